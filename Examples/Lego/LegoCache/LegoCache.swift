@@ -1,0 +1,1 @@
+// The entity types land here next.

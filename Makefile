@@ -1,0 +1,35 @@
+# Two commands set everything up on a machine that has only Swift: `make run` and `make test`.
+
+PREFIX ?= /usr/local
+STORE ?= .build/lego.larder
+SWIFT ?= swift
+
+.PHONY: all run test lint format install packages bench bench-smoke clean
+
+all: packages
+	$(SWIFT) build -c release
+
+# The system libraries, installed only where they are missing.
+packages:
+	@./.ci/packages
+
+# Fills a store from the Lego entities in the repository and looks into it.
+run: all
+	@./.ci/tour $(STORE)
+
+test: packages
+	$(SWIFT) build --build-tests
+	$(SWIFT) test
+
+lint:
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks
+
+format:
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples Benchmarks
+
+install: all
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 "$$($(SWIFT) build -c release --show-bin-path)/larder" "$(DESTDIR)$(PREFIX)/bin/larder"
+
+clean:
+	rm -rf .build Benchmarks/.build

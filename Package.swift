@@ -1,0 +1,66 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// For the two layers that lend bytes: methods there return spans tied to a transaction.
+let lending: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
+
+let package = Package(
+  name: "larder",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "Larder", targets: ["Larder"]),
+    .library(name: "LarderShell", targets: ["LarderShell"]),
+    .executable(name: "larder", targets: ["LarderCommand"]),
+    .executable(name: "larder-lego", targets: ["LarderLego"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLMDB", pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .systemLibrary(
+      name: "CEditline", pkgConfig: "libedit",
+      providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
+
+    .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lending),
+    .target(name: "Larder", dependencies: ["LMDB"], swiftSettings: lending),
+    .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
+    .executableTarget(
+      name: "LarderCommand",
+      dependencies: [
+        "CEditline", "Larder", "LarderShell",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+
+    .target(
+      name: "LegoCache", dependencies: ["Larder"], path: "Examples/Lego/LegoCache",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "LarderLego",
+      dependencies: [
+        "Larder", "LegoCache",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/Lego/LarderLego", swiftSettings: strict),
+
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: strict),
+    .testTarget(name: "LarderTests", dependencies: ["Larder", "LMDB"], swiftSettings: strict),
+    .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderCommandTests", dependencies: ["LarderCommand", "Larder"], swiftSettings: strict),
+    .testTarget(
+      name: "LegoCacheTests", dependencies: ["LegoCache", "Larder"], swiftSettings: strict),
+  ]
+)

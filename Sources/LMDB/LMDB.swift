@@ -1,0 +1,1 @@
+// The first types land here next.
