@@ -41,7 +41,9 @@ extension Environment {
 
   private func resizeMap(to size: Int, patience: Duration, required: Bool) throws(LMDBError) {
     let handle = unsafe handle
-    let result = readers.withAllIdle(patience: patience) { unsafe mdb_env_set_mapsize(handle, size) }
+    let result = readers.withAllIdle(patience: patience) {
+      unsafe mdb_env_set_mapsize(handle, size)
+    }
     if let result { try check(result) } else if required { throw .busy }
   }
 
@@ -103,4 +105,9 @@ extension Environment {
       return Reader(process: process, transaction: UInt64(words[2]))
     }
   }
+}
+
+extension Environment {
+  /// Bytes of the data file.
+  package var fileSize: Int { StoreFiles.status(of: files.data).map { Int($0.st_size) } ?? 0 }
 }

@@ -8,7 +8,9 @@ extension Environment {
     at directory: String, options: EnvironmentOptions,
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) -> Environment {
-    if options.create, StoreFiles.status(of: directory) == nil { try StoreFiles.makeDirectory(directory) }
+    if options.create, StoreFiles.status(of: directory) == nil {
+      try StoreFiles.makeDirectory(directory)
+    }
     let files = try StoreFiles(resolving: directory)
     return try EnvironmentTable.environment(
       identity: { StoreFiles.status(of: files.data).map(FileIdentity.init) },
@@ -33,7 +35,8 @@ extension Environment {
       try locks.wait(for: .open, patience: options.patience)
     } catch {
       throw error == .busy
-        ? OpenError(.busy, path: files.directory) : OpenError(.system, path: files.directory, cause: error)
+        ? OpenError(.busy, path: files.directory)
+        : OpenError(.system, path: files.directory, cause: error)
     }
     defer { locks.release(.open) }
     if try isAlone(locks, files) {
@@ -60,7 +63,8 @@ extension Environment {
     }
   }
 
-  private static func quickCheck(_ files: StoreFiles, options: EnvironmentOptions) throws(OpenError) {
+  private static func quickCheck(_ files: StoreFiles, options: EnvironmentOptions) throws(OpenError)
+  {
     do throws(RawFile.Finding) {
       let check = try QuickCheck(path: files.data)
       if try check.value(for: options.signature) == nil { throw .init(kind: .foreign, detail: "") }
@@ -77,7 +81,9 @@ extension Environment {
       let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
       if clmdb_is_locked(lock.number) != 0 { return }
     } catch {
-      if error != LMDBError(code: ENOENT) { throw OpenError(.system, path: files.lock, cause: error) }
+      if error != LMDBError(code: ENOENT) {
+        throw OpenError(.system, path: files.lock, cause: error)
+      }
     }
     throw OpenError(.locksLost, path: files.directory)
   }
@@ -92,15 +98,16 @@ extension Environment {
     let handle = unsafe created!
     do throws(LMDBError) {
       try unsafe configure(handle, files: files, options: options)
-      let flags = MDB_NOTLS | (options.flush == .dataOnly ? MDB_NOMETASYNC : 0)
-      try unsafe openRetrying(handle, files.directory, flags: UInt32(flags))
+      try unsafe openRetrying(
+        handle, files.directory, flags: UInt32(MDB_NOTLS | options.flush.flag))
       let descriptor = try unsafe descriptor(of: handle)
       guard clmdb_close_on_exec(descriptor) == 0 else { throw LMDBError(code: clmdb_errno()) }
       _ = try locks.take(.presence, shared: true)
       var dead: Int32 = 0
       try check(unsafe mdb_reader_check(handle, &dead))
       let databases = try unsafe openDatabases(handle, names: options.databases, create: false)
-      guard let data = StoreFiles.status(of: files.data), let lock = StoreFiles.status(of: files.lock)
+      guard let data = StoreFiles.status(of: files.data),
+        let lock = StoreFiles.status(of: files.lock)
       else { throw .replaced }
       return unsafe Environment(
         files: files, locks: locks, handle: handle, databases: databases,
@@ -126,7 +133,9 @@ extension Environment {
     for attempt in 0... {
       let result = unsafe mdb_env_open(handle, path, flags, 0o600)
       if result == 0 { return }
-      guard result == EINTR || result == EAGAIN, attempt < 100 else { throw LMDBError(code: result) }
+      guard result == EINTR || result == EAGAIN, attempt < 100 else {
+        throw LMDBError(code: result)
+      }
       pause(microseconds: 1000)
     }
   }
@@ -166,5 +175,15 @@ extension Environment {
     if let status = StoreFiles.status(of: files.lock), status.st_size >= length { return }
     let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_CREAT | O_NOFOLLOW)
     try check(clmdb_allocate(lock.number, length))
+  }
+}
+
+extension EnvironmentOptions.Flush {
+  fileprivate var flag: Int32 {
+    switch self {
+    case .everyCommit: 0
+    case .dataOnly: MDB_NOMETASYNC
+    case .never: MDB_NOSYNC
+    }
   }
 }

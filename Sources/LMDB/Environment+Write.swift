@@ -49,7 +49,8 @@ extension Environment {
 
   /// The files behind the open descriptors must still be the ones that the path names.
   private func checkIdentity() throws(LMDBError) {
-    guard let data = StoreFiles.status(of: files.data), FileIdentity(data) == identity, data.st_nlink == 1,
+    guard let data = StoreFiles.status(of: files.data), FileIdentity(data) == identity,
+      data.st_nlink == 1,
       let lock = StoreFiles.status(of: files.lock), FileIdentity(lock) == lockIdentity
     else { throw .replaced }
   }

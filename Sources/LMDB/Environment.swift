@@ -48,8 +48,10 @@ package import Synchronization
 
   deinit { close() }
 
-  var isOpen: Bool {
-    @inline(__always) get { unsafe phase.pointee.phase.load(ordering: .relaxed) == SharedState.open }
+  package var isOpen: Bool {
+    @inline(__always) get {
+      unsafe phase.pointee.phase.load(ordering: .relaxed) == SharedState.open
+    }
   }
 
   var isForked: Bool { unsafe phase.pointee.phase.load(ordering: .relaxed) == SharedState.forked }

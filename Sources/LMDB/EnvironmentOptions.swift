@@ -6,6 +6,9 @@ package struct EnvironmentOptions: Sendable {
     case everyCommit
     /// The data before the commit returns, the page that names it with the next commit (`MDB_NOMETASYNC`).
     case dataOnly
+    /// Never by itself (`MDB_NOSYNC`): a killed process loses nothing, a power cut leaves a file that cannot be used. For
+    /// environments that do not outlive the process anyway.
+    case never
   }
 
   /// Make the environment if there is none.

@@ -42,15 +42,18 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
     case .closed: "open it again"
     case .forked: "open the store in the child process itself"
     case .busy: "find the process that holds a write transaction, or allow a longer wait"
-    case .lockMismatch: "close the store in every process and open it again; never delete or copy lock.mdb while it is in use"
+    case .lockMismatch:
+      "close the store in every process and open it again; never delete or copy lock.mdb while it is in use"
     case .replaced: "close this store and open it again"
     case .mapFull: "raise the disk limit or remove entries"
-    case .readersFull: "close stores or snapshots in other processes; at most 1,022 reads at once are possible"
+    case .readersFull:
+      "close stores or snapshots in other processes; at most 1,022 reads at once are possible"
     case .diskFull: "free space on the disk; the store is intact"
     case .inputOutput: "check the disk and the system log; the last finished write is intact"
     case .panic: "close the store and open it again"
     case .corrupted, .pageNotFound: "run verify, and restore or start the store anew"
-    case LMDBError(code: EACCES), LMDBError(code: EPERM): "check who owns the store's directory and files"
+    case LMDBError(code: EACCES), LMDBError(code: EPERM):
+      "check who owns the store's directory and files"
     default: "see the message; the last finished write is intact"
     }
   }

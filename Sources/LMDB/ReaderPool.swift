@@ -110,7 +110,9 @@ import Synchronization
   /// Ends the pooled transactions for good. Only inside ``withAllIdle(patience:_:)``.
   func abortAll() {
     for index in 0..<Self.slotCount {
-      if let transaction = unsafe slot(index).pointee.transaction { unsafe mdb_txn_abort(transaction) }
+      if let transaction = unsafe slot(index).pointee.transaction {
+        unsafe mdb_txn_abort(transaction)
+      }
       unsafe slot(index).pointee.transaction = nil
     }
   }

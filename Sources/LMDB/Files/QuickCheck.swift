@@ -42,7 +42,9 @@ struct QuickCheck: ~Copyable {
     }
   }
 
-  private func find(_ key: [UInt8]) throws(RawFile.Finding) -> (value: RawPage.Value, isDatabase: Bool)? {
+  private func find(_ key: [UInt8]) throws(RawFile.Finding) -> (
+    value: RawPage.Value, isDatabase: Bool
+  )? {
     let tree = file.meta.main
     if tree.isEmpty { return nil }
     var page = try file.page(tree.root)
@@ -50,7 +52,9 @@ struct QuickCheck: ~Copyable {
       guard !page.isLeaf, page.count > 0 else { break }
       page = try file.page(page.child(page.branch(for: key)))
     }
-    guard page.isLeaf else { throw .init(kind: .damaged, detail: "a path without a leaf at page \(page.number)") }
+    guard page.isLeaf else {
+      throw .init(kind: .damaged, detail: "a path without a leaf at page \(page.number)")
+    }
     for index in 0..<page.count where page.key(index).elementsEqual(key) {
       return (page.value(index), page.isDatabase(index))
     }
@@ -61,11 +65,13 @@ struct QuickCheck: ~Copyable {
   /// and given back within one transaction.
   private func checkMissingPages() throws(RawFile.Finding) {
     var free = Set<UInt64>()
-    var pending = file.meta.free.isEmpty ? [] : [(page: file.meta.free.root, depth: Int(file.meta.free.depth))]
+    var pending =
+      file.meta.free.isEmpty ? [] : [(page: file.meta.free.root, depth: Int(file.meta.free.depth))]
     while let (number, depth) = pending.popLast() {
       let page = try file.page(number)
       guard depth >= 1, page.isLeaf == (depth == 1) else {
-        throw .init(kind: .damaged, detail: "the free list is deeper than it says at page \(number)")
+        throw .init(
+          kind: .damaged, detail: "the free list is deeper than it says at page \(number)")
       }
       for index in 0..<page.count {
         if page.isLeaf {
@@ -81,7 +87,8 @@ struct QuickCheck: ~Copyable {
     }
   }
 
-  private func collect(_ value: RawPage.Value, into free: inout Set<UInt64>) throws(RawFile.Finding) {
+  private func collect(_ value: RawPage.Value, into free: inout Set<UInt64>) throws(RawFile.Finding)
+  {
     let bytes =
       switch value {
       case .inline(let bytes): bytes

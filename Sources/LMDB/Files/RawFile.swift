@@ -42,7 +42,8 @@ struct RawFile: ~Copyable {
       throw Finding(kind: .notLMDB, detail: "it does not begin with LMDB's mark")
     }
     guard head.u32(20) == 1 else {
-      throw Finding(kind: .notLMDB, detail: "its data version is \(head.u32(20)), this build reads 1")
+      throw Finding(
+        kind: .notLMDB, detail: "its data version is \(head.u32(20)), this build reads 1")
     }
     let pageSize = Int(head.u32(40))
     guard pageSize >= 512, pageSize <= 65_536, pageSize.nonzeroBitCount == 1 else {
@@ -87,7 +88,8 @@ struct RawFile: ~Copyable {
       throw Finding(kind: .damaged, detail: "a reference to page \(number) of \(meta.lastPage)")
     }
     guard number < pages else {
-      throw Finding(kind: .truncated, detail: "page \(number) is needed and the file ends after \(pages)")
+      throw Finding(
+        kind: .truncated, detail: "page \(number) is needed and the file ends after \(pages)")
     }
     let bytes = try Self.read(file, at: Int(number) * pageSize, count: pageSize)
     return try RawPage(bytes, number: number)
@@ -100,7 +102,9 @@ struct RawFile: ~Copyable {
       throw Finding(kind: .damaged, detail: "a large value at page \(number) of \(meta.lastPage)")
     }
     guard number + needed <= pages else {
-      throw Finding(kind: .truncated, detail: "a large value at page \(number) and the file ends after \(pages)")
+      throw Finding(
+        kind: .truncated, detail: "a large value at page \(number) and the file ends after \(pages)"
+      )
     }
     return try Self.read(file, at: Int(number) * pageSize + 16, count: count)
   }

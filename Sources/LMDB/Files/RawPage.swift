@@ -13,10 +13,12 @@ struct RawPage {
     let lower = Int(bytes.u16(12))
     let upper = Int(bytes.u16(14))
     guard bytes.u64(0) == number else {
-      throw RawFile.Finding(kind: .damaged, detail: "page \(number) says it is page \(bytes.u64(0))")
+      throw RawFile.Finding(
+        kind: .damaged, detail: "page \(number) says it is page \(bytes.u64(0))")
     }
     guard flags == Self.branch || flags == Self.leaf else {
-      throw RawFile.Finding(kind: .damaged, detail: "page \(number) is no tree page (flags \(flags))")
+      throw RawFile.Finding(
+        kind: .damaged, detail: "page \(number) is no tree page (flags \(flags))")
     }
     guard lower >= 16, lower % 2 == 0, lower <= upper, upper <= bytes.count else {
       throw RawFile.Finding(kind: .damaged, detail: "page \(number) has impossible bounds")
@@ -32,7 +34,8 @@ struct RawPage {
       }
       guard isLeaf, !isBig(node) else {
         guard !isLeaf || node + 16 + keySize(node) <= bytes.count else {
-          throw RawFile.Finding(kind: .damaged, detail: "page \(number) has a record outside itself")
+          throw RawFile.Finding(
+            kind: .damaged, detail: "page \(number) has a record outside itself")
         }
         continue
       }
@@ -77,7 +80,9 @@ struct RawPage {
   /// The branch record to follow for `key`: the last one not after it.
   func branch(for key: [UInt8]) -> Int {
     var found = 0
-    for index in 1..<max(count, 1) where !key.lexicographicallyPrecedes(self.key(index)) { found = index }
+    for index in 1..<max(count, 1) where !key.lexicographicallyPrecedes(self.key(index)) {
+      found = index
+    }
     return found
   }
 }
