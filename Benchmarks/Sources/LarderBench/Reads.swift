@@ -24,8 +24,9 @@ struct Reads {
     precondition(result == 0)
   }
 
-  func run(distinct: Int, rounds: Int = 15) throws -> (ours: Sample, raw: Sample, ratio: Double, spread: ClosedRange<Double>) {
-    let operations = 1_000_000
+  func run(
+    distinct: Int, rounds: Int, operations: Int
+  ) throws -> (ours: Sample, raw: Sample, ratio: Double, spread: ClosedRange<Double>) {
     let order = workload.order(distinct: distinct, rounds: operations)
     var mine: UInt64 = 0
     var theirs: UInt64 = 0

@@ -1,7 +1,7 @@
-/// Keys of 13 bytes and the order in which they are read; the same for everyone in a run.
+/// Keys of 13 characters and the order in which they are read; the same for everyone in a run.
 struct Workload {
   let count: Int
-  let keys: [[UInt8]]
+  let keys: [String]
   let flat: [UInt8]
   static let keySize = 13
 
@@ -11,9 +11,9 @@ struct Workload {
     keys = (0..<count).map { index in
       let mixed = UInt64(index) &* 0x9E37_79B9_7F4A_7C15
       let text = String(mixed, radix: 36)
-      return Array((String(repeating: "0", count: 13 - text.utf8.count) + text).utf8)
+      return String(repeating: "0", count: 13 - text.utf8.count) + text
     }
-    flat = keys.flatMap { $0 }
+    flat = keys.flatMap { Array($0.utf8) }
   }
 
   /// Which keys to read: `distinct` of them, again and again, in random order.

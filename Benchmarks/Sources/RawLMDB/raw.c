@@ -15,7 +15,7 @@ raw_store *raw_open(const char *directory) {
   raw_store *store = calloc(1, sizeof *store);
   mkdir(directory, 0700);
   if (mdb_env_create(&store->env) || mdb_env_set_maxdbs(store->env, 4) ||
-      mdb_env_set_mapsize(store->env, (size_t)64 << 30) ||
+      mdb_env_set_mapsize(store->env, (size_t)16 << 30) ||
       mdb_env_open(store->env, directory, MDB_NOTLS | MDB_NOSYNC, 0600)) {
     free(store);
     return NULL;
