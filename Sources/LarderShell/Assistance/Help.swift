@@ -23,8 +23,11 @@ package struct Help: Sendable {
   /// A command or a topic, or the error that says what was meant.
   package func text(about subject: [UInt8]) throws(ShellError) -> String {
     let name = String(validating: subject, as: UTF8.self)?.lowercased() ?? ""
-    if let command = table.command(named: name) { return text(about: command) }
-    if let topic = HelpTopic(rawValue: name) { return topic.text }
+    // Two topics have the name of a command; then there is something to say about both.
+    let texts = [
+      table.command(named: name).map { text(about: $0) }, HelpTopic(rawValue: name)?.text,
+    ].compactMap(\.self)
+    if !texts.isEmpty { return texts.joined(separator: "\n") }
     let subjects = table.names + HelpTopic.allCases.map(\.rawValue)
     throw ShellError(
       .usage, "there is no help on \(subject)",

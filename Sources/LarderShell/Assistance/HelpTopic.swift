@@ -117,6 +117,8 @@ enum HelpTopic: String, Sendable, CaseIterable {
     """
 
   private static let keyText = """
+    On the keyboard, at the prompt:
+
     Tab        completes commands, @namespaces, keys and options
     Up         the last lines that begin like this one; ^R searches them
     Alt-Return a new line within the command

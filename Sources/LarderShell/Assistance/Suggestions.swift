@@ -1,16 +1,18 @@
 /// What a misspelt name may have meant.
 package enum Suggestions {
-  /// The names nearest to a word, at most three: within two edits, or begun by it.
+  /// The names nearest to a word, at most three of the same rank: one edit away, else begun by it,
+  /// else two edits away.
   package static func all(_ word: String, among names: [String]) -> [String] {
     let word = word.lowercased()
-    // Of a short word two edits leave nothing.
-    let limit = word.count <= 3 ? 1 : 2
-    let scored = names.enumerated().compactMap { order, name -> (Int, Int, String)? in
+    let ranked = names.compactMap { name -> (rank: Int, name: String)? in
       let distance = distance(word, name.lowercased())
-      if distance <= limit { return (distance, order, name) }
-      return word.count > 1 && name.lowercased().hasPrefix(word) ? (limit + 1, order, name) : nil
+      if distance <= 1 { return (0, name) }
+      if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
+      // Of a short word two edits leave nothing.
+      return distance == 2 && word.count > 3 ? (2, name) : nil
     }
-    return scored.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.prefix(3).map(\.2)
+    let best = ranked.map(\.rank).min()
+    return ranked.filter { $0.rank == best }.prefix(3).map(\.name)
   }
 
   package static func near(_ word: String, among names: [String]) -> String? {

@@ -52,11 +52,13 @@ struct Parameter: Sendable, Hashable {
   var isRequired: Bool { arity == .one || arity == .many }
 
   var usage: String {
-    switch arity {
-    case .one: name
-    case .optional: "[\(name)]"
-    case .many: "\(name)..."
-    case .any: "[\(name)...]"
+    // What there is to choose from says more than a name.
+    let shown = if case .choice = kind { kind.placeholder } else { name }
+    return switch arity {
+    case .one: shown
+    case .optional: "[\(shown)]"
+    case .many: "\(shown)..."
+    case .any: "[\(shown)...]"
     }
   }
 }

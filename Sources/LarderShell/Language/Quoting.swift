@@ -33,7 +33,7 @@ enum Quoting {
     let leads = prefixes.contains { bytes.starts(with: $0.bytes) }
     let safe = quoted(bytes)
     return isPlain && !leads && safe.utf8.count == bytes.count + 2 && !bytes.isEmpty
-      ? String(safe.dropFirst().dropLast()) : safe
+      ? String(safe.unicodeScalars.dropFirst().dropLast()) : safe
   }
 
   private static func appendEscaped(

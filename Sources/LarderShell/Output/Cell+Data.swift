@@ -32,8 +32,7 @@ extension Cell {
   var plain: String {
     switch self {
     case .bytes(let bytes): Quoting.plain(bytes)
-    case .text(let text): Quoting.plain(Array(text.utf8))
-    default: dataText ?? ""
+    default: dataText.map { Quoting.plain(Array($0.utf8)) } ?? ""
     }
   }
 
@@ -41,13 +40,12 @@ extension Cell {
   var raw: [UInt8] {
     switch self {
     case .bytes(let bytes): bytes
-    case .text(let text): Array(text.utf8)
     default: Array((dataText ?? "").utf8)
     }
   }
 
   /// The text of a cell that is not bytes, as JSON writes it without quotes; nil for null.
-  var dataText: String? {
+  private var dataText: String? {
     switch json {
     case .null: nil
     case .string(let text): text
