@@ -14,7 +14,7 @@ struct Lexer {
   mutating func add(line: some Sequence<UInt8>) throws(ShellError) {
     if open != nil {
       text.append(.newline)
-      append(.newline, isBare: false, at: text.count - 1)
+      append([.newline], isBare: false, at: text.count - 1)
     }
     try scan(line)
     if open == nil { try endWord(at: text.count) }
@@ -46,45 +46,56 @@ struct Lexer {
     case .backslash:
       let (bytes, next) = try escape(at: index)
       begin(isBare: false, at: index)
-      for byte in bytes { append(byte, isBare: false, at: index) }
+      append(bytes[...], isBare: false, at: index)
       return next
     default:
-      append(byte, isBare: true, at: index)
+      let end = text[(index + 1)...].firstIndex(where: Self.endsBareRun.contains) ?? text.count
+      append(text[index..<end], isBare: true, at: index)
+      return end
     }
     return index + 1
   }
 
   private mutating func scanQuoted(at index: Int) throws(ShellError) -> Int {
-    let byte = text[index]
-    switch (open?.quote, byte) {
-    case (.single, .quote), (.double, .doubleQuote):
+    let quote: UInt8 = open?.quote == .single ? .quote : .doubleQuote
+    switch text[index] {
+    case quote:
       open = nil
-    case (.double, .backslash):
+      return index + 1
+    case .backslash where quote == .doubleQuote:
       let (bytes, next) = try escape(at: index)
-      for byte in bytes { append(byte, isBare: false, at: index) }
+      append(bytes[...], isBare: false, at: index)
       return next
     default:
-      append(byte, isBare: false, at: index)
+      let end =
+        text[(index + 1)...].firstIndex {
+          $0 == quote || $0 == .backslash && quote == .doubleQuote
+        } ?? text.count
+      append(text[index..<end], isBare: false, at: index)
+      return end
     }
-    return index + 1
   }
+
+  private static let endsBareRun: Set<UInt8> = [
+    .space, .tab, .carriageReturn, .quote, .doubleQuote, .backslash,
+  ]
+  private static let reserved = Set(";|><&".utf8)
 
   private mutating func begin(isBare: Bool, at offset: Int) {
     if current == nil { current = Word(bytes: [], pieces: [], range: offset..<offset) }
     current?.begin(isBare: isBare, at: offset)
   }
 
-  private mutating func append(_ byte: UInt8, isBare: Bool, at offset: Int) {
+  private mutating func append(_ bytes: ArraySlice<UInt8>, isBare: Bool, at offset: Int) {
     if current == nil { begin(isBare: isBare, at: offset) }
-    current?.append(byte, isBare: isBare, at: offset)
+    current?.append(bytes, isBare: isBare, at: offset)
   }
 
   private mutating func endWord(at index: Int) throws(ShellError) {
     guard var word = current else { return }
     current = nil
     word.end(at: index)
-    let reserved: StaticASCII = ";|><&"
-    guard !(word.isBare && word.bytes.allSatisfy(reserved.bytes.contains)) else {
+    guard !(word.isBare && word.bytes.allSatisfy(Self.reserved.contains)) else {
       throw ShellError(
         .usage, "\(word.bytes) is reserved for what may come", at: word.range,
         hint: "put it in quotes if it belongs to the key")
@@ -98,9 +109,9 @@ extension Word {
     pieces.append(Piece(range: bytes.count..<bytes.count, isBare: isBare, offset: offset))
   }
 
-  fileprivate mutating func append(_ byte: UInt8, isBare: Bool, at offset: Int) {
+  fileprivate mutating func append(_ run: ArraySlice<UInt8>, isBare: Bool, at offset: Int) {
     if pieces[pieces.count - 1].isBare != isBare { begin(isBare: isBare, at: offset) }
-    bytes.append(byte)
+    bytes.append(contentsOf: run)
     let last = pieces.count - 1
     pieces[last].range = pieces[last].range.lowerBound..<bytes.count
   }

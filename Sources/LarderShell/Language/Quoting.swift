@@ -40,6 +40,11 @@ enum Quoting {
     _ bytes: [UInt8], to result: inout String, quotes: Bool,
     hidden: Bool, backslash: Bool = true
   ) {
+    // Nearly every key is printable ASCII, and then there is nothing to look at.
+    if bytes.allSatisfy({ $0.isPrintable && $0 != .doubleQuote && $0 != .backslash }) {
+      result.append(String(decoding: bytes, as: UTF8.self))
+      return
+    }
     var index = bytes.startIndex
     while index < bytes.endIndex {
       let (character, end) = bytes.character(at: index)

@@ -37,13 +37,13 @@ extension RandomAccessCollection<UInt8> where Index == Int {
 
 extension Unicode.Scalar {
   /// C0, DEL and C1: what a terminal may obey.
-  var isControl: Bool { properties.generalCategory == .control }
+  var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
   /// Draws nothing, or reorders what is drawn: bidi and zero-width controls, separators of lines,
   /// fillers. Variation selectors stay: emoji are written with them.
   var isHidden: Bool {
     switch value {
-    case 0x20..<0x7F: return false
+    case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x300: return false
     case 0xFE00...0xFE0F: return false
     default: break
     }

@@ -78,6 +78,7 @@ extension UInt8 {
   var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
   var isLowercase: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
   var isLetter: Bool { (self | 0x20).isLowercase }
+  var isPrintable: Bool { (0x20...0x7E).contains(self) }
   var isPunctuation: Bool { (0x21...0x7E).contains(self) && !isDigit && !isLetter }
 
   var hexValue: UInt8? {

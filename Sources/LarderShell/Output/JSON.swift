@@ -1,6 +1,6 @@
 /// A JSON value that keeps the order of its fields, which scripts and people rely on and
 /// `JSONEncoder` does not give.
-package indirect enum JSON: Sendable, Hashable {
+package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Int)
@@ -55,6 +55,12 @@ package indirect enum JSON: Sendable, Hashable {
 
   private static func write(_ string: String, to result: inout String) {
     result.append("\"")
+    defer { result.append("\"") }
+    // Nearly every string is printable ASCII, and then there is nothing to look at.
+    if string.utf8.allSatisfy({ $0.isPrintable && $0 != .doubleQuote && $0 != .backslash }) {
+      result.append(string)
+      return
+    }
     for scalar in string.unicodeScalars {
       switch scalar {
       case "\"": result.append("\\\"")
@@ -70,6 +76,5 @@ package indirect enum JSON: Sendable, Hashable {
       default: result.unicodeScalars.append(scalar)
       }
     }
-    result.append("\"")
   }
 }

@@ -12,29 +12,29 @@ extension Glob {
   /// Compiles a word; what was quoted or escaped in it stands for itself.
   package init(_ word: Word) throws(ShellError) {
     var parser = GlobParser(word)
-    let steps = try parser.parse()
-    let literals = steps.prefix {
-      if case .literal = $0 { true } else { false }
+    let nodes = try parser.parse()
+    let literals = nodes.prefix {
+      if case .step(.literal) = $0 { true } else { false }
+    }
+    let graph = GlobGraph(nodes, start: literals.count)
+    guard graph.steps.count <= Self.mostSteps else {
+      throw ShellError(
+        .badPattern,
+        "a pattern has at most \(Self.mostSteps - 1) characters behind its fixed beginning",
+        at: word.range, hint: "say less with *   (help globs)")
     }
     text = word.bytes
-    prefix = literals.flatMap { step -> [UInt8] in
-      switch step {
-      case .literal(.scalar(let scalar)): Array(String(scalar).utf8)
-      case .literal(.byte(let byte)): [byte]
+    prefix = literals.flatMap { node -> [UInt8] in
+      switch node {
+      case .step(.literal(.scalar(let scalar))): Array(String(scalar).utf8)
+      case .step(.literal(.byte(let byte))): [byte]
       default: []
       }
     }
-    self.steps = steps[literals.count...].map { $0.moved(by: -literals.count) }
-  }
-}
-
-extension Glob.Step {
-  fileprivate func moved(by distance: Int) -> Glob.Step {
-    switch self {
-    case .fork(let targets): .fork(targets.map { $0 + distance })
-    case .jump(let target): .jump(target + distance)
-    default: self
-    }
+    steps = graph.steps
+    start = graph.opened(from: literals.count)
+    following = graph.following
+    ranges = parser.ranges
   }
 }
 
@@ -52,7 +52,8 @@ private struct GlobParser {
   private let word: Word
   private let units: [Unit]
   private var index = 0
-  private var steps: [Glob.Step] = []
+  private var nodes: [GlobNode] = []
+  private(set) var ranges: [CharacterRanges] = []
 
   init(_ word: Word) {
     self.word = word
@@ -72,13 +73,13 @@ private struct GlobParser {
     self.units = units
   }
 
-  mutating func parse() throws(ShellError) -> [Glob.Step] {
+  mutating func parse() throws(ShellError) -> [GlobNode] {
     guard units.count <= Self.longest else {
       throw wrong(0, "a pattern has at most \(Self.longest) characters", "say less with *")
     }
     try parseSequence(depth: 0)
-    steps.append(.accept)
-    return steps
+    nodes.append(.step(.accept))
+    return nodes
   }
 
   /// Up to the end, or within braces to the comma or brace that ends the alternative.
@@ -92,9 +93,9 @@ private struct GlobParser {
         guard start + 1 == units.count || units[start + 1].acting != "*" else {
           throw wrong(start, "there is no **: * already crosses / and :", "one * is enough", 2)
         }
-        steps.append(.run)
+        nodes.append(.step(.run))
       case "?":
-        steps.append(.any)
+        nodes.append(.step(.any))
       case "[":
         try parseRanges()
         continue
@@ -102,7 +103,7 @@ private struct GlobParser {
         try parseAlternatives(depth: depth + 1)
         continue
       default:
-        steps.append(.literal(units[start].character))
+        nodes.append(.step(.literal(units[start].character)))
       }
       index += 1
     }
@@ -114,27 +115,27 @@ private struct GlobParser {
     guard depth <= Self.deepest else {
       throw wrong(open, "braces are nested deeper than \(Self.deepest)", "say less with *")
     }
-    let fork = steps.count
-    steps.append(.fork([]))
+    let fork = nodes.count
+    nodes.append(.fork([]))
     var starts: [Int] = []
     var ends: [Int] = []
     repeat {
       index += 1
-      starts.append(steps.count)
+      starts.append(nodes.count)
       try parseSequence(depth: depth)
       guard index < units.count else {
         throw wrong(open, "{ has no }", "put it in quotes if it belongs to the key")
       }
-      ends.append(steps.count)
-      steps.append(.jump(0))
+      ends.append(nodes.count)
+      nodes.append(.jump(0))
     } while units[index].acting == ","
     guard starts.count > 1 else {
       throw wrong(
         open, "{} takes alternatives: {a,b}", "put it in quotes if it belongs to the key",
         index - open + 1)
     }
-    steps[fork] = .fork(starts)
-    for end in ends { steps[end] = .jump(steps.count) }
+    nodes[fork] = .fork(starts)
+    for end in ends { nodes[end] = .jump(nodes.count) }
     index += 1
   }
 
@@ -155,7 +156,8 @@ private struct GlobParser {
       if units[index].acting == "]", index > first { break }
       set.ranges.append(try parseRange())
     }
-    steps.append(.oneOf(set))
+    nodes.append(.step(.oneOf(ranges.count)))
+    ranges.append(set)
     index += 1
   }
 

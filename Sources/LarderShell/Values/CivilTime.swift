@@ -78,9 +78,22 @@ extension Timestamp {
   /// RFC 3339 in UTC with milliseconds, so that text sorts as time does.
   var rfc3339: String {
     let time = CivilTime(self)
-    return "\(padded(time.year, 4))-\(padded(time.month))-\(padded(time.day))"
-      + "T\(padded(time.hour)):\(padded(time.minute)):\(padded(time.second))"
-      + ".\(padded(time.millisecond, 3))Z"
+    var text: [UInt8] = []
+    text.reserveCapacity(24)
+    func append(_ number: Int, _ width: Int, _ end: Character) {
+      for power in [1000, 100, 10, 1].suffix(width) {
+        text.append(UInt8(ascii: "0") + UInt8(number / power % 10))
+      }
+      text.append(contentsOf: end.utf8)
+    }
+    append(time.year, 4, "-")
+    append(time.month, 2, "-")
+    append(time.day, 2, "T")
+    append(time.hour, 2, ":")
+    append(time.minute, 2, ":")
+    append(time.second, 2, ".")
+    append(time.millisecond, 3, "Z")
+    return String(decoding: text, as: UTF8.self)
   }
 }
 
