@@ -36,10 +36,11 @@ let package = Package(
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lending),
     .target(name: "Larder", dependencies: ["LMDB"], swiftSettings: lending),
     .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
+    .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCommand",
       dependencies: [
-        "CEditline", "Larder", "LarderShell",
+        "Larder", "LarderShell", "LarderTerminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
