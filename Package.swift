@@ -60,7 +60,12 @@ let package = Package(
     .testTarget(name: "LarderTests", dependencies: ["Larder", "LMDB"], swiftSettings: strict),
     .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
     .testTarget(
-      name: "LarderCommandTests", dependencies: ["LarderCommand", "Larder"], swiftSettings: strict),
+      name: "LarderCommandTests",
+      dependencies: ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",
+      swiftSettings: strict),
     .testTarget(
       name: "LegoCacheTests", dependencies: ["LegoCache", "Larder"], swiftSettings: strict),
   ]
