@@ -21,6 +21,15 @@ test: packages
 	$(SWIFT) build --build-tests
 	$(SWIFT) test
 
+# Ratios against LMDB used from C, in one run; about two minutes on a quiet machine.
+bench: packages
+	cd Benchmarks && $(SWIFT) build -c release && .build/release/LarderBench reads && .build/release/LarderBench upkeep
+
+bench-smoke: packages
+	cd Benchmarks && $(SWIFT) build -c release && \
+	  .build/release/LarderBench reads --count 10000 --rounds 5 --operations 100000 && \
+	  .build/release/LarderBench upkeep --count 20000 --expired 5000
+
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks
 
