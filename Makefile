@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 STORE ?= .build/lego.larder
 SWIFT ?= swift
 
-.PHONY: all run test lint format install packages bench bench-smoke clean
+.PHONY: all run test lint format docs install packages bench bench-smoke clean
 
 all: packages
 	$(SWIFT) build -c release
@@ -35,6 +35,10 @@ lint:
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples Benchmarks
+
+# The library's reference, in .build/docs; a comment that no longer fits its code is an error.
+docs: packages
+	@./.ci/docs
 
 install: all
 	install -d "$(DESTDIR)$(PREFIX)/bin"
