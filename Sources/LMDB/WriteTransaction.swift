@@ -22,7 +22,8 @@ import CLMDB
 
   /// The bytes stored under `key`, lent until the next change, or nil.
   @_lifetime(borrow self)
-  package func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>? {
+  package func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
+  {
     guard let value = try unsafe lookUp(key, in: database, of: live) else { return nil }
     return unsafe _overrideLifetime(Span(value), borrowing: self)
   }
@@ -70,7 +71,9 @@ import CLMDB
 
   /// Removes `key`; false if it was not there.
   @discardableResult
-  package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError) -> Bool {
+  package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
+    -> Bool
+  {
     var name = unsafe MDB_val(key)
     let result = unsafe mdb_del(live, database.handle, &name, nil)
     if result == MDB_NOTFOUND { return false }
@@ -88,19 +91,10 @@ import CLMDB
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 
-
   /// Makes the changes last. Whatever the outcome, the transaction is over.
   consuming func commit() throws(LMDBError) {
     let handle = unsafe live
     unsafe self.handle = nil
     try check(unsafe mdb_txn_commit(handle))
-  }
-}
-
-extension ReadTransaction {
-  @_lifetime(borrow self)
-  package func cursor(in database: Database) throws(LMDBError) -> Cursor {
-    let cursor = try unsafe Cursor(database: database, transaction: handle)
-    return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 }

@@ -14,7 +14,8 @@ enum ForkGuard {
     nonisolated(unsafe) let entries: UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer?>>
 
     init(capacity: Int) {
-      unsafe entries = UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer?>>.allocate(capacity: capacity)
+      unsafe entries = UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer?>>.allocate(
+        capacity: capacity)
       for index in 0..<capacity { unsafe (entries + index).initialize(to: Atomic(nil)) }
       pthread_atfork(nil, nil, { ForkGuard.inChild() })
     }

@@ -22,7 +22,8 @@ struct StoreFiles: Sendable {
     if unsafe mkdir(path, 0o700) == 0 { return }
     let code = clmdb_errno()
     if code == EEXIST { return }
-    throw OpenError(code == ENOENT ? .absentParent : .system, path: path, cause: LMDBError(code: code))
+    throw OpenError(
+      code == ENOENT ? .absentParent : .system, path: path, cause: LMDBError(code: code))
   }
 
   var hasData: Bool { Self.status(of: data).map { $0.st_size > 0 } ?? false }
@@ -44,14 +45,18 @@ struct StoreFiles: Sendable {
   /// Refuses files that somebody else owns or could change, links, and file systems on which locks cannot be trusted.
   func inspect(allowing: EnvironmentOptions) throws(OpenError) {
     guard let status = Self.status(of: directory) else { throw systemError(directory) }
-    if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) { throw OpenError(.notADirectory, path: directory) }
-    if unsafe access(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
+    if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) {
+      throw OpenError(.notADirectory, path: directory)
+    }
+    if unsafe clmdb_may(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
     try inspectOwner(status, directory, forbidden: 0o022, allowing)
-    for file in [data, lock] {
+    for file in [data, lock] + GuardLocks.names.map({ directory + "/" + $0 }) {
       guard let status = Self.status(of: file) else { continue }
-      if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) { throw OpenError(.notAFile, path: file) }
+      if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) {
+        throw OpenError(.notAFile, path: file)
+      }
       if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
-      if unsafe access(file, R_OK | W_OK) != 0 { throw systemError(file) }
+      if unsafe clmdb_may(file, R_OK | W_OK) != 0 { throw systemError(file) }
       try inspectOwner(status, file, forbidden: 0o077, allowing)
     }
     if !allowing.networkFileSystem, isOnNetwork {
@@ -77,7 +82,8 @@ struct StoreFiles: Sendable {
     #else
       // NFS, SMB, SMB2, CIFS, FUSE, 9P, Ceph, AFS (linux/magic.h).
       let network: Set<UInt32> = [
-        0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F,
+        0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400,
+        0x5346_414F,
       ]
       return network.contains(UInt32(truncatingIfNeeded: system.f_type))
     #endif
@@ -98,6 +104,17 @@ struct StoreFiles: Sendable {
     let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
     let number = directory.number
     try checkErrno { fsync(number) }
+  }
+
+  /// The same for the entry of `directory` itself, whose parent need not be ours to read.
+  static func syncParent(of directory: String) throws(LMDBError) {
+    do throws(LMDBError) {
+      try syncDirectory(directory + "/..")
+    } catch LMDBError(code: EACCES) {
+      let within = try FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY)
+      let number = within.number
+      try checkErrno { clmdb_sync_around(number) }
+    }
   }
 }
 
