@@ -56,6 +56,23 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(60)))
+  func `readers killed while they come and go: the others go on`() throws {
+    var random = SplitMix(state: UInt64(seed))
+    var peers = try (0..<3).map { _ in try PeerProcess("crowd", directory.store) }
+    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 25) {
+      for peer in peers {
+        let before = peer.soFar.count
+        #expect(
+          eventually { peer.soFar.count > before + 2 },
+          "a reader stands still: seed \(seed), round \(round)")
+      }
+      usleep(useconds_t.random(in: 0..<3000, using: &random))
+      peers.remove(at: Int.random(in: 0..<3, using: &random)).kill()
+      peers.append(try PeerProcess("crowd", directory.store))
+    }
+  }
+
   /// No number was given twice, none that was acknowledged is missing, and the records are whole and in order.
   private func verify(_ numbers: [Int]) throws {
     let environment = try Fixture.open(directory.store)

@@ -11,6 +11,7 @@ import LMDB
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
+    "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
     "descriptors": { try $0.listDescriptors() },
     "fail-meta": { try $0.failMetaWrite() },
