@@ -149,13 +149,16 @@ import Testing
     #expect(try read.copy(Fixture.signature) == [1])
   }
 
-  @Test func `without address space the store goes on in the room it has`() throws {
-    let peer = try PeerProcess(
-      "grow", directory.store, ["200"], under: ["sh", "-c", "ulimit -v 600000; exec \"$0\" \"$@\""])
-    let line = peer.line()
-    #expect(line == "grown" || line?.hasPrefix("error") == true)
-    let environment = try Fixture.open(directory.store)
-    #expect(try environment.value(Fixture.signature) == [1])
+  @Test func `without address space the store goes on in the room it has, and grows when it may`()
+    throws
+  {
+    let peer = try PeerProcess("no-room", directory.store)
+    let lines = peer.lines()
+    if lines == ["sanitized"] {
+      print("skipped: a sanitizer takes more address space than there is a limit for")
+      return
+    }
+    #expect(lines == ["map-full true 1048576", "true", "true"])
   }
 }
 

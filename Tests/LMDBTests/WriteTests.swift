@@ -135,16 +135,21 @@ import Testing
     let found = try read.find([5].span, in: .main)
     let region = try #require(found)
     #expect(region.count == 300_000)
+    for address in [region.address, region.address + UInt(region.count) - 1] {
+      #expect(try isInMap(address))
+    }
+    #expect(read.bytes(of: region).array == Fixture.filling(3, count: 300_000))
+  }
+
+  private func isInMap(_ address: UInt) throws -> Bool {
     let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
-    let inside = maps.split(separator: "\n").contains { line in
+    return maps.split(separator: "\n").contains { line in
       let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap {
         UInt($0, radix: 16)
       }
-      return line.hasSuffix(directory.store + "/data.mdb") && bounds[0] <= region.address
-        && region.address + UInt(region.count) <= bounds[1]
+      return line.hasSuffix(directory.store + "/data.mdb")
+        && (bounds[0]..<bounds[1]).contains(address)
     }
-    #expect(inside)
-    #expect(read.bytes(of: region).array == Fixture.filling(3, count: 300_000))
   }
 
   @Test func `the three parts of a key are put together`() throws {

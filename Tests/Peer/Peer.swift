@@ -22,6 +22,7 @@ import LMDB
     "grow": { try $0.grow() },
     "hold": { try $0.hold() },
     "lose-locks": { try $0.loseLocks() },
+    "no-room": { try $0.growWithoutRoom() },
     "number": { try $0.number() },
     "read": { try $0.read() },
   ]
@@ -73,6 +74,7 @@ extension Peer {
       case .closed: "closed"
       case .panic: "panic"
       case .diskFull: "full"
+      case .mapFull: "map-full"
       case .replaced: "replaced"
       default: "\(error)"
       }
