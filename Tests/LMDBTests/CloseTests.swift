@@ -74,8 +74,8 @@ import Testing
 
   @Test func `closing inside a write is a programming error`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let directory = try TemporaryDirectory()
-      let environment = try Fixture.open(directory.store)
+      [store = (directory.path + "/other") as String] in
+      let environment = try Fixture.open(store)
       try environment.write { _ in _ = environment.close() }
     }
     let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""

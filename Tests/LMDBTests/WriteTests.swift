@@ -63,8 +63,8 @@ import Testing
 
   @Test func `a write inside a write on the same thread is a programming error`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let directory = try TemporaryDirectory()
-      let environment = try Fixture.open(directory.store)
+      [store = (directory.path + "/other") as String] in
+      let environment = try Fixture.open(store)
       try environment.write { _ in try environment.write { _ in } }
     }
     let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
@@ -73,8 +73,8 @@ import Testing
 
   @Test func `a value of another length than was reserved is a programming error`() async {
     await #expect(processExitsWith: .failure) {
-      let directory = try TemporaryDirectory()
-      let environment = try Fixture.open(directory.store)
+      [store = (directory.path + "/other") as String] in
+      let environment = try Fixture.open(store)
       try environment.write { try $0.put(count: 3, for: [5].span, in: .main) { $0.append(1) } }
     }
   }
