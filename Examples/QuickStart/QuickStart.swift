@@ -12,7 +12,8 @@ struct Color: Codable {
     try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
     print(try notes.value(for: "zurich") ?? "nothing")  // nothing, from 15 minutes on
 
-    let colors = store.cache(of: Color.self, in: "lego.colors", rules: Rules(expires: .after(.days(7))))
+    let colors = store.cache(
+      of: Color.self, in: "lego.colors", rules: Rules(expires: .after(.days(7))))
     try colors.set(Color(name: "Red", rgb: "C91A09"), for: "4")
     if let red = try colors.value(for: "4") { print(red.name, red.rgb) }
 

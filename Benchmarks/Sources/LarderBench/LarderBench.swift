@@ -13,7 +13,9 @@ struct Place: ParsableArguments {
   var directory = NSTemporaryDirectory() + "larder-bench"
 
   func withDirectory(_ body: (String) throws -> Void) throws {
-    if FileManager.default.fileExists(atPath: directory) { try FileManager.default.removeItem(atPath: directory) }
+    if FileManager.default.fileExists(atPath: directory) {
+      try FileManager.default.removeItem(atPath: directory)
+    }
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     try body(directory)
     try FileManager.default.removeItem(atPath: directory)
@@ -38,14 +40,16 @@ struct ReadBench: ParsableCommand {
           let result = try reads.run(distinct: distinct, rounds: rounds, operations: operations)
           print(
             "hit, \(name), \(count) entries: ours \(Int(result.ours.median)) ns, raw \(Int(result.raw.median)) ns, "
-              + "ratio \(text(result.ratio)) (\(text(result.spread.lowerBound)) to \(text(result.spread.upperBound)))")
+              + "ratio \(text(result.ratio)) (\(text(result.spread.lowerBound)) to \(text(result.spread.upperBound)))"
+          )
           if name == "random" { random.append((result.ours.median, result.raw.median)) }
         }
       }
       if let first = random.first, let last = random.last, random.count > 1 {
         print(
           "growth from \(count[0]) to \(count[count.count - 1]) entries: ours \(text(last.ours / first.ours)) x, "
-            + "raw \(text(last.raw / first.raw)) x, ratio \(text(last.ours / first.ours / (last.raw / first.raw)))")
+            + "raw \(text(last.raw / first.raw)) x, ratio \(text(last.ours / first.ours / (last.raw / first.raw)))"
+        )
       }
     }
   }
@@ -68,7 +72,8 @@ struct UpkeepBench: ParsableCommand {
       print(
         "purge \(expired) expired entries: \(Int(purge.whole)) ms in \(purge.batches) batches "
           + "(\(text(purge.whole / Double(purge.batches))) ms each with the writer's turn); "
-          + "another writer's commit: median \(text(purge.waits.median)) ms, longest \(text(purge.longest)) ms")
+          + "another writer's commit: median \(text(purge.waits.median)) ms, longest \(text(purge.longest)) ms"
+      )
     }
   }
 }

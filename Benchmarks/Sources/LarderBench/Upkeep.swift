@@ -47,7 +47,9 @@ struct Upkeep {
   }
 
   /// Purges `count` expired entries beside a writer; milliseconds for the whole, and the writer's waits.
-  static func purge(count: Int, directory: String) throws -> (whole: Double, batches: Int, waits: Sample, longest: Double) {
+  static func purge(count: Int, directory: String) throws -> (
+    whole: Double, batches: Int, waits: Sample, longest: Double
+  ) {
     let store = try Store(at: "\(directory)/purge-\(count)")
     try fill(store.namespace("due"), with: Workload(count: count).keys, expires: .after(.zero))
     let isDone = Atomic(false)
