@@ -36,10 +36,11 @@ let package = Package(
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lending),
     .target(name: "Larder", dependencies: ["LMDB"], swiftSettings: lending),
     .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
+    .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCommand",
       dependencies: [
-        "CEditline", "Larder", "LarderShell",
+        "Larder", "LarderShell", "LarderTerminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -64,7 +65,12 @@ let package = Package(
     .testTarget(name: "LarderTests", dependencies: ["Larder", "LMDB"], swiftSettings: strict),
     .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
     .testTarget(
-      name: "LarderCommandTests", dependencies: ["LarderCommand", "Larder"], swiftSettings: strict),
+      name: "LarderCommandTests",
+      dependencies: ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",
+      swiftSettings: strict),
     .testTarget(
       name: "LegoCacheTests", dependencies: ["LegoCache", "Larder"], swiftSettings: strict),
   ]

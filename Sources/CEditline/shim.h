@@ -1,2 +1,99 @@
 #pragma once
+// libedit's setters are variadic, which Swift cannot call, and its streams are mutable globals, which
+// Swift 6 rightly refuses. Each use gets one function of fixed arity here, and nothing else does.
 #include <histedit.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef char *(*cel_prompt_function)(EditLine *);
+typedef unsigned char (*cel_function)(EditLine *, int);
+
+static inline EditLine *cel_init(const char *program) {
+  return el_init(program, stdin, stdout, stderr);
+}
+
+static inline int cel_set_client_data(EditLine *el, void *data) {
+  return el_set(el, EL_CLIENTDATA, data);
+}
+
+static inline void *cel_client_data(EditLine *el) {
+  void *data = NULL;
+  return el_get(el, EL_CLIENTDATA, &data) == 0 ? data : NULL;
+}
+
+// The mark encloses the sequences that take no room on the screen.
+static inline int cel_set_prompt(EditLine *el, cel_prompt_function function, char mark) {
+  return el_set(el, EL_PROMPT_ESC, function, mark);
+}
+
+static inline int cel_set_reader(EditLine *el, el_rfunc_t function) {
+  return el_set(el, EL_GETCFN, function);
+}
+
+static inline int cel_set_signals(EditLine *el, int handled) {
+  return el_set(el, EL_SIGNAL, handled);
+}
+
+static inline int cel_set_editor(EditLine *el, const char *name) {
+  return el_set(el, EL_EDITOR, name);
+}
+
+static inline const char *cel_editor(EditLine *el) {
+  const char *name = NULL;
+  return el_get(el, EL_EDITOR, &name) == 0 ? name : NULL;
+}
+
+static inline int cel_add_function(EditLine *el, const char *name, const char *help, cel_function function) {
+  return el_set(el, EL_ADDFN, name, help, function);
+}
+
+static inline int cel_bind(EditLine *el, const char *key, const char *function) {
+  return el_set(el, EL_BIND, key, function, NULL);
+}
+
+static inline int cel_set_capability(EditLine *el, const char *name, const char *value) {
+  return el_set(el, EL_SETTC, name, value, NULL);
+}
+
+static inline int cel_prepare_terminal(EditLine *el, int raw) {
+  return el_set(el, EL_PREP_TERM, raw);
+}
+
+static inline int cel_refresh(EditLine *el) {
+  return el_set(el, EL_REFRESH);
+}
+
+static inline int cel_use_history(EditLine *el, History *h) {
+  return el_set(el, EL_HIST, history, h);
+}
+
+static inline int cel_history_set_size(History *h, int size) {
+  HistEvent event;
+  return history(h, &event, H_SETSIZE, size);
+}
+
+static inline int cel_history_enter(History *h, const char *line) {
+  HistEvent event;
+  return history(h, &event, H_ENTER, line);
+}
+
+// Removes the entry equal to the line, if there is one: H_SETUNIQUE looks at the newest entry only.
+static inline void cel_history_forget(History *h, const char *line) {
+  HistEvent event;
+  for (int more = history(h, &event, H_FIRST); more != -1; more = history(h, &event, H_NEXT)) {
+    if (strcmp(event.str, line) != 0) continue;
+    if (history(h, &event, H_DEL, event.num) != -1) free((void *)event.str);  // H_DEL hands out a copy
+    return;
+  }
+}
+
+static inline int cel_codeset_is_utf8(void) {
+  return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+// Declared here because glibc hides it from programs that do not ask for X/Open.
+int wcwidth(wchar_t character);
+static inline int cel_width(wchar_t character) { return wcwidth(character); }

@@ -1,0 +1,43 @@
+/// What could stand where the cursor is.
+package struct Completion: Equatable, Sendable {
+  package struct Candidate: Equatable, Sendable {
+    /// What is inserted, quotes included; ends in a space if the word is then complete.
+    package let insertion: String
+
+    /// What the list shows.
+    package let label: String
+
+    package init(_ insertion: String, label: String? = nil) {
+      self.insertion = insertion
+      self.label = label ?? insertion
+    }
+  }
+
+  /// The byte of the line at which the word begins; a candidate replaces what is between it and the cursor.
+  package let start: Int
+
+  package let candidates: [Candidate]
+
+  /// What is said below the list, such as that there are more.
+  package let remark: String?
+
+  package init(from start: Int, _ candidates: [Candidate], remark: String? = nil) {
+    self.start = start
+    self.candidates = candidates
+    self.remark = remark
+  }
+
+  package static let none = Completion(from: 0, [])
+
+  /// The longest text all candidates begin with.
+  ///
+  /// Compared by scalar: the editor counts scalars, and two keys may part inside a grapheme.
+  var commonPrefix: String {
+    guard let first = candidates.first?.insertion.unicodeScalars else { return "" }
+    let shared = candidates.dropFirst().reduce(first[...]) { shared, candidate in
+      let length = zip(shared, candidate.insertion.unicodeScalars).prefix { $0 == $1 }.count
+      return shared.prefix(length)
+    }
+    return String(shared)
+  }
+}

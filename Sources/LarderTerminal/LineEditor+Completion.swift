@@ -1,0 +1,67 @@
+import CEditline
+
+extension LineEditor {
+  /// Tab: inserts what all candidates share, and lists them once they share no more.
+  func completeWord() throws(TerminalError) -> Int32 {
+    let line = line
+    let completion = complete(line.bytes, line.cursor)
+    guard !completion.candidates.isEmpty, completion.start <= line.cursor else { return CC_ERROR }
+    let typed = Array(String(line.beforeCursor).utf8)[completion.start...]
+    let shared = completion.commonPrefix
+    if shared.utf8.elementsEqual(typed) || isList(completion, shorterThan: typed.count) {
+      return try list(completion)
+    }
+    deleteBeforeCursor(scalars: String(decoding: typed, as: UTF8.self).unicodeScalars.count)
+    return insert(shared) ? CC_REFRESH : CC_ERROR
+  }
+
+  /// Whether the candidates share less than is typed already, as those that match otherwise than by their beginning.
+  private func isList(_ completion: Completion, shorterThan typed: Int) -> Bool {
+    completion.candidates.count > 1 && completion.commonPrefix.utf8.count <= typed
+  }
+
+  private func list(_ completion: Completion) throws(TerminalError) -> Int32 {
+    guard completion.candidates.count > 1 else { return CC_ERROR }
+    let size = Terminal.size() ?? Terminal.Size(columns: 80, rows: 24)
+    var rows = Self.columns(of: completion.candidates.map(\.label), in: size)
+    if let remark = completion.remark { rows.append(remark) }
+    try leaveLine()
+    try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
+    // Not CC_REDISPLAY: that would first go up by as many rows as a wrapped line had, into the list.
+    redraw()
+    return CC_NORM
+  }
+
+  /// Lays the labels out in columns, read downwards, in no more rows than the window has room for.
+  static func columns(of labels: [String], in size: Terminal.Size) -> [String] {
+    let cells = labels.map(Cell.init)
+    let cellWidth = (cells.map(\.width).max() ?? 0) + 2
+    let across = max(1, (size.columns + 1) / cellWidth)
+    let down = (cells.count + across - 1) / across
+    let shown = min(down, max(1, size.rows - 4))
+    var rows = (0..<shown).map { row in
+      let parts = stride(from: row, to: cells.count, by: down).map { cells[$0] }
+      return parts.dropLast().map { $0.padded(to: cellWidth) }.joined() + (parts.last?.text ?? "")
+    }
+    if shown < down {
+      let left = (0..<cells.count).count { $0 % down >= shown }
+      rows.append("... \(left) more")
+    }
+    return rows
+  }
+
+  private struct Cell {
+    let text: String
+    let width: Int
+
+    init(_ label: String) {
+      let visible = label.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }
+      text = String(String.UnicodeScalarView(visible))
+      width = Terminal.width(of: visible) ?? 0
+    }
+
+    func padded(to room: Int) -> String {
+      text + String(repeating: " ", count: max(0, room - width))
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import CEditline
+
+extension LineEditor {
+  /// Recalls the entries of earlier sessions, and keeps those of this one in the file from now on.
+  package func keepHistory(in file: HistoryFile) throws(TerminalError) {
+    for entry in try file.load() { recallable(entry) }
+    historyFile = file
+  }
+
+  /// Makes an entry of what was read; several lines can be one.
+  ///
+  /// Blank entries and those that begin with a space are not kept; an equal earlier one gives way.
+  /// Throws if the file could not be written; the entry can be recalled in this session all the same.
+  package func remember(_ bytes: [UInt8]) throws(TerminalError) {
+    let entry = String(decoding: bytes, as: UTF8.self)
+    guard entry.first != " ", !entry.allSatisfy(\.isWhitespace) else { return }
+    recallable(entry)
+    try historyFile?.append(entry)
+  }
+
+  /// The entries that can be recalled, oldest first.
+  package var history: [String] { entries }
+
+  private func recallable(_ entry: String) {
+    entries.removeAll { $0.utf8.elementsEqual(entry.utf8) }
+    if entries.count == HistoryFile.limit { entries.removeFirst() }
+    entries.append(entry)
+    unsafe cel_history_forget(past, entry)
+    unsafe cel_history_enter(past, entry)
+  }
+}
+
+extension LineEditor {
+  enum Direction {
+    case earlier
+    case later
+  }
+
+  /// A walk through the entries that begin with what had been typed.
+  ///
+  /// libedit's own search takes entries that contain it anywhere, and expressions that match.
+  struct Recall {
+    let typed: String
+    let prefix: String
+    var index: Int
+    var shown: String
+  }
+
+  func recallEntry(_ direction: Direction) -> Int32 {
+    var walk = currentRecall()
+    guard let index = walk.next(direction, in: entries) else { return CC_ERROR }
+    walk.index = index
+    walk.shown = index < entries.count ? entries[index] : walk.typed
+    recall = walk
+    replaceLine(with: walk.shown)
+    return CC_REFRESH
+  }
+
+  /// The walk that led to this line, or a new one if the line was edited since.
+  private func currentRecall() -> Recall {
+    let line = line
+    let before = String(line.beforeCursor)
+    if let recall, line.afterCursor.isEmpty, recall.shown.utf8.elementsEqual(before.utf8) {
+      return recall
+    }
+    let typed = before + String(line.afterCursor)
+    return Recall(typed: typed, prefix: before, index: entries.count, shown: typed)
+  }
+
+  private func replaceLine(with text: String) {
+    let info = unsafe el_wline(editor).pointee
+    unsafe el_cursor(editor, Int32(info.lastchar - info.cursor))
+    deleteBeforeCursor(scalars: unsafe info.lastchar - info.buffer)
+    _ = insert(text)
+  }
+}
+
+extension LineEditor.Recall {
+  /// The next entry in the direction; the count of entries for what had been typed, nil if there is none.
+  fileprivate func next(_ direction: LineEditor.Direction, in entries: [String]) -> Int? {
+    func matches(_ index: Int) -> Bool {
+      let entry = entries[index]
+      return entry.utf8.starts(with: prefix.utf8) && !entry.utf8.elementsEqual(shown.utf8)
+    }
+    switch direction {
+    case .earlier: return entries[..<index].indices.last(where: matches)
+    case .later:
+      guard index < entries.count else { return nil }
+      return entries[(index + 1)...].indices.first(where: matches) ?? entries.count
+    }
+  }
+}

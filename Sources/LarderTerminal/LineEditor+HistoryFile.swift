@@ -1,0 +1,119 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+extension LineEditor {
+  /// The entries of all sessions in a plain file, one a line, oldest first; readable by its owner alone.
+  ///
+  /// Sessions append under a lock, so that none loses the entries of another. A newline within an entry is written
+  /// as `\n`, a backslash as `\\`.
+  package struct HistoryFile: Sendable {
+    /// The entries that are recalled; the file is cut back to them when it holds twice as many.
+    package static let limit = 1_000
+
+    package let path: String
+
+    package init(at path: String) { self.path = path }
+
+    /// `$XDG_STATE_HOME/larder/history`, by default in `~/.local/state`; nil for a person without a home.
+    package static func standard(environment: [String: String]) -> HistoryFile? {
+      let home = environment["HOME"].map { $0 + "/.local/state" }
+      let state = [environment["XDG_STATE_HOME"], home].lazy.compactMap { $0 }
+        .first { $0.hasPrefix("/") }
+      return state.map { HistoryFile(at: $0 + "/larder/history") }
+    }
+
+    /// The newest entries, each at its last place.
+    func load() throws(TerminalError) -> [String] {
+      try locked { descriptor throws(TerminalError) in
+        let bytes = try Self.contents(of: descriptor)
+        let lines = bytes.split(separator: UInt8(ascii: "\n"))
+        var known: Set<[UInt8]> = []
+        let newest = lines.reversed().filter { known.insert(Array($0)).inserted }.prefix(Self.limit)
+        if lines.count > 2 * Self.limit {
+          try Self.replace(
+            descriptor, with: newest.reversed().flatMap { $0 + [UInt8(ascii: "\n")] })
+        }
+        return newest.reversed().map { Self.decoded(String(decoding: $0, as: UTF8.self)) }
+      }
+    }
+
+    func append(_ entry: String) throws(TerminalError) {
+      let line = Array((Self.encoded(entry) + "\n").utf8)
+      try locked { descriptor throws(TerminalError) in try Terminal.write(line.span, to: descriptor)
+      }
+    }
+  }
+}
+
+extension LineEditor.HistoryFile {
+  static func encoded(_ entry: String) -> String {
+    var line = ""
+    for scalar in entry.unicodeScalars {
+      switch scalar {
+      case "\\": line += "\\\\"
+      case "\n": line += "\\n"
+      default: line.unicodeScalars.append(scalar)
+      }
+    }
+    return line
+  }
+
+  static func decoded(_ line: String) -> String {
+    var entry = String.UnicodeScalarView()
+    var isEscaped = false
+    for scalar in line.unicodeScalars {
+      switch scalar {
+      case "\\" where !isEscaped:
+        isEscaped = true
+        continue
+      case "n" where isEscaped: entry.append("\n")
+      default: entry.append(scalar)
+      }
+      isEscaped = false
+    }
+    return String(entry)
+  }
+}
+
+extension LineEditor.HistoryFile {
+  private func locked<R>(
+    _ body: (Int32) throws(TerminalError) -> R
+  ) throws(TerminalError) -> R {
+    try makeDirectories()
+    let descriptor = unsafe open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, 0o600) == 0, flock(descriptor, LOCK_EX) == 0 else {
+      throw .failed(operation: path, code: errno)
+    }
+    return try body(descriptor)
+  }
+
+  private func makeDirectories() throws(TerminalError) {
+    for end in path.indices.dropFirst() where path[end] == "/" {
+      let made = unsafe mkdir(String(path[..<end]), 0o700)
+      guard made == 0 || errno == EEXIST else { throw .failed(operation: path, code: errno) }
+    }
+  }
+
+  private static func contents(of descriptor: Int32) throws(TerminalError) -> [UInt8] {
+    var contents: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe read(descriptor, &chunk, chunk.count)
+      guard count >= 0 else { throw .failed(operation: "read", code: errno) }
+      guard count > 0 else { return contents }
+      contents += chunk[..<count]
+    }
+  }
+
+  private static func replace(
+    _ descriptor: Int32, with contents: [UInt8]
+  ) throws(TerminalError) {
+    guard ftruncate(descriptor, 0) == 0 else { throw .failed(operation: "truncate", code: errno) }
+    try Terminal.write(contents.span, to: descriptor)
+  }
+}

@@ -1,0 +1,73 @@
+import CEditline
+
+extension LineEditor {
+  func bindKeys() {
+    unsafe add("larder-complete", "Complete the word") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor throws(TerminalError) in try editor.completeWord()
+      }
+    }
+    unsafe add("larder-paste", "Take what is pasted as text") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor throws(TerminalError) in try editor.paste() }
+    }
+    unsafe add("larder-newline", "Insert a newline") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.insert("\n") ? CC_REFRESH : CC_ERROR }
+    }
+    unsafe add("larder-earlier", "Recall the entry before that begins as the line does") {
+      editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.recallEntry(.earlier) }
+    }
+    unsafe add("larder-later", "Recall the entry after that begins as the line does") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.recallEntry(.later) }
+    }
+    bind("^I", to: "larder-complete")
+    guard !isVi else { return }
+    for (key, function) in Self.emacsKeys { bind(key, to: function) }
+  }
+
+  /// Beyond libedit's own: what other shells do, under every code terminals send for it.
+  private static let emacsKeys: KeyValuePairs = [
+    "^R": "em-inc-search-prev",
+    "^W": "ed-delete-prev-word",
+    "^P": "larder-earlier",
+    "^N": "larder-later",
+    "\\e[A": "larder-earlier",
+    "\\eOA": "larder-earlier",
+    "\\e[B": "larder-later",
+    "\\eOB": "larder-later",
+    "\\e[H": "ed-move-to-beg",
+    "\\eOH": "ed-move-to-beg",
+    "\\e[1~": "ed-move-to-beg",
+    "\\e[F": "ed-move-to-end",
+    "\\eOF": "ed-move-to-end",
+    "\\e[4~": "ed-move-to-end",
+    "\\e[3~": "ed-delete-next-char",
+    "\\e[1;5C": "em-next-word",
+    "\\e[1;5D": "ed-prev-word",
+    "\\e[1;3C": "em-next-word",
+    "\\e[1;3D": "ed-prev-word",
+    "\\e^M": "larder-newline",
+    "\\e^J": "larder-newline",
+    "\\e[200~": "larder-paste",
+  ]
+
+  private func bind(_ key: String, to function: String) {
+    unsafe cel_bind(editor, key, function)
+  }
+
+  @unsafe private func add(_ name: String, _ help: String, _ function: cel_function) {
+    unsafe cel_add_function(editor, name, help, function)
+  }
+
+  /// Runs one of our functions for libedit; what it throws ends the line and is thrown by `readLine`.
+  @unsafe private static func perform(
+    _ editor: OpaquePointer?, _ function: (LineEditor) throws(TerminalError) -> Int32
+  ) -> UInt8 {
+    guard let self = unsafe LineEditor.of(editor) else { return UInt8(CC_FATAL) }
+    do throws(TerminalError) {
+      return UInt8(try function(self))
+    } catch {
+      self.failure = error
+      return UInt8(CC_EOF)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import CEditline
+
+extension LineEditor {
+  /// libedit's own reader knows neither hints nor notices, and lets a signal end the process.
+  func readKeysOurselves() {
+    unsafe cel_set_reader(editor) { editor, character in
+      guard let self = unsafe LineEditor.of(editor) else { return -1 }
+      do throws(TerminalError) {
+        guard let scalar = try self.nextScalar() else { return self.wasInterrupted ? -1 : 0 }
+        unsafe character?.pointee = wchar_t(bitPattern: scalar.value)
+        return 1
+      } catch {
+        self.failure = error
+        return -1
+      }
+    }
+  }
+
+  /// The next character typed; nil at the end of the input and when ^C came.
+  ///
+  /// Bytes that are not UTF-8 become U+FFFD, so that they are seen rather than lost.
+  func nextScalar() throws(TerminalError) -> Unicode.Scalar? {
+    guard let first = try nextByte() else { return nil }
+    var bytes = [first]
+    while bytes.count < Self.length(after: first) {
+      guard let next = try nextByte() else { return nil }
+      guard next & 0xC0 == 0x80 else {
+        heldByte = next
+        return "\u{FFFD}"
+      }
+      bytes.append(next)
+    }
+    return String(validating: bytes, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
+  }
+
+  /// One byte at a time: what is typed ahead stays with the terminal, for a pager and for ^C to discard.
+  private func nextByte() throws(TerminalError) -> UInt8? {
+    if let byte = heldByte {
+      heldByte = nil
+      return byte
+    }
+    while !wasInterrupted {
+      switch try waitForKey() {
+      case .ready:
+        try hideHint()
+        return try Terminal.read(.input, atMost: 1).first
+      case .signalled: try answerSignals()
+      case .timedOut: try showNotice()
+      }
+    }
+    return nil
+  }
+
+  private func waitForKey() throws(TerminalError) -> Terminal.Wakening {
+    let now = try Terminal.wait(for: .input, atMost: .zero)
+    guard now == .timedOut else { return now }
+    try showHint()
+    return try Terminal.wait(for: .input, atMost: notice == nil ? nil : style.noticeInterval)
+  }
+
+  private func answerSignals() throws(TerminalError) {
+    let counts = TerminalSignals.counts
+    let before = seen
+    guard counts != before else { return }
+    seen = counts
+    try hideHint()
+    if counts.interrupts != before.interrupts {
+      try leaveLine()
+      heldByte = nil
+      wasInterrupted = true
+      Interrupts.acknowledge()
+    } else if counts.suspensions != before.suspensions {
+      try suspend()
+    } else if counts.continuations != before.continuations {
+      try eraseLine()
+      resume()
+    } else {
+      try eraseLine()
+      redraw()
+    }
+  }
+
+  /// Gives the terminal back as it was before the process stops, for shells that do not see to it.
+  private func suspend() throws(TerminalError) {
+    try leaveLine()
+    try Terminal.write("\n")
+    if !isVi { try Terminal.write(PasteMode.off) }
+    unsafe cel_prepare_terminal(editor, 0)
+    TerminalSignals.suspend()
+    seen = TerminalSignals.counts
+    if !isVi { try Terminal.write(PasteMode.on) }
+    resume()
+  }
+
+  /// libedit believes the terminal is still as it left it: only going out of its mode and back in makes it so.
+  private func resume() {
+    unsafe cel_prepare_terminal(editor, 0)
+    unsafe cel_prepare_terminal(editor, 1)
+    redraw()
+  }
+
+  private static func length(after lead: UInt8) -> Int {
+    switch lead {
+    case 0xC2...0xDF: 2
+    case 0xE0...0xEF: 3
+    case 0xF0...0xF4: 4
+    default: 1
+    }
+  }
+}

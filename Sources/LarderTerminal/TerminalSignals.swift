@@ -1,0 +1,126 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Counts the signals a terminal sends, and rings a bell that a wait for input can hear.
+///
+/// A handler only adds to a counter and writes one byte to a pipe, both of which are allowed there.
+/// The byte makes the wake-up certain: a signal between looking and waiting would otherwise be slept over,
+/// and it may be another thread that the signal interrupts.
+enum TerminalSignals {
+  struct Counts: Equatable {
+    var interrupts = 0
+    var resizes = 0
+    var suspensions = 0
+    var continuations = 0
+  }
+
+  private static let interrupts = Atomic(0)
+  private static let resizes = Atomic(0)
+  private static let suspensions = Atomic(0)
+  private static let continuations = Atomic(0)
+  private static let bellReader = Atomic<Int32>(-1)
+  private static let bellWriter = Atomic<Int32>(-1)
+
+  static var counts: Counts {
+    Counts(
+      interrupts: interrupts.load(ordering: .relaxed),
+      resizes: resizes.load(ordering: .relaxed),
+      suspensions: suspensions.load(ordering: .relaxed),
+      continuations: continuations.load(ordering: .relaxed))
+  }
+
+  /// What to wait on, once `hang()` was called.
+  static var bell: Int32? {
+    let descriptor = bellReader.load(ordering: .relaxed)
+    return descriptor < 0 ? nil : descriptor
+  }
+
+  /// Hears the bell, so that it can ring again.
+  static func silence() {
+    guard let bell else { return }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while unsafe read(bell, &bytes, bytes.count) == bytes.count {}
+  }
+
+  /// Counts interrupts from now on, and lets writes to a closed pipe fail instead of ending the process.
+  ///
+  /// A process that was started with interrupts ignored (in the background of a script) goes on ignoring them.
+  /// `SIGPIPE` gets a handler that does nothing rather than being ignored, since a program started by this one,
+  /// a pager, would inherit the latter.
+  static func countInterrupts() {
+    hangBell()
+    unblock([SIGINT, SIGPIPE])
+    let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }
+    if isIgnored(previous) { _ = signal(SIGINT, SIG_IGN) }
+    _ = signal(SIGPIPE) { _ in }
+  }
+
+  /// Counts changes of the window and continuations from now on.
+  static func countChanges() {
+    hangBell()
+    unblock([SIGWINCH, SIGCONT, SIGTSTP])
+    _ = signal(SIGWINCH) { _ in TerminalSignals.note(SIGWINCH) }
+    _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
+  }
+
+  /// Counts ^Z instead of stopping at once, while the terminal is in a state a shell should not see.
+  static func holdSuspensions() {
+    let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
+    if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
+  }
+
+  /// Lets ^Z stop the process again.
+  static func releaseSuspensions() {
+    let previous = signal(SIGTSTP, SIG_DFL)
+    if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
+  }
+
+  /// Stops the process as ^Z would have, and returns when it is continued.
+  static func suspend() {
+    releaseSuspensions()
+    raise(SIGTSTP)
+    holdSuspensions()
+  }
+
+  private static func note(_ signal: Int32) {
+    let before = errno
+    switch signal {
+    case SIGINT: interrupts.add(1, ordering: .relaxed)
+    case SIGWINCH: resizes.add(1, ordering: .relaxed)
+    case SIGTSTP: suspensions.add(1, ordering: .relaxed)
+    default: continuations.add(1, ordering: .relaxed)
+    }
+    var byte: UInt8 = 0
+    _ = unsafe write(bellWriter.load(ordering: .relaxed), &byte, 1)  // full: it rings already
+    errno = before
+  }
+
+  private static func hangBell() {
+    guard bell == nil else { return }
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    bellWriter.store(ends[1], ordering: .relaxed)
+    bellReader.store(ends[0], ordering: .relaxed)
+  }
+
+  /// A parent may have started this process with signals blocked, as Foundation's `Process` does from most threads.
+  private static func unblock(_ signals: [Int32]) {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for signal in signals { unsafe sigaddset(&set, signal) }
+    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+  }
+
+  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+    unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+}

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import LarderTerminal
+
+extension LineEditorTests {
+  @Suite struct CompletionTests {
+    @Test func `the only candidate is inserted whole`() throws {
+      let session = try ProbeSession()
+      try session.type("ge\t")
+      session.expect(line: "probe> get KEY...", column: 11)
+    }
+
+    @Test func `what the candidates share is inserted and then they are listed`() throws {
+      let session = try ProbeSession()
+      try session.type("k\t")
+      session.expect(line: "probe> ke", column: 9)
+      try session.type("\t")
+      session.expect(["probe> ke", "keep   keys", "that is all", "probe> ke"])
+      try session.type("y\t")
+      session.expect(line: "probe> keys", column: 12)
+    }
+
+    @Test func `a word is quoted if it must be`() throws {
+      let session = try ProbeSession()
+      try session.type("get Mal\t")
+      session.expect(line: "probe> get \"Malm\u{F6}:0", column: 19)
+      try session.type("8\t.\r")
+      session.expect("the answer") { $0.lines.contains("=get \"Malm\u{F6}:08\" .") }
+    }
+
+    @Test func `a word in the middle is completed where it is`() throws {
+      let session = try ProbeSession()
+      try session.type("ge \u{E5}\u{65E5}\u{1B}[D\u{1B}[D\u{1B}[D\t")
+      session.expect(line: "probe> get  \u{E5}\u{65E5}", column: 11)
+    }
+
+    @Test func `the list is below a line that wraps`() throws {
+      let session = try ProbeSession(columns: 20)
+      try session.type("0123456789 0123456789 ke\t")
+      session.expect([
+        "probe> 0123456789 01", "23456789 ke", "keep   keys", "that is all",
+        "probe> 0123456789 01", "23456789 ke",
+      ])
+    }
+
+    @Test func `nothing fits`() throws {
+      let session = try ProbeSession()
+      try session.type("zz\tz\r")
+      session.expect(["probe> zzz", "=zzz", "probe>"])
+    }
+  }
+}
+
+@Suite struct CompletionTests {
+  @Test func `what is shared may end within a letter`() {
+    let completion = Completion(
+      from: 0, ["e\u{301}a", "e\u{300}b"].map { Completion.Candidate($0) })
+    #expect(completion.commonPrefix == "e")
+    #expect(Completion.none.commonPrefix == "")
+  }
+
+  @Test func `labels are laid out in columns`() {
+    let size = Terminal.Size(columns: 12, rows: 24)
+    let rows = LineEditor.columns(of: ["a", "bbb", "cc", "d", "e"], in: size)
+    #expect(rows == ["a    d", "bbb  e", "cc"])
+  }
+
+  @Test func `a list longer than the window says what it leaves out`() {
+    let size = Terminal.Size(columns: 12, rows: 6)
+    let rows = LineEditor.columns(of: (0..<100).map { "label\($0)" }, in: size)
+    #expect(rows == ["label0", "label1", "... 98 more"])
+  }
+}

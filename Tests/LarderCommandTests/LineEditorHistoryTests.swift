@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+@testable import LarderTerminal
+
+extension LineEditorTests {
+  @Suite struct HistoryTests {
+    private let up = "\u{1B}[A"
+    private let down = "\u{1B}[B"
+    private let home = TemporaryHome()
+    private var file: String { home.path + "/.local/state/larder/history" }
+
+    private func kept() throws -> [String] {
+      try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    @Test func `Up and Down walk through the lines`() throws {
+      let session = try ProbeSession(home: home)
+      try session.type("one\rtwo\rthree\rfo")
+      session.expect(line: "probe> fo")
+      try session.type("\u{15}\(up)\(up)")
+      session.expect(line: "probe> two", column: 10)
+      try session.type("\(up)\(up)\(up)")
+      session.expect(line: "probe> one")
+      try session.type("\(down)\(down)")
+      session.expect(line: "probe> three")
+      try session.type(down)
+      session.expect(line: "probe>", column: 7)
+    }
+
+    @Test func `Up recalls what begins as the line does and Down brings the line back`() throws {
+      let session = try ProbeSession(home: home)
+      try session.type("keys a\rget b\rkeys c\rmy keys\rke")
+      session.expect(line: "probe> ke")
+      try session.type(up)
+      session.expect(line: "probe> keys c", column: 13)
+      try session.type(up)
+      session.expect(line: "probe> keys a", column: 13)
+      try session.type(down + down)
+      session.expect(line: "probe> ke", column: 9)
+    }
+
+    @Test func `^R searches`() throws {
+      let session = try ProbeSession(home: home)
+      try session.type("keys departures\rget x\r\u{12}depart")
+      session.expect("the found line") { $0.lines.contains("probe> keys departures") }
+      try session.type("\r")
+      session.expect("it ran again") { $0.lines.filter { $0 == "=keys departures" }.count == 2 }
+    }
+
+    @Test func `a session knows the lines of those before`() throws {
+      let first = try ProbeSession(home: home)
+      try first.type("keys \u{E5}\rset 'a\rb'\r\u{4}")
+      #expect(try first.terminal.waitForExit() == 0)
+      let second = try ProbeSession(home: home)
+      try second.type(up)
+      second.expect(["probe> set 'a", "b'"])
+      try second.type(up)
+      second.expect(["probe> keys \u{E5}"])
+    }
+
+    @Test func `two sessions at once lose nothing`() throws {
+      let sessions = try [ProbeSession(home: home), ProbeSession(home: home)]
+      for round in 0..<3 {
+        for (index, session) in sessions.enumerated() {
+          try session.type("line \(round) of \(index)\r")
+          session.expect("an answer") {
+            $0.lines.suffix(2) == ["=line \(round) of \(index)", "probe>"]
+          }
+        }
+      }
+      #expect(try kept() == (0..<3).flatMap { ["line \($0) of 0", "line \($0) of 1"] })
+    }
+
+    @Test func `secret and blank lines are not kept and repeated ones once`() throws {
+      let session = try ProbeSession(home: home)
+      try session.type("one\r secret\r\r   \rtwo\rone\r")
+      session.expect("all of them") {
+        $0.lines.suffix(3) == ["probe> one", "=one", "probe>"] && $0.row > 10
+      }
+      try session.type(up + up)
+      session.expect(line: "probe> two")
+      try session.type(up)
+      session.expect(line: "probe> two")
+      let editor = LineEditor.HistoryFile(at: file)
+      #expect(try editor.load() == ["two", "one"])
+    }
+
+    @Test func `nobody else can read the file`() throws {
+      let session = try ProbeSession(home: home)
+      try session.type("one\r")
+      session.expect(["probe> one", "=one", "probe>"])
+      let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+      #expect(mode as? Int == 0o600)
+    }
+  }
+}
+
+@Suite struct HistoryFileTests {
+  private let home = TemporaryHome()
+
+  @Test func `an entry of any text comes back`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var generator = SeededGenerator(seed: seed)
+    let letters: [Character] = ["\\", "n", "\n", "\\", "a", "\u{E5}", "\u{1F682}", "'", "\r"]
+    let file = LineEditor.HistoryFile(at: home.path + "/history")
+    let entries = (0..<200).map { number in
+      "\(number)" + String((0..<8).map { _ in letters.randomElement(using: &generator)! })
+    }
+    for entry in entries { try file.append(entry) }
+    #expect(try file.load() == entries, "seed \(seed)")
+  }
+
+  @Test func `the file is cut back to the newest entries`() throws {
+    let file = LineEditor.HistoryFile(at: home.path + "/history")
+    let limit = LineEditor.HistoryFile.limit
+    try home.write((0...(2 * limit)).map { "line \($0)\n" }.joined(), to: "history")
+    let newest = ((limit + 1)...(2 * limit)).map { "line \($0)" }
+    #expect(try file.load() == newest)
+    let text = try String(contentsOfFile: file.path, encoding: .utf8)
+    #expect(text == newest.map { $0 + "\n" }.joined())
+  }
+
+  @Test func `a directory in its place is an error that names it`() throws {
+    try home.write("", to: "history/inner")
+    let file = LineEditor.HistoryFile(at: home.path + "/history")
+    let error = #expect(throws: TerminalError.self) { try file.load() }
+    #expect(error?.description == "\(file.path): Is a directory")
+  }
+
+  @Test func `the state directory decides where it is`() {
+    func path(_ environment: [String: String]) -> String? {
+      LineEditor.HistoryFile.standard(environment: environment)?.path
+    }
+    #expect(path(["HOME": "/h"]) == "/h/.local/state/larder/history")
+    #expect(path(["HOME": "/h", "XDG_STATE_HOME": "/s"]) == "/s/larder/history")
+    #expect(path(["HOME": "/h", "XDG_STATE_HOME": "s"]) == "/h/.local/state/larder/history")
+    #expect(path([:]) == nil)
+  }
+}

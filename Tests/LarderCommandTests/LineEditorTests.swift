@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+/// One at a time: each has a terminal that answers in a moment unless all answer at once.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LineEditorTests {
+  @Test func `a line is what was typed`() throws {
+    let session = try ProbeSession()
+    session.expect(["probe>"])
+    #expect(session.screen.rendition(of: "probe") == "1;36")
+    #expect(session.screen.rendition(of: ">") == "")
+    try session.type("keys\r")
+    session.expect(["probe> keys", "=keys", "probe>"])
+  }
+
+  @Test(arguments: ["C.UTF-8", "C", "sv_SE.UTF-8"])
+  func `letters of every width are edited`(locale: String) throws {
+    let session = try ProbeSession(environment: ["LC_ALL": locale])
+    try session.type("a\u{E5}\u{65E5}\u{672C}\u{1F682}z")
+    session.expect(line: "probe> a\u{E5}\u{65E5}\u{672C}\u{1F682}z", column: 16)
+    try session.type("\u{1B}[D\u{7F}")
+    session.expect(line: "probe> a\u{E5}\u{65E5}\u{672C}z", column: 13)
+    try session.type("\u{1B}[D\u{1B}[D\u{1B}[3~\u{F6}\r")
+    session.expect(["probe> a\u{E5}\u{F6}\u{672C}z", "=a\u{E5}\u{F6}\u{672C}z", "probe>"])
+  }
+
+  @Test func `bytes that are not UTF-8 are seen`() throws {
+    let session = try ProbeSession()
+    session.expect(["probe>"])
+    try session.terminal.type(bytes: [0x61, 0xE5, 0x62, 0xFF, 0x63, 0x0D])
+    session.expect(["probe> a\u{FFFD}b\u{FFFD}c", "=a\u{FFFD}b\u{FFFD}c", "probe>"])
+  }
+
+  @Test func `^C drops the line and nothing else`() throws {
+    let session = try ProbeSession()
+    try session.type("evict everything")
+    session.expect(line: "probe> evict everything")
+    try session.type("\u{1}\u{3}")
+    session.expect(["probe> evict everything^C", "probe>"])
+    try session.type("keys\r")
+    session.expect(["probe> evict everything^C", "probe> keys", "=keys", "probe>"])
+  }
+
+  @Test func `^C below a wrapped line leaves all of it`() throws {
+    let session = try ProbeSession(columns: 20)
+    try session.type("abcdefghijklmnopqrstuvwxyz\u{1}")
+    session.expect("home") { $0.lines.count == 2 && $0.row == 0 && $0.column == 7 }
+    try session.type("\u{3}")
+    session.expect(["probe> abcdefghijklm", "nopqrstuvwxyz^C", "probe>"])
+  }
+
+  @Test func `^C stops a command and not the shell`() throws {
+    let session = try ProbeSession()
+    try session.type("wait\r")
+    session.expect(["probe> wait", "working"])
+    try session.type("\u{3}")
+    session.expect("the prompt") { $0.lines.suffix(2) == ["^Cstopped", "probe>"] }
+    try session.type("keys\r")
+    session.expect("an answer") { $0.lines.suffix(2) == ["=keys", "probe>"] }
+  }
+
+  @Test func `^D leaves from an empty line only`() throws {
+    let session = try ProbeSession()
+    try session.type("ab\u{1}\u{4}")
+    session.expect(line: "probe> b", column: 7)
+    try session.type("\u{B}\u{4}")
+    #expect(try session.terminal.waitForExit() == 0)
+    #expect(session.screen.lines.last == "bye")
+    #expect(!session.screen.isPasteMarked)
+  }
+
+  @Test func `an open quote is continued`() throws {
+    let session = try ProbeSession()
+    try session.type("set 'a\r")
+    session.expect(["probe> set 'a", "  ...>"])
+    try session.type("b'\r")
+    session.expect(["probe> set 'a", "  ...> b'", "=set 'a|b'", "probe>"])
+    try session.type("set 'a\r")
+    session.expect(line: "  ...>")
+    try session.type("\u{3}")
+    session.expect("the first prompt") { $0.lines.last == "probe>" }
+  }
+
+  @Test func `a hint is dim and no part of the line`() throws {
+    let session = try ProbeSession()
+    try session.type("get ")
+    session.expect(line: "probe> get KEY...", column: 11)
+    #expect(session.screen.rendition(of: "KEY") == "2")
+    try session.type("x")
+    session.expect(line: "probe> get x", column: 12)
+    try session.type("\u{7F}")
+    session.expect(line: "probe> get KEY...", column: 11)
+    try session.type("\r")
+    session.expect(
+      ["probe> get", "=get ", "probe>"].map { $0.trimmingCharacters(in: .whitespaces) })
+  }
+
+  @Test func `NO_COLOR leaves no colours and no hints`() throws {
+    let session = try ProbeSession(environment: ["NO_COLOR": "1"])
+    try session.type("get ")
+    session.expect(line: "probe> get", column: 11)
+    #expect(session.screen.rendition(of: "probe") == "")
+  }
+
+  @Test func `^L clears the screen and keeps the line`() throws {
+    let session = try ProbeSession()
+    try session.type("one\rtwo")
+    session.expect(["probe> one", "=one", "probe> two"])
+    try session.type("\u{C}")
+    session.expect(["probe> two"])
+  }
+
+  @Test func `a notice comes above the line`() throws {
+    let home = TemporaryHome()
+    try home.write("", to: "notice")
+    let session = try ProbeSession(
+      home: home, environment: ["PROBE_NOTICE": home.path + "/notice"])
+    try session.type("get ")
+    session.expect(line: "probe> get KEY...")
+    try home.write("(store changed)", to: "notice")
+    session.expect(["(store changed)", "probe> get KEY..."])
+    try session.type("x\r")
+    session.expect(["(store changed)", "probe> get x", "=get x", "probe>"])
+  }
+
+  @Test func `a line is edited on when the window has another width`() throws {
+    let session = try ProbeSession()
+    try session.type("0123456789abcdefghij")
+    session.expect(line: "probe> 0123456789abcdefghij")
+    session.terminal.resize(columns: 40, rows: 20)
+    try session.type("klmnopqrstuvwxyz")
+    session.expect("two rows") {
+      $0.lines.suffix(2) == ["probe> 0123456789abcdefghijklmnopqrstuvw", "xyz"]
+    }
+    session.terminal.resize(columns: 60, rows: 20)
+    try session.type("\r")
+    session.expect("all of it") { $0.lines.contains("=0123456789abcdefghijklmnopqrstuvwxyz") }
+  }
+
+  @Test func `keys of vi are had by editrc`() throws {
+    let home = TemporaryHome()
+    try home.write("larder:bind -v\n", to: ".editrc")
+    let session = try ProbeSession(home: home)
+    try session.type("abc def")
+    session.expect(line: "probe> abc def")
+    #expect(!session.screen.isPasteMarked)
+    try session.type("\u{1B}0x")
+    session.expect(line: "probe> bc def", column: 7)
+    try session.type("A!\r")
+    session.expect(["probe> bc def!", "=bc def!", "probe>"])
+    try session.type("ge\t")
+    session.expect(line: "probe> get KEY...")
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+extension LineEditorTests {
+  /// libedit 3.1-20221030 left out the rest of a wrapped line on the screen; this found it.
+  @Test(arguments: ["xterm-256color", "screen-256color", "tmux-256color", "linux"])
+  func `the screen shows a line that wraps as it is edited`(term: String) throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var generator = SeededGenerator(seed: seed)
+    let columns = 20
+    let session = try ProbeSession(environment: ["TERM": term], columns: columns)
+    var model = EditedText(letters: Array("abcdefghijklmnopqrstuvwxyz\u{E5}\u{F6}"))
+    let deadline = ContinuousClock.now + .seconds(1)
+    var steps = 0
+    while ContinuousClock.now < deadline {
+      steps += 1
+      let keys = model.edit(using: &generator)
+      try session.type(keys)
+      let all = Array("probe> ") + model.text
+      let rows = stride(from: 0, to: all.count, by: columns).map {
+        String(all[$0..<min($0 + columns, all.count)])
+      }
+      let wanted = rows.last == "probe> " ? ["probe>"] : rows
+      let (row, column) = (7 + model.cursor).quotientAndRemainder(dividingBy: columns)
+      let isRight = session.terminal.shows(within: .seconds(2)) {
+        $0.lines == wanted && $0.row == row && $0.column == column
+      }
+      guard isRight else {
+        session.expect("seed \(seed), step \(steps), after \(keys.debugDescription): \(wanted)") {
+          _ in false
+        }
+        return
+      }
+    }
+    #expect(steps > 50)
+    #expect(session.screen.unknown.isEmpty)
+  }
+
+  @Test func `a line of every width is what was edited`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var generator = SeededGenerator(seed: seed)
+    let home = TemporaryHome()
+    let session = try ProbeSession(home: home, columns: 20)
+    var model = EditedText(letters: Array("ab\u{E5}\u{65E5}\u{672C}\u{1F682}"))
+    for _ in 0..<300 { try session.type(model.edit(using: &generator)) }
+    try session.type("\u{5}.\r")
+    session.expect("an answer") { $0.line == "probe>" && $0.row > 0 }
+    let kept = try String(
+      contentsOfFile: home.path + "/.local/state/larder/history", encoding: .utf8)
+    #expect(kept == String(model.text) + ".\n", "seed \(seed)")
+  }
+}
+
+/// What the keys typed so far make of a line.
+private struct EditedText {
+  let letters: [Character]
+  private(set) var text: [Character] = []
+  private(set) var cursor = 0
+
+  init(letters: [Character]) { self.letters = letters }
+
+  /// Does one thing to the text, and gives the keys for it.
+  mutating func edit(using generator: inout SeededGenerator) -> String {
+    switch Int.random(in: 0..<20, using: &generator) {
+    case 0..<9 where text.count < 120:
+      let letter = letters.randomElement(using: &generator)!
+      text.insert(letter, at: cursor)
+      cursor += 1
+      return String(letter)
+    case 9..<12 where cursor > 0:
+      cursor -= 1
+      text.remove(at: cursor)
+      return "\u{7F}"
+    case 12..<14 where cursor < text.count:
+      text.remove(at: cursor)
+      return "\u{1B}[3~"
+    case 14..<16 where cursor > 0:
+      cursor -= 1
+      return "\u{1B}[D"
+    case 16 where cursor < text.count:
+      cursor += 1
+      return "\u{1B}[C"
+    case 17:
+      cursor = 0
+      return "\u{1B}[H"
+    case 18 where Int.random(in: 0..<8, using: &generator) == 0:
+      text.removeSubrange(cursor...)
+      return "\u{B}"
+    default:
+      cursor = text.count
+      return "\u{1B}[F"
+    }
+  }
+}

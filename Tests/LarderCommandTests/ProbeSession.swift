@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// The probe at a terminal, with a home directory that goes when the session does.
+final class ProbeSession {
+  let terminal: PseudoTerminal
+
+  /// - Parameters:
+  ///   - home: Whose history and settings it finds.
+  ///   - environment: In addition to what a terminal's shell sets.
+  init(
+    home: TemporaryHome = TemporaryHome(), environment: [String: String] = [:],
+    columns: Int = 80, rows: Int = 24
+  ) throws {
+    self.home = home
+    var all = ["HOME": home.path, "TERM": "xterm-256color", "LANG": "C.UTF-8"]
+    all.merge(environment) { $1 }
+    terminal = try PseudoTerminal(
+      running: Self.program, environment: all, columns: columns, rows: rows)
+    expect(line: "probe>", column: 7)
+  }
+
+  private let home: TemporaryHome
+
+  var screen: Screen { terminal.screen }
+
+  func type(_ keys: String) throws { try terminal.type(keys) }
+
+  /// Expects the screen to come to look as asked; what it shows instead is in the message.
+  func expect(
+    _ wanted: Comment, at location: SourceLocation = #_sourceLocation,
+    _ isAsAsked: (Screen) -> Bool
+  ) {
+    let isThere = terminal.shows(isAsAsked)
+    let shown = terminal.screen
+    let picture = shown.lines.map { "    |\($0)" }.joined(separator: "\n")
+    #expect(
+      isThere, "\(wanted) at \(shown.row),\(shown.column):\n\(picture)", sourceLocation: location)
+    #expect(shown.unknown.isEmpty, sourceLocation: location)
+  }
+
+  /// Expects these rows on the screen and nothing else.
+  func expect(_ lines: [String], at location: SourceLocation = #_sourceLocation) {
+    expect("\(lines)", at: location) { $0.lines == lines }
+  }
+
+  /// Expects the row of the cursor to be this, with the cursor in the column.
+  func expect(
+    line: String, column: Int? = nil, at location: SourceLocation = #_sourceLocation
+  ) {
+    expect("\(line)", at: location) { $0.line == line && (column ?? $0.column) == $0.column }
+  }
+
+  /// The program beside the test's own.
+  static let program = URL(fileURLWithPath: CommandLine.arguments[0])
+    .deletingLastPathComponent().appendingPathComponent("LineEditorProbe").path
+}
+
+/// A directory of its own for each test.
+final class TemporaryHome {
+  let path: String
+
+  init() {
+    path = NSTemporaryDirectory() + "larder-home-\(UUID().uuidString)"
+  }
+
+  func write(_ text: String, to name: String) throws {
+    let file = URL(fileURLWithPath: path + "/" + name)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file, options: .atomic)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}

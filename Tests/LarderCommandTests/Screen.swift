@@ -1,0 +1,205 @@
+/// What a terminal shows after the bytes it was fed: as much of a VT100 and xterm as libedit uses.
+struct Screen {
+  struct Cell: Equatable {
+    var text = " "
+    /// The numbers of the rendition it was drawn with, such as `"1;36"`.
+    var rendition = ""
+  }
+
+  private(set) var columns: Int
+  private(set) var cells: [[Cell]]
+  private(set) var row = 0
+  private(set) var column = 0
+  private(set) var isPasteMarked = false
+  /// Sequences this screen does not know: what it shows is then not to be trusted.
+  private(set) var unknown: [String] = []
+
+  private var rendition = ""
+  /// The cursor stays in the last column until one more character comes.
+  private var isWrapPending = false
+  private var pending: [UInt8] = []
+
+  init(columns: Int, rows: Int) {
+    self.columns = columns
+    cells = Array(repeating: Array(repeating: Cell(), count: columns), count: rows)
+  }
+
+  /// The rows without the blanks at their ends and without the empty rows below.
+  var lines: [String] {
+    var lines = cells.map { row in
+      var line = row.map(\.text).joined()
+      while line.last == " " { line.removeLast() }
+      return line
+    }
+    while lines.last == "" { lines.removeLast() }
+    return lines
+  }
+
+  /// The row that the cursor is in.
+  var line: String { row < lines.count ? lines[row] : "" }
+
+  /// The rendition with which the first occurrence of the text in the cursor's row was drawn.
+  func rendition(of text: String) -> String? {
+    let cells = cells[row]
+    return cells.indices.first { start in
+      cells[start...].map(\.text).joined().hasPrefix(text)
+    }.map { cells[$0].rendition }
+  }
+
+  mutating func resize(columns: Int, rows: Int) {
+    for index in cells.indices {
+      cells[index] = Array(
+        (cells[index] + Array(repeating: Cell(), count: columns)).prefix(columns))
+    }
+    while cells.count > rows {
+      if row > 0 { row -= 1 }
+      cells.removeFirst()
+    }
+    while cells.count < rows { cells.append(Array(repeating: Cell(), count: columns)) }
+    self.columns = columns
+    column = min(column, columns - 1)
+    isWrapPending = false
+  }
+
+  mutating func feed(_ bytes: [UInt8]) {
+    for byte in bytes {
+      pending.append(byte)
+      if takePending() { pending = [] }
+    }
+  }
+
+  /// Acts on the pending bytes if they are complete.
+  private mutating func takePending() -> Bool {
+    let first = pending[0]
+    if first == 0x1B { return takeEscape() }
+    if first < 0x20 || first == 0x7F {
+      control(first)
+      return true
+    }
+    guard let text = String(validating: pending, as: UTF8.self) else {
+      if pending.count >= 4 { unknown.append("bytes \(pending)") }
+      return pending.count >= 4
+    }
+    draw(text.unicodeScalars.first!)
+    return true
+  }
+
+  private mutating func takeEscape() -> Bool {
+    guard pending.count > 1 else { return false }
+    switch pending[1] {
+    case UInt8(ascii: "["):
+      guard let last = pending.last, pending.count > 2, (0x40...0x7E).contains(last) else {
+        return false
+      }
+      let arguments = String(decoding: pending[2..<(pending.count - 1)], as: UTF8.self)
+      sequence(arguments, Character(Unicode.Scalar(last)))
+      return true
+    case UInt8(ascii: "("): return pending.count == 3
+    case UInt8(ascii: "M"):
+      move(toRow: row - 1)
+      return true
+    case UInt8(ascii: "="), UInt8(ascii: ">"): return true
+    default:
+      unknown.append("ESC \(Character(Unicode.Scalar(pending[1])))")
+      return true
+    }
+  }
+
+  private mutating func control(_ byte: UInt8) {
+    switch byte {
+    case 0x07: break
+    case 0x08: move(toColumn: column - 1)
+    case 0x09: move(toColumn: (column / 8 + 1) * 8)
+    case 0x0A: lineFeed()
+    case 0x0D: move(toColumn: 0)
+    default: unknown.append("control \(byte)")
+    }
+  }
+
+  private mutating func sequence(_ arguments: String, _ final: Character) {
+    let numbers = arguments.split(separator: ";", omittingEmptySubsequences: false).map {
+      Int($0) ?? 0
+    }
+    let first = numbers.first ?? 0
+    let count = max(1, first)
+    switch final {
+    case "A": move(toRow: row - count)
+    case "B": move(toRow: row + count)
+    case "C": move(toColumn: column + count)
+    case "D": move(toColumn: column - count)
+    case "G": move(toColumn: count - 1)
+    case "H":
+      move(toRow: count - 1)
+      move(toColumn: max(1, numbers.count > 1 ? numbers[1] : 1) - 1)
+    case "J": eraseScreen(first)
+    case "K": eraseLine(first)
+    case "P":
+      cells[row].removeSubrange(column..<min(columns, column + count))
+      cells[row] += Array(repeating: Cell(), count: columns - cells[row].count)
+    case "@":
+      cells[row].insert(contentsOf: Array(repeating: Cell(), count: count), at: column)
+      cells[row].removeLast(cells[row].count - columns)
+    case "m": rendition = first == 0 ? "" : arguments
+    case "h" where arguments == "?2004": isPasteMarked = true
+    case "l" where arguments == "?2004": isPasteMarked = false
+    default: unknown.append("CSI \(arguments) \(final)")
+    }
+  }
+
+  private mutating func eraseLine(_ part: Int) {
+    let range = [column..<columns, 0..<(column + 1), 0..<columns][part]
+    for index in range { cells[row][index] = Cell() }
+  }
+
+  private mutating func eraseScreen(_ part: Int) {
+    let rows = [(row + 1)..<cells.count, 0..<row, 0..<cells.count][part]
+    for index in rows { cells[index] = Array(repeating: Cell(), count: columns) }
+    if part < 2 { eraseLine(part) }
+  }
+
+  private mutating func draw(_ scalar: Unicode.Scalar) {
+    let width = Self.width(of: scalar)
+    guard width > 0 else {
+      let base = isWrapPending ? column : max(0, column - 1)
+      cells[row][base].text.unicodeScalars.append(scalar)
+      return
+    }
+    if isWrapPending || column + width > columns {
+      move(toColumn: 0)
+      lineFeed()
+    }
+    cells[row][column] = Cell(text: String(scalar), rendition: rendition)
+    if width == 2 { cells[row][column + 1] = Cell(text: "", rendition: rendition) }
+    isWrapPending = column + width == columns
+    column = min(column + width, columns - 1)
+  }
+
+  private mutating func lineFeed() {
+    isWrapPending = false
+    if row == cells.count - 1 {
+      cells.removeFirst()
+      cells.append(Array(repeating: Cell(), count: columns))
+    } else {
+      row += 1
+    }
+  }
+
+  private mutating func move(toColumn target: Int) {
+    column = min(max(0, target), columns - 1)
+    isWrapPending = false
+  }
+
+  private mutating func move(toRow target: Int) {
+    row = min(max(0, target), cells.count - 1)
+    isWrapPending = false
+  }
+
+  /// The cells a character takes; enough of Unicode for what the tests type.
+  static func width(of scalar: Unicode.Scalar) -> Int {
+    switch scalar.value {
+    case 0x0300...0x036F: 0
+    case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xFF00...0xFF60, 0x1F300...0x1FAFF: 2
+    default: 1
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import LarderTerminal
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A shell with nothing behind it, for the tests of the line editor: it says what it read.
+@main struct Probe {
+  static func main() throws {
+    Interrupts.install()
+    do {
+      try run()
+    } catch TerminalError.closed {
+      exit(3)
+    }
+  }
+
+  static func run() throws {
+    let environment = ProcessInfo.processInfo.environment
+    guard Terminal.canEditLines(environment: environment) else {
+      var lines = PlainLines()
+      let isPrompting = Terminal.isTerminal(.input)
+      return try converse { prompt in try lines.readLine(isPrompting ? prompt : nil) }
+    }
+    let notices = environment["PROBE_NOTICE"].map(Notices.init)
+    let style = LineEditor.Style(
+      showsColours: Terminal.showsColours(environment: environment),
+      noticeInterval: .milliseconds(20))
+    let editor = try LineEditor(
+      style: style, complete: complete, hint: hint, notice: notices.map { $0.next })
+    if let file = LineEditor.HistoryFile.standard(environment: environment) {
+      try editor.keepHistory(in: file)
+    }
+    try converse(remember: editor.remember) { prompt in try editor.readLine(prompt) }
+  }
+
+  /// Joins lines while a quote is open, as the shell does.
+  static func converse(
+    remember: ([UInt8]) throws -> Void = { _ in }, readLine: (Prompt) throws -> LineResult
+  ) throws {
+    var pending: [UInt8] = []
+    while true {
+      switch try readLine(Prompt(pending.isEmpty ? "probe" : "  ...")) {
+      case .interrupted:
+        pending = []
+        if !Terminal.isTerminal(.input) { try say("interrupted") }
+      case .end: return try say("bye")
+      case .line(let bytes):
+        pending += bytes
+        if pending.count(where: { $0 == UInt8(ascii: "'") }).isMultiple(of: 2) {
+          try remember(pending)
+          try obey(pending)
+          pending = []
+        } else {
+          pending.append(UInt8(ascii: "\n"))
+        }
+      }
+    }
+  }
+
+  static func obey(_ line: [UInt8]) throws {
+    if line == Array("wait".utf8) { return try wait() }
+    let newline = UInt8(ascii: "\n")
+    let shown = line.map { $0 == newline ? UInt8(ascii: "|") : $0 }
+    try Terminal.write(([UInt8(ascii: "=")] + shown + [newline]).span)
+  }
+
+  /// Works until ^C.
+  static func wait() throws {
+    try say("working")
+    while !Interrupts.isPending { usleep(1_000) }
+    Interrupts.acknowledge()
+    try say("stopped")
+  }
+
+  static func say(_ text: String) throws { try Terminal.write(text + "\n") }
+}
+
+let words = ["keep ", "keys ", "get ", "\"Malm\u{F6}:07\" ", "\"Malm\u{F6}:08\" "]
+
+func complete(_ line: [UInt8], _ cursor: Int) -> Completion {
+  let start = line[..<cursor].lastIndex(of: UInt8(ascii: " ")).map { $0 + 1 } ?? 0
+  let typed = String(decoding: line[start..<cursor], as: UTF8.self)
+  let fitting = words.filter { $0.hasPrefix(typed) || $0.hasPrefix("\"" + typed) }
+  return Completion(from: start, fitting.map { Completion.Candidate($0) }, remark: "that is all")
+}
+
+func hint(_ line: [UInt8]) -> String? {
+  line == Array("get ".utf8) ? "KEY..." : nil
+}
+
+/// What a file says, whenever it says something else.
+final class Notices {
+  private let path: String
+  private var last = ""
+
+  init(in path: String) { self.path = path }
+
+  func next() -> String? {
+    let data = FileManager.default.contents(atPath: path) ?? Data()
+    let text = String(decoding: data, as: UTF8.self)
+    guard text != last else { return nil }
+    last = text
+    return text
+  }
+}
