@@ -1,1 +1,0 @@
-// The entity types land here next.
