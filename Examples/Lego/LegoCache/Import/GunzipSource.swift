@@ -56,9 +56,10 @@ final class GunzipSource: ByteSource {
   }
 
   deinit {
-    // A reader that stops early leaves gzip waiting to write; it must not outlive us.
+    // A reader that stops early leaves gzip waiting to write; it must not outlive us. Writing to a pipe that nobody reads
+    // ends it. A signal would not: started from a thread of a pool it has most of them blocked.
     if !ended {
-      process.terminate()
+      output.fileHandleForReading.closeFile()
       process.waitUntilExit()
     }
   }
