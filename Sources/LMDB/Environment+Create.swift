@@ -1,0 +1,41 @@
+import CLMDB
+
+extension Environment {
+  /// Makes a new data file under another name and moves it into place whole, so that a kill or a power cut leaves
+  /// either no store or a complete one. Called with `lock.open` held and nobody present.
+  static func create(
+    _ files: StoreFiles, options: EnvironmentOptions,
+    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(OpenError) {
+    do throws(LMDBError) {
+      if StoreFiles.status(of: files.newData) != nil {
+        try checkErrno { unsafe unlink(files.newData) }
+      }
+      try build(files.newData, options: options, prepare: prepare)
+      try checkErrno { unsafe rename(files.newData, files.data) }
+      try StoreFiles.syncDirectory(files.directory)
+      try StoreFiles.syncDirectory(files.directory + "/..")
+    } catch {
+      throw OpenError(.system, path: files.directory, cause: error)
+    }
+  }
+
+  private static func build(
+    _ path: String, options: EnvironmentOptions,
+    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    var created: OpaquePointer?
+    try check(unsafe mdb_env_create(&created))
+    let handle = unsafe created!
+    defer { unsafe mdb_env_close(handle) }
+    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
+    try check(unsafe mdb_env_open(handle, path, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
+    _ = try unsafe openDatabases(handle, names: options.databases, create: true)
+    var begun: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
+    var transaction = unsafe WriteTransaction(handle: begun!)
+    try prepare(&transaction)
+    try transaction.commit()
+    try check(unsafe mdb_env_sync(handle, 1))
+  }
+}

@@ -1,0 +1,71 @@
+import CLMDB
+
+extension Environment {
+  /// Runs `body` in the one write transaction and commits it; an error from `body` takes everything back.
+  ///
+  /// Waits for this process's other writers, then for those of other processes for at most the environment's patience.
+  /// Reading on the same thread meanwhile is fine; writing there is a programming error and traps.
+  package func write<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
+    writer.enter()
+    defer { writer.leave() }
+    if !isOpen { throw phaseError }
+    try growMapIfNeeded()
+    try locks.wait(for: .turn, patience: patience)
+    do {
+      defer { locks.release(.turn) }
+      try locks.wait(for: .write, patience: patience)
+    }
+    defer { locks.release(.write) }
+    try checkIdentity()
+    var transaction = try beginWrite()
+    let result = try body(&transaction)
+    do throws(LMDBError) {
+      try transaction.commit()
+    } catch {
+      throw explained(error)
+    }
+    return result
+  }
+
+  private func beginWrite() throws(LMDBError) -> WriteTransaction {
+    var attempts = 0
+    while true {
+      let expected = lastTransaction + 1
+      var transaction: OpaquePointer?
+      let result = unsafe mdb_txn_begin(handle, nil, 0, &transaction)
+      if result == MDB_MAP_RESIZED, attempts < 3 {
+        attempts += 1
+        try adoptMapSize()
+        continue
+      }
+      try check(result)
+      let begun = unsafe WriteTransaction(handle: transaction!)
+      // Under the guard lock nobody else can have committed in between, so any other number means that the lock file
+      // lost its memory or that somebody writes without our locks.
+      if begun.id != expected { throw .lockMismatch }
+      return begun
+    }
+  }
+
+  /// The files behind the open descriptors must still be the ones that the path names.
+  private func checkIdentity() throws(LMDBError) {
+    guard let data = StoreFiles.status(of: files.data), FileIdentity(data) == identity,
+      data.st_nlink == 1,
+      let lock = StoreFiles.status(of: files.lock), FileIdentity(lock) == lockIdentity
+    else { throw .replaced }
+  }
+
+  /// LMDB reports a full disk as an I/O error, because it sees only a short write.
+  private func explained(_ error: LMDBError) -> LMDBError {
+    guard error == .inputOutput else { return error }
+    var system = statvfs()
+    guard unsafe statvfs(path, &system) == 0 else { return error }
+    return UInt64(system.f_bavail) * UInt64(system.f_frsize) < 4 << 20 ? .diskFull : error
+  }
+
+  /// Puts everything committed so far on the disk.
+  package func sync() throws(LMDBError) {
+    if !isOpen { throw phaseError }
+    try check(unsafe mdb_env_sync(handle, 1))
+  }
+}

@@ -1,0 +1,102 @@
+/// What is proven about a data file before LMDB maps it: its meta pages, its length, the roots of all databases and the
+/// path to each database's record.
+///
+/// It reads a dozen pages whatever the file's size. It runs only while no process has the environment open.
+struct QuickCheck: ~Copyable {
+  private let file: RawFile
+
+  init(path: String) throws(RawFile.Finding) {
+    file = try RawFile(path: path)
+  }
+
+  func run(databases: [String]) throws(RawFile.Finding) {
+    try checkRoot(file.meta.free, name: "the free list")
+    try checkRoot(file.meta.main, name: "the main database")
+    if file.pages <= file.meta.lastPage { try checkMissingPages() }
+    for name in databases {
+      guard let record = try find(Array(name.utf8)) else { continue }
+      guard record.isDatabase, case .inline(let bytes) = record.value, bytes.count == 48 else {
+        throw .init(kind: .damaged, detail: "the record of database \(name) is not one")
+      }
+      try checkRoot(RawFile.Tree(bytes, at: 0), name: "database \(name)")
+    }
+  }
+
+  /// The bytes stored under `key` in the main database.
+  func value(for key: [UInt8]) throws(RawFile.Finding) -> [UInt8]? {
+    switch try find(key)?.value {
+    case .inline(let bytes): bytes
+    case .overflow(let page, let count): try file.overflow(page, count: count)
+    case nil: nil
+    }
+  }
+
+  private func checkRoot(_ tree: RawFile.Tree, name: String) throws(RawFile.Finding) {
+    if tree.isEmpty { return }
+    guard tree.depth >= 1, tree.depth <= 32 else {
+      throw .init(kind: .damaged, detail: "\(name) gives a depth of \(tree.depth)")
+    }
+    let page = try file.page(tree.root)
+    guard page.isLeaf == (tree.depth == 1) else {
+      throw .init(kind: .damaged, detail: "the root of \(name) does not fit its depth")
+    }
+  }
+
+  private func find(_ key: [UInt8]) throws(RawFile.Finding) -> (
+    value: RawPage.Value, isDatabase: Bool
+  )? {
+    let tree = file.meta.main
+    if tree.isEmpty { return nil }
+    var page = try file.page(tree.root)
+    for _ in 1..<tree.depth {
+      guard !page.isLeaf, page.count > 0 else { break }
+      page = try file.page(page.child(page.branch(for: key)))
+    }
+    guard page.isLeaf else {
+      throw .init(kind: .damaged, detail: "a path without a leaf at page \(page.number)")
+    }
+    for index in 0..<page.count where page.key(index).elementsEqual(key) {
+      return (page.value(index), page.isDatabase(index))
+    }
+    return nil
+  }
+
+  /// A file may end before its last page only if every page it lacks is free: LMDB does not write a page that was taken
+  /// and given back within one transaction.
+  private func checkMissingPages() throws(RawFile.Finding) {
+    var free = Set<UInt64>()
+    var pending =
+      file.meta.free.isEmpty ? [] : [(page: file.meta.free.root, depth: Int(file.meta.free.depth))]
+    while let (number, depth) = pending.popLast() {
+      let page = try file.page(number)
+      guard depth >= 1, page.isLeaf == (depth == 1) else {
+        throw .init(
+          kind: .damaged, detail: "the free list is deeper than it says at page \(number)")
+      }
+      for index in 0..<page.count {
+        if page.isLeaf {
+          try collect(page.value(index), into: &free)
+        } else {
+          pending.append((page.child(index), depth - 1))
+        }
+      }
+    }
+    for number in file.pages...file.meta.lastPage where !free.contains(number) {
+      throw .init(
+        kind: .truncated, detail: "page \(number) is in use and the file ends after \(file.pages)")
+    }
+  }
+
+  private func collect(_ value: RawPage.Value, into free: inout Set<UInt64>) throws(RawFile.Finding)
+  {
+    let bytes =
+      switch value {
+      case .inline(let bytes): bytes
+      case .overflow(let page, let count): try file.overflow(page, count: count)
+      }
+    guard bytes.count >= 8, UInt64(bytes.count) / 8 - 1 >= bytes.u64(0) else {
+      throw .init(kind: .damaged, detail: "a free list of impossible length")
+    }
+    for index in 0..<Int(bytes.u64(0)) { free.insert(bytes.u64(8 + 8 * index)) }
+  }
+}

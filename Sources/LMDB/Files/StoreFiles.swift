@@ -1,0 +1,119 @@
+import CLMDB
+
+/// Where the files of one environment are, and whether they can be trusted to be ours.
+struct StoreFiles: Sendable {
+  let directory: String
+
+  var data: String { directory + "/data.mdb" }
+  var newData: String { directory + "/data.mdb.new" }
+  var lock: String { directory + "/lock.mdb" }
+
+  /// The directory with links resolved, so that one store has one path.
+  init(resolving path: String) throws(OpenError) {
+    guard let resolved = unsafe realpath(path, nil) else {
+      throw OpenError(.absent, path: path, cause: LMDBError(code: clmdb_errno()))
+    }
+    defer { unsafe free(resolved) }
+    directory = unsafe String(cString: resolved)
+  }
+
+  /// Makes the directory, private to the user; its parent must exist.
+  static func makeDirectory(_ path: String) throws(OpenError) {
+    if unsafe mkdir(path, 0o700) == 0 { return }
+    let code = clmdb_errno()
+    if code == EEXIST { return }
+    throw OpenError(
+      code == ENOENT ? .absentParent : .system, path: path, cause: LMDBError(code: code))
+  }
+
+  var hasData: Bool { Self.status(of: data).map { $0.st_size > 0 } ?? false }
+
+  /// Whether anything but our own lock files is here.
+  func isEmptyBesidesLocks() throws(OpenError) -> Bool {
+    guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
+    defer { unsafe closedir(stream) }
+    let ours = Set(GuardLocks.names + [".", "..", "data.mdb", "data.mdb.new", "lock.mdb"])
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if !ours.contains(name) { return false }
+    }
+    return true
+  }
+
+  /// Refuses files that somebody else owns or could change, links, and file systems on which locks cannot be trusted.
+  func inspect(allowing: EnvironmentOptions) throws(OpenError) {
+    guard let status = Self.status(of: directory) else { throw systemError(directory) }
+    if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) {
+      throw OpenError(.notADirectory, path: directory)
+    }
+    if unsafe access(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
+    try inspectOwner(status, directory, forbidden: 0o022, allowing)
+    for file in [data, lock] {
+      guard let status = Self.status(of: file) else { continue }
+      if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) {
+        throw OpenError(.notAFile, path: file)
+      }
+      if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
+      if unsafe access(file, R_OK | W_OK) != 0 { throw systemError(file) }
+      try inspectOwner(status, file, forbidden: 0o077, allowing)
+    }
+    if !allowing.networkFileSystem, isOnNetwork {
+      throw OpenError(.networkFileSystem, path: directory)
+    }
+  }
+
+  private func inspectOwner(
+    _ status: stat, _ path: String, forbidden: mode_t, _ allowing: EnvironmentOptions
+  ) throws(OpenError) {
+    if status.st_uid != geteuid() {
+      if !allowing.foreignOwner { throw OpenError(.foreignOwner, path: path) }
+    } else if status.st_mode & forbidden != 0 {
+      throw OpenError(.exposed, path: path)
+    }
+  }
+
+  private var isOnNetwork: Bool {
+    var system = statfs()
+    guard unsafe statfs(directory, &system) == 0 else { return false }
+    #if canImport(Darwin)
+      return system.f_flags & UInt32(MNT_LOCAL) == 0
+    #else
+      // NFS, SMB, SMB2, CIFS, FUSE, 9P, Ceph, AFS (linux/magic.h).
+      let network: Set<UInt32> = [
+        0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400,
+        0x5346_414F,
+      ]
+      return network.contains(UInt32(truncatingIfNeeded: system.f_type))
+    #endif
+  }
+
+  /// What `lstat` says, nil if there is nothing at `path`.
+  static func status(of path: String) -> stat? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status : nil
+  }
+
+  func systemError(_ path: String) -> OpenError {
+    OpenError(.system, path: path, cause: LMDBError(code: clmdb_errno()))
+  }
+
+  /// Makes a change of directory entries last through a power cut.
+  static func syncDirectory(_ path: String) throws(LMDBError) {
+    let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+    let number = directory.number
+    try checkErrno { fsync(number) }
+  }
+}
+
+/// Which file a path led to: the same file by any path has the same identity.
+struct FileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+
+  init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}

@@ -1,0 +1,76 @@
+import CLMDB
+
+/// What a call into LMDB or the system answered: an `errno` value, one of LMDB's codes, or one of this layer's own.
+///
+/// It is one word, so that throwing functions on the read path stay cheap. ``description`` is LMDB's own text for the
+/// code, and ``wayOut`` says what can be done.
+package struct LMDBError: Error, Equatable, CustomStringConvertible {
+  package let code: Int32
+
+  package init(code: Int32) { self.code = code }
+
+  package static let mapFull = LMDBError(code: MDB_MAP_FULL)
+  package static let mapResized = LMDBError(code: MDB_MAP_RESIZED)
+  package static let readersFull = LMDBError(code: MDB_READERS_FULL)
+  package static let panic = LMDBError(code: MDB_PANIC)
+  package static let badValueSize = LMDBError(code: MDB_BAD_VALSIZE)
+  package static let corrupted = LMDBError(code: MDB_CORRUPTED)
+  package static let pageNotFound = LMDBError(code: MDB_PAGE_NOTFOUND)
+  package static let diskFull = LMDBError(code: ENOSPC)
+  package static let inputOutput = LMDBError(code: EIO)
+
+  // LMDB's codes end at -30799 and go down to -30780; these are ours.
+  package static let closed = LMDBError(code: -31_001)
+  package static let forked = LMDBError(code: -31_002)
+  package static let busy = LMDBError(code: -31_003)
+  package static let lockMismatch = LMDBError(code: -31_004)
+  package static let replaced = LMDBError(code: -31_005)
+
+  package var description: String {
+    switch self {
+    case .closed: "the store is closed"
+    case .forked: "the store was opened before this process was forked"
+    case .busy: "another process holds the write lock"
+    case .lockMismatch: "the lock file does not agree with the data file"
+    case .replaced: "the store's files were replaced or deleted while it was open"
+    default: unsafe String(cString: mdb_strerror(code))
+    }
+  }
+
+  package var wayOut: String {
+    switch self {
+    case .closed: "open it again"
+    case .forked: "open the store in the child process itself"
+    case .busy: "find the process that holds a write transaction, or allow a longer wait"
+    case .lockMismatch:
+      "close the store in every process and open it again; never delete or copy lock.mdb while it is in use"
+    case .replaced: "close this store and open it again"
+    case .mapFull: "raise the disk limit or remove entries"
+    case .readersFull:
+      "close stores or snapshots in other processes; at most 1,022 reads at once are possible"
+    case .diskFull: "free space on the disk; the store is intact"
+    case .inputOutput: "check the disk and the system log; the last finished write is intact"
+    case .panic: "close the store and open it again"
+    case .corrupted, .pageNotFound: "run verify, and restore or start the store anew"
+    case LMDBError(code: EACCES), LMDBError(code: EPERM):
+      "check who owns the store's directory and files"
+    default: "see the message; the last finished write is intact"
+    }
+  }
+}
+
+/// Turns a C result into an error unless it is 0.
+@inline(__always)
+func check(_ result: Int32) throws(LMDBError) {
+  if result != 0 { throw LMDBError(code: result) }
+}
+
+/// Repeats a call that a signal interrupted, and turns -1 into the error in `errno`.
+@discardableResult
+func checkErrno<Result: FixedWidthInteger>(_ call: () -> Result) throws(LMDBError) -> Result {
+  while true {
+    let result = call()
+    if result != -1 { return result }
+    if clmdb_errno() != EINTR { throw LMDBError(code: clmdb_errno()) }
+  }
+}

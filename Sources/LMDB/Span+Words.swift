@@ -1,0 +1,44 @@
+extension Span<UInt8> {
+  /// The eight bytes at `offset` as a little-endian number.
+  ///
+  /// - Precondition: all eight lie within the span.
+  @inlinable @inline(__always)
+  package func word(at offset: Int) -> UInt64 {
+    precondition(offset >= 0 && offset &+ 8 <= count)
+    return unsafe withUnsafeBytes {
+      unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+  }
+
+  /// The four bytes at `offset` as a little-endian number.
+  ///
+  /// - Precondition: all four lie within the span.
+  @inlinable @inline(__always)
+  package func halfWord(at offset: Int) -> UInt32 {
+    precondition(offset >= 0 && offset &+ 4 <= count)
+    return unsafe withUnsafeBytes {
+      unsafe UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+  }
+
+  /// A copy of the bytes.
+  package var copied: [UInt8] {
+    unsafe withUnsafeBufferPointer { unsafe [UInt8]($0) }
+  }
+
+  package func elementsEqual(_ other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    for index in indices where self[index] != other[index] { return false }
+    return true
+  }
+
+  package func starts(with prefix: Span<UInt8>) -> Bool {
+    count >= prefix.count && extracting(0..<prefix.count).elementsEqual(prefix)
+  }
+}
+
+extension [UInt8] {
+  package mutating func append(contentsOf bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,41 @@
+import CLMDB
+import Synchronization
+
+/// The lock between this process's writers, before the one between processes.
+///
+/// Two locks instead of one make it fair: who waits holds the turn, so a thread that writes one batch after another
+/// cannot overtake it.
+@safe final class WriterGate: Sendable {
+  nonisolated(unsafe) private let locks: UnsafeMutablePointer<pthread_mutex_t>
+  private let owner = Atomic<UInt64>(0)
+
+  init() {
+    unsafe locks = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 2)
+    unsafe pthread_mutex_init(locks, nil)
+    unsafe pthread_mutex_init(locks + 1, nil)
+  }
+
+  deinit {
+    unsafe pthread_mutex_destroy(locks)
+    unsafe pthread_mutex_destroy(locks + 1)
+    unsafe locks.deallocate()
+  }
+
+  /// Whether the calling thread is inside ``enter()``.
+  var isMine: Bool { owner.load(ordering: .relaxed) == threadIdentity }
+
+  func enter() {
+    precondition(
+      !isMine,
+      "a write inside a write on the same thread: use the batch that the outer write was given")
+    unsafe pthread_mutex_lock(locks)
+    unsafe pthread_mutex_lock(locks + 1)
+    unsafe pthread_mutex_unlock(locks)
+    owner.store(threadIdentity, ordering: .relaxed)
+  }
+
+  func leave() {
+    owner.store(0, ordering: .relaxed)
+    unsafe pthread_mutex_unlock(locks + 1)
+  }
+}

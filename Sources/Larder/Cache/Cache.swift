@@ -1,0 +1,110 @@
+import LMDB
+
+/// A typed view of a namespace: values of one type, turned into bytes and back by a codec.
+public struct Cache<Value: Sendable>: Sendable {
+  /// The bytes behind it.
+  public let namespace: Namespace
+  /// The rules code declares for the namespace; stored with the first write. Nil leaves the store's as they are.
+  public let rules: Rules?
+  private let codec: any Codec<Value>
+
+  init(namespace: Namespace, codec: any Codec<Value>, rules: Rules?) {
+    self.namespace = namespace
+    self.codec = codec
+    self.rules = rules
+  }
+
+  public var name: String { namespace.name }
+  public var codecID: CodecID { codec.id }
+
+  /// The bytes of a value; a codec's own error comes back as it is.
+  func encode(_ value: Value) throws -> [UInt8] { try codec.encode(value) }
+
+  /// The fresh value under `key`, or nil. A value that the codec cannot read is a miss that is counted, and gives way to
+  /// the next write.
+  public func value(for key: some StoreKey) throws -> Value? {
+    try namespace.withValue(for: key) { bytes in decodeCounting(bytes) } ?? nil
+  }
+
+  /// The fresh value under `key`, or nil; throws ``LarderError/Code/undecodable`` if the codec cannot read it.
+  public func strictValue(for key: some StoreKey) throws -> Value? {
+    try namespace.withValue(for: key) { bytes in
+      do {
+        return try codec.decode(bytes)
+      } catch {
+        throw LarderError(
+          .undecodable, "a value in namespace \(name) is no \(Value.self): \(error)",
+          hint: "write it again, or read it with the type it was written with")
+      }
+    }
+  }
+
+  func decodeCounting(_ bytes: Span<UInt8>) -> Value? {
+    do {
+      return try codec.decode(bytes)
+    } catch {
+      namespace.handle.countUndecodable()
+      return nil
+    }
+  }
+}
+
+extension Cache {
+  /// Stores `value` under `key`; what was there is replaced.
+  ///
+  /// - Parameter expires: how long it stays; without it, what the namespace's rules say.
+  public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws {
+    try namespace.store.write { batch in try batch.set(value, for: key, in: self, expires: expires)
+    }
+  }
+
+  /// Stores `value` unless there is an entry under `key` that has not expired; whether it did.
+  @discardableResult
+  public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws
+    -> Bool
+  {
+    try namespace.store.write { batch in
+      let isThere = try key.withKeyBytes { key in try batch.living(key, in: name) != nil }
+      if !isThere { try batch.set(value, for: key, in: self, expires: expires) }
+      return !isThere
+    }
+  }
+
+  @discardableResult
+  public func remove(_ key: some StoreKey) throws -> Bool { try namespace.remove(key) }
+
+  /// Whether there is a fresh entry under `key`; decodes nothing and counts nothing.
+  public func contains(_ key: some StoreKey) throws -> Bool { try namespace.contains(key) }
+
+  /// What is known of the entry under `key`, be it expired; decodes nothing and counts nothing.
+  public func entry(for key: some StoreKey) throws -> Entry? { try namespace.entry(for: key) }
+
+  @discardableResult
+  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {
+    try namespace.touch(key, expires: expires)
+  }
+
+  @discardableResult
+  public func expire(_ key: some StoreKey, _ expires: Expiration) throws -> Bool {
+    try namespace.expire(key, expires)
+  }
+
+  @discardableResult
+  public func persist(_ key: some StoreKey) throws -> Bool { try namespace.persist(key) }
+}
+
+extension Store {
+  /// A view of the namespace `name` as values of a `Codable` type, stored as JSON so that the shell can show them.
+  public func cache<Value: Codable & Sendable>(
+    of type: Value.Type, in name: String, rules: Rules? = nil
+  ) -> Cache<Value> {
+    cache(JSONCodec<Value>(), in: name, rules: rules)
+  }
+
+  /// A view of the namespace `name` through a codec of your own.
+  public func cache<Value>(_ codec: some Codec<Value>, in name: String, rules: Rules? = nil)
+    -> Cache<Value>
+  {
+    Cache(namespace: namespace(name), codec: codec, rules: rules)
+  }
+}

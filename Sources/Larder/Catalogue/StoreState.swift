@@ -1,0 +1,59 @@
+import LMDB
+
+/// What changes with every write of the store as a whole.
+struct StoreState: Equatable {
+  /// Rises whenever a name, an id, a rule or a tombstone changes; processes that cached those then look again.
+  var generation: UInt64 = 1
+  var nextID: UInt64 = 1
+  var tombstones: UInt64 = 0
+  var entries: UInt64 = 0
+  var bytes: UInt64 = 0
+  var stored: UInt64 = 0
+  /// The latest moment at which something was written or purged.
+  var newestStamp: UInt64 = 0
+  /// The monotonic moment at which a purge first met a clock that had jumped ahead; 0 if none did.
+  var suspectSince: UInt64 = 0
+  /// Cleared ids whose entries are still in the file.
+  var garbage: UInt64 = 0
+
+  init() {}
+
+  init(_ bytes: Span<UInt8>) {
+    var words = WordReader(bytes)
+    generation = words.next()
+    nextID = words.next()
+    tombstones = words.next()
+    entries = words.next()
+    self.bytes = words.next()
+    stored = words.next()
+    newestStamp = words.next()
+    suspectSince = words.next()
+    garbage = words.next()
+  }
+
+  var encoded: [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(72)
+    for word in [
+      generation, nextID, tombstones, entries, bytes, stored, newestStamp, suspectSince, garbage,
+    ] {
+      result.append(word: word)
+    }
+    return result
+  }
+}
+
+/// Reads little-endian words one after the other; 0 for those a shorter, older record lacks.
+struct WordReader: ~Escapable {
+  private let bytes: Span<UInt8>
+  private var offset = 0
+
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>) { self.bytes = bytes }
+
+  mutating func next() -> UInt64 {
+    guard offset + 8 <= bytes.count else { return 0 }
+    defer { offset += 8 }
+    return bytes.word(at: offset)
+  }
+}

@@ -1,0 +1,82 @@
+import LMDB
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How values of one type become bytes and back.
+public protocol Codec<Value>: Sendable {
+  associatedtype Value: Sendable
+
+  /// What is noted in each entry, so that a shell knows what it looks at.
+  var id: CodecID { get }
+  func encode(_ value: Value) throws -> [UInt8]
+  /// Throws for bytes that are no such value; the entry is then a miss until it is written again.
+  func decode(_ bytes: Span<UInt8>) throws -> Value
+}
+
+/// Which codec wrote a value. 0 to 127 are Larder's; others are free for applications.
+public struct CodecID: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public static let bytes = CodecID(rawValue: 0)
+  public static let text = CodecID(rawValue: 1)
+  public static let json = CodecID(rawValue: 2)
+
+  /// `bytes`, `text`, `json`, or the number.
+  public var name: String {
+    switch self {
+    case .bytes: "bytes"
+    case .text: "text"
+    case .json: "json"
+    default: String(rawValue)
+    }
+  }
+}
+
+/// Values as JSON, which the shell can show.
+public struct JSONCodec<Value: Codable & Sendable>: Codec {
+  public init() {}
+
+  public var id: CodecID { .json }
+
+  public func encode(_ value: Value) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(value))
+  }
+
+  public func decode(_ bytes: Span<UInt8>) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: Data(bytes.copied))
+  }
+}
+
+/// Text as UTF-8.
+public struct TextCodec: Codec {
+  public init() {}
+
+  public var id: CodecID { .text }
+
+  public func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
+
+  public func decode(_ bytes: Span<UInt8>) throws -> String {
+    guard let text = String(validating: bytes.copied, as: UTF8.self) else {
+      throw LarderError(.undecodable, "the value is not UTF-8")
+    }
+    return text
+  }
+}
+
+/// Bytes as they are.
+public struct BytesCodec: Codec {
+  public init() {}
+
+  public var id: CodecID { .bytes }
+
+  public func encode(_ value: [UInt8]) -> [UInt8] { value }
+  public func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
+}

@@ -1,0 +1,37 @@
+/// What is known about an entry besides its value.
+public struct Entry: Sendable, Hashable {
+  /// Where the entry stands between its write and its end.
+  public enum State: String, Sendable, Codable {
+    /// Reads find it.
+    case fresh
+    /// Past its expiry and kept to be served while a newer value is fetched; plain reads miss it.
+    case stale
+    /// Its time has come; it is stored until a purge or a write removes it.
+    case expired
+  }
+
+  public var namespace: String
+  public var key: Key
+  /// Bytes of the value.
+  public var size: Int
+  /// Bytes of the header and the value.
+  public var stored: Int
+  public var written: Timestamp
+  /// From when on it is not fresh; nil for never.
+  public var expires: Timestamp?
+  /// Until when it may be served stale; nil if there is no such time after `expires`.
+  public var staleUntil: Timestamp?
+  public var state: State
+  public var codec: CodecID
+  /// Changes whenever the value is written again, and never returns.
+  public var version: UInt64
+  public var isPinned: Bool
+  /// The entry this one leaves with.
+  public var owner: Key?
+  public var tags: [String]
+  /// The validator of the response it was made from, byte for byte.
+  public var entityTag: [UInt8]?
+  public var lastModified: [UInt8]?
+  /// What the writer keeps beside the value, such as response fields.
+  public var metadata: [UInt8]?
+}

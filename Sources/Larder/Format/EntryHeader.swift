@@ -1,0 +1,111 @@
+import LMDB
+
+/// The fixed 64 bytes in front of every value: all that a read looks at before it lends the bytes.
+///
+/// `Docs/FileFormat.md` draws the layout. Times are milliseconds since 1970; ``never`` stands for no end.
+struct EntryHeader: Equatable {
+  static let size = 64
+  static let layout: UInt8 = 1
+  static let never = Int64.max
+
+  struct Flags: OptionSet, Hashable {
+    let rawValue: UInt8
+    /// The whole key stands among the fields.
+    static let longKey = Flags(rawValue: 1)
+    /// The value lies in the chunks database; the payload is its length and checksum.
+    static let chunked = Flags(rawValue: 2)
+    /// Never evicted.
+    static let pinned = Flags(rawValue: 4)
+    /// Reserved for values that are stored compressed.
+    static let compressed = Flags(rawValue: 8)
+    static let known: Flags = [.longKey, .chunked, .pinned]
+  }
+
+  var flags: Flags
+  var codec: UInt8
+  /// Bytes of the fields that follow.
+  var fieldsCount: UInt32
+  var checksum: UInt64
+  /// When the value was written.
+  var written: Int64
+  /// From here on it is no longer fresh.
+  var expires: Int64
+  /// From here on it is gone; at least `expires`.
+  var staleUntil: Int64
+  /// The deadline under which the index knows it, at most `staleUntil`; ``never`` if it is not indexed.
+  var deadline: Int64
+  /// Its place in the namespace's queue; an overwrite keeps it.
+  var sequence: UInt64
+  /// Differs for each value the key ever had in this namespace.
+  var version: UInt64
+
+  @inline(__always)
+  init(
+    flags: Flags, codec: UInt8, written: Int64, expires: Int64, staleUntil: Int64, deadline: Int64,
+    sequence: UInt64, version: UInt64
+  ) {
+    self.flags = flags
+    self.codec = codec
+    fieldsCount = 0
+    checksum = 0
+    self.written = written
+    self.expires = expires
+    self.staleUntil = staleUntil
+    self.deadline = deadline
+    self.sequence = sequence
+    self.version = version
+  }
+
+  /// Reads a header; nil if the record cannot be one.
+  @inline(__always)
+  init?(_ record: Span<UInt8>) {
+    guard record.count >= Self.size else { return nil }
+    let words = record.extracting(0..<Self.size)
+    let first = words.word(at: 0)
+    guard UInt8(truncatingIfNeeded: first) == Self.layout else { return nil }
+    flags = Flags(rawValue: UInt8(truncatingIfNeeded: first &>> 8))
+    codec = UInt8(truncatingIfNeeded: first &>> 16)
+    fieldsCount = UInt32(truncatingIfNeeded: first &>> 32)
+    checksum = words.word(at: 8)
+    written = Int64(bitPattern: words.word(at: 16))
+    expires = Int64(bitPattern: words.word(at: 24))
+    staleUntil = Int64(bitPattern: words.word(at: 32))
+    deadline = Int64(bitPattern: words.word(at: 40))
+    sequence = words.word(at: 48)
+    version = words.word(at: 56)
+    guard Int(fieldsCount) <= record.count &- Self.size else { return nil }
+  }
+
+  @inline(__always)
+  private var firstWord: UInt64 {
+    UInt64(Self.layout) | UInt64(flags.rawValue) &<< 8 | UInt64(codec) &<< 16 | UInt64(fieldsCount)
+      &<< 32
+  }
+
+  /// Where the payload begins in the record.
+  @inline(__always)
+  var payloadStart: Int { Self.size &+ Int(fieldsCount) }
+
+  func append(to record: inout [UInt8]) {
+    for word in [
+      firstWord, checksum, UInt64(bitPattern: written), UInt64(bitPattern: expires),
+      UInt64(bitPattern: staleUntil), UInt64(bitPattern: deadline), sequence, version,
+    ] {
+      record.append(word: word)
+    }
+  }
+
+  /// The checksum this header should carry: over itself, the namespace, the key and all that follows the header.
+  ///
+  /// Bound to the place, so that a value that turns up under another key is damage too.
+  @inline(__always)
+  func expectedChecksum(id: NamespaceID, key: Span<UInt8>, body: Span<UInt8>) -> UInt64 {
+    var state = Checksum.of(key, seed: UInt64(id.rawValue))
+    state = Checksum.mix(firstWord ^ state, UInt64(bitPattern: written) ^ 0x5899_65CC_7537_4CC3)
+    state ^= Checksum.mix(
+      UInt64(bitPattern: expires) ^ 0x1D8E_4E27_C47D_124F, UInt64(bitPattern: staleUntil) ^ state)
+    state ^= Checksum.mix(UInt64(bitPattern: deadline) ^ 0xEB44_ACCA_B455_D165, sequence ^ state)
+    state ^= Checksum.mix(version ^ 0x9E37_79B9_7F4A_7C15, state)
+    return Checksum.of(body, seed: state)
+  }
+}

@@ -1,0 +1,41 @@
+extension Namespace {
+  /// Begins the entry's lifetime anew, without the value being written or read.
+  ///
+  /// - Parameter expires: the new lifetime; without it, what the namespace's rules say.
+  /// - Returns: false if there is no such entry or it has expired.
+  @discardableResult
+  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {
+    try change(key) { batch, key throws(LarderError) in
+      try batch.reschedule(key, in: name, expires: expires)
+    }
+  }
+
+  /// Gives the entry another end; false if there is no such entry or it has expired.
+  @discardableResult
+  public func expire(_ key: some StoreKey, _ expires: Expiration) throws -> Bool {
+    try touch(key, expires: expires)
+  }
+
+  /// Lets the entry stay for ever; false if there is no such entry or it has expired.
+  @discardableResult
+  public func persist(_ key: some StoreKey) throws -> Bool {
+    try touch(key, expires: .never)
+  }
+}
+
+extension Batch {
+  mutating func reschedule(
+    _ key: Span<UInt8>, in namespace: String, expires: Expiration?
+  ) throws(LarderError) -> Bool {
+    guard let record = try record(named: namespace), let entry = try living(key, in: namespace)
+    else {
+      return false
+    }
+    try account(entry.recordCount)
+    let rules = record.rules.effective
+    let deadline = (expires ?? rules.expires).deadline(from: now)
+    state.newestStamp = max(state.newestStamp, UInt64(clamping: now.milliseconds))
+    return try reschedule(
+      entry, expires: deadline, staleUntil: lateEnd(deadline, stale: rules.stale))
+  }
+}

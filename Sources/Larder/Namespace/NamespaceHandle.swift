@@ -1,0 +1,93 @@
+import LMDB
+import Synchronization
+
+/// What this process remembers of a namespace: its id and rules as of a moment, and what its reads met.
+///
+/// One per name and store, whether or not the namespace exists. The id is trusted for a snapshot only if it was looked
+/// up in that very snapshot, or if the catalogue has the same generation in both.
+final class NamespaceHandle: Sendable {
+  let name: String
+  let reads = StripedCounters()
+  /// What of `reads` the store's own counters already include.
+  private let merged = Mutex(ReadCounters())
+  let record = Mutex<(generation: UInt64, record: NamespaceRecord)?>(nil)
+
+  // An id and the moment it holds for are one word, so that no reader pairs the id of one moment with another. An id
+  // of 0 says that there is no such namespace.
+  private let atTransaction = Atomic<UInt64>(0)
+  private let atGeneration = Atomic<UInt64>(0)
+
+  init(name: String) { self.name = name }
+
+  @inline(__always)
+  private static func stamp(_ moment: UInt64, _ id: UInt32) -> UInt64 { moment &<< 24 | UInt64(id) }
+
+  @inline(__always)
+  private static func id(_ stamp: UInt64) -> NamespaceID {
+    NamespaceID(rawValue: UInt32(truncatingIfNeeded: stamp & 0xFF_FFFF))
+  }
+
+  /// The namespace's id in the snapshot; ``NamespaceID/store`` if it does not exist there.
+  @inline(__always)
+  func id(in transaction: borrowing ReadTransaction) throws(LMDBError) -> NamespaceID {
+    let known = atTransaction.load(ordering: .relaxed)
+    if known &>> 24 == transaction.id & 0xFF_FFFF_FFFF { return Self.id(known) }
+    return try lookUp(in: transaction)
+  }
+
+  @inline(never)
+  private func lookUp(in transaction: borrowing ReadTransaction) throws(LMDBError) -> NamespaceID {
+    let generation = try transaction.state().generation & 0xFF_FFFF_FFFF
+    let known = atGeneration.load(ordering: .relaxed)
+    let id: NamespaceID
+    if known &>> 24 == generation {
+      id = Self.id(known)
+    } else {
+      id = try transaction.namespaceID(named: name)
+      atGeneration.store(Self.stamp(generation, id.rawValue), ordering: .relaxed)
+    }
+    atTransaction.store(Self.stamp(transaction.id, id.rawValue), ordering: .relaxed)
+    return id
+  }
+
+  func count(_ kind: ReadCounters.Kind, stripe: Int) {
+    reads.count(kind.rawValue, stripe: stripe)
+  }
+
+  /// A value that was found and could not be read as what it should be: a miss after all.
+  func countUndecodable() {
+    reads.count(ReadCounters.Kind.undecodable.rawValue)
+  }
+
+  /// What this process's reads met and the store does not know yet.
+  func unmerged() -> ReadCounters {
+    merged.withLock { merged in
+      var difference = ReadCounters()
+      for kind in ReadCounters.Kind.allCases {
+        difference[kind] = reads.total(kind.rawValue) &- merged[kind]
+      }
+      return difference
+    }
+  }
+
+  /// The store's counts now include these reads; or, if the write failed, again do not.
+  func note(_ counts: ReadCounters, takenBack: Bool = false) {
+    merged.withLock { merged in
+      for kind in ReadCounters.Kind.allCases {
+        merged[kind] = takenBack ? merged[kind] &- counts[kind] : merged[kind] &+ counts[kind]
+      }
+    }
+  }
+}
+
+extension ReadTransaction {
+  func state() throws(LMDBError) -> StoreState {
+    guard let region = try find(CatalogueKey.state, in: .main) else { return StoreState() }
+    return StoreState(bytes(of: region))
+  }
+
+  func namespaceID(named name: String) throws(LMDBError) -> NamespaceID {
+    guard let region = try find(CatalogueKey.namespace(name), in: .main) else { return .store }
+    return NamespaceRecord.id(bytes(of: region)) ?? .store
+  }
+}

@@ -1,0 +1,34 @@
+import LMDB
+
+extension StoreCore {
+  /// The facts of the entry under `key`; nil if there is none or it is damaged.
+  func entry(
+    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Entry? {
+    let id = try identify(handle, in: transaction)
+    guard id != .store, let region = try find(key, id: id, in: transaction) else { return nil }
+    let record = transaction.bytes(of: region)
+    guard let entry = StoredEntry(slot: StoredKey.entry(key, in: id), record: record),
+      entry.has(key),
+      isIntact(entry.header, record: record, key: key, id: id)
+    else { return nil }
+    return facts(of: entry, key: Key(key.copied), namespace: handle.name)
+  }
+
+  func facts(of entry: StoredEntry, key: Key, namespace: String) -> Entry {
+    let header = entry.header
+    let never = EntryHeader.never
+    return Entry(
+      namespace: namespace, key: key, size: entry.valueCount, stored: entry.storedCount,
+      written: Timestamp(milliseconds: header.written),
+      expires: header.expires == never ? nil : Timestamp(milliseconds: header.expires),
+      staleUntil: header.staleUntil == header.expires || header.staleUntil == never
+        ? nil : Timestamp(milliseconds: header.staleUntil),
+      state: header.state(at: clock.now.milliseconds), codec: CodecID(rawValue: header.codec),
+      version: header.version, isPinned: header.flags.contains(.pinned),
+      owner: entry.fields[.owner].map { Key($0) },
+      tags: entry.fields.tags.map { String(decoding: $0, as: UTF8.self) },
+      entityTag: entry.fields[.entityTag], lastModified: entry.fields[.lastModified],
+      metadata: entry.fields[.metadata])
+  }
+}

@@ -1,0 +1,147 @@
+import LMDB
+
+extension StoreCore {
+  /// Finds the entry under `key` in a snapshot and lends its value to `body` if it is fresh.
+  ///
+  /// The whole read path: one lookup, the header, the clock, the checksum; nothing is copied, allocated or locked.
+  @inline(__always)
+  func lend(
+    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
+    asksRemoval: Bool,
+    _ body: (Span<UInt8>) throws -> Void
+  ) throws {
+    let id = try identify(handle, in: transaction)
+    guard id != .store, let region = try find(key, id: id, in: transaction) else {
+      handle.count(.misses, stripe: transaction.stripe)
+      return
+    }
+    let record = transaction.bytes(of: region)
+    guard let header = EntryHeader(record), header.flags.isDisjoint(with: [.longKey, .chunked])
+    else {
+      try lendUncommon(
+        record, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval, body)
+      return
+    }
+    let state = state(of: header)
+    guard state == .fresh else {
+      missed(state, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval)
+      return
+    }
+    guard isIntact(header, record: record, key: key, id: id) else {
+      handle.count(.damaged, stripe: transaction.stripe)
+      return
+    }
+    handle.count(.hits, stripe: transaction.stripe)
+    try body(record.extracting(header.payloadStart..<record.count))
+  }
+
+  @inline(__always)
+  func identify(
+    _ handle: NamespaceHandle, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> NamespaceID {
+    do throws(LMDBError) {
+      return try handle.id(in: transaction)
+    } catch {
+      throw self.error(error)
+    }
+  }
+
+  /// The record in the slot of `key`; for a long key the caller compares the whole.
+  @inline(__always)
+  func find(
+    _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Region? {
+    do throws(LMDBError) {
+      if key.count <= StoredKey.longestShort {
+        return key.isEmpty
+          ? nil : try transaction.find(prefix: id.rawValue, key: key, suffix: 0, in: .main)
+      }
+      return key.count > Key.longest
+        ? nil : try transaction.find(StoredKey.entry(key, in: id), in: .main)
+    } catch {
+      throw self.error(error)
+    }
+  }
+
+  /// Whether the checksum fits; large values are looked at once per version.
+  @inline(__always)
+  func isIntact(_ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID)
+    -> Bool
+  {
+    let body = record.extracting(EntryHeader.size..<record.count)
+    if body.count > VerifiedValues.threshold {
+      return isIntactLarge(header, body: body, key: key, id: id)
+    }
+    return header.expectedChecksum(id: id, key: key, body: body) == header.checksum
+  }
+
+  @inline(never)
+  private func isIntactLarge(
+    _ header: EntryHeader, body: Span<UInt8>, key: Span<UInt8>, id: NamespaceID
+  ) -> Bool {
+    if verified.contains(id, header.version) { return true }
+    guard header.expectedChecksum(id: id, key: key, body: body) == header.checksum else {
+      return false
+    }
+    verified.insert(id, header.version)
+    return true
+  }
+
+  @inline(never)
+  func missed(
+    _ state: Entry.State, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
+    in transaction: borrowing ReadTransaction, asksRemoval: Bool
+  ) {
+    handle.count(state == .expired ? .expired : .stale, stripe: transaction.stripe)
+    if state == .expired, asksRemoval { removals.ask(StoredKey.entry(key, in: id)) }
+  }
+
+  /// Keys of more than 250 bytes, values in chunks, and records that are none.
+  @inline(never)
+  private func lendUncommon(
+    _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
+    in transaction: borrowing ReadTransaction, asksRemoval: Bool,
+    _ body: (Span<UInt8>) throws -> Void
+  ) throws {
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .known) else {
+      handle.count(.damaged, stripe: transaction.stripe)
+      return
+    }
+    if header.flags.contains(.longKey), !header.hasKey(key, in: record) {
+      handle.count(.misses, stripe: transaction.stripe)
+      return
+    }
+    let state = state(of: header)
+    guard state == .fresh else {
+      missed(state, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval)
+      return
+    }
+    guard isIntact(header, record: record, key: key, id: id) else {
+      handle.count(.damaged, stripe: transaction.stripe)
+      return
+    }
+    let payload = record.extracting(header.payloadStart..<record.count)
+    guard header.flags.contains(.chunked) else {
+      handle.count(.hits, stripe: transaction.stripe)
+      try body(payload)
+      return
+    }
+    guard let value = try assemble(payload, id: id, version: header.version, in: transaction) else {
+      handle.count(.damaged, stripe: transaction.stripe)
+      return
+    }
+    handle.count(.hits, stripe: transaction.stripe)
+    try body(value.span)
+  }
+}
+
+extension EntryHeader {
+  /// The whole key of an entry whose stored form is a hash: always the first field.
+  func hasKey(_ key: Span<UInt8>, in record: Span<UInt8>) -> Bool {
+    let start = Self.size + 5
+    guard fieldsCount >= 5, record[Self.size] == EntryFields.Kind.key.rawValue,
+      Int(record.halfWord(at: Self.size + 1)) == key.count, Int(fieldsCount) >= 5 + key.count
+    else { return false }
+    return record.extracting(start..<start + key.count).elementsEqual(key)
+  }
+}

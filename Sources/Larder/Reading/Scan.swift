@@ -1,0 +1,55 @@
+import LMDB
+
+extension StoreCore {
+  /// How many records a scan looks at in one snapshot before it takes a new one.
+  static let recordsPerSnapshot = 1000
+  static let bytesPerSnapshot = 8 << 20
+
+  /// What a scan has come to.
+  struct ScanPosition {
+    /// The slot of the last record looked at; the scan goes on behind it.
+    var last: [UInt8]
+    var isAtEnd: Bool
+  }
+
+  /// Visits a namespace's entries in stored order, behind `position`, within one snapshot and a bounded number of records.
+  ///
+  /// Damaged entries are passed over. `visit` answers whether to go on.
+  func scan(
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    in transaction: borrowing ReadTransaction,
+    _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
+  ) throws -> ScanPosition {
+    var slotPrefix: [UInt8] = []
+    slotPrefix.append(id: id)
+    // Long keys are stored with their first bytes, so a prefix longer than that is compared with the whole key.
+    slotPrefix += prefix.prefix(StoredKey.headCount)
+    let start =
+      position.map { $0.lexicographicallyPrecedes(slotPrefix) ? slotPrefix : $0 } ?? slotPrefix
+    var looked = 0
+    var bytes = 0
+    var last = start
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(start.span)
+    if let position, let first = record, first.key.elementsEqual(position.span) {
+      record = try cursor.next()
+    }
+    while let found = record, found.key.starts(with: slotPrefix.span) {
+      if looked >= Self.recordsPerSnapshot || bytes >= Self.bytesPerSnapshot {
+        return ScanPosition(last: last, isAtEnd: false)
+      }
+      looked += 1
+      bytes += found.value.count
+      last = found.key.copied
+      if let entry = StoredEntry(slot: last, record: found.value), let key = entry.key,
+        key.starts(with: prefix),
+        isIntact(entry.header, record: found.value, key: key.span, id: id)
+      {
+        let payload = found.value.extracting(entry.header.payloadStart..<found.value.count)
+        if try !visit(entry, key, payload) { return ScanPosition(last: last, isAtEnd: false) }
+      }
+      record = try cursor.next()
+    }
+    return ScanPosition(last: last, isAtEnd: true)
+  }
+}

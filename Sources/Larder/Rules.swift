@@ -1,0 +1,74 @@
+/// What holds for every entry of a namespace, kept in the store so that each process and the shell obey it.
+public struct Rules: Hashable, Sendable, Codable {
+  /// How long an entry stays when its write does not say.
+  public var expires: Expiration
+  /// For how long after its expiry an entry is kept to be served stale; zero by default.
+  public var stale: Duration
+  /// The largest value accepted, in bytes; 64 MB by default, at most 1 GiB.
+  public var largestValue: Int
+
+  public static let defaultLargestValue = 64_000_000
+  public static let largestPossibleValue = 1 << 30
+
+  public init(
+    expires: Expiration = .never, stale: Duration = .zero,
+    largestValue: Int = Rules.defaultLargestValue
+  ) {
+    self.expires = expires
+    self.stale = stale
+    self.largestValue = largestValue
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case expires, stale, largestValue
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    expires = try container.decodeIfPresent(Expiration.self, forKey: .expires) ?? .never
+    stale = .milliseconds(try container.decodeIfPresent(Int64.self, forKey: .stale) ?? 0)
+    largestValue =
+      try container.decodeIfPresent(Int.self, forKey: .largestValue) ?? Self.defaultLargestValue
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(expires, forKey: .expires)
+    if stale != .zero { try container.encode(stale.milliseconds, forKey: .stale) }
+    if largestValue != Self.defaultLargestValue {
+      try container.encode(largestValue, forKey: .largestValue)
+    }
+  }
+
+  func validate() throws(LarderError) {
+    guard (1...Self.largestPossibleValue).contains(largestValue) else {
+      throw LarderError(
+        .invalidArgument, "a largest value of \(largestValue) bytes is not possible",
+        hint: "say 1 to \(Self.largestPossibleValue) bytes (1 GiB)")
+    }
+    guard stale >= .zero else {
+      throw LarderError(
+        .invalidArgument, "a stale window of \(stale) is not possible", hint: "say zero or more")
+    }
+  }
+
+  /// What an operator has put in place of a declared rule; nil leaves the declared one.
+  public struct Overrides: Hashable, Sendable, Codable {
+    public var expires: Expiration?
+    public var largestValue: Int?
+
+    public init(expires: Expiration? = nil, largestValue: Int? = nil) {
+      self.expires = expires
+      self.largestValue = largestValue
+    }
+
+    public var isEmpty: Bool { self == Overrides() }
+
+    func applied(to declared: Rules) -> Rules {
+      var rules = declared
+      if let expires { rules.expires = expires }
+      if let largestValue { rules.largestValue = largestValue }
+      return rules
+    }
+  }
+}

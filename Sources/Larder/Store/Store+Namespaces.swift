@@ -1,0 +1,108 @@
+import LMDB
+
+/// What a namespace is and holds.
+public struct NamespaceFacts: Sendable, Hashable {
+  public var name: String
+  /// Entries stored, expired ones that nobody has removed yet included.
+  public var entries: Int
+  /// Bytes of their values.
+  public var bytes: Int
+  /// Bytes of their headers and values.
+  public var stored: Int
+  public var created: Timestamp
+  /// What code declared.
+  public var declared: Rules
+  /// What an operator put over it.
+  public var overrides: Rules.Overrides
+  /// What holds.
+  public var rules: Rules { overrides.applied(to: declared) }
+}
+
+extension Store {
+  /// Every namespace, by name. O(namespaces).
+  public func namespaces() throws(LarderError) -> [NamespaceFacts] {
+    try core.settle(self)
+    let transaction = try core.beginRead()
+    return try core.namespaces(in: transaction).map { $0.facts }
+  }
+
+  /// Declares the rules of a namespace, which every process then obeys; makes the namespace if there is none.
+  public func declare(_ rules: Rules, for name: String) throws(LarderError) {
+    try checkWritable()
+    try core.write { batch in try batch.declare(rules, for: name) }
+  }
+
+  /// Puts an operator's rules over the declared ones; empty overrides let those hold again.
+  public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
+    try checkWritable()
+    try core.write { batch in try batch.override(overrides, for: name) }
+  }
+
+  /// Empties every namespace at once; see ``Namespace/clear()``.
+  @discardableResult
+  public func clear() throws(LarderError) -> Removal {
+    try checkWritable()
+    return try core.write { batch in
+      var removal = Removal()
+      for name in try batch.names() { removal += try batch.clear(name) }
+      return removal
+    }
+  }
+
+  /// Gives a namespace another name, at once for every process.
+  ///
+  /// Throws ``LarderError/Code/exists`` if the new name is taken and ``LarderError/Code/noSuchNamespace`` if the old is
+  /// not.
+  public func rename(_ old: String, to new: String) throws(LarderError) {
+    try checkWritable()
+    try core.write { batch in try batch.rename(old, to: new) }
+  }
+}
+
+extension Batch {
+  func names() throws(LarderError) -> [String] {
+    var names: [String] = []
+    let prefix = CatalogueKey.namespaces
+    try forEach(in: .main, from: prefix) { key, _ in
+      names.append(String(decoding: key.dropFirst(prefix.count), as: UTF8.self))
+    }
+    return names
+  }
+}
+
+extension StoreCore {
+  struct ListedNamespace {
+    var id: NamespaceID
+    var facts: NamespaceFacts
+    var counters: NamespaceCounters
+  }
+
+  func namespaces(in transaction: borrowing ReadTransaction) throws(LarderError)
+    -> [ListedNamespace]
+  {
+    var records: [(name: String, bytes: [UInt8])] = []
+    let prefix = CatalogueKey.namespaces
+    do throws(LMDBError) {
+      var cursor = try transaction.cursor(in: .main)
+      var record = try cursor.seek(prefix.span)
+      while let found = record, found.key.starts(with: prefix.span) {
+        let name = found.key.extracting(prefix.count..<found.key.count).copied
+        records.append((String(decoding: name, as: UTF8.self), found.value.copied))
+        record = try cursor.next()
+      }
+    } catch {
+      throw self.error(error)
+    }
+    var listed: [ListedNamespace] = []
+    for (name, bytes) in records {
+      let record = try NamespaceRecord(bytes.span, name: name)
+      let counters = try counters(of: record.id, in: transaction)
+      let facts = NamespaceFacts(
+        name: name, entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
+        stored: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
+        declared: record.rules.declared, overrides: record.rules.overrides)
+      listed.append(ListedNamespace(id: record.id, facts: facts, counters: counters))
+    }
+    return listed
+  }
+}

@@ -1,0 +1,86 @@
+import LMDB
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A cache on disk that any number of processes share: an application, its helpers, the shell.
+///
+/// A store is a handle; copies of it and further openings of the same path in this process share one environment, which
+/// closes when the last of them goes or ``close()`` is called.
+public struct Store: Sendable {
+  let core: StoreCore
+  /// Whether every change is refused.
+  public let isReadOnly: Bool
+
+  /// How a store is opened.
+  public struct Options: Sendable {
+    /// Make the store if there is none; otherwise an absent store is an error.
+    public var create = true
+    /// Refuse every change made through this handle.
+    public var readOnly = false
+    public var clock: any LarderClock = SystemClock()
+    /// How long a write waits for a writer in another process before it fails as busy.
+    public var patience = Duration.seconds(10)
+    /// Accept a store that belongs to another user; it is then read-only.
+    public var foreign = false
+    /// Values above this many bytes are stored in chunks; nil for none.
+    package var chunksAbove: Int?
+    /// Whether commits are put on the disk; only what is thrown away anyway can do without.
+    var flushes = true
+
+    public init() {}
+  }
+
+  /// Opens the store in the directory `path`, making it, private to the user, if there is none.
+  ///
+  /// Opening takes a few milliseconds whatever the store's size. Errors say what is wrong with the place: see
+  /// ``LarderError/Code``.
+  public init(at path: String, options: Options = Options()) throws(LarderError) {
+    core = try StoreCore.open(at: path, options: options)
+    isReadOnly = options.readOnly || options.foreign
+  }
+
+  /// A new store in the system's directory for temporary files, removed when its last handle goes. Its commits are not
+  /// put on the disk.
+  public static func temporary(options: Options = Options()) throws(LarderError) -> Store {
+    let name = "larder-" + UUID().uuidString
+    var options = options
+    options.flushes = false
+    let store = try Store(
+      at: FileManager.default.temporaryDirectory.path + "/" + name, options: options)
+    store.core.isTemporary.store(true, ordering: .relaxed)
+    return store
+  }
+
+  /// The store's directory, with links resolved.
+  public var path: String { core.environment.path }
+
+  /// A view of a part of the store; nothing is made until the first write.
+  public func namespace(_ name: String) -> Namespace {
+    Namespace(store: self, handle: core.handle(for: name))
+  }
+
+  /// Ends this process's use of the store: queued removals and counts are written, reads under way are waited for.
+  ///
+  /// Afterwards every call throws ``LarderError/Code/closed``, through other handles of this process too.
+  public func close() throws(LarderError) {
+    try core.close(flushing: !isReadOnly)
+  }
+
+  /// Puts everything written so far on the disk.
+  public func sync() throws(LarderError) {
+    do throws(LMDBError) { try core.environment.sync() } catch { throw core.error(error) }
+  }
+
+  func checkWritable() throws(LarderError) {
+    if isReadOnly {
+      throw LarderError(
+        .readOnly, "\(path) was opened for reading only",
+        hint: "open it without readOnly to change it")
+    }
+  }
+}

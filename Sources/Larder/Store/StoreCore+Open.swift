@@ -1,0 +1,76 @@
+import LMDB
+import Synchronization
+
+extension StoreCore {
+  /// The core this process already has for that place, or a new one.
+  static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreCore {
+    var environmentOptions = EnvironmentOptions()
+    environmentOptions.create = options.create && !options.readOnly && !options.foreign
+    environmentOptions.databases = Indexes.names
+    environmentOptions.patience = options.patience
+    environmentOptions.foreignOwner = options.foreign
+    environmentOptions.flush = options.flushes ? .everyCommit : .never
+    environmentOptions.signature = CatalogueKey.format
+    let environment: Environment
+    do throws(OpenError) {
+      environment = try Environment.open(at: path, options: environmentOptions) {
+        (transaction: inout WriteTransaction) throws(LMDBError) in
+        try transaction.put(StoreFormat.new().encoded, for: CatalogueKey.format, in: .main)
+        try transaction.put(StoreState().encoded, for: CatalogueKey.state, in: .main)
+      }
+    } catch {
+      throw LarderError(error)
+    }
+    return try environment.attachment.withLock { attachment throws(LarderError) in
+      if let core = attachment.object as? StoreCore {
+        try core.checkClock(options.clock)
+        return core
+      }
+      let format = try format(of: environment)
+      let core = StoreCore(environment: environment, format: format, options: options)
+      attachment.object = core
+      return core
+    }
+  }
+
+  private static func format(of environment: Environment) throws(LarderError) -> StoreFormat {
+    let path = environment.path
+    guard let format = try storedFormat(of: environment) else {
+      throw LarderError(
+        .foreign, "\(path) is not a Larder store",
+        hint: "name a directory that holds one, or a new one")
+    }
+    guard format.version <= StoreFormat.current else {
+      throw LarderError(
+        .newerFormat,
+        "\(path) has format \(format.version), this Larder knows up to \(StoreFormat.current)",
+        hint: "use the newer Larder that wrote it, or another directory")
+    }
+    return format
+  }
+
+  private static func storedFormat(of environment: Environment) throws(LarderError) -> StoreFormat?
+  {
+    do throws(LMDBError) {
+      let transaction = try environment.beginRead()
+      guard let region = try transaction.find(CatalogueKey.format, in: .main) else { return nil }
+      return StoreFormat(transaction.bytes(of: region))
+    } catch {
+      throw LarderError(error, path: environment.path)
+    }
+  }
+
+  /// Two clocks on one store would disagree about what is expired.
+  private func checkClock(_ other: any LarderClock) throws(LarderError) {
+    if usesSystemClock && other is SystemClock { return }
+    if let mine = clock as? any AnyObject & LarderClock,
+      let other = other as? any AnyObject & LarderClock,
+      mine === other
+    {
+      return
+    }
+    throw LarderError(
+      .invalidArgument, "\(environment.path) is already open in this process with another clock",
+      hint: "open it once and share it, or pass the same clock")
+  }
+}

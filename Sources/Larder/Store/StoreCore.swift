@@ -1,0 +1,86 @@
+import LMDB
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What all handles of one store in this process share.
+final class StoreCore: Sendable {
+  let environment: Environment
+  let indexes: Indexes
+  let identity: [UInt8]
+  let clock: any LarderClock
+  /// The system's clock is read without going through the protocol.
+  let usesSystemClock: Bool
+  let chunksAbove: Int?
+  /// The wall clock and the monotonic one when the store was opened.
+  let opened: (now: Timestamp, monotonic: Duration)
+  let verified = VerifiedValues()
+  let removals = RemovalQueue()
+  let isTemporary = Atomic(false)
+  private let handles = Mutex<[String: NamespaceHandle]>([:])
+
+  init(environment: Environment, format: StoreFormat, options: Store.Options) {
+    self.environment = environment
+    indexes = Indexes(environment.databases)
+    identity = format.identity
+    clock = options.clock
+    usesSystemClock = options.clock is SystemClock
+    chunksAbove = options.chunksAbove
+    opened = (options.clock.now, options.clock.monotonic)
+  }
+
+  deinit {
+    environment.close()
+    if isTemporary.load(ordering: .relaxed) {
+      // A temporary directory that cannot be removed is the system's to clean.
+      try? FileManager.default.removeItem(atPath: environment.path)
+    }
+  }
+
+  func handle(for name: String) -> NamespaceHandle {
+    handles.withLock { handles in
+      if let handle = handles[name] { return handle }
+      let handle = NamespaceHandle(name: name)
+      handles[name] = handle
+      return handle
+    }
+  }
+
+  var allHandles: [NamespaceHandle] { handles.withLock { Array($0.values) } }
+
+  func error(_ error: LMDBError) -> LarderError { LarderError(error, path: environment.path) }
+
+  @inline(__always)
+  func beginRead() throws(LarderError) -> ReadTransaction {
+    do throws(LMDBError) {
+      return try environment.beginRead()
+    } catch {
+      throw self.error(error)
+    }
+  }
+
+  /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
+  @inline(__always)
+  func state(of header: EntryHeader) -> Entry.State {
+    if header.expires == EntryHeader.never { return .fresh }
+    var now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
+    return header.state(at: now)
+  }
+}
+
+extension EntryHeader {
+  /// An entry with an end that was written more than a minute from now says that the clock was set back: it would live
+  /// too long, so it is not fresh.
+  @inline(__always)
+  func state(at now: Int64) -> Entry.State {
+    if expires == Self.never { return .fresh }
+    if now >= staleUntil { return .expired }
+    if now >= expires || written &- 60_000 > now { return .stale }
+    return .fresh
+  }
+}

@@ -1,0 +1,71 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A moment in milliseconds since 1970, UTC: the resolution in which everything expires.
+public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+  public var milliseconds: Int64
+
+  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  /// The millisecond that holds `date`; one outside the years ±292 million is cut to the nearest.
+  public init(_ date: Date) {
+    milliseconds = Int64(saturating: (date.timeIntervalSince1970 * 1000).rounded(.down))
+  }
+
+  public var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+  /// The moment `duration` later; never past the ends of what can be said.
+  public func advanced(by duration: Duration) -> Timestamp {
+    let (sum, overflow) = milliseconds.addingReportingOverflow(duration.milliseconds)
+    return Timestamp(milliseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+  }
+
+  public func duration(to other: Timestamp) -> Duration {
+    .milliseconds(other.milliseconds.subtractingReportingOverflow(milliseconds).partialValue)
+  }
+
+  public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+
+  /// RFC 3339, in UTC, with milliseconds.
+  public var description: String {
+    date.formatted(.iso8601.time(includingFractionalSeconds: true).year().month().day())
+  }
+
+  public init(from decoder: any Decoder) throws {
+    milliseconds = try decoder.singleValueContainer().decode(Int64.self)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(milliseconds)
+  }
+}
+
+extension Duration {
+  public static func minutes(_ count: some BinaryInteger) -> Duration {
+    .seconds(Int64(count) * 60)
+  }
+  public static func hours(_ count: some BinaryInteger) -> Duration { .minutes(Int64(count) * 60) }
+  public static func days(_ count: some BinaryInteger) -> Duration { .hours(Int64(count) * 24) }
+  public static func weeks(_ count: some BinaryInteger) -> Duration { .days(Int64(count) * 7) }
+
+  /// Whole milliseconds, rounded up so that nothing expires early; cut to what 64 bits hold.
+  var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    if overflow { return seconds < 0 ? .min : .max }
+    let step: Int64 = 1_000_000_000_000_000
+    let rest = attoseconds > 0 ? (attoseconds + step - 1) / step : attoseconds / step
+    let (sum, carried) = whole.addingReportingOverflow(rest)
+    return carried ? .max : sum
+  }
+}
+
+extension Int64 {
+  init(saturating value: Double) {
+    self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value < -0x1p63 ? .min : Int64(value)
+  }
+}

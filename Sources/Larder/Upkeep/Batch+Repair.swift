@@ -1,0 +1,81 @@
+import LMDB
+
+extension Batch {
+  /// Takes a namespace's counts anew and drops index records that lead nowhere, after damage made them doubtful.
+  ///
+  /// It walks the namespace and the deadline index once, which only a damaged record makes necessary.
+  mutating func repair(_ id: NamespaceID) throws(LarderError) {
+    var counters = try loadCounters(id)
+    state.entries &-= counters.entries
+    state.bytes &-= counters.bytes
+    state.stored &-= counters.stored
+    counters.entries = 0
+    counters.bytes = 0
+    counters.stored = 0
+    var sequences: [UInt64: [UInt8]] = [:]
+    var deadlines: [[UInt8]: Int64] = [:]
+    var unreadable: [[UInt8]] = []
+    try forEach(in: .main, from: prefix(id)) { slot, record in
+      guard let entry = StoredEntry(slot: slot, record: record), entry.key != nil else {
+        unreadable.append(slot)
+        return
+      }
+      counters.entries += 1
+      counters.bytes += UInt64(entry.valueCount)
+      counters.stored += UInt64(entry.storedCount)
+      sequences[entry.header.sequence] = slot
+      deadlines[slot] = entry.header.deadline
+    }
+    for slot in unreadable {
+      counters.removals[.damaged] += 1
+      try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
+    }
+    state.entries &+= counters.entries
+    state.bytes &+= counters.bytes
+    state.stored &+= counters.stored
+    self.counters[id] = counters
+    try dropDangling(id, sequences: sequences, deadlines: deadlines)
+  }
+
+  private mutating func dropDangling(
+    _ id: NamespaceID, sequences: [UInt64: [UInt8]], deadlines: [[UInt8]: Int64]
+  ) throws(LarderError) {
+    let indexes = core.indexes
+    var dangling: [(key: [UInt8], database: Database)] = []
+    try forEach(in: indexes.queue, from: prefix(id)) { key, storedKey in
+      let owner = sequences[key.span.bigEndian(at: 4)]
+      if owner.map({ Array($0.dropFirst(4)).span.elementsEqual(storedKey) }) != true {
+        dangling.append((key, indexes.queue))
+      }
+    }
+    try forEach(in: indexes.deadlines, from: []) { key, _ in
+      let slot = Array(key.dropFirst(8))
+      guard slot.starts(with: prefix(id)) else { return }
+      if deadlines[slot] != key.span.bigEndian(at: 0) { dangling.append((key, indexes.deadlines)) }
+    }
+    for (key, database) in dangling {
+      try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: database)
+      }
+    }
+  }
+
+  func prefix(_ id: NamespaceID) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(id: id)
+    return bytes
+  }
+
+  /// Walks the records whose keys begin with `prefix`.
+  func forEach(
+    in database: Database, from prefix: [UInt8], _ body: ([UInt8], Span<UInt8>) -> Void
+  ) throws(LarderError) {
+    try read { transaction throws(LMDBError) in
+      var cursor = try transaction.cursor(in: database)
+      var record = try cursor.seek(prefix.span)
+      while let found = record, found.key.starts(with: prefix.span) {
+        body(found.key.copied, found.value)
+        record = try cursor.next()
+      }
+    }
+  }
+}

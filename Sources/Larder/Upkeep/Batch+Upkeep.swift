@@ -1,0 +1,88 @@
+import LMDB
+
+extension Batch {
+  /// Carries out removals that reads asked for, where the entry is still expired.
+  mutating func removeQueued(limit: Int) throws(LarderError) {
+    for slot in core.removals.take(limit) {
+      guard case .entry(let entry) = try occupant(of: slot),
+        entry.header.state(at: now.milliseconds) == .expired
+      else { continue }
+      if try isLive(entry.id) { try remove(entry, reason: .expired) }
+    }
+  }
+
+  /// Whether the id is a namespace's, and not one whose entries were cleared.
+  func isLive(_ id: NamespaceID) throws(LarderError) -> Bool {
+    try read { transaction throws(LMDBError) in
+      try transaction.value(for: CatalogueKey.garbage(id), in: .main) == nil
+    }
+  }
+
+  /// Removes up to `limit` entries of cleared namespaces for good; returns how many it was.
+  @discardableResult
+  mutating func reclaim(limit: Int) throws(LarderError) -> Int {
+    var reclaimed = 0
+    while reclaimed < limit, state.garbage > 0, let id = try firstGarbage() {
+      let entries = try entries(of: id, limit: limit - reclaimed)
+      for occupant in entries {
+        switch occupant.entry {
+        case .some(let entry): try eraseRecords(entry)
+        case .none:
+          try change { transaction throws(LMDBError) in
+            _ = try transaction.remove(occupant.slot, from: .main)
+          }
+        }
+      }
+      reclaimed += entries.count
+      if reclaimed < limit {
+        try change { transaction throws(LMDBError) in
+          try transaction.remove(CatalogueKey.garbage(id), from: .main)
+          try transaction.remove(CatalogueKey.counters(id), from: .main)
+        }
+        state.garbage -= 1
+      }
+    }
+    return reclaimed
+  }
+
+  private func firstGarbage() throws(LarderError) -> NamespaceID? {
+    let prefix = CatalogueKey.garbage
+    return try read { transaction throws(LMDBError) -> NamespaceID? in
+      var cursor = try transaction.cursor(in: .main)
+      guard let record = try cursor.seek(prefix.span), record.key.starts(with: prefix.span),
+        record.key.count == prefix.count + 4
+      else { return nil }
+      return NamespaceID(rawValue: record.key.bigEndian(at: prefix.count))
+    }
+  }
+
+  private func entries(
+    of id: NamespaceID, limit: Int
+  ) throws(LarderError) -> [(slot: [UInt8], entry: StoredEntry?)] {
+    let prefix = prefix(id)
+    return try read { transaction throws(LMDBError) in
+      var found: [(slot: [UInt8], entry: StoredEntry?)] = []
+      var cursor = try transaction.cursor(in: .main)
+      var record = try cursor.seek(prefix.span)
+      while let entry = record, entry.key.starts(with: prefix.span), found.count < limit {
+        let slot = entry.key.copied
+        found.append((slot, StoredEntry(slot: slot, record: entry.value)))
+        record = try cursor.next()
+      }
+      return found
+    }
+  }
+
+  /// Adds what this process's reads met to the store's own counts.
+  mutating func mergeReads() throws(LarderError) {
+    for handle in core.allHandles {
+      let pending = handle.unmerged()
+      guard pending != ReadCounters(), let record = try record(named: handle.name) else { continue }
+      var counters = try loadCounters(record.id)
+      for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
+      self.counters[record.id] = counters
+      handle.note(pending)
+      merged.append((handle, pending))
+    }
+  }
+}

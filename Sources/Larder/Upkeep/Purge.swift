@@ -1,0 +1,132 @@
+import LMDB
+
+extension Store {
+  /// Removes every expired entry and returns exactly how many it was; then reclaims what clearing has left.
+  ///
+  /// O(expired): the deadline index has them in front. It works in batches of 500 and lets other writers in between.
+  /// When the clock is more than a day past the newest write or purge, and no time passed that would explain it, nothing
+  /// is removed and ``Removal/isPostponed`` is set; a purge at least a minute later goes ahead. A clock that jumped for a
+  /// moment then costs nothing.
+  @discardableResult
+  public func purge() throws(LarderError) -> Removal {
+    try checkWritable()
+    return try core.purge(only: nil)
+  }
+}
+
+extension StoreCore {
+  static let purgedPerBatch = 500
+
+  func purge(only namespace: Namespace?) throws(LarderError) -> Removal {
+    var total = Removal()
+    var position: [UInt8]?
+    repeat {
+      let (removal, reached) = try write { batch in
+        try batch.purge(limit: Self.purgedPerBatch, behind: position, only: namespace?.name)
+      }
+      total += removal
+      position = reached
+    } while position != nil
+    while try write({ batch in try batch.reclaim(limit: Self.purgedPerBatch) }) > 0 {}
+    return total
+  }
+}
+
+extension Batch {
+  /// Removes what is due among the next `limit` records of the deadline index, and gives entries whose end has moved
+  /// later their record anew. Returns where to go on, nil at the end of what is due.
+  mutating func purge(
+    limit: Int, behind position: [UInt8]?, only namespace: String?
+  ) throws(LarderError) -> (removal: Removal, reached: [UInt8]?) {
+    guard trustsClock() else {
+      var removal = Removal()
+      removal.isPostponed = true
+      return (removal, nil)
+    }
+    var only: NamespaceID?
+    if let namespace {
+      guard let record = try record(named: namespace) else { return (Removal(), nil) }
+      only = record.id
+    }
+    let due = try due(limit: limit, behind: position)
+    var removal = Removal()
+    for key in due {
+      let slot = Array(key.dropFirst(8))
+      if let only, slot.span.namespaceID != only { continue }
+      removal += try purge(slot, indexKey: key)
+    }
+    state.newestStamp = max(state.newestStamp, UInt64(clamping: now.milliseconds))
+    return (removal, due.count < limit ? nil : due.last)
+  }
+
+  /// What one due record of the index leads to.
+  private mutating func purge(_ slot: [UInt8], indexKey: [UInt8]) throws(LarderError) -> Removal {
+    let deadline: Int64 = indexKey.span.bigEndian(at: 0)
+    if case .entry(let entry) = try occupant(of: slot), entry.header.deadline == deadline {
+      let isLive = try isLive(entry.id)
+      if !isLive {
+        try eraseRecords(entry)
+        return Removal()
+      }
+      if entry.header.staleUntil <= now.milliseconds {
+        try remove(entry, reason: .expired)
+        return Removal(entries: 1, bytes: entry.valueCount)
+      }
+      if try rearm(entry) { return Removal() }
+    }
+    // It leads to nothing that would miss it.
+    let deadlines = core.indexes.deadlines
+    try change { transaction throws(LMDBError) in
+      _ = try transaction.remove(indexKey, from: deadlines)
+    }
+    return Removal()
+  }
+
+  /// Indexes an entry under the end it has now, after its old record came due.
+  private mutating func rearm(_ entry: StoredEntry) throws(LarderError) -> Bool {
+    try unindex(entry.slot, deadline: entry.header.deadline)
+    return try reschedule(
+      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil, isIndexed: false)
+  }
+
+  private func due(limit: Int, behind position: [UInt8]?) throws(LarderError) -> [[UInt8]] {
+    let deadlines = core.indexes.deadlines
+    let now = now.milliseconds
+    let start = position ?? []
+    return try read { transaction throws(LMDBError) in
+      var keys: [[UInt8]] = []
+      var cursor = try transaction.cursor(in: deadlines)
+      var record = try cursor.seek(start.span)
+      while let found = record, keys.count < limit,
+        found.key.bigEndian(at: 0, as: Int64.self) <= now
+      {
+        let key = found.key.copied
+        if key != position { keys.append(key) }
+        record = try cursor.next()
+      }
+      return keys
+    }
+  }
+
+  /// Whether the wall clock can be believed about what has expired; notes a first doubt in the store.
+  private mutating func trustsClock() -> Bool {
+    let day: Int64 = 86_400_000
+    let monotonic = core.clock.monotonic.milliseconds
+    let newest = Int64(clamping: state.newestStamp)
+    // The part of the gap in which this process saw the monotonic clock advance as well is no jump.
+    let sinceOpening = monotonic - core.opened.monotonic.milliseconds
+    let watched = max(0, sinceOpening - max(0, newest - core.opened.now.milliseconds))
+    if newest == 0 || now.milliseconds - newest - watched <= day {
+      state.suspectSince = 0
+      return true
+    }
+    let since = Int64(clamping: state.suspectSince)
+    if since != 0, monotonic >= since + 60_000 {
+      state.suspectSince = 0
+      return true
+    }
+    // A boot begins the monotonic clock anew: then the doubt begins anew too.
+    if since == 0 || monotonic < since { state.suspectSince = UInt64(max(1, monotonic)) }
+    return false
+  }
+}

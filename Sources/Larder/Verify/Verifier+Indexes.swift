@@ -1,0 +1,96 @@
+import LMDB
+
+extension Verifier {
+  /// Every record of the deadline index must lead to an entry that says so.
+  mutating func checkDeadlines(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    var cursor = try transaction.cursor(in: core.indexes.deadlines)
+    var record = try cursor.first()
+    while let found = record {
+      try checkDeadline(found.key, transaction)
+      record = try cursor.next()
+    }
+  }
+
+  private mutating func checkDeadline(
+    _ key: Span<UInt8>, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    guard key.count > 12 else { return fault(.deadlines, nil, "a record of \(key.count) bytes") }
+    let slot = key.extracting(8..<key.count).copied
+    guard let header = try header(at: slot, transaction), header.deadline == key.bigEndian(at: 0)
+    else {
+      return fault(.deadlines, slot, "the deadline index has a record that no entry knows")
+    }
+  }
+
+  /// Every record of the queue must lead to an entry with that sequence.
+  mutating func checkQueue(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    var cursor = try transaction.cursor(in: core.indexes.queue)
+    var record = try cursor.first()
+    while let found = record {
+      let slot =
+        found.key.count == 12 ? found.key.extracting(0..<4).copied + found.value.copied : []
+      if slot.isEmpty {
+        fault(.queue, nil, "a record of \(found.key.count) bytes")
+      } else if try header(at: slot, transaction)?.sequence != found.key.bigEndian(at: 4) {
+        fault(.queue, slot, "the queue has a record that no entry knows")
+      }
+      record = try cursor.next()
+    }
+  }
+
+  /// Every record of the tags must lead to an entry that carries the tag.
+  mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    var cursor = try transaction.cursor(in: core.indexes.tags)
+    var record = try cursor.first()
+    while let found = record {
+      let bytes = found.key.copied
+      if let end = bytes.firstIndex(of: 0), bytes.count > end + 5 {
+        let slot = Array(bytes[(end + 1)...])
+        let entry = try transaction.find(slot, in: .main).flatMap {
+          StoredEntry(slot: slot, record: transaction.bytes(of: $0))
+        }
+        if entry?.fields.tags.contains(Array(bytes[..<end])) != true {
+          fault(.tags, slot, "the tags have a record that no entry knows")
+        }
+      } else {
+        fault(.tags, nil, "a record of \(bytes.count) bytes")
+      }
+      record = try cursor.next()
+    }
+  }
+
+  /// Every chunk must be of a value that is there: the queue leads from no version to its entry, so versions are
+  /// collected from the entries first.
+  mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    if try transaction.statistics(of: core.indexes.chunks).records == 0 { return }
+    var versions: [NamespaceID: Set<UInt64>] = [:]
+    var first: [UInt8] = []
+    first.append(id: NamespaceID(rawValue: 1))
+    var entries = try transaction.cursor(in: .main)
+    var entry = try entries.seek(first.span)
+    while let found = entry, found.key.count >= 4,
+      found.key.namespaceID.rawValue < NamespaceID.limit
+    {
+      if let header = EntryHeader(found.value), header.flags.contains(.chunked) {
+        versions[found.key.namespaceID, default: []].insert(header.version)
+      }
+      entry = try entries.next()
+    }
+    var cursor = try transaction.cursor(in: core.indexes.chunks)
+    var record = try cursor.first()
+    while let found = record {
+      let isKnown =
+        found.key.count == 16
+        && versions[found.key.namespaceID]?.contains(found.key.bigEndian(at: 4)) == true
+      if !isKnown { fault(.chunks, nil, "a chunk that no entry knows") }
+      record = try cursor.next()
+    }
+  }
+
+  private func header(
+    at slot: [UInt8], _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> EntryHeader? {
+    guard let region = try transaction.find(slot, in: .main) else { return nil }
+    return EntryHeader(transaction.bytes(of: region))
+  }
+}

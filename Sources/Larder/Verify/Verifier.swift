@@ -1,0 +1,165 @@
+import LMDB
+
+/// Compares everything the databases say with everything else they say.
+struct Verifier {
+  let core: StoreCore
+  let listed: [StoreCore.ListedNamespace]
+  let names: [NamespaceID: String]
+  var result = Verification()
+  var recounted: [NamespaceID: NamespaceCounters] = [:]
+  var garbage: Set<NamespaceID> = []
+
+  init(core: StoreCore, listed: [StoreCore.ListedNamespace]) {
+    self.core = core
+    self.listed = listed
+    names = Dictionary(listed.map { ($0.id, $0.facts.name) }) { first, _ in first }
+    result.namespaces = listed.count
+  }
+
+  mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) {
+    do throws(LMDBError) {
+      try findGarbage(transaction)
+      try checkEntries(transaction)
+      try checkDeadlines(transaction)
+      try checkQueue(transaction)
+      try checkTags(transaction)
+      try checkChunks(transaction)
+      checkCounters(try transaction.state())
+    } catch {
+      throw core.error(error)
+    }
+  }
+
+  mutating func fault(_ kind: Verification.Fault.Kind, _ slot: [UInt8]?, _ detail: String) {
+    var name: String?
+    var key: Key?
+    if let slot, slot.count > 4 {
+      name = names[slot.span.namespaceID]
+      key = Key(StoredKey(bytes: Array(slot.dropFirst(4))).short ?? Array(slot.dropFirst(4)))
+    }
+    result.faults.append(Verification.Fault(kind: kind, namespace: name, key: key, detail: detail))
+  }
+
+  private mutating func findGarbage(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    let prefix = CatalogueKey.garbage
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      garbage.insert(NamespaceID(rawValue: found.key.bigEndian(at: prefix.count)))
+      record = try cursor.next()
+    }
+  }
+
+  private mutating func checkEntries(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    var first: [UInt8] = []
+    first.append(id: NamespaceID(rawValue: 1))
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(first.span)
+    while let found = record, found.key.count >= 4,
+      found.key.namespaceID.rawValue < NamespaceID.limit
+    {
+      try checkEntry(found.key.copied, found.value, transaction)
+      record = try cursor.next()
+    }
+  }
+
+  private mutating func checkEntry(
+    _ slot: [UInt8], _ record: Span<UInt8>, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    let id = slot.span.namespaceID
+    if garbage.contains(id) {
+      result.garbage += 1
+      return
+    }
+    if names[id] == nil {
+      return fault(
+        .catalogue, slot, "an entry of namespace id \(id.rawValue), which does not exist")
+    }
+    guard StoredKey.isWellFormed(slot.span.extracting(4..<slot.count)),
+      let entry = StoredEntry(slot: slot, record: record), let key = entry.key,
+      entry.header.flags.isSubset(of: .known), StoredKey(key.span).bytes == entry.storedKey.bytes
+    else { return fault(.damagedEntry, slot, "the entry cannot be read") }
+    var counters = recounted[id] ?? NamespaceCounters()
+    counters.entries += 1
+    counters.bytes += UInt64(entry.valueCount)
+    counters.stored += UInt64(entry.storedCount)
+    recounted[id] = counters
+    result.entries += 1
+    result.bytes += entry.valueCount
+
+    let body = record.extracting(EntryHeader.size..<record.count)
+    if entry.header.expectedChecksum(id: id, key: key.span, body: body) != entry.header.checksum {
+      return fault(.damagedEntry, slot, "the checksum does not fit")
+    }
+    try checkIndexed(entry, transaction)
+    if entry.header.flags.contains(.chunked) {
+      let payload = record.extracting(entry.header.payloadStart..<record.count)
+      if try assemble(payload, of: entry, transaction) == nil {
+        fault(.damagedChunks, slot, "the chunks of the value are not what was written")
+      }
+    }
+  }
+
+  private func assemble(
+    _ payload: Span<UInt8>, of entry: StoredEntry, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> [UInt8]? {
+    do throws(LarderError) {
+      return try core.assemble(
+        payload, id: entry.id, version: entry.header.version, in: transaction)
+    } catch {
+      throw .corrupted
+    }
+  }
+
+  /// Every entry must be where each index says.
+  private mutating func checkIndexed(
+    _ entry: StoredEntry, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    let header = entry.header
+    if header.deadline > max(header.staleUntil, 0) {
+      fault(.deadlines, entry.slot, "indexed after its end")
+    }
+    if header.deadline != EntryHeader.never,
+      try transaction.find(
+        IndexKey.deadline(header.deadline, entry: entry.slot), in: core.indexes.deadlines) == nil
+    {
+      fault(.deadlines, entry.slot, "missing from the deadline index")
+    }
+    let place = try transaction.find(
+      IndexKey.queue(header.sequence, in: entry.id), in: core.indexes.queue)
+    let isQueued =
+      place.map { transaction.bytes(of: $0).elementsEqual(entry.storedKey.bytes.span) } ?? false
+    if !isQueued { fault(.queue, entry.slot, "missing from the queue") }
+    for tag in entry.fields.tags
+    where try transaction.find(IndexKey.tag(tag, entry: entry.slot), in: core.indexes.tags) == nil {
+      fault(.tags, entry.slot, "missing under tag \(String(decoding: tag, as: UTF8.self))")
+    }
+  }
+
+  private mutating func checkCounters(_ state: StoreState) {
+    var totals = NamespaceCounters()
+    for namespace in listed {
+      let found = recounted[namespace.id] ?? NamespaceCounters()
+      let counted = namespace.counters
+      totals.entries += counted.entries
+      totals.bytes += counted.bytes
+      totals.stored += counted.stored
+      if (found.entries, found.bytes, found.stored) != (
+        counted.entries, counted.bytes, counted.stored
+      ) {
+        result.faults.append(
+          .init(
+            kind: .counters, namespace: namespace.facts.name, key: nil,
+            detail:
+              "counted \(counted.entries) entries of \(counted.bytes) bytes (\(counted.stored) stored), "
+              + "found \(found.entries) of \(found.bytes) (\(found.stored))"))
+      }
+    }
+    if (totals.entries, totals.bytes, totals.stored) != (state.entries, state.bytes, state.stored) {
+      fault(.counters, nil, "the totals of the store are not the sums of its namespaces")
+    }
+    if state.garbage != UInt64(garbage.count) {
+      fault(.counters, nil, "\(state.garbage) cleared ids are counted, \(garbage.count) are listed")
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import LMDB
+
+extension Batch {
+  /// Stores `value` under `key`, with the namespace's lifetime unless `expires` is given.
+  public mutating func set(
+    _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, expires: Expiration? = nil
+  ) throws {
+    try key.withKeyBytes { key in
+      try put(
+        value.span, for: key, in: namespace.name,
+        attributes: EntryAttributes(codec: .bytes, expires: expires))
+    }
+  }
+
+  /// Stores text as UTF-8.
+  public mutating func set(
+    _ value: String, for key: some StoreKey, in namespace: Namespace, expires: Expiration? = nil
+  ) throws {
+    try key.withKeyBytes { key in
+      try put(
+        Array(value.utf8).span, for: key, in: namespace.name,
+        attributes: EntryAttributes(codec: .text, expires: expires))
+    }
+  }
+
+  /// Stores a value through the cache's codec.
+  public mutating func set<Value>(
+    _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil
+  ) throws {
+    let bytes = try cache.encode(value)
+    try declare(cache)
+    try key.withKeyBytes { key in
+      try put(
+        bytes.span, for: key, in: cache.namespace.name,
+        attributes: EntryAttributes(codec: cache.codecID, expires: expires))
+    }
+  }
+
+  /// The fresh value under `key` as this batch sees it, or nil.
+  public mutating func value(for key: some StoreKey, in namespace: Namespace) throws -> [UInt8]? {
+    try key.withKeyBytes { key in try value(for: key, in: namespace.name) }
+  }
+
+  /// Removes the entry; false if there was none that had not expired.
+  @discardableResult
+  public mutating func remove(_ key: some StoreKey, from namespace: Namespace) throws -> Bool {
+    try key.withKeyBytes { key in try remove(key, in: namespace.name) }
+  }
+
+  @discardableResult
+  public mutating func remove<Value>(_ key: some StoreKey, from cache: Cache<Value>) throws -> Bool
+  {
+    try remove(key, from: cache.namespace)
+  }
+
+  mutating func declare<Value>(_ cache: Cache<Value>) throws(LarderError) {
+    if let rules = cache.rules { try declare(rules, for: cache.namespace.name) }
+  }
+
+  /// The entry of that key if it has not expired; a damaged one is none.
+  mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
+  {
+    guard let record = try record(named: namespace), let entry = try entry(key, in: record.id)
+    else { return nil }
+    return entry.header.state(at: now.milliseconds) == .expired ? nil : entry
+  }
+
+  /// Removes what is under the key, expired or damaged included; whether that was an entry that had not expired.
+  mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
+    guard let record = try record(named: namespace), (1...Key.longest).contains(key.count) else {
+      return false
+    }
+    let slot = StoredKey.entry(key, in: record.id)
+    switch try occupant(of: slot) {
+    case .nobody:
+      return false
+    case .damaged:
+      damaged.insert(record.id)
+      try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
+      return false
+    case .entry(let entry):
+      guard entry.has(key) else { return false }
+      try account(0)
+      let isExpired = entry.header.state(at: now.milliseconds) == .expired
+      try remove(entry, reason: isExpired ? .expired : .removed)
+      return !isExpired
+    }
+  }
+
+  mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
+    guard let entry = try living(key, in: namespace),
+      entry.header.state(at: now.milliseconds) == .fresh,
+      let body = try intactBody(of: entry, key: key.copied)
+    else { return nil }
+    let payload = Array(body[Int(entry.header.fieldsCount)...])
+    return entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
+  }
+
+  private func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+    guard let expected = ChunkedPayload(payload.span) else { return nil }
+    let prefix = Array(IndexKey.chunk(0, of: entry.header.version, in: entry.id).dropLast(4))
+    var value: [UInt8] = []
+    try forEach(in: core.indexes.chunks, from: prefix) { _, chunk in value.append(contentsOf: chunk)
+    }
+    let whole =
+      value.count == expected.count && Checksum.of(value.span, seed: 3) == expected.checksum
+    return whole ? value : nil
+  }
+}

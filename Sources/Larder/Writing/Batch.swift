@@ -1,0 +1,152 @@
+import LMDB
+import Synchronization
+
+/// Several changes that become visible together, or not at all.
+///
+/// It is made by ``Store/write(_:)`` and ends with it. Reads through it see its own changes. A batch takes at most
+/// 100,000 changes and 64 MB (one larger value by itself is fine); beyond that the write fails and nothing is changed.
+public struct Batch: ~Copyable {
+  static let largestCount = 100_000
+  static let largestSize = 64 << 20
+
+  var transaction: WriteTransaction
+  let core: StoreCore
+  /// The moment of the whole batch: what it writes was written then.
+  let now: Timestamp
+  var state: StoreState
+  /// The namespaces this batch has met, by name and by id.
+  var records: [String: NamespaceRecord] = [:]
+  var counters: [NamespaceID: NamespaceCounters] = [:]
+  var storedCounters: [NamespaceID: NamespaceCounters] = [:]
+  private let storedState: StoreState
+  /// Namespaces in which a damaged record was met: their counts are taken anew before the commit.
+  var damaged: Set<NamespaceID> = []
+  /// Counts of reads that this batch takes into the store; if it fails they are pending again.
+  var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
+  private var changes = 0
+  private var size = 0
+
+  /// - Parameter state: the store's state as the transaction finds it.
+  init(_ transaction: consuming WriteTransaction, state: StoreState, core: StoreCore) {
+    self.core = core
+    now = core.clock.now
+    self.state = state
+    storedState = state
+    self.transaction = transaction
+  }
+
+  /// Counts a change against the batch's bounds.
+  mutating func account(_ bytes: Int) throws(LarderError) {
+    changes += 1
+    size += bytes
+    if changes > 1, changes > Self.largestCount || size > Self.largestSize {
+      throw LarderError(
+        .overLimit, "a batch of \(changes) changes and \(size) bytes is too large",
+        hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes")
+    }
+  }
+
+  /// Writes what was accumulated: each namespace's counters once, and the store's state.
+  mutating func finish() throws(LarderError) {
+    for id in damaged { try repair(id) }
+    for (id, counters) in counters where counters != storedCounters[id] {
+      try change { transaction throws(LMDBError) in
+        try transaction.put(counters.encoded, for: CatalogueKey.counters(id), in: .main)
+      }
+    }
+    guard state != storedState else { return }
+    let bytes = state.encoded
+    try change { transaction throws(LMDBError) in
+      try transaction.put(bytes, for: CatalogueKey.state, in: .main)
+    }
+  }
+
+  consuming func release() -> WriteTransaction { transaction }
+}
+
+extension Batch {
+  /// The namespace of that name; nil if there is none.
+  mutating func record(named name: String) throws(LarderError) -> NamespaceRecord? {
+    if let record = records[name] { return record }
+    let handle = core.handle(for: name)
+    // What this batch itself changed in the catalogue may yet be taken back: only what is committed is remembered.
+    let generation = state.generation == storedState.generation ? state.generation : nil
+    if let generation,
+      let known = handle.record.withLock({ $0?.generation == generation ? $0?.record : nil })
+    {
+      records[name] = known
+      return known
+    }
+    guard
+      let bytes = try read({ transaction throws(LMDBError) in
+        try transaction.value(for: CatalogueKey.namespace(name), in: .main)?.copied
+      })
+    else { return nil }
+    let record = try NamespaceRecord(bytes.span, name: name)
+    if let generation { handle.record.withLock { $0 = (generation, record) } }
+    records[name] = record
+    return record
+  }
+
+  /// The namespace of that name, made if there is none.
+  mutating func recordMaking(_ name: String) throws(LarderError) -> NamespaceRecord {
+    if let record = try record(named: name) { return record }
+    try Namespace.validate(name)
+    let record = NamespaceRecord(id: try newID(), created: now.milliseconds)
+    try store(record, named: name)
+    return record
+  }
+
+  mutating func store(_ record: NamespaceRecord, named name: String) throws(LarderError) {
+    let bytes = try record.encoded()
+    try change { transaction throws(LMDBError) in
+      try transaction.put(bytes, for: CatalogueKey.namespace(name), in: .main)
+    }
+    records[name] = record
+    state.generation += 1
+  }
+
+  /// An id that neither a namespace nor garbage has.
+  mutating func newID() throws(LarderError) -> NamespaceID {
+    for _ in 0..<NamespaceID.limit {
+      if state.nextID >= NamespaceID.limit { state.nextID = 1 }
+      let id = NamespaceID(rawValue: UInt32(state.nextID))
+      state.nextID += 1
+      let key = CatalogueKey.counters(id)
+      let isTaken = try read { transaction throws(LMDBError) in
+        try transaction.value(for: key, in: .main) != nil
+      }
+      if !isTaken {
+        counters[id] = NamespaceCounters()
+        return id
+      }
+    }
+    throw LarderError(
+      .overLimit, "\(core.environment.path) has no namespace id left", hint: "remove namespaces")
+  }
+
+  mutating func loadCounters(_ id: NamespaceID) throws(LarderError) -> NamespaceCounters {
+    if let known = counters[id] { return known }
+    let loaded = try read { transaction throws(LMDBError) -> NamespaceCounters in
+      guard let bytes = try transaction.value(for: CatalogueKey.counters(id), in: .main) else {
+        return NamespaceCounters()
+      }
+      return NamespaceCounters(bytes)
+    }
+    counters[id] = loaded
+    storedCounters[id] = loaded
+    return loaded
+  }
+
+  func read<Result>(
+    _ body: (borrowing WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LarderError) -> Result {
+    do throws(LMDBError) { return try body(transaction) } catch { throw core.error(error) }
+  }
+
+  mutating func change<Result>(
+    _ body: (inout WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LarderError) -> Result {
+    do throws(LMDBError) { return try body(&transaction) } catch { throw core.error(error) }
+  }
+}

@@ -1,0 +1,67 @@
+import LMDB
+
+extension StoreCore {
+  /// How many removals that reads asked for, and how many cleared entries, a write takes along.
+  static let removalsPerWrite = 64
+  static let reclaimedPerWrite = 32
+
+  /// One write transaction: what `body` does, the counts, and a bounded share of what waits to be removed.
+  func write<Result>(_ body: (inout Batch) throws -> Result) throws(LarderError) -> Result {
+    do {
+      return try writeAny(body)
+    } catch let error as LarderError {
+      throw error
+    } catch let error as LMDBError {
+      throw self.error(error)
+    } catch {
+      throw LarderError(.failed, "\(environment.path): \(error)")
+    }
+  }
+
+  /// The same for a caller's closure, whose own errors come back as they are.
+  func writeAny<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
+    var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
+    do {
+      return try environment.write { transaction in
+        let state = try transaction.state()
+        var batch = Batch(transaction, state: state, core: self)
+        do {
+          let result = try body(&batch)
+          try batch.removeQueued(limit: Self.removalsPerWrite)
+          try batch.reclaim(limit: Self.reclaimedPerWrite)
+          try batch.mergeReads()
+          try batch.finish()
+          merged = batch.merged
+          transaction = batch.release()
+          return result
+        } catch {
+          merged = batch.merged
+          transaction = batch.release()
+          throw error
+        }
+      }
+    } catch {
+      for (handle, counts) in merged { handle.note(counts, takenBack: true) }
+      if let error = error as? LMDBError { throw self.error(error) }
+      throw error
+    }
+  }
+}
+
+extension WriteTransaction {
+  func state() throws(LMDBError) -> StoreState {
+    guard let bytes = try value(for: CatalogueKey.state, in: .main) else { return StoreState() }
+    return StoreState(bytes)
+  }
+}
+
+extension Store {
+  /// Makes several changes at once: all become visible together, or, if `body` throws, none does.
+  ///
+  /// Runs on the calling thread and waits for other writers, those of other processes for at most
+  /// ``Options/patience``. A write inside `body` other than through the batch is a programming error and traps.
+  public func write<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
+    try checkWritable()
+    return try core.writeAny(body)
+  }
+}
