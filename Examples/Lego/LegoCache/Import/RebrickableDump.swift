@@ -25,13 +25,26 @@ public struct RebrickableDump: Sendable {
 
   /// Opens a table to read it row by row.
   public func rows(of table: Table) throws(DumpError) -> CSVReader {
-    guard let path = path(of: table) else {
-      throw DumpError(
-        .unreadable, file: "\(table.rawValue).csv",
-        message: "neither it nor \(table.rawValue).csv.gz is in \(directory)")
-    }
+    let path = try presentPath(of: table)
     return try CSVReader(
       file: URL(filePath: path).lastPathComponent, source: try FileSource.open(path))
+  }
+
+  /// How many rows a table has, as its lines tell: faster than reading it, and too many where a field has several lines.
+  func lines(in table: Table) throws(DumpError) -> Int {
+    let source = try FileSource.open(try presentPath(of: table))
+    var lines = 0
+    while let chunk = try source.next() {
+      for byte in chunk where byte == UInt8(ascii: "\n") { lines += 1 }
+    }
+    return max(0, lines - 1)
+  }
+
+  private func presentPath(of table: Table) throws(DumpError) -> String {
+    if let path = path(of: table) { return path }
+    throw DumpError(
+      .unreadable, file: "\(table.rawValue).csv",
+      message: "neither it nor \(table.rawValue).csv.gz is in \(directory)")
   }
 
   private func path(of table: Table) -> String? {
