@@ -44,6 +44,9 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "QuickStart", dependencies: ["Larder"], path: "Examples/QuickStart",
+      swiftSettings: strict),
     .target(
       name: "LegoCache", dependencies: ["Larder"], path: "Examples/Lego/LegoCache",
       swiftSettings: strict),

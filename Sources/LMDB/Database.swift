@@ -2,15 +2,15 @@ import CLMDB
 
 /// A handle to one of the environment's databases, opened once when the environment was.
 package struct Database: Sendable, Equatable {
-  let handle: MDB_dbi
+  @usableFromInline let handle: UInt32
 
-  init(handle: MDB_dbi) { self.handle = handle }
+  @usableFromInline init(handle: UInt32) { self.handle = handle }
 
   /// The one database every environment has. It needs no second descent to find its root, so the keys read most live here.
-  package static let main = Database(handle: 1)
+  @inlinable package static var main: Database { Database(handle: 1) }
 
   /// LMDB's own list of free pages: transaction number to page numbers.
-  static let free = Database(handle: 0)
+  static var free: Database { Database(handle: 0) }
 }
 
 /// How many pages and records a database has; constant time.

@@ -6,26 +6,24 @@ import CLMDB
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
+  /// The number of the last transaction this view includes.
+  package let id: UInt64
+  /// Which of the pool's slots this is; ``StripedCounters`` counts without locks by it.
+  package let stripe: Int
 
   /// The slot is the caller's and its transaction is renewed.
   @inline(__always)
   init(slot: UnsafeMutablePointer<ReaderSlot>, handle: OpaquePointer) {
     unsafe self.slot = slot
     unsafe self.handle = handle
+    id = UInt64(unsafe mdb_txn_id(handle))
+    stripe = unsafe slot.pointee.index
   }
 
   deinit {
     unsafe mdb_txn_reset(handle)
     unsafe ReaderPool.release(slot)
   }
-
-  /// The number of the last transaction this view includes.
-  package var id: UInt64 {
-    @inline(__always) get { UInt64(unsafe mdb_txn_id(handle)) }
-  }
-
-  /// Which of the pool's slots this is; ``StripedCounters`` counts without locks by it.
-  package var stripe: Int { unsafe slot.pointee.index }
 
   /// The value stored under `prefix` (big-endian), `key` and `suffix` put together; no allocation.
   ///
@@ -60,7 +58,7 @@ import CLMDB
   }
 
   /// The bytes of a region that this transaction found.
-  @inline(__always)
+  @inlinable @inline(__always)
   @_lifetime(borrow self)
   package func bytes(of region: Region) -> Span<UInt8> {
     unsafe _overrideLifetime(Span(region), borrowing: self)

@@ -1,15 +1,17 @@
-import Synchronization
+package import Synchronization
 
 /// Counters that a read can raise without a lock and without sharing a cache line with other readers.
 ///
 /// Each reader slot has a stripe of its own, and holding the slot is what makes a plain load and store exact there. The
 /// last stripe is shared by the reads that found no slot free, which add atomically.
 @safe package final class StripedCounters: Sendable {
-  package static let capacity = 8
-  nonisolated(unsafe) private let words: UnsafeMutablePointer<Atomic<UInt64>>
+  @inlinable package static var capacity: Int { 8 }
+  @inlinable static var shared: Int { 16 }
+  @usableFromInline nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
 
   package init() {
-    let count = (ReaderPool.slotCount + 1) * Self.capacity
+    precondition(Self.shared == ReaderPool.slotCount)
+    let count = (Self.shared + 1) * Self.capacity
     let raw = UnsafeMutableRawPointer.allocate(byteCount: count * 8, alignment: 64)
     unsafe words = raw.bindMemory(to: Atomic<UInt64>.self, capacity: count)
     for index in 0..<count { unsafe (words + index).initialize(to: Atomic(0)) }
@@ -20,10 +22,10 @@ import Synchronization
   }
 
   /// Adds one. `stripe` is that of a transaction the caller holds.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func count(_ counter: Int, stripe: Int) {
     let word = unsafe words + (stripe &* Self.capacity &+ counter)
-    if stripe < ReaderPool.slotCount {
+    if stripe < Self.shared {
       let value = unsafe word.pointee.load(ordering: .relaxed)
       unsafe word.pointee.store(value &+ 1, ordering: .relaxed)
     } else {
@@ -33,12 +35,12 @@ import Synchronization
 
   /// Adds one where no transaction is held.
   package func count(_ counter: Int) {
-    count(counter, stripe: ReaderPool.slotCount)
+    count(counter, stripe: Self.shared)
   }
 
   package func total(_ counter: Int) -> UInt64 {
     var sum: UInt64 = 0
-    for stripe in 0...ReaderPool.slotCount {
+    for stripe in 0...Self.shared {
       sum &+= unsafe words[stripe * Self.capacity + counter].load(ordering: .relaxed)
     }
     return sum

@@ -4,16 +4,18 @@ import CLMDB
 ///
 /// A region is only a name: ``ReadTransaction/bytes(of:)`` lends the bytes for as long as the transaction that found
 /// them lives.
-@safe package struct Region {
-  fileprivate let value: MDB_val
+@safe @usableFromInline package struct Region {
+  @usableFromInline let start: UnsafePointer<UInt8>?
+  @usableFromInline package let count: Int
 
   @inline(__always)
-  init(_ value: MDB_val) { unsafe self.value = value }
-
-  package var count: Int { unsafe value.mv_size }
+  init(_ value: MDB_val) {
+    unsafe start = UnsafePointer(value.mv_data?.assumingMemoryBound(to: UInt8.self))
+    count = unsafe value.mv_size
+  }
 
   /// The address of the first byte, for tests that prove nothing was copied.
-  package var address: UInt { unsafe UInt(bitPattern: value.mv_data) }
+  package var address: UInt { unsafe UInt(bitPattern: start) }
 }
 
 extension MDB_val {
@@ -31,18 +33,17 @@ extension Span<UInt8> {
   @inline(__always)
   @unsafe @_lifetime(immortal)
   init(_ value: MDB_val) {
-    guard let data = unsafe value.mv_data, unsafe value.mv_size > 0 else {
+    self = unsafe Span(Region(value))
+  }
+
+  @inlinable @inline(__always)
+  @unsafe @_lifetime(immortal)
+  package init(_ region: Region) {
+    guard let start = unsafe region.start, region.count > 0 else {
       self = Span()
       return
     }
-    let start = unsafe data.assumingMemoryBound(to: UInt8.self)
-    let bytes = unsafe Span(_unsafeStart: UnsafePointer(start), count: value.mv_size)
+    let bytes = unsafe Span(_unsafeStart: start, count: region.count)
     self = unsafe _overrideLifetime(bytes, borrowing: ())
-  }
-
-  @inline(__always)
-  @unsafe @_lifetime(immortal)
-  init(_ region: Region) {
-    self = unsafe Span(region.value)
   }
 }

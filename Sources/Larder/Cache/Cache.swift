@@ -52,7 +52,7 @@ public struct Cache<Value: Sendable>: Sendable {
 extension Cache {
   /// Stores `value` under `key`; what was there is replaced.
   ///
-  /// - Parameter expires: how long it stays; without it, what the namespace's rules say.
+  /// Without `expires` it stays for as long as the namespace's rules say.
   public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws {
     try namespace.store.write { batch in try batch.set(value, for: key, in: self, expires: expires)
     }
@@ -91,6 +91,20 @@ extension Cache {
 
   @discardableResult
   public func persist(_ key: some StoreKey) throws -> Bool { try namespace.persist(key) }
+
+  /// The facts of up to `limit` entries in key order, behind `cursor`; see ``Namespace/page(limit:after:prefix:)``.
+  public func page(
+    limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
+  ) throws -> Page<Entry> {
+    try namespace.page(limit: limit, after: cursor, prefix: prefix)
+  }
+
+  /// How many entries are stored; see ``Namespace/count()``.
+  public func count() throws -> Int { try namespace.count() }
+
+  /// Removes every entry at once; see ``Namespace/clear()``.
+  @discardableResult
+  public func clear() throws -> Removal { try namespace.clear() }
 }
 
 extension Store {

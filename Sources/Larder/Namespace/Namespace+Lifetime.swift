@@ -1,7 +1,7 @@
 extension Namespace {
   /// Begins the entry's lifetime anew, without the value being written or read.
   ///
-  /// - Parameter expires: the new lifetime; without it, what the namespace's rules say.
+  /// Without `expires` the lifetime is what the namespace's rules say.
   /// - Returns: false if there is no such entry or it has expired.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {

@@ -1,7 +1,7 @@
 extension Namespace {
   /// Stores `value` under `key`; what was there is replaced.
   ///
-  /// - Parameter expires: how long it stays; without it, what the namespace's rules say.
+  /// Without `expires` it stays for as long as the namespace's rules say.
   public func set(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil) throws {
     try put(value.span, for: key, attributes: EntryAttributes(codec: .bytes, expires: expires))
   }

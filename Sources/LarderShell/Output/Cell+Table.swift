@@ -1,0 +1,44 @@
+extension Cell {
+  /// As a person reads it in a table: safe to print, and never nothing.
+  func shown(_ presentation: Presentation) -> String {
+    let dash = presentation.hasUnicode ? "\u{2014}" : "-"
+    return switch self {
+    case .bytes(let bytes): Quoting.quoted(bytes)
+    case .text(let text): text.isEmpty ? dash : SafeText(text).description
+    case .number(let number): Wording.count(number)
+    case .size(let size): Wording.size(size)
+    case .time(let time): presentation.clock.distance(to: time)
+    case .expiry(let time): presentation.clock.expiry(time)
+    case .span(let span): (span < 0 ? "-" : "") + Wording.span(abs(span))
+    case .bool(let value): value ? "yes" : "no"
+    case .share(let value): "\(Int((value * 100).rounded())) %"
+    case .bar(let value): Bar.text(value, width: 20, hasUnicode: presentation.hasUnicode)
+    case .json(let value): SafeText(value.text).description
+    case .null: dash
+    }
+  }
+
+  /// Numbers stand to the right.
+  var isRight: Bool {
+    switch self {
+    case .number, .size, .span, .share, .null: true
+    case .bytes, .text, .time, .expiry, .bool, .bar, .json: false
+    }
+  }
+}
+
+/// A part of a whole as a bar.
+enum Bar {
+  /// Eighths of a character where they can be drawn; what is not nothing is never drawn as nothing.
+  static func text(_ share: Double, width: Int, hasUnicode: Bool) -> String {
+    let share = share.isFinite ? min(max(share, 0), 1) : 0
+    guard share > 0 else { return "" }
+    guard hasUnicode else {
+      return String(repeating: "#", count: max(Int((share * Double(width)).rounded()), 1))
+    }
+    let eighths = max(Int((share * Double(width * 8)).rounded()), 1)
+    let part = eighths % 8
+    return String(repeating: "\u{2588}", count: eighths / 8)
+      + (part == 0 ? "" : String(Unicode.Scalar(0x2590 - UInt32(part))!))
+  }
+}

@@ -1,0 +1,56 @@
+extension WallClock {
+  /// `in 4 h 12 min`, `3 min ago`, `now`.
+  func distance(to time: Timestamp) -> String {
+    let span = time.since(now)
+    return span == 0 ? "now" : span > 0 ? "in \(Wording.span(span))" : "\(Wording.span(-span)) ago"
+  }
+
+  /// `in 4 h 12 min`, `expired 3 min ago`, `never`: when an entry ends.
+  func expiry(_ time: Timestamp?) -> String {
+    guard let time else { return "never" }
+    return time >= now ? distance(to: time) : "expired \(Wording.span(now.since(time))) ago"
+  }
+
+  /// `in 15 min (21:55)`, `in 4 h 12 min (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
+  func expiryAndClock(_ time: Timestamp?) -> String {
+    guard let time, time.since(now) >= 60_000 else { return expiry(time) }
+    return "\(distance(to: time)) (\(clock(time)))"
+  }
+
+  /// `Sat 21 Nov 00:00 (in 1 h 47 min)`: the echo of a time that was understood.
+  func echo(_ deadline: Deadline) -> String {
+    switch deadline {
+    case .never: "never"
+    case .at(let time): "\(date(time)) (\(distance(to: time)))"
+    }
+  }
+
+  /// `Sat 21 Nov 00:00`, with the year if it is another one.
+  func date(_ time: Timestamp) -> String {
+    let shown = civil(time)
+    let year = shown.year == civil(now).year ? "" : " \(shown.year)"
+    return "\(weekday(shown)) \(shown.day) \(Wording.months[shown.month - 1])\(year) "
+      + "\(timeOfDay(shown))"
+  }
+
+  /// The shortest that is clear: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`,
+  /// `Mon 02:10`, and the date from a week on.
+  func clock(_ time: Timestamp) -> String {
+    let shown = civil(time)
+    switch shown.dayNumber - civil(now).dayNumber {
+    case 0 where abs(time.since(now)) < 3_600_000: return timeOfDay(shown)
+    case 0: return "today \(timeOfDay(shown))"
+    case 1: return "tomorrow \(timeOfDay(shown))"
+    case 2...6: return "\(weekday(shown)) \(timeOfDay(shown))"
+    default: return date(time)
+    }
+  }
+
+  private func weekday(_ time: CivilTime) -> String {
+    String(Wording.weekdays[time.weekday].prefix(3))
+  }
+
+  private func timeOfDay(_ time: CivilTime) -> String {
+    "\(padded(time.hour)):\(padded(time.minute))"
+  }
+}

@@ -1,0 +1,131 @@
+import Testing
+
+@testable import LarderShell
+
+@Suite struct HelpTests {
+  private let help = Help(.standard)
+
+  @Test func `the overview has every command and topic`() {
+    for command in CommandTable.standard.commands {
+      #expect(help.overview.contains("  \(command.name)"))
+    }
+    for topic in HelpTopic.allCases { #expect(help.overview.contains(topic.rawValue)) }
+  }
+
+  @Test func `a command is explained by usage, sentence and examples`() throws {
+    let text = try help.text(about: bytes("RM"))
+    #expect(
+      text.hasPrefix("usage: evict SELECTION [--dry-run] [--yes] [--verbose]\n\nRemoves entries."))
+    #expect(text.contains("Also: delete, del, rm."))
+    #expect(text.contains("evict @articles --older 7d --idle 2d --dry-run  # a preview"))
+  }
+
+  @Test(arguments: [
+    ("namespaces", "namespaces [--sort size|entries|name]"), ("use", "use [NS]"),
+    ("keys", "keys [SELECTION] [--long]"), ("expire", "expire SELECTION TIME"),
+    ("clear", "clear @NS|@* [--yes]"), ("purge", "purge [@NS|@*] [--dry-run]"),
+    ("info", "info [@NS] KEY..."), ("echo", "echo [TEXT...]"),
+    ("output", "output [auto|table|plain|json|jsonl|csv|raw]"),
+  ])
+  func `usage is drawn from the table`(name: String, usage: String) {
+    #expect(CommandTable.standard.command(named: name)?.usage == usage)
+  }
+
+  @Test func `every topic of the contract has a text`() throws {
+    for name in ["selections", "times", "sizes", "quoting", "globs", "output", "scripts", "keys"] {
+      #expect(HelpTopic(rawValue: name) != nil)
+    }
+    for option in Selection.options {
+      #expect(HelpTopic.selections.text.contains(option.usage))
+    }
+    // Where a command has the name of a topic its text comes first, and the topic's behind it.
+    for name in ["keys", "output"] {
+      let text = try help.text(about: bytes(name))
+      #expect(text.hasPrefix("usage: \(name)"))
+      #expect(text.contains(HelpTopic(rawValue: name)?.text ?? "?"))
+    }
+  }
+
+  @Test func `an unknown subject is answered`() throws {
+    let near = try error { _ = try help.text(about: bytes("tmies")) }
+    #expect(near.hint?.description == "did you mean times?")
+    let other = try error { _ = try help.text(about: bytes("vacuum\u{1B}")) }
+    #expect(other.message.description == #"there is no help on "vacuum\e""#)
+  }
+}
+
+@Suite struct CompletionTests {
+  private let completer = Completer(.standard)
+
+  private func texts(
+    _ line: String, _ names: [String] = [], asked: ((Completer.Request) -> Void)? = nil
+  ) -> [String] {
+    completer.completion(of: bytes(line)) { request in
+      asked?(request)
+      return Completer.Found(names.map(bytes))
+    }.candidates.map(\.text)
+  }
+
+  @Test(arguments: [
+    ("ke", ["keys"]), ("e", ["exists", "expire", "evict", "echo", "expiry", "exit"]),
+    ("KE", ["keys"]),
+    ("zz", []), ("'ke", []), ("keys --so", ["--sort"]),
+    ("keys --sort ", ["key", "size", "expiry", "written", "used"]),
+    ("keys --sort=wr", ["written"]), ("keys --limit ", ["all"]), ("get --as j", ["json"]),
+    ("keys --older 1d --ol", []), ("keys --tag a --ta", ["--tag"]),
+    ("output js", ["json", "jsonl"]),
+    ("help qu", ["quit", "quoting"]), ("kesy --so", []),
+    ("get a --", ["--as", "--head", "--full", "--out"]),
+    ("keys -- --", []), ("set k v --until mi", ["midnight"]), ("more ", []), ("keys \\q ", []),
+  ])
+  func `words of the language are completed from the table`(line: String, expected: [String]) {
+    #expect(texts(line) == expected)
+  }
+
+  @Test func `the word at the cursor is what is replaced`() {
+    func range(_ line: String) -> Range<Int> {
+      completer.completion(of: bytes(line)) { _ in Completer.Found([bytes("x")]) }.range
+    }
+    #expect(range("ke") == 0..<2)
+    #expect(range("keys ") == 5..<5)
+    #expect(range("keys @a 'b c") == 8..<12)
+    #expect(range("keys --sort=wr") == 12..<14)
+  }
+
+  @Test func `names of the store are asked for and quoted if need be`() {
+    var requests: [Completer.Request] = []
+    #expect(texts("keys @de", ["departures"]) { requests.append($0) } == ["@departures"])
+    #expect(texts("use de", ["departures"]) { requests.append($0) } == ["departures"])
+    #expect(
+      texts("get @departures \"Mal", ["Malm\u{F6} C:07", "Malbork"]) { requests.append($0) }
+        == ["\"Malm\u{F6} C:07\"", "Malbork"])
+    #expect(texts("evict @* Ki", ["Kiruna:07"]) { requests.append($0) } == ["Kiruna:07"])
+    #expect(texts("keys --after K", ["K1"]) { requests.append($0) } == ["K1"])
+    #expect(texts("set k --from pa", ["page.html"]) { requests.append($0) } == ["page.html"])
+    #expect(texts("echo a", ["abc"]) { requests.append($0) } == [])
+    #expect(texts("echo @a", ["abc"]) { requests.append($0) } == [])
+    #expect(requests.count == 6)
+    #expect(requests[0] == .namespaces(prefix: bytes("de")))
+    #expect(requests[1] == .namespaces(prefix: bytes("de")))
+    guard case .keys(.named(let names), let prefix) = requests[2] else {
+      Issue.record("no keys asked for")
+      return
+    }
+    #expect(names.map(\.text) == ["departures"] && prefix == bytes("Mal"))
+    #expect(requests[3] == .keys(.all, prefix: bytes("Ki")))
+    #expect(requests[4] == .keys(.unnamed, prefix: bytes("K")))
+    #expect(requests[5] == .files(prefix: bytes("pa")))
+  }
+
+  @Test(arguments: [
+    ("get ", "[@NS] KEY... [--as auto|json|text|hex|base64] [--head SIZE] [--full] [--out FILE]"),
+    ("expire ", "SELECTION TIME"), ("expire a ", "TIME"), ("keys --older ", "AGE"),
+    ("set k ", "[VALUE] [--from FILE] [--ttl D] [--until TIME] [--if-absent] [--if-present]"),
+    ("use @a ", nil), ("get", nil), ("kesy ", nil), ("get 'a ", nil), ("", nil),
+    ("quit ", "[CODE]"),
+    ("persist ", "SELECTION"), ("persist a ", nil),
+  ])
+  func `a hint says what may come next`(line: String, hint: String?) {
+    #expect(Hints(.standard).hint(behind: bytes(line)) == hint)
+  }
+}

@@ -1,0 +1,164 @@
+import Testing
+
+@testable import LarderShell
+
+@Suite struct GlobTests {
+  @Test(arguments: [
+    ("*", "", true), ("*", "a/b:c", true), ("a*", "a", true), ("a*", "ba", false),
+    ("*a", "bba", true), ("*a", "ab", false), ("a*b*c", "a1b2c", true), ("a*b*c", "acb", false),
+    ("a?c", "abc", true), ("a?c", "ac", false), ("?", "\u{F6}", true), ("?", "\u{1F682}", true),
+    ("??", "o\u{308}", true), ("[a-c]x", "bx", true), ("[a-c]x", "dx", false),
+    ("[!a-c]x", "dx", true), ("[!a-c]x", "ax", false), ("[!a-c]x", "x", false),
+    ("[]a]", "]", true), ("[a-]", "-", true), ("[!]]", "]", false), ("[^a]", "^", true),
+    ("[\u{E5}-\u{F6}]", "\u{F6}", true), ("[,]", ",", true), ("{a,b}c", "bc", true),
+    ("{a,b}c", "cc", false),
+    ("{a,}c", "c", true), ("{a*,b?}{1,2}", "axx2", true), ("{a*,b?}{1,2}", "bxx2", false),
+    ("{a,{b,c}d}", "cd", true), ("{a,{b,c}d}", "c", false), ("x,y*", "x,yz", true),
+    ("a]*", "a]b", true), ("a}*", "a}b", true), ("'*'*", "*x", true), ("'*'*", "ax", false),
+    (#"a\**"#, "a*b", true), (#"a\**"#, "axb", false), (#"[\]]"#, "]", true),
+    (#"[a\-z]"#, "m", false),
+    ("'Malm\u{F6} C:'*", "Malm\u{F6} C:07", true), ("*{a,b}*{c,d}*", "xxbyydzz", true),
+  ])
+  func `a pattern matches`(pattern: String, key: String, expected: Bool) throws {
+    #expect(try Glob(word(pattern)).matches(bytes(key)) == expected)
+  }
+
+  @Test func `a byte that is not UTF-8 is a character`() throws {
+    #expect(try Glob(word("a?b")).matches(bytes("a") + [0xFF] + bytes("b")))
+    #expect(try Glob(word("a[!x]b")).matches(bytes("a") + [0xFF] + bytes("b")))
+    #expect(try !Glob(word("a?b")).matches(bytes("a") + [0xFF, 0xFE] + bytes("b")))
+    #expect(try Glob(word(#"\xff*"#)).matches([0xFF, 0x61]))
+  }
+
+  @Test(arguments: [
+    ("abc*", "abc", true), ("'a b'*", "a b", true), ("*", "", true), ("ab*c", "ab", false),
+    ("a{b,c}*", "a", false), ("\u{F6}?", "\u{F6}", false),
+  ])
+  func `a fixed beginning is a range`(pattern: String, prefix: String, isPrefix: Bool) throws {
+    let glob = try Glob(word(pattern))
+    #expect(glob.prefix == bytes(prefix))
+    #expect(glob.isPrefix == isPrefix)
+  }
+
+  @Test(arguments: [
+    ("ab[c", 5, 1), ("ab[c]d[", 9, 1), ("a{b,c", 4, 1), ("a{b}*", 4, 3), ("a**", 4, 2),
+    ("[z-a]", 4, 3), ("'a b'[c", 8, 1), (#"a\ b[c"#, 7, 1), ("[", 3, 1), ("a{b,{c}", 7, 3),
+  ])
+  func `a bad pattern is pointed at`(pattern: String, column: Int, width: Int) throws {
+    let line = try command("x " + pattern)
+    guard case .word(let word) = line.arguments[1] else { throw ShellError(.usage, "", hint: nil) }
+    let error = try error { _ = try Glob(word) }
+    #expect(error.code == .badPattern)
+    let place = line.locate(error).place
+    #expect(place?.column == column)
+    #expect(place?.width == width)
+  }
+
+  @Test func `a pattern is bounded`() throws {
+    let long = String(repeating: "a", count: 127)
+    #expect(try Glob(word("?*" + long.dropLast(2))).matches(bytes("xy" + long.dropLast(2))))
+    _ = try error { _ = try Glob(word("?*" + long)) }
+    #expect(try Glob(word(long + long + "*")).matches(bytes(long + long)))
+    _ = try error { _ = try Glob(word(String(repeating: "a", count: 1001) + "*")) }
+    _ = try error { _ = try Glob(word(String(repeating: "{a,", count: 300))) }
+    _ = try error { _ = try Glob(word(String(repeating: "{a,", count: 900))) }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `no pattern takes exponential time`() throws {
+    let key = bytes(String(repeating: "a", count: 65_536))
+    let stars = String(repeating: "*a", count: 60) + "*b"
+    #expect(try !Glob(word(stars)).matches(key))
+    let braces = String(repeating: "{a,aa}", count: 40) + "*b"
+    #expect(try !Glob(word(braces)).matches(key))
+    let empties = String(repeating: "{,a}", count: 100) + "*{,b}c"
+    #expect(try !Glob(word(empties)).matches(key))
+  }
+
+  @Test func `patterns match as the plain definition says`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var generator = SeededGenerator(seed: seed)
+    let pieces = ["a", "b", "*", "?", "[ab]", "[!a]", "{a,b*}", "{ab,,b}", "{a?,{b,*c}}"]
+    for _ in 0..<4000 {
+      var pattern = ""
+      for _ in 0..<Int.random(in: 1...5, using: &generator) {
+        let piece = pieces.randomElement(using: &generator)!
+        if !(pattern.hasSuffix("*") && piece == "*") { pattern += piece }
+      }
+      guard try word(pattern).isGlob else { continue }
+      let glob = try Glob(word(pattern))
+      for _ in 0..<5 {
+        let key = String(
+          (0..<Int.random(in: 0...6, using: &generator)).map { _ in
+            "abc".randomElement(using: &generator)!
+          })
+        let expected = alternatives(pattern).contains {
+          plainMatch(Array($0)[...], Array(key)[...])
+        }
+        #expect(glob.matches(bytes(key)) == expected, "seed \(seed): \(pattern) and \(key)")
+      }
+    }
+  }
+
+  /// The pattern with its braces multiplied out.
+  private func alternatives(_ pattern: String) -> [String] {
+    guard let open = pattern.firstIndex(of: "{") else { return [pattern] }
+    var depth = 0
+    var parts = [""]
+    var index = open
+    while true {
+      let character = pattern[index]
+      if character == "}" { depth -= 1 }
+      if character == "}", depth == 0 { break }
+      if character == ",", depth == 1 {
+        parts.append("")
+      } else if index != open {
+        parts[parts.count - 1].append(character)
+      }
+      if character == "{" { depth += 1 }
+      index = pattern.index(after: index)
+    }
+    let head = pattern[..<open]
+    let tail = pattern[pattern.index(after: index)...]
+    return parts.flatMap { alternatives("\(head)\($0)\(tail)") }
+  }
+
+  private func plainMatch(_ pattern: ArraySlice<Character>, _ key: ArraySlice<Character>) -> Bool {
+    guard let first = pattern.first else { return key.isEmpty }
+    let rest = pattern.dropFirst()
+    switch first {
+    case "*":
+      return plainMatch(rest, key) || !key.isEmpty && plainMatch(pattern, key.dropFirst())
+    case "[":
+      let close = pattern.firstIndex(of: "]")!
+      let isNegated = rest.first == "!"
+      let set = pattern[(pattern.startIndex + (isNegated ? 2 : 1))..<close]
+      guard let next = key.first, set.contains(next) != isNegated else { return false }
+      return plainMatch(pattern[(close + 1)...], key.dropFirst())
+    default:
+      guard let next = key.first, first == "?" || first == next else { return false }
+      return plainMatch(rest, key.dropFirst())
+    }
+  }
+}
+
+@Suite struct RegexTests {
+  @Test func `an expression is found anywhere in a key`() throws {
+    let matches = try KeyRegex(word(#"'C:\d+$'"#)).matcher()
+    #expect(matches(bytes("Malm\u{F6} C:07")))
+    #expect(!matches(bytes("Malm\u{F6} C:x")))
+    #expect(!matches([0xFF]))
+  }
+
+  @Test(arguments: [(#"'ab(c\q'"#, 9, 1), ("'*a'", 4, 1), ("'(a'", nil, nil)])
+  func `a bad expression is pointed at`(text: String, column: Int?, width: Int?) throws {
+    let line = try command("x " + text)
+    guard case .word(let word) = line.arguments[1] else { throw ShellError(.usage, "", hint: nil) }
+    let error = try error { _ = try KeyRegex(word) }
+    #expect(error.code == .badPattern)
+    if let column {
+      #expect(line.locate(error).place?.column == column)
+      #expect(line.locate(error).place?.width == width)
+    }
+  }
+}

@@ -1,0 +1,265 @@
+import Testing
+
+@testable import LarderShell
+
+@Suite struct InvocationTests {
+  @Test func `a command is found by its name and aliases in any case`() throws {
+    for name in ["keys", "KEYS", "list", "List"] {
+      #expect(try invocation(name).command.name == "keys")
+    }
+  }
+
+  @Test(arguments: ["ke", "key", "evic", "'keys'", ".hel", "k"])
+  func `a command is not found by a part of its name`(name: String) throws {
+    #expect(try error { _ = try invocation(name) }.code == .unknownCommand)
+  }
+
+  @Test(arguments: [
+    ("kesy @departures", "did you mean keys?"), ("evcit", "did you mean evict?"),
+    ("pers", "did you mean persist?"), ("xyzzy", "help lists the commands"),
+    ("'keys'", "commands are written without quotes"),
+    ("scan", "here it is keys   (help keys)"), ("SELECT", "here it is use   (help use)"),
+    ("dbsize", "here it is count   (help count)"), ("flushall", "here it is clear   (help clear)"),
+    ("flushdb", "here it is clear   (help clear)"), ("drop", "here it is clear   (help clear)"),
+    ("pttl", "here it is ttl   (help ttl)"), ("fsck", "here it is verify   (help verify)"),
+    (".tables", "here it is namespaces   (help namespaces)"),
+    (".mode", "here it is output   (help output)"), (".help", "here it is help   (help help)"),
+  ])
+  func `an unknown command is answered`(text: String, hint: String) throws {
+    let error = try error { _ = try invocation(text) }
+    #expect(error.code == .unknownCommand)
+    #expect(error.hint?.description == hint)
+    #expect(error.place?.column == 1)
+  }
+
+  @Test func `words and options are read by their kinds`() throws {
+    let set = try invocation("set @departures 'a b' hex:00ff --ttl=15m --if-absent")
+    #expect(set.bytes("KEY") == bytes("a b"))
+    #expect(set.bytes("VALUE") == [0, 0xFF])
+    #expect(set.duration("--ttl") == .seconds(900))
+    #expect(set.has("--if-absent") && !set.has("--if-present") && set.deadline("--until") == nil)
+    guard case .named(let names) = set.namespaces else { throw ShellError(.usage, "", hint: nil) }
+    #expect(names.map(\.text) == ["departures"])
+    let get = try invocation("get a b --as HEX --head 1kB")
+    #expect(get.allBytes("KEY") == [bytes("a"), bytes("b")])
+    #expect(get.choice("--as") == "hex")
+    #expect(get.number("--head") == 1000)
+    #expect(get.namespaces == .unnamed)
+    #expect(try invocation("set k --from - --until never").deadline("--until") == .never)
+    #expect(try invocation("set k --from=-").bytes("--from") == bytes("-"))
+    #expect(try invocation("more 20").number("N") == 20)
+    #expect(
+      try invocation("echo a 'b c' *").allBytes("TEXT") == [bytes("a"), bytes("b c"), bytes("*")])
+    #expect(try invocation("echo").allBytes("TEXT") == [])
+    #expect(try invocation("use @departures").namespaceNames("NS").map(\.text) == ["departures"])
+    #expect(try invocation("use departures").namespaceNames("NS").map(\.text) == ["departures"])
+    #expect(try invocation("use").namespaceNames("NS").isEmpty)
+    #expect(try invocation("clear @*").namespaces == .all)
+    #expect(try invocation("? times").bytes("COMMAND|TOPIC") == bytes("times"))
+    #expect(try invocation("stats --every 2s").duration("--every") == .seconds(2))
+  }
+
+  @Test(arguments: [
+    ("keys --limt 5", 6, 6, "keys has no option \"--limt\"", "did you mean --limit?"),
+    ("keys -x", 6, 2, "keys has no option \"-x\"", nil),
+    ("keys --limit", 6, 7, "--limit needs a value", nil),
+    ("keys --limit --reverse", 6, 7, "--limit needs a value", nil),
+    ("keys --limit @a", 6, 7, "--limit needs a value", nil),
+    ("keys --limit 5 --limit 6", 16, 7, "--limit is given twice", nil),
+    ("keys --reverse=1", 6, 11, "--reverse takes no value", nil),
+    ("keys --limit x", 14, 1, "\"x\" is not a whole number", nil),
+    ("keys --sort sise", 13, 4, nil, "did you mean size?"),
+    ("keys --sort 'size'", 13, 6, nil, "write it without the quotes"),
+    ("keys -0", 6, 2, "-0 goes with --stdin", nil),
+    ("keys a[b", 7, 1, "[ has no ]", nil),
+    ("keys ''", 6, 2, "a key has at least one byte", nil),
+    ("get", 1, 3, "get needs KEY", nil),
+    ("get a*", 5, 2, "\"a*\" is a pattern, and here goes one key", nil),
+    ("get @* a", 5, 2, "get takes one namespace, not all", nil),
+    ("get @a @b k", 8, 2, "get takes one namespace", nil),
+    ("set k", 1, 1, "set needs VALUE or --from", nil),
+    ("set k v --from f", 9, 6, "VALUE and --from exclude each other", nil),
+    ("set k v --ttl 1s --until now", 18, 7, "--ttl and --until exclude each other", nil),
+    ("set k v w", 9, 1, "\"w\" is one word too many", nil),
+    ("set k v --ttl 1mo", 15, 3, "\"1mo\" is not a duration: months vary", nil),
+    ("echo @a", 6, 2, "echo takes no namespace", nil),
+    ("clear", 1, 5, "clear needs the namespace named", nil),
+    ("clear @a @b", 10, 2, "clear takes one namespace", nil),
+    ("clear a", nil, nil, nil, nil),
+    ("use @*", 5, 2, "@* is not one namespace", nil),
+    ("evict", 1, 5, "evict needs to be told what", nil),
+    ("evict --dry-run --limit 5", 1, 5, "evict needs to be told what", nil),
+    ("touch", 1, 5, "touch needs to be told what", nil),
+    ("persist --yes", 9, 5, nil, nil),
+    ("expire midnight", 1, 6, "expire needs to be told what", nil),
+    ("expire", 1, 6, "expire needs TIME", nil),
+    (
+      "expire 'a' 'midnight'", 12, 10, "\"midnight\" is not a time: in quotes it is a plain word",
+      nil
+    ),
+    ("@a keys", 1, 2, "a command comes first", nil),
+    ("--x", 1, 3, "a command comes first", nil),
+    ("output tabel", 8, 5, nil, "did you mean table?"),
+  ])
+  func `what is wrong is said and pointed at`(
+    text: String, column: Int?, width: Int?, message: String?, hint: String?
+  ) throws {
+    let error = try error { _ = try invocation(text) }
+    #expect(error.code.exitCode == 2)
+    if let column { #expect(error.place?.column == column) }
+    if let width { #expect(error.place?.width == width) }
+    if let message { #expect(error.message.description == message) }
+    if let hint { #expect(error.hint?.description == hint) }
+    #expect(error.hint != nil || message == "a key has at least one byte")
+  }
+}
+
+@Suite struct SelectionTests {
+  private func selection(_ text: String) throws -> Selection {
+    try #require(try invocation(text).selection)
+  }
+
+  @Test func `every filter is read into its value`() throws {
+    let now = stockholm.now
+    func ago(_ hours: Int64) -> Timestamp {
+      Timestamp(milliseconds: now.milliseconds - hours * 3_600_000)
+    }
+    let selection = try selection(
+      """
+      keys @a @b x 'y*' z* hex:00 --match *q --regex '^a' --tag t --tag u --contains 'v w' \
+      --expiring 1h --expired --permanent --older 7d --newer=1h --idle 2d --larger 10kB \
+      --smaller 1MB --sort written --reverse --limit all --after 'k' --stdin -0
+      """)
+    #expect(
+      selection.patterns == [
+        .key(bytes("x")), .key(bytes("y*")), .glob(try Glob(word("z*"))), .key([0]),
+      ])
+    #expect(
+      selection.filters == [
+        .match(try Glob(word("*q"))), .regex(try KeyRegex(word("'^a'"))), .tag(bytes("t")),
+        .tag(bytes("u")), .contains(bytes("v w")), .expiring(by: ago(-1)), .older(than: ago(168)),
+        .newer(than: ago(1)), .idle(since: ago(48)), .larger(than: 10_000),
+        .smaller(than: 1_000_000),
+        .expired, .permanent,
+      ])
+    #expect(selection.sort == .written && selection.isReversed && selection.limit == .all)
+    #expect(selection.after == bytes("k") && selection.input == .nulSeparated)
+    #expect(selection.wantsExpired && !selection.isBare)
+  }
+
+  @Test func `every verb takes the same words`() throws {
+    let words = "@departures 'Malm\u{F6} C:'* --expiring 1h --limit 5"
+    let expected = try selection("keys \(words)")
+    for text in [
+      "count \(words)", "ttl \(words)", "touch \(words)", "persist \(words)", "evict \(words)",
+      "expire \(words) midnight",
+      "expire @departures 'Malm\u{F6} C:'* midnight --limit 5 --expiring 1h",
+    ] {
+      let read = try selection(text)
+      #expect(read.patterns == expected.patterns && read.filters == expected.filters)
+      #expect(read.limit == .count(5))
+    }
+  }
+
+  @Test func `the last word of expire is the time`() throws {
+    let expire = try invocation("expire @departures a b midnight")
+    #expect(expire.selection?.patterns == [.key(bytes("a")), .key(bytes("b"))])
+    #expect(expire.deadline("TIME") == .at(try word("midnight").timeAhead(stockholm)))
+    #expect(try invocation("expire @departures never").deadline("TIME") == .never)
+  }
+
+  @Test func `a pattern decides which keys pass`() throws {
+    let patterns = try selection("keys a b*").patterns
+    #expect(patterns.map { $0.matches(bytes("a")) } == [true, false])
+    #expect(patterns.map { $0.matches(bytes("bc")) } == [false, true])
+  }
+
+  @Test func `namespaces are the one in use, the only one, or an error that lists them`() throws {
+    let unnamed = NamespaceChoice.unnamed
+    #expect(try unnamed.resolved(current: "a", existing: ["a", "b"]) == ["a"])
+    #expect(try unnamed.resolved(current: nil, existing: ["b"]) == ["b"])
+    #expect(try NamespaceChoice.all.resolved(current: "a", existing: ["a", "b"]) == ["a", "b"])
+    let several = try error { _ = try unnamed.resolved(current: nil, existing: ["a", "b"]) }
+    #expect(several.code == .usage)
+    #expect(several.hint?.description.contains("@a @b") == true)
+    let empty = try error { _ = try unnamed.resolved(current: nil, existing: []) }
+    #expect(empty.code == .noSuchNamespace && empty.code.exitCode == 1)
+    #expect(empty.hint?.description.contains("set @name") == true)
+  }
+
+  @Test func `an absent namespace is an error except where it is made`() throws {
+    let choice = try invocation("keys @departurs @a @a").namespaces
+    let absent = try error { _ = try choice.resolved(current: nil, existing: ["a", "departures"]) }
+    #expect(absent.code == .noSuchNamespace)
+    #expect(absent.message.description == "there is no namespace \"departurs\"")
+    #expect(absent.hint?.description == "did you mean @departures?")
+    #expect(
+      try choice.resolved(current: nil, existing: ["a"], creates: true) == ["departurs", "a"])
+  }
+}
+
+@Suite struct CommandTableTests {
+  private let table = CommandTable.standard
+
+  @Test func `names and aliases are those of the contract`() {
+    let expected: [String: [String]] = [
+      "namespaces": ["ns", "ls"], "use": [], "keys": ["list"], "more": ["m"], "count": [],
+      "get": ["show"], "info": ["meta"], "exists": [], "ttl": ["expiry"], "set": ["put"],
+      "touch": [], "expire": [], "persist": [], "evict": ["delete", "del", "rm"], "purge": [],
+      "clear": [], "stats": [], "verify": ["check"], "output": [], "echo": [], "help": ["?"],
+      "quit": ["exit", "q"],
+    ]
+    for (name, aliases) in expected {
+      #expect(table.command(named: name)?.aliases == aliases, "\(name)")
+    }
+    #expect(Set(table.names).count == table.names.count)
+  }
+
+  @Test func `only what changes the store is refused read-only`() {
+    let changing = table.commands.filter { $0.access == .changes }.map(\.name)
+    #expect(
+      Set(changing) == ["set", "touch", "expire", "persist", "evict", "purge", "clear"])
+  }
+
+  @Test func `every command has a sentence and two to four examples that run`() throws {
+    for command in table.commands {
+      #expect(command.summary.hasSuffix("."), "\(command.name)")
+      #expect((2...4).contains(command.examples.count), "\(command.name)")
+      for example in command.examples {
+        #expect(try invocation(example.line).command.name == command.name, "\(example.line)")
+      }
+    }
+  }
+
+  @Test func `options of a command have one meaning`() {
+    for command in table.commands {
+      let names = command.options.map(\.name)
+      #expect(Set(names).count == names.count, "\(command.name)")
+    }
+  }
+}
+
+@Suite struct SuggestionTests {
+  @Test(arguments: [
+    ("kesy", "keys", 1), ("keys", "keys", 0), ("kays", "keys", 1), ("key", "keys", 1),
+    ("evcit", "evict", 1), ("", "ab", 2), ("abc", "", 3), ("kitten", "sitting", 3),
+  ])
+  func `distance counts edits and swaps`(a: String, b: String, expected: Int) {
+    #expect(Suggestions.distance(a, b) == expected)
+    #expect(Suggestions.distance(b, a) == expected)
+  }
+
+  @Test func `the nearest come first, and far ones not at all`() {
+    #expect(Suggestions.all("kes", among: ["get", "keys", "set"]) == ["keys"])
+    #expect(Suggestions.all("pers", among: ["keys", "persist"]) == ["persist"])
+    #expect(Suggestions.all("evcit", among: ["exit", "evict"]) == ["evict"])
+    #expect(Suggestions.all("kesss", among: ["keys"]) == ["keys"])
+    #expect(Suggestions.all("evi", among: ["evict", "keys"]) == ["evict"])
+    #expect(Suggestions.all("x", among: ["evict", "keys", "xray"]) == [])
+    #expect(
+      Suggestions.question("ste", among: ["set", "stats"])?.description == "did you mean set?")
+    #expect(
+      Suggestions.question("abce", among: ["abcd", "abcf", "zzzz"], mark: "@")?.description
+        == "did you mean @abcd or @abcf?")
+  }
+}

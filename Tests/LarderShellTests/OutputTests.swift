@@ -1,0 +1,314 @@
+import Testing
+
+@testable import LarderShell
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct OutputTests {
+  private let columns = [
+    Column("namespace", in: .data), Column("key", holdsBytes: true),
+    Column("size", in: [.table, .data]), Column("expires", title: "expiry", in: [.table, .data]),
+    Column("expires_in", in: .data), Column("state", in: .data),
+  ]
+
+  private func row(_ key: [UInt8], _ size: Int, _ minutes: Int64?) -> [Cell] {
+    let span = minutes.map { $0 * 60_000 + 250 }
+    let expires = span.map { Timestamp(milliseconds: stockholm.now.milliseconds + $0) }
+    return [
+      .text("departures"), .bytes(key), .size(size), .expiry(expires),
+      span.map { .span($0) } ?? .null, .text("fresh"),
+    ]
+  }
+
+  private var rows: Reply.Body {
+    .rows(
+      columns,
+      [row(bytes("Malm\u{F6} C:07"), 812, 14), row(bytes("a\tb"), 31_000, nil), row([0xFF], 5, -3)])
+  }
+
+  private func text(
+    _ mode: OutputMode, _ reply: Reply, nul: Bool = false, width: Int? = nil, color: Bool = false,
+    unicode: Bool = true
+  ) -> String {
+    let presentation = Presentation(
+      mode, isTerminal: width != nil, endsWithNUL: nul, width: width, hasColor: color,
+      hasUnicode: unicode, clock: stockholm)
+    return String(decoding: presentation.bytes(of: reply), as: UTF8.self)
+  }
+
+  @Test func `a table is aligned for a person`() {
+    #expect(
+      text(.table, Reply(rows, notes: ["\u{2026} \("1,203") more: more, --limit all"]))
+        == """
+        key            size  expiry
+        "Malm\u{F6} C:07"  812 B  in 14 min
+        "a\\tb"        31 kB  never
+        "\\xff"          5 B  expired 3 min ago
+        \u{2026} 1,203 more: more, --limit all
+
+        """)
+  }
+
+  @Test func `plain has the key only, and all fields if long`() {
+    #expect(text(.plain, Reply(rows)) == "Malm\u{F6} C:07\na\\tb\n\\xff\n")
+    #expect(
+      text(.plain, Reply(rows, isLong: true)) == """
+        departures\tMalm\u{F6} C:07\t812\t2026-11-20T21:27:00.250Z\t840.25\tfresh
+        departures\ta\\tb\t31000\t\t\tfresh
+        departures\t\\xff\t5\t2026-11-20T21:10:00.250Z\t-179.75\tfresh
+
+        """)
+    #expect(text(.auto, Reply(rows)) == text(.plain, Reply(rows)))
+    #expect(text(.auto, Reply(rows), width: 80) == text(.table, Reply(rows), width: 80))
+  }
+
+  @Test func `with a NUL the bytes are raw`() {
+    let presentation = Presentation(.plain, endsWithNUL: true, clock: stockholm)
+    #expect(
+      presentation.bytes(of: Reply(rows)) == bytes("Malm\u{F6} C:07\0a\tb\0") + [0xFF, 0])
+    let raw = Presentation(.raw, clock: stockholm)
+    #expect(raw.bytes(of: Reply(rows)) == bytes("Malm\u{F6} C:07\na\tb\n") + [0xFF, 0x0A])
+    #expect(raw.bytes(of: Reply(.bytes([0, 0xFF]))) == [0, 0xFF])
+  }
+
+  @Test func `JSON lines keep the order and never lose a byte`() {
+    #expect(
+      text(.jsonl, Reply(rows)) == """
+        {"namespace":"departures","key":"Malm\u{F6} C:07","size":812,\
+        "expires":"2026-11-20T21:27:00.250Z","expires_in":840.25,"state":"fresh"}
+        {"namespace":"departures","key":"a\\tb","size":31000,"expires":null,"expires_in":null,\
+        "state":"fresh"}
+        {"namespace":"departures","key_base64":"/w==","size":5,\
+        "expires":"2026-11-20T21:10:00.250Z","expires_in":-179.75,"state":"fresh"}
+
+        """)
+  }
+
+  @Test func `JSON is one document`() throws {
+    let json = text(.json, Reply(rows))
+    #expect(json == "[" + text(.jsonl, Reply(rows)).dropLast().replacing("\n", with: ",") + "]\n")
+    #expect(text(.json, Reply(.rows(columns, []))) == "[]\n")
+    #expect(text(.jsonl, Reply(.rows(columns, []))) == "")
+    let counted = Reply(
+      .object([Column("entries"), Column("bytes")], [.number(38), .size(1_200_000)]),
+      sentences: ["\(38) entries, \(Wording.size(1_200_000))"])
+    #expect(text(.json, counted) == "{\"entries\":38,\"bytes\":1200000}\n")
+    #expect(text(.jsonl, counted) == "{\"entries\":38,\"bytes\":1200000}\n")
+    #expect(text(.plain, counted) == "38\t1200000\n")
+    #expect(text(.csv, counted) == "entries,bytes\r\n38,1200000\r\n")
+    #expect(text(.table, counted) == "38 entries, 1.2 MB\n")
+  }
+
+  @Test func `CSV follows RFC 4180`() {
+    let columns = [Column("key", holdsBytes: true), Column("n"), Column("t")]
+    let reply = Reply(
+      .rows(
+        columns,
+        [
+          [.bytes(bytes("a,b")), .number(1), .text("")],
+          [.bytes(bytes("a\"b\r\nc")), .null, .null],
+          [.bytes([0xFF]), .bool(true), .text("x y")],
+        ]))
+    #expect(
+      text(.csv, reply)
+        == "key,key_base64,n,t\r\n\"a,b\",,1,\"\"\r\n\"a\"\"b\r\nc\",,,\r\n,/w==,true,x y\r\n")
+  }
+
+  @Test func `an object is a line for each fact`() {
+    let reply = Reply(
+      .object(
+        [Column("key", holdsBytes: true), Column("size"), Column("used"), Column("exists")],
+        [.bytes(bytes("k")), .size(812), .null, .bool(true)]))
+    #expect(
+      text(.table, reply) == "key     \"k\"\nsize    812 B\nused    \u{2014}\nexists  yes\n")
+    #expect(text(.table, reply, unicode: false).contains("used    -\n"))
+  }
+
+  @Test func `a terminal cuts what a pipe does not`() {
+    let long = Reply(
+      .rows(columns, [row(bytes(String(repeating: "\u{65E5}", count: 50)), 812, 14)]))
+    let cut = text(.table, long, width: 40, color: true)
+    for line in cut.split(separator: "\n") {
+      let visible = line.replacing("\u{1B}[2m", with: "").replacing("\u{1B}[0m", with: "")
+      #expect(DisplayWidth.of(visible) <= 40)
+    }
+    #expect(cut.hasPrefix("\u{1B}[2mkey"))
+    #expect(cut.contains("\u{65E5}\u{2026}  812 B  in 14 min"))
+    #expect(!text(.table, long).contains("\u{2026}"))
+    #expect(!text(.table, long, width: 40).contains("\u{1B}"))
+    #expect(
+      text(.table, long, width: 5).split(separator: "\n").allSatisfy { DisplayWidth.of($0) <= 5 })
+  }
+
+  @Test func `a column without titles has no header`() {
+    let reply = Reply(
+      .rows([Column("a", title: ""), Column("b", title: "")], [[.number(1203), .share(0.755)]]))
+    #expect(text(.table, reply) == "1,203  76 %\n")
+  }
+
+  @Test func `batches are written as one list`() {
+    for mode in OutputMode.allCases where mode != .auto && mode != .table {
+      let presentation = Presentation(mode, clock: stockholm)
+      guard case .rows(let columns, let cells) = rows else { return }
+      var writer = RowWriter(presentation, columns: columns)
+      var written = writer.begin()
+      for cell in cells { written += writer.write([cell]) + writer.write([]) }
+      written += writer.end()
+      #expect(written == presentation.bytes(of: Reply(rows)), "\(mode)")
+    }
+    var table = RowWriter(Presentation(.table, clock: stockholm), columns: columns)
+    let first = table.write([row(bytes("a long key"), 1, nil)])
+    let second = table.write([row(bytes("b"), 1, nil)])
+    #expect(String(decoding: first, as: UTF8.self).hasSuffix("\"a long key\"   1 B  never\n"))
+    #expect(String(decoding: second, as: UTF8.self) == "\"b\"            1 B  never\n")
+  }
+
+  @Test func `a bar shows its part`() {
+    #expect(Bar.text(1, width: 4, hasUnicode: true) == "\u{2588}\u{2588}\u{2588}\u{2588}")
+    #expect(Bar.text(0.5, width: 4, hasUnicode: false) == "##")
+    #expect(Bar.text(0.0001, width: 4, hasUnicode: true) == "\u{258F}")
+    #expect(Bar.text(0.28125, width: 4, hasUnicode: true) == "\u{2588}\u{258F}")
+    #expect(Bar.text(0, width: 4, hasUnicode: true) == "")
+    #expect(Bar.text(.nan, width: 4, hasUnicode: true) == "")
+  }
+
+  @Test(arguments: [
+    ("abc", 3), ("\u{65E5}\u{672C}", 4), ("o\u{308}", 1), ("\u{1F682}", 2), ("\u{D55C}", 2),
+    ("\u{F6}", 1),
+    ("\u{FF21}", 2), ("\u{2764}\u{FE0F}", 1), ("\u{2026}", 1), ("\u{1F1F8}\u{1F1EA}", 2),
+  ])
+  func `width is that of a terminal`(text: String, width: Int) {
+    #expect(DisplayWidth.of(text) == width)
+  }
+
+  @Test func `nothing from a store reaches output raw`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var generator = SeededGenerator(seed: seed)
+    let columns = [Column("key", holdsBytes: true), Column("text"), Column("json")]
+    for _ in 0..<5000 {
+      let key = generator.awkwardBytes(upTo: 10)
+      let other = String(decoding: generator.awkwardBytes(upTo: 6), as: UTF8.self)
+      let cells: [Cell] = [.bytes(key), .text(other), .json(.string(other))]
+      for body in [Reply.Body.rows(columns, [cells]), .object(columns, cells)] {
+        for width in [nil, 20, 80] {
+          let lines = text(.table, Reply(body, notes: ["\(key) \(other)"]), width: width)
+            .split(separator: "\n")
+          let isSafe = lines.allSatisfy { String($0).isSafe }
+          guard isSafe, lines.count == (body == .rows(columns, [cells]) ? 3 : 4) else {
+            Issue.record("seed \(seed): \(lines)")
+            return
+          }
+        }
+        let plain = text(.plain, Reply(body)).unicodeScalars
+        guard plain.filter(\.isControl) == ["\t", "\t", "\n"] else {
+          Issue.record("seed \(seed): \(String(plain))")
+          return
+        }
+        let json = text(.jsonl, Reply(body))
+        let back = try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
+        let isKept =
+          back["key"].map { bytes($0) == key }
+          ?? back["key_base64"].map { Data(base64Encoded: $0) == Data(key) } ?? false
+        guard isKept, back["text"].map({ bytes($0) }) == bytes(other),
+          String(json.dropLast()).isSafe
+        else {
+          Issue.record("seed \(seed): \(json)")
+          return
+        }
+      }
+    }
+  }
+}
+
+@Suite struct ShellErrorTests {
+  private func failure(_ text: String, _ source: Source = .prompt) throws -> ShellError {
+    try error {
+      for command in try CommandReader.commands(in: bytes(text), from: source) {
+        _ = try CommandTable.standard.invocation(of: command, clock: stockholm)
+      }
+    }
+  }
+
+  @Test func `at the prompt carets stand under the word`() throws {
+    #expect(
+      try failure("expire @departures Malm* 1mo").prompted(promptWidth: 8) == """
+                                         ^^^
+        error: "1mo" is not a duration: months vary
+        hint: say 30d or 4w   (help times)
+
+        """)
+    #expect(
+      try failure("kesy @departures").prompted(promptWidth: 8) == """
+                ^^^^
+        error: there is no command "kesy"
+        hint: did you mean keys?
+
+        """)
+  }
+
+  @Test func `carets count the columns of wide characters`() throws {
+    let error = try failure("expire \u{65E5}\u{672C}o\u{308} 1mo")
+    #expect(error.place?.column == 12)
+    #expect(error.prompted(promptWidth: 0).hasPrefix(String(repeating: " ", count: 13) + "^^^\n"))
+  }
+
+  @Test func `a line that is not right above is shown again`() throws {
+    let error = try failure("set a --ttl 1mo 'x\ny'")
+    #expect(
+      error.prompted(promptWidth: 8).hasPrefix("set a --ttl 1mo 'x\n            ^^^\nerror:"))
+    let wrapped = try failure("expire a 1mo")
+    #expect(
+      wrapped.prompted(promptWidth: 8, columns: 15).hasPrefix("expire a 1mo\n         ^^^\n"))
+    #expect(wrapped.prompted(promptWidth: 8, columns: 6).hasPrefix("error:"))
+  }
+
+  @Test func `in a script the place comes first`() throws {
+    let text = "\n\nexpire a 1mo"
+    let expected = "\"1mo\" is not a duration: months vary\nhint: say 30d or 4w   (help times)\n"
+    #expect(
+      try failure(text, .file("nightly.larder")).scripted
+        == "error: nightly.larder:3:10: \(expected)")
+    #expect(try failure(text, .input).scripted == "error: stdin:3:10: \(expected)")
+    #expect(try failure(text, .eval(2)).scripted == "error: --eval 2:3:10: \(expected)")
+    #expect(
+      try failure("expire a 1mo", .eval(2)).scripted == "error: --eval 2:10: \(expected)")
+    #expect(try failure("expire a 1mo").scripted == "error: \(expected)")
+  }
+
+  @Test func `a failure while running points at the command`() throws {
+    let line = try CommandReader.commands(in: bytes("# x\n  export a"), from: .file("s"))[0]
+    let error = line.locate(ShellError(.full, "no space left on device", hint: nil))
+    #expect(error.scripted == "error: s:2:3: no space left on device\n")
+    #expect(error.prompted(promptWidth: 8) == "error: no space left on device\n")
+  }
+
+  @Test func `as JSON it is one object`() throws {
+    #expect(
+      try failure("kesy", .file("a b")).json == """
+        {"error":{"code":"unknown_command","message":"there is no command \\"kesy\\"",\
+        "hint":"did you mean keys?","source":"a b","line":1,"column":1}}
+
+        """)
+    #expect(
+      ShellError(.cannotOpen, "no store", hint: nil).json == """
+        {"error":{"code":"cannot_open","message":"no store","hint":null,"source":null,\
+        "line":null,"column":null}}
+
+        """)
+  }
+
+  @Test func `codes and exit codes are those of the contract`() {
+    let expected: [String: Int32] = [
+      "usage": 2, "unknown_command": 2, "bad_time": 2, "bad_size": 2, "bad_pattern": 2,
+      "no_such_key": 1, "no_such_namespace": 1, "cannot_open": 3, "busy": 4, "full": 4, "io": 4,
+      "damaged": 4, "read_only": 5, "needs_yes": 5, "over_limit": 5, "exists": 5,
+      "interrupted": 130,
+    ]
+    let actual = ShellError.Code.allCases.map { ($0.rawValue, $0.exitCode) }
+    #expect(Dictionary(uniqueKeysWithValues: actual) == expected)
+  }
+}

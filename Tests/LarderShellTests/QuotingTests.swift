@@ -1,0 +1,99 @@
+import Testing
+
+@testable import LarderShell
+
+@Suite struct QuotingTests {
+  @Test(arguments: [
+    ([], #""""#), (bytes("a"), #""a""#), (bytes("Malm\u{F6} C:07"), "\"Malm\u{F6} C:07\""),
+    (bytes("a\"b\\"), #""a\"b\\""#), (bytes("\n\t\r\u{1B}\0\u{7F}"), #""\n\t\r\e\0\x7f""#),
+    ([0xFF, 0x61, 0xC3], #""\xffa\xc3""#),
+    (bytes("\u{9B}\u{202E}\u{200B}"), #""\u{9b}\u{202e}\u{200b}""#),
+    ([0xED, 0xA0, 0x80], #""\xed\xa0\x80""#), ([0xC0, 0x80], #""\xc0\x80""#),
+    (bytes("\u{2764}\u{FE0F}"), "\"\u{2764}\u{FE0F}\""),
+  ])
+  func `keys are quoted`(key: [UInt8], expected: String) {
+    #expect(Quoting.quoted(key) == expected)
+  }
+
+  @Test(arguments: [
+    (bytes("a b"), "a b"), (bytes("a\tb\n\\"), #"a\tb\n\\"#), ([0xFF], #"\xff"#),
+    (bytes("\"\u{202E}"), "\"\u{202E}"), (bytes("\u{1B}[31m\u{9B}"), #"\e[31m\u{9b}"#),
+  ])
+  func `plain fields stay on their line`(field: [UInt8], expected: String) {
+    #expect(Quoting.plain(field) == expected)
+  }
+
+  @Test(arguments: [
+    ("abc", "abc"), ("a:b/c.d", "a:b/c.d"), ("Malm\u{F6}", "Malm\u{F6}"), ("a b", "\"a b\""),
+    ("@a", "\"@a\""), ("-a", "\"-a\""), ("a-b@c", "a-b@c"), ("hex:00", "\"hex:00\""),
+    ("a*", "\"a*\""),
+    ("#a", "\"#a\""), ("", "\"\""), ("'", "\"'\""), ("a\u{200B}", #""a\u{200b}""#),
+  ])
+  func `completion quotes if need be`(key: String, expected: String) {
+    #expect(Quoting.typed(bytes(key)) == expected)
+  }
+
+  @Test func `what is printed can be typed back`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var generator = SeededGenerator(seed: seed)
+    for round in 0..<100_000 {
+      let key = generator.awkwardBytes(upTo: 12)
+      for printed in [Quoting.quoted(key)] + (round % 5 == 0 ? [Quoting.typed(key)] : []) {
+        guard printed.isSafe, !key.isEmpty else {
+          #expect(key.isEmpty, "seed \(seed): \(key) is printed as \(printed)")
+          continue
+        }
+        let arguments = try CommandReader.commands(in: bytes("get " + printed), from: .prompt)
+          .first?.arguments
+        guard arguments?.count == 2, case .word(let word) = arguments?[1],
+          case .key(key) = try Selection.Pattern(word), try word.key() == key
+        else {
+          Issue.record("seed \(seed): \(key) is printed as \(printed)")
+          return
+        }
+      }
+    }
+  }
+
+  @Test func `plain fields are one to one and have no control`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<20_000 {
+      let key = generator.awkwardBytes(upTo: 12)
+      let field = Quoting.plain(key)
+      let isClean = field.unicodeScalars.allSatisfy { !$0.isControl }
+      let quotable = field.utf8.flatMap { $0 == .doubleQuote ? [.backslash, $0] : [$0] }
+      let line = try CommandReader.commands(in: bytes("\"") + quotable + bytes("\""), from: .prompt)
+      guard case .word(let word) = line[0].arguments[0] else {
+        throw ShellError(.usage, "", hint: nil)
+      }
+      let back = word.bytes
+      guard isClean, back == key else {
+        Issue.record("seed \(seed): \(key) is \(field)")
+        return
+      }
+    }
+  }
+
+  @Test func `any line is read or refused, and errors are safe to print`() {
+    let seed = UInt64.random(in: 0 ... .max)
+    var generator = SeededGenerator(seed: seed)
+    let verbs = ["keys ", "expire ", "set ", "get ", "help ", "output ", ""].map(bytes)
+    for _ in 0..<10_000 {
+      let line = verbs.randomElement(using: &generator)! + generator.awkwardBytes(upTo: 14)
+      do throws(ShellError) {
+        for command in try CommandReader.commands(in: line, from: .file("\u{1B}]0;x\u{7}")) {
+          _ = try CommandTable.standard.invocation(of: command, clock: stockholm)
+        }
+      } catch {
+        let isSafe = [error.scripted, error.prompted(promptWidth: 8), error.json].allSatisfy {
+          $0.split(separator: "\n").allSatisfy { String($0).isSafe }
+        }
+        guard isSafe, error.place != nil else {
+          Issue.record("seed \(seed): \(line) gives \(error.scripted)")
+          return
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import LarderShell
+
+@Suite struct SizeTests {
+  @Test(arguments: [
+    ("512", 512), ("512B", 512), ("10kB", 10_000), ("10MB", 10_000_000), ("1.5GB", 1_500_000_000),
+    ("10KiB", 10_240), ("10MiB", 10_485_760), ("1.5gib", 1_610_612_736), ("10KB", 10_000),
+    ("1TB", 1_000_000_000_000), ("0", 0), ("0.5kb", 500), ("1tib", 1 << 40),
+  ])
+  func `a size is a number with a unit`(text: String, bytes: Int) throws {
+    #expect(try word(text).size() == bytes)
+  }
+
+  @Test(arguments: [
+    ("10M", "say 10MB (10,000,000 bytes) or 10MiB (10,485,760 bytes)   (help sizes)"),
+    ("10k", "say 10kB (10,000 bytes) or 10KiB (10,240 bytes)   (help sizes)"),
+    ("1.5G", "say 1.5GB (1,500,000,000 bytes) or 1.5GiB (1,610,612,736 bytes)   (help sizes)"),
+    ("10xB", "units are B kB MB GB TB, and KiB MiB GiB TiB   (help sizes)"),
+    ("1.5", "say 10kB or 1.5MB   (help sizes)"), ("-1", "say 10kB or 1.5MB   (help sizes)"),
+    ("kB", "say 10kB or 1.5MB   (help sizes)"), ("''", "say 10kB or 1.5MB   (help sizes)"),
+    ("99999999999999TB", "say 10kB or 1.5MB   (help sizes)"),
+  ])
+  func `what is not a size says what to write`(text: String, hint: String) throws {
+    let error = try error { _ = try word(text).size() }
+    #expect(error.code == .badSize)
+    #expect(error.hint?.description == hint)
+  }
+
+  @Test(arguments: [
+    (0, "0 B"), (812, "812 B"), (999, "999 B"), (1000, "1 kB"), (2400, "2.4 kB"), (9_949, "9.9 kB"),
+    (9_960, "10 kB"), (31_200, "31 kB"), (300_000, "300 kB"), (999_499, "999 kB"),
+    (999_500, "1 MB"), (1_234_567, "1.2 MB"), (16_300_000, "16.3 MB"), (9_000_000, "9 MB"),
+    (99_960_000, "100 MB"), (480_000_000, "480 MB"), (1_500_000_000, "1.5 GB"),
+    (Int.max, "9.2 EB"),
+  ])
+  func `a size is shown in powers of 1000`(bytes: Int, expected: String) {
+    #expect(Wording.size(bytes) == expected)
+  }
+
+  @Test func `counts have their thousands apart`() {
+    #expect(Wording.count(0) == "0")
+    #expect(Wording.count(999) == "999")
+    #expect(Wording.count(1203) == "1,203")
+    #expect(Wording.count(-1_234_567) == "-1,234,567")
+    #expect(Wording.count(Int.min) == "-9,223,372,036,854,775,808")
+    #expect(Wording.entries(1) == "1 entry")
+  }
+}

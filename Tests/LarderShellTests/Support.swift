@@ -1,0 +1,93 @@
+import Testing
+
+@testable import LarderShell
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A random generator that a failure can be repeated with: tests print the seed.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+extension SeededGenerator {
+  /// Bytes of every awkward sort: controls, quotes, bad UTF-8, bidi and zero-width characters.
+  mutating func awkwardBytes(upTo count: Int) -> [UInt8] {
+    let scalars: [Unicode.Scalar] = [
+      "a", "Z", "9", " ", "\t", "\n", "\r", "\0", "\u{1B}", "\u{7F}", "\u{9B}", "\"", "'", "\\",
+      "#",
+      "-", "@", "*", "?", "[", "]", "{", "}", ";", "|", ">", "<", "&", "=", ",", ":", "\u{F6}",
+      "\u{301}", "\u{AD}", "\u{200B}", "\u{200D}", "\u{202E}", "\u{2066}", "\u{2028}", "\u{FEFF}",
+      "\u{FE0F}", "\u{1F682}", "\u{65E5}", "\u{E0041}", "\u{3164}",
+    ]
+    var bytes: [UInt8] = []
+    for _ in 0..<Int.random(in: 0...count, using: &self) {
+      switch Int.random(in: 0..<4, using: &self) {
+      case 0: bytes.append(UInt8.random(in: 0...255, using: &self))
+      case 1: bytes += Array("hex:b64:--n".utf8.prefix(Int.random(in: 1...11, using: &self)))
+      default: bytes += Array(String(scalars.randomElement(using: &self)!).utf8)
+      }
+    }
+    return bytes
+  }
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+/// The command that is all of a text.
+func command(_ text: String) throws -> CommandLine {
+  let commands = try CommandReader.commands(in: bytes(text), from: .prompt)
+  return try #require(commands.first)
+}
+
+/// The only argument behind a command, which must be a word.
+func word(_ text: String) throws -> Word {
+  let arguments = try command("x " + text).arguments
+  try #require(arguments.count == 2)
+  guard case .word(let word) = arguments[1] else {
+    Issue.record("\(text) is not a word")
+    throw ShellError(.usage, "", hint: nil)
+  }
+  return word
+}
+
+/// The error that a body throws.
+func error(_ body: () throws -> Void) throws -> ShellError {
+  try #require(throws: ShellError.self, performing: body)
+}
+
+/// Fri 20 Nov 2026 22:13 in Stockholm.
+let stockholm = clock("2026-11-20T21:13:00Z", in: "Europe/Stockholm")
+
+/// A clock that stands at a moment.
+func clock(_ moment: String, in zone: String) -> WallClock {
+  let utc = WallClock(now: Timestamp(milliseconds: 0), zone: .gmt)
+  guard let now = try? word(moment).timeAhead(utc), let zone = WallClock.zone(named: zone) else {
+    preconditionFailure("\(moment) in \(zone)")
+  }
+  return WallClock(now: now, zone: zone)
+}
+
+func invocation(_ text: String, _ clock: WallClock = stockholm) throws -> Invocation {
+  try CommandTable.standard.invocation(of: try command(text), clock: clock)
+}
+
+extension String {
+  /// No byte that a terminal could obey, and none that hides.
+  var isSafe: Bool {
+    unicodeScalars.allSatisfy { !$0.isControl && !$0.isHidden }
+  }
+}
