@@ -24,7 +24,7 @@ struct KindImport {
     let overrides = try store.namespaces().first { $0.name == kind.namespace }?.overrides
     lease = Lease(overrides?.expires ?? rules.expires, clock: cache.clock)
     try self.cache.namespace.scan { entry, _ in
-      if entry.state == .fresh { unseen[entry.key] = .some(entry.expires) }
+      unseen[entry.key] = .some(entry.expires)
       return true
     }
   }
