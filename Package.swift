@@ -55,7 +55,9 @@ let package = Package(
       ],
       path: "Examples/Lego/LarderLego", swiftSettings: strict),
 
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: strict),
+    .executableTarget(
+      name: "LarderPeer", dependencies: ["LMDB"], path: "Tests/Peer", swiftSettings: strict),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(name: "LarderTests", dependencies: ["Larder", "LMDB"], swiftSettings: strict),
     .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
     .testTarget(
