@@ -23,7 +23,7 @@ extension Span<UInt8> {
 
   /// Where the bytes lie, for tests that prove nothing was copied.
   package var address: UInt {
-    unsafe withUnsafeBufferPointer { unsafe UInt(bitPattern: $0.baseAddress) }
+    unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
   }
 
   /// A copy of the bytes.

@@ -32,7 +32,10 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 
   /// RFC 3339, in UTC, with milliseconds.
   public var description: String {
-    date.formatted(.iso8601.time(includingFractionalSeconds: true).year().month().day())
+    // The formatter cuts; half a millisecond keeps what binary fractions lack from costing a whole one.
+    Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).formatted(
+      .iso8601.year().month().day().time(includingFractionalSeconds: true)
+        .timeZone(separator: .omitted))
   }
 
   public init(from decoder: any Decoder) throws {
