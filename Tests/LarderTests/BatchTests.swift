@@ -98,8 +98,6 @@ import Testing
       #expect(try store.namespaces().isEmpty)
       let many = failure {
         try store.write { batch in
-          for _ in 0...Batch.largestCount { try batch.remove("none", from: notes) }
-          try batch.set("1", for: "k", in: notes)
           for _ in 0...Batch.largestCount { try batch.set("1", for: "k", in: notes) }
         }
       }

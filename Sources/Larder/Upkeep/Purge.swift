@@ -141,13 +141,15 @@ extension Batch {
       state.suspectSince = 0
       return true
     }
-    let since = Int64(clamping: state.suspectSince)
-    if since != 0, monotonic >= since, monotonic - since >= 60_000 {
+    // Kept one too large, because 0 stands for no doubt.
+    let doubt = Int64(clamping: state.suspectSince)
+    let since = doubt - 1
+    if doubt != 0, monotonic >= since, monotonic - since >= 60_000 {
       state.suspectSince = 0
       return true
     }
     // A boot begins the monotonic clock anew: then the doubt begins anew too.
-    if since == 0 || monotonic < since { state.suspectSince = UInt64(max(1, monotonic)) }
+    if doubt == 0 || monotonic < since { state.suspectSince = UInt64(clamping: monotonic) &+ 1 }
     return false
   }
 }
