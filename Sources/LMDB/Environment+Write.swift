@@ -80,3 +80,8 @@ extension Environment {
     try withMap { () throws(LMDBError) in try check(unsafe mdb_env_sync(handle, 1)) }
   }
 }
+
+extension Environment {
+  /// Whether the calling thread is inside ``write(_:)``.
+  package var isWriting: Bool { writer.isMine }
+}

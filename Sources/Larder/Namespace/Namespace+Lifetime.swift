@@ -34,8 +34,10 @@ extension Batch {
     try account(entry.recordCount)
     let rules = record.rules.effective
     let deadline = (expires ?? rules.expires).deadline(from: now)
-    state.newestStamp = max(state.newestStamp, UInt64(clamping: now.milliseconds))
+    stamp()
+    // An entry from the future would stay stale, whatever its new end.
     return try reschedule(
-      entry, expires: deadline, staleUntil: lateEnd(deadline, stale: rules.stale))
+      entry, expires: deadline, staleUntil: lateEnd(deadline, stale: rules.stale),
+      written: min(entry.header.written, now.milliseconds))
   }
 }
