@@ -45,6 +45,9 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "QuickStart", dependencies: ["Larder"], path: "Examples/QuickStart",
+      swiftSettings: strict),
     .target(
       name: "LegoCache", dependencies: ["Larder"], path: "Examples/Lego/LegoCache",
       swiftSettings: strict),
@@ -56,8 +59,11 @@ let package = Package(
       ],
       path: "Examples/Lego/LarderLego", swiftSettings: strict),
 
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: strict),
-    .testTarget(name: "LarderTests", dependencies: ["Larder", "LMDB"], swiftSettings: strict),
+    .executableTarget(
+      name: "LarderPeer", dependencies: ["LMDB", "Larder"], path: "Tests/Peer", swiftSettings: strict),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -48,4 +49,40 @@ static inline int clmdb_flock(int descriptor, int operation) { return flock(desc
 // Each line of LMDB's reader table goes to `line` with `context`.
 static inline int clmdb_reader_list(MDB_env *env, int (*line)(const char *text, void *context), void *context) {
   return mdb_reader_list(env, line, context);
+}
+
+// MAP_FAILED is a cast, which Swift does not import. NULL and errno on failure.
+static inline void *clmdb_map(int descriptor, size_t length) {
+  void *start = mmap(NULL, length, PROT_READ, MAP_SHARED, descriptor, 0);
+  return start == MAP_FAILED ? NULL : start;
+}
+
+// Whether the process may have `length` bytes of address space more; 0 or errno.
+static inline int clmdb_check_room(size_t length) {
+  int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
+  void *start = mmap(NULL, length, PROT_NONE, flags, -1, 0);
+  if (start == MAP_FAILED) return errno;
+  munmap(start, length);
+  return 0;
+}
+
+// Asks for the rights of the effective user, as open does; access asks for those of the real one.
+static inline int clmdb_may(const char *path, int mode) {
+  return faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+}
+
+#ifndef __APPLE__
+// Declared only for _GNU_SOURCE, which would make the headers here differ from those that Swift knows.
+int syncfs(int descriptor);
+#endif
+
+// Puts on the disk what a directory lists; where that may not be opened, all of the file system that `within` is on.
+static inline int clmdb_sync_around(int within) {
+#ifdef __APPLE__
+  (void)within;
+  sync();
+  return 0;
+#else
+  return syncfs(within);
+#endif
 }

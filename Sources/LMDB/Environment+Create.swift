@@ -8,15 +8,21 @@ extension Environment {
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) {
     do throws(LMDBError) {
-      if StoreFiles.status(of: files.newData) != nil {
-        try checkErrno { unsafe unlink(files.newData) }
-      }
+      try removeUnfinished(files)
       try build(files.newData, options: options, prepare: prepare)
       try checkErrno { unsafe rename(files.newData, files.data) }
       try StoreFiles.syncDirectory(files.directory)
-      try StoreFiles.syncDirectory(files.directory + "/..")
+      try StoreFiles.syncParent(of: files.directory)
     } catch {
+      // The next to create it removes what cannot be removed now.
+      unsafe unlink(files.newData)
       throw OpenError(.system, path: files.directory, cause: error)
+    }
+  }
+
+  private static func removeUnfinished(_ files: StoreFiles) throws(LMDBError) {
+    if StoreFiles.status(of: files.newData) != nil {
+      try checkErrno { unsafe unlink(files.newData) }
     }
   }
 
@@ -29,13 +35,21 @@ extension Environment {
     let handle = unsafe created!
     defer { unsafe mdb_env_close(handle) }
     try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
+    try check(unsafe mdb_env_set_mapsize(handle, 64 << 20))
     try check(unsafe mdb_env_open(handle, path, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
-    _ = try unsafe openDatabases(handle, names: options.databases, create: true)
+    var databases: [Database] = []
+    try check(unsafe openDatabases(handle, names: options.databases, create: true, &databases))
+    try unsafe fill(handle, prepare: prepare)
+    try check(unsafe mdb_env_sync(handle, 1))
+  }
+
+  private static func fill(
+    _ handle: OpaquePointer, prepare: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(LMDBError) {
     var begun: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
     var transaction = unsafe WriteTransaction(handle: begun!)
     try prepare(&transaction)
     try transaction.commit()
-    try check(unsafe mdb_env_sync(handle, 1))
   }
 }

@@ -1,20 +1,27 @@
 import CLMDB
 
 extension Environment {
-  /// Opens the environment in `directory`, or returns the one this process already has open there.
+  /// Opens the environment in `directory`, or returns the one this process already has open there, with the options it
+  /// was opened with.
   ///
   /// - Parameter prepare: fills a new environment before anybody can see it; an existing one is never handed to it.
   package static func open(
     at directory: String, options: EnvironmentOptions,
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) -> Environment {
-    if options.create, StoreFiles.status(of: directory) == nil {
-      try StoreFiles.makeDirectory(directory)
+    let isNew = options.create && StoreFiles.status(of: directory) == nil
+    if isNew { try StoreFiles.makeDirectory(directory) }
+    do throws(OpenError) {
+      let files = try StoreFiles(resolving: directory)
+      return try EnvironmentTable.environment(in: files, patience: options.patience) {
+        () throws(OpenError) in
+        try open(files, options: options, prepare: prepare)
+      }
+    } catch {
+      // Only an empty directory goes.
+      if isNew { unsafe rmdir(directory) }
+      throw error
     }
-    let files = try StoreFiles(resolving: directory)
-    return try EnvironmentTable.environment(
-      identity: { StoreFiles.status(of: files.data).map(FileIdentity.init) },
-      open: { () throws(OpenError) in try open(files, options: options, prepare: prepare) })
   }
 
   private static func open(
@@ -40,52 +47,72 @@ extension Environment {
     }
     defer { locks.release(.open) }
     if try isAlone(locks, files) {
-      if !files.hasData { try create(files, options: options, prepare: prepare) }
+      if !files.hasData {
+        if !options.create { throw OpenError(.absent, path: files.directory) }
+        try create(files, options: options, prepare: prepare)
+      }
       try quickCheck(files, options: options)
-    } else {
-      try checkPeersLocks(files)
     }
     do throws(LMDBError) {
-      return try map(files, locks: locks, options: options)
+      return try mapRetrying(files, locks: locks, options: options)
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
     }
   }
 
   /// Whether no process has the environment open; ours does not, or we would not be here.
+  ///
+  /// If one has, its lock on lock.mdb must stand. A process that opened and closed lock.mdb behind LMDB's back has lost
+  /// it; the next to open would then wipe the reader table under it, and its snapshots would silently be overwritten.
+  /// A process that is just ending loses its locks one after another, so a moment passes before the verdict.
   private static func isAlone(_ locks: GuardLocks, _ files: StoreFiles) throws(OpenError) -> Bool {
     do throws(LMDBError) {
-      guard try locks.take(.presence) else { return false }
-      locks.release(.presence)
-      return true
+      let deadline = ContinuousClock.now + .seconds(1)
+      while ContinuousClock.now < deadline {
+        if try locks.take(.presence) {
+          locks.release(.presence)
+          return true
+        }
+        if try isLocked(files.lock) { return false }
+        rest(microseconds: 1000)
+      }
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
     }
+    throw OpenError(.locksLost, path: files.directory)
+  }
+
+  private static func isLocked(_ path: String) throws(LMDBError) -> Bool {
+    if StoreFiles.status(of: path) == nil { return false }
+    let lock = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
+    let answer = clmdb_is_locked(lock.number)
+    if answer < 0 { throw LMDBError(code: clmdb_errno()) }
+    return answer == 1
   }
 
   private static func quickCheck(_ files: StoreFiles, options: EnvironmentOptions) throws(OpenError)
   {
     do throws(RawFile.Finding) {
       let check = try QuickCheck(path: files.data)
-      if try check.value(for: options.signature) == nil { throw .init(kind: .foreign, detail: "") }
-      try check.run(databases: options.databases)
+      try check.run(databases: options.databases, signature: options.signature)
     } catch {
       throw OpenError(error.kind, path: files.data, detail: error.detail)
     }
   }
 
-  /// A process that opened and closed lock.mdb behind LMDB's back has lost LMDB's lock on it; the next to open would
-  /// then wipe the reader table under it, and its snapshots would silently be overwritten.
-  private static func checkPeersLocks(_ files: StoreFiles) throws(OpenError) {
-    do throws(LMDBError) {
-      let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
-      if clmdb_is_locked(lock.number) != 0 { return }
-    } catch {
-      if error != LMDBError(code: ENOENT) {
-        throw OpenError(.system, path: files.lock, cause: error)
+  /// A signal, or a process that ends just now, can make LMDB's opening fail. A handle that failed is of no more use.
+  private static func mapRetrying(
+    _ files: StoreFiles, locks: GuardLocks, options: EnvironmentOptions
+  ) throws(LMDBError) -> Environment {
+    for _ in 0..<100 {
+      do throws(LMDBError) {
+        return try map(files, locks: locks, options: options)
+      } catch {
+        if error.code != EINTR, error.code != EAGAIN { throw error }
+        rest(microseconds: 1000)
       }
     }
-    throw OpenError(.locksLost, path: files.directory)
+    return try map(files, locks: locks, options: options)
   }
 
   /// LMDB's own opening, with the lock files held and the data file checked.
@@ -98,22 +125,24 @@ extension Environment {
     let handle = unsafe created!
     do throws(LMDBError) {
       try unsafe configure(handle, files: files, options: options)
-      try unsafe openRetrying(
-        handle, files.directory, flags: UInt32(MDB_NOTLS | options.flush.flag))
+      let flags = MDB_NOTLS | options.flush.flag
+      try check(unsafe mdb_env_open(handle, files.directory, UInt32(flags), 0o600))
       let descriptor = try unsafe descriptor(of: handle)
       guard clmdb_close_on_exec(descriptor) == 0 else { throw LMDBError(code: clmdb_errno()) }
       _ = try locks.take(.presence, shared: true)
       var dead: Int32 = 0
-      try check(unsafe mdb_reader_check(handle, &dead))
-      let databases = try unsafe openDatabases(handle, names: options.databases, create: false)
-      guard let data = StoreFiles.status(of: files.data),
-        let lock = StoreFiles.status(of: files.lock)
-      else { throw .replaced }
-      return unsafe Environment(
-        files: files, locks: locks, handle: handle, databases: databases,
-        identity: FileIdentity(data), lockIdentity: FileIdentity(lock), options: options)
+      try locks.whileRegistering(patience: options.patience) {
+        unsafe mdb_reader_check(handle, &dead)
+      }
+      var databases: [Database] = []
+      try locks.whileRegistering(patience: options.patience) {
+        unsafe openDatabases(handle, names: options.databases, create: false, &databases)
+      }
+      return try unsafe Environment(
+        files: files, locks: locks, handle: handle, databases: databases, options: options)
     } catch {
       unsafe mdb_env_close(handle)
+      locks.release(.presence)
       throw error
     }
   }
@@ -122,22 +151,12 @@ extension Environment {
     _ handle: OpaquePointer, files: StoreFiles, options: EnvironmentOptions
   ) throws(LMDBError) {
     let size = StoreFiles.status(of: files.data).map { Int($0.st_size) } ?? 0
+    // More than 64 TB of address space no process has; a sparse file may claim to be larger.
+    let wanted = max(options.mapSize, min(size, 1 << 45) * 2)
+    let unit = 1 << 16
     try check(unsafe mdb_env_set_maxreaders(handle, UInt32(maximumReaders)))
     try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
-    try check(unsafe mdb_env_set_mapsize(handle, max(options.mapSize, size * 4)))
-  }
-
-  private static func openRetrying(
-    _ handle: OpaquePointer, _ path: String, flags: UInt32
-  ) throws(LMDBError) {
-    for attempt in 0... {
-      let result = unsafe mdb_env_open(handle, path, flags, 0o600)
-      if result == 0 { return }
-      guard result == EINTR || result == EAGAIN, attempt < 100 else {
-        throw LMDBError(code: result)
-      }
-      pause(microseconds: 1000)
-    }
+    try check(unsafe mdb_env_set_mapsize(handle, (wanted + unit - 1) / unit * unit))
   }
 
   private static func descriptor(of handle: OpaquePointer) throws(LMDBError) -> Int32 {
@@ -148,33 +167,47 @@ extension Environment {
 
   /// Handles made in a transaction are lost unless it commits, a reading one too.
   static func openDatabases(
-    _ handle: OpaquePointer, names: [String], create: Bool
-  ) throws(LMDBError) -> [Database] {
+    _ handle: OpaquePointer, names: [String], create: Bool, _ databases: inout [Database]
+  ) -> Int32 {
     var transaction: OpaquePointer?
-    try check(unsafe mdb_txn_begin(handle, nil, create ? 0 : UInt32(MDB_RDONLY), &transaction))
-    var databases: [Database] = []
+    let begun = unsafe mdb_txn_begin(handle, nil, create ? 0 : UInt32(MDB_RDONLY), &transaction)
+    if begun != 0 { return begun }
+    if !create, unsafe !isOfDataFile(transaction) {
+      unsafe mdb_txn_abort(transaction)
+      return LMDBError.lockMismatch.code
+    }
     for name in [nil] + names.map(Optional.some) {
       var database: MDB_dbi = 0
       let flags = name != nil && create ? UInt32(MDB_CREATE) : 0
       let result = unsafe mdb_dbi_open(transaction, name, flags, &database)
       if result != 0 {
         unsafe mdb_txn_abort(transaction)
-        throw LMDBError(code: result)
+        return result
       }
       if name != nil { databases.append(Database(handle: database)) }
     }
-    try check(unsafe mdb_txn_commit(transaction))
-    return databases
+    return unsafe mdb_txn_commit(transaction)
+  }
+
+  /// No: the data file was replaced by another under a process that has it open, or lock.mdb was changed.
+  private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(mdb_txn_env(transaction), &info)
+    return unsafe mdb_txn_id(transaction) <= info.me_last_txnid
   }
 
   static let maximumReaders = 1022
 
-  /// LMDB writes lock.mdb through a map; as a sparse file on a full disk that would raise SIGBUS.
+  /// LMDB writes lock.mdb through a map; with holes in it on a full disk that would raise SIGBUS.
   private static func allocateLockFile(_ files: StoreFiles) throws(LMDBError) {
     let length = off_t(64 * (maximumReaders + 2))
-    if let status = StoreFiles.status(of: files.lock), status.st_size >= length { return }
+    if let status = StoreFiles.status(of: files.lock), status.st_size >= length,
+      status.st_blocks * 512 >= status.st_size
+    {
+      return
+    }
     let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_CREAT | O_NOFOLLOW)
-    try check(clmdb_allocate(lock.number, length))
+    try check(clmdb_allocate(lock.number, max(length, off_t(lock.size))))
   }
 }
 

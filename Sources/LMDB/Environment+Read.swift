@@ -5,26 +5,40 @@ extension Environment {
   /// outgrew, a full reader table.
   @inline(never)
   func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
-    var attempts = 0
+    let deadline = ContinuousClock.now + patience
+    var cleared = false
     while true {
-      if !isOpen { throw phaseError }
-      guard let slot = unsafe readers.acquire() else {
-        pause()
-        continue
-      }
       do throws(LMDBError) {
-        let transaction = try unsafe renew(slot)
-        return unsafe ReadTransaction(slot: slot, handle: transaction)
-      } catch {
-        unsafe ReaderPool.release(slot)
-        attempts += 1
-        if attempts > 3 { throw error }
-        switch error {
-        case .readersFull: try clearDeadReaders()
-        case .mapResized: try adoptMapSize()
-        default: throw error
+        if let transaction = try beginReadOnce() { return transaction }
+        rest()
+      } catch .readersFull where !cleared {
+        cleared = true
+        try clearDeadReaders()
+      } catch .mapResized {
+        // A writer of this process may adopt the size at the same moment, so it is tried again and not waited for.
+        if try !adoptMapSize(patience: .milliseconds(10)), ContinuousClock.now > deadline {
+          throw .mapHeld
         }
+      } catch .panic {
+        noteBroken()
+        throw .panic
       }
+    }
+  }
+
+  /// Nil while the pool is shut.
+  private func beginReadOnce() throws(LMDBError) -> ReadTransaction? {
+    if !isOpen { throw phaseError }
+    guard let slot = unsafe readers.acquire() else { return nil }
+    do throws(LMDBError) {
+      // Only now is it certain that nobody closes the environment meanwhile.
+      if !isOpen { throw phaseError }
+      let transaction = try unsafe renew(slot)
+      try unsafe checkAge(of: transaction)
+      return unsafe ReadTransaction(slot: slot, handle: transaction)
+    } catch {
+      unsafe readers.abandon(slot)
+      throw error
     }
   }
 
@@ -34,16 +48,29 @@ extension Environment {
       return unsafe transaction
     }
     var transaction: OpaquePointer?
-    try check(unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction))
+    try locks.whileRegistering(patience: patience) {
+      unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+    }
     unsafe slot.pointee.transaction = transaction
     return unsafe transaction!
+  }
+
+  /// A view newer than the data file's newest commit is one of the other meta page under a wrong number: lock.mdb was
+  /// changed by somebody else, and what is read could be overwritten at any time.
+  ///
+  /// An older one is consistent and needs nothing: its commit was not acknowledged yet, or never will be because the
+  /// writer was killed between the commit and its publication. Renewing would only find the same number again.
+  private func checkAge(of transaction: OpaquePointer) throws(LMDBError) {
+    if UInt64(unsafe mdb_txn_id(transaction)) > meta.lastTransaction { throw .lockMismatch }
   }
 
   /// Frees the reader slots of processes that are gone; their snapshots no longer keep pages from being used again.
   @discardableResult
   package func clearDeadReaders() throws(LMDBError) -> Int {
-    var dead: Int32 = 0
-    try check(unsafe mdb_reader_check(handle, &dead))
-    return Int(dead)
+    try withMap { () throws(LMDBError) in
+      var dead: Int32 = 0
+      try locks.whileRegistering(patience: patience) { unsafe mdb_reader_check(handle, &dead) }
+      return Int(dead)
+    }
   }
 }

@@ -1,15 +1,18 @@
 import CLMDB
+import Synchronization
 
 extension Environment {
   /// Runs `body` in the one write transaction and commits it; an error from `body` takes everything back.
   ///
   /// Waits for this process's other writers, then for those of other processes for at most the environment's patience.
-  /// Reading on the same thread meanwhile is fine; writing there is a programming error and traps.
+  /// Reading on the same thread meanwhile is fine; writing there is a programming error and traps. After
+  /// ``LMDBError/mapFull`` the same write may succeed when it is tried again, because each write first sees to the
+  /// map's size.
   package func write<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
     writer.enter()
     defer { writer.leave() }
     if !isOpen { throw phaseError }
-    try growMapIfNeeded()
+    try growMapIfUseful()
     try locks.wait(for: .turn, patience: patience)
     do {
       defer { locks.release(.turn) }
@@ -17,8 +20,25 @@ extension Environment {
     }
     defer { locks.release(.write) }
     try checkIdentity()
+    try adoptMapSizeIfNeeded()
+    readers.enterWriter()
+    defer { readers.leaveWriter() }
+    do {
+      return try writeAlone(body)
+    } catch let error as LMDBError {
+      if error == .mapFull { growth.isWanted.store(true, ordering: .relaxed) }
+      if error == .panic { noteBroken() }
+      throw error
+    }
+  }
+
+  private func writeAlone<Result>(_ body: (inout WriteTransaction) throws -> Result) throws
+    -> Result
+  {
     var transaction = try beginWrite()
     let result = try body(&transaction)
+    // `body` may have returned twice: here and in a child that it forked, which must not commit.
+    if isForked { throw LMDBError.forked }
     do throws(LMDBError) {
       try transaction.commit()
     } catch {
@@ -28,23 +48,15 @@ extension Environment {
   }
 
   private func beginWrite() throws(LMDBError) -> WriteTransaction {
-    var attempts = 0
-    while true {
-      let expected = lastTransaction + 1
-      var transaction: OpaquePointer?
-      let result = unsafe mdb_txn_begin(handle, nil, 0, &transaction)
-      if result == MDB_MAP_RESIZED, attempts < 3 {
-        attempts += 1
-        try adoptMapSize()
-        continue
-      }
-      try check(result)
-      let begun = unsafe WriteTransaction(handle: transaction!)
-      // Under the guard lock nobody else can have committed in between, so any other number means that the lock file
-      // lost its memory or that somebody writes without our locks.
-      if begun.id != expected { throw .lockMismatch }
-      return begun
-    }
+    let expected = meta.lastTransaction + 1
+    var transaction: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))
+    let begun = unsafe WriteTransaction(handle: transaction!)
+    // Under the guard lock nobody else can have committed in between, so any other number means that the lock file
+    // lost its memory or that somebody writes without our locks. (A writer killed before it published its commit is
+    // no such case: LMDB then learns of its death and takes the number from the data file.)
+    if begun.id != expected { throw .lockMismatch }
+    return begun
   }
 
   /// The files behind the open descriptors must still be the ones that the path names.
@@ -65,7 +77,11 @@ extension Environment {
 
   /// Puts everything committed so far on the disk.
   package func sync() throws(LMDBError) {
-    if !isOpen { throw phaseError }
-    try check(unsafe mdb_env_sync(handle, 1))
+    try withMap { () throws(LMDBError) in try check(unsafe mdb_env_sync(handle, 1)) }
   }
+}
+
+extension Environment {
+  /// Whether the calling thread is inside ``write(_:)``.
+  package var isWriting: Bool { writer.isMine }
 }

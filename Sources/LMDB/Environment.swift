@@ -4,7 +4,7 @@ package import Synchronization
 /// One LMDB environment, opened once in this process however many ask for it.
 ///
 /// It answers each item of LMDB's list of hazards in one place: opening in `Environment+Open`, the write locks in
-/// `Environment+Write`, closing and the map's size in `Environment+Map`, forks in `ForkGuard`.
+/// `Environment+Write`, the map's size in `Environment+Map`, the end in `Environment+Close`, forks in `ForkGuard`.
 @safe package final class Environment: Sendable {
   /// The directory, with links resolved.
   package let path: String
@@ -15,8 +15,10 @@ package import Synchronization
   let lockIdentity: FileIdentity
   nonisolated(unsafe) let handle: OpaquePointer
   nonisolated(unsafe) let phase: UnsafeMutablePointer<SharedState>
-  let readers = ReaderPool()
-  let writer: WriterGate
+  let meta: MetaPages
+  let readers: ReaderPool
+  let writer = WriterGate()
+  let growth: MapGrowth
   let patience: Duration
   /// In the order of ``EnvironmentOptions/databases``; set once, before the environment is shared.
   package let databases: [Database]
@@ -28,25 +30,34 @@ package import Synchronization
     package weak var object: (any AnyObject & Sendable)?
   }
 
+  /// The handle is open, with nobody else using it.
   init(
     files: StoreFiles, locks: GuardLocks, handle: OpaquePointer, databases: [Database],
-    identity: FileIdentity, lockIdentity: FileIdentity, options: EnvironmentOptions
-  ) {
+    options: EnvironmentOptions
+  ) throws(LMDBError) {
+    guard let data = StoreFiles.status(of: files.data), let lock = StoreFiles.status(of: files.lock)
+    else { throw .replaced }
+    var statistics = MDB_stat()
+    var info = unsafe MDB_envinfo()
+    try check(unsafe mdb_env_stat(handle, &statistics))
+    try check(unsafe mdb_env_info(handle, &info))
+    meta = try MetaPages(path: files.data, pageSize: Int(statistics.ms_psize))
+    growth = unsafe MapGrowth(mapSize: info.me_mapsize)
     path = files.directory
     flush = options.flush
     self.files = files
     self.locks = locks
     unsafe self.handle = handle
     self.databases = databases
-    self.identity = identity
-    self.lockIdentity = lockIdentity
+    identity = FileIdentity(data)
+    lockIdentity = FileIdentity(lock)
     patience = options.patience
-    writer = WriterGate()
+    readers = ReaderPool(locks: locks)
     unsafe phase = locks.state
     unsafe phase.pointee.phase.store(SharedState.open, ordering: .releasing)
   }
 
-  deinit { close() }
+  deinit { closeForGood() }
 
   package var isOpen: Bool {
     @inline(__always) get {
@@ -54,32 +65,59 @@ package import Synchronization
     }
   }
 
-  var isForked: Bool { unsafe phase.pointee.phase.load(ordering: .relaxed) == SharedState.forked }
+  var isForked: Bool { unsafe phase.pointee.current == SharedState.forked }
+
+  /// Why the environment cannot be used; only asked when it is not open.
+  var phaseError: LMDBError {
+    switch unsafe phase.pointee.current {
+    case SharedState.forked: .forked
+    case SharedState.broken: .panic
+    default: .closed
+    }
+  }
+
+  /// Notes that LMDB cannot go on: from now on every call says so, and ``open(at:options:prepare:)`` starts afresh.
+  func noteBroken() {
+    _ = unsafe phase.pointee.change(SharedState.open, to: SharedState.broken)
+  }
 
   /// Begins a consistent view; no lock, no allocation, no system call once the pool is warm.
+  ///
+  /// While a read is under way the environment must be kept alive by the caller; a read outlives neither.
   @inline(__always)
   package func beginRead() throws(LMDBError) -> ReadTransaction {
     if !isOpen { throw phaseError }
     if let slot = unsafe readers.acquire() {
-      if let transaction = unsafe slot.pointee.transaction, unsafe mdb_txn_renew(transaction) == 0 {
+      if let transaction = unsafe slot.pointee.transaction, unsafe mdb_txn_renew(transaction) == 0,
+        UInt64(unsafe mdb_txn_id(transaction)) <= meta.lastTransaction
+      {
         return unsafe ReadTransaction(slot: slot, handle: transaction)
       }
-      unsafe ReaderPool.release(slot)
+      unsafe readers.abandon(slot)
     }
     return try beginReadSlowly()
   }
 
-  var phaseError: LMDBError {
-    isForked ? .forked : .closed
+  /// The number of the newest commit, by any process; about 2 ns and no transaction. 0 once closed.
+  ///
+  /// A view that begins after this was read may still be one commit behind it, for as long as it takes a writer to
+  /// publish the commit, or until the next write if that writer was killed right there. What was read belongs to
+  /// ``ReadTransaction/id``, never to this number.
+  package var lastTransaction: UInt64 {
+    @inline(__always) get { isOpen ? meta.lastTransaction : 0 }
   }
 
-  /// The number of the newest commit, by any process; about 2 ns and no transaction.
-  package var lastTransaction: UInt64 {
-    @inline(__always) get {
-      if !isOpen { return 0 }
-      var info = unsafe MDB_envinfo()
-      unsafe mdb_env_info(handle, &info)
-      return UInt64(unsafe info.me_last_txnid)
+  /// Runs `body` while the map stays where it is and the environment stays open.
+  func withMap<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
+    while true {
+      if !isOpen { throw phaseError }
+      guard let slot = unsafe readers.acquire() else {
+        rest()
+        continue
+      }
+      defer { unsafe ReaderPool.release(slot) }
+      if !isOpen { throw phaseError }
+      return try body()
     }
   }
 }

@@ -25,6 +25,7 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
   package static let busy = LMDBError(code: -31_003)
   package static let lockMismatch = LMDBError(code: -31_004)
   package static let replaced = LMDBError(code: -31_005)
+  package static let mapHeld = LMDBError(code: -31_006)
 
   package var description: String {
     switch self {
@@ -33,6 +34,8 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
     case .busy: "another process holds the write lock"
     case .lockMismatch: "the lock file does not agree with the data file"
     case .replaced: "the store's files were replaced or deleted while it was open"
+    case .mapHeld:
+      "another process made the store larger, and a read of this process keeps it from following"
     default: unsafe String(cString: mdb_strerror(code))
     }
   }
@@ -45,6 +48,7 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
     case .lockMismatch:
       "close the store in every process and open it again; never delete or copy lock.mdb while it is in use"
     case .replaced: "close this store and open it again"
+    case .mapHeld: "end the reads that have been open for long, then try again"
     case .mapFull: "raise the disk limit or remove entries"
     case .readersFull:
       "close stores or snapshots in other processes; at most 1,022 reads at once are possible"

@@ -21,6 +21,7 @@ import CLMDB
   }
 
   deinit {
+    if unsafe slot.pointee.isInherited { return }
     unsafe mdb_txn_reset(handle)
     unsafe ReaderPool.release(slot)
   }
@@ -66,6 +67,12 @@ import CLMDB
 
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
     try unsafe readStatistics(of: database, in: handle)
+  }
+
+  @_lifetime(borrow self)
+  package func cursor(in database: Database) throws(LMDBError) -> Cursor {
+    let cursor = try unsafe Cursor(database: database, transaction: handle)
+    return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 }
 

@@ -21,6 +21,11 @@ extension Span<UInt8> {
     }
   }
 
+  /// Where the bytes lie, for tests that prove nothing was copied.
+  package var address: UInt {
+    unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+  }
+
   /// A copy of the bytes.
   package var copied: [UInt8] {
     unsafe withUnsafeBufferPointer { unsafe [UInt8]($0) }

@@ -98,11 +98,3 @@ import CLMDB
     try check(unsafe mdb_txn_commit(handle))
   }
 }
-
-extension ReadTransaction {
-  @_lifetime(borrow self)
-  package func cursor(in database: Database) throws(LMDBError) -> Cursor {
-    let cursor = try unsafe Cursor(database: database, transaction: handle)
-    return unsafe _overrideLifetime(cursor, borrowing: self)
-  }
-}

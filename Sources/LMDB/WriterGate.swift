@@ -34,6 +34,15 @@ import Synchronization
     owner.store(threadIdentity, ordering: .relaxed)
   }
 
+  /// Enters if nobody is in and nobody waits.
+  func tryEnter() -> Bool {
+    guard !isMine, unsafe pthread_mutex_trylock(locks) == 0 else { return false }
+    let entered = unsafe pthread_mutex_trylock(locks + 1) == 0
+    unsafe pthread_mutex_unlock(locks)
+    if entered { owner.store(threadIdentity, ordering: .relaxed) }
+    return entered
+  }
+
   func leave() {
     owner.store(0, ordering: .relaxed)
     unsafe pthread_mutex_unlock(locks + 1)

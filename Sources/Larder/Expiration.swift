@@ -23,6 +23,15 @@ public enum Expiration: Hashable, Sendable, Codable {
     }
   }
 
+  /// The same, with a duration of whole milliseconds.
+  var inMilliseconds: Expiration {
+    if case .after(let duration) = self {
+      .after(.milliseconds(duration.milliseconds))
+    } else {
+      self
+    }
+  }
+
   private enum CodingKeys: String, CodingKey {
     case after, at
   }

@@ -32,6 +32,8 @@ public struct LarderError: Error, Sendable, CustomStringConvertible {
     case badCursor
     /// A key, name or rule is not a possible one.
     case invalidArgument
+    /// A value could not be turned into bytes.
+    case unencodable
     /// A stored value could not be turned into its type.
     case undecodable
     /// The store was closed.

@@ -40,6 +40,14 @@ public struct Rules: Hashable, Sendable, Codable {
     }
   }
 
+  /// As the store keeps them: otherwise rules with finer times would look changed at every write.
+  var inMilliseconds: Rules {
+    var rules = self
+    rules.expires = expires.inMilliseconds
+    rules.stale = .milliseconds(stale.milliseconds)
+    return rules
+  }
+
   func validate() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw LarderError(
@@ -63,6 +71,10 @@ public struct Rules: Hashable, Sendable, Codable {
     }
 
     public var isEmpty: Bool { self == Overrides() }
+
+    var inMilliseconds: Overrides {
+      Overrides(expires: expires?.inMilliseconds, largestValue: largestValue)
+    }
 
     func applied(to declared: Rules) -> Rules {
       var rules = declared

@@ -10,9 +10,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// The millisecond that holds `date`; one outside the years ±292 million is cut to the nearest.
+  /// The millisecond nearest to `date`, so that ``date`` leads back to the same one; one outside the years ±292 million is cut to the nearest.
   public init(_ date: Date) {
-    milliseconds = Int64(saturating: (date.timeIntervalSince1970 * 1000).rounded(.down))
+    milliseconds = Int64(saturating: (date.timeIntervalSince1970 * 1000).rounded())
   }
 
   public var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
@@ -24,14 +24,18 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
   }
 
   public func duration(to other: Timestamp) -> Duration {
-    .milliseconds(other.milliseconds.subtractingReportingOverflow(milliseconds).partialValue)
+    let (difference, overflow) = other.milliseconds.subtractingReportingOverflow(milliseconds)
+    return .milliseconds(overflow ? (other < self ? .min : .max) : difference)
   }
 
   public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
   /// RFC 3339, in UTC, with milliseconds.
   public var description: String {
-    date.formatted(.iso8601.time(includingFractionalSeconds: true).year().month().day())
+    // The formatter cuts; half a millisecond keeps what binary fractions lack from costing a whole one.
+    Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).formatted(
+      .iso8601.year().month().day().time(includingFractionalSeconds: true)
+        .timeZone(separator: .omitted))
   }
 
   public init(from decoder: any Decoder) throws {
@@ -45,12 +49,19 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 }
 
 extension Duration {
-  public static func minutes(_ count: some BinaryInteger) -> Duration {
-    .seconds(Int64(count) * 60)
+  public static func minutes(_ count: some BinaryInteger) -> Duration { times(count, 60) }
+
+  public static func hours(_ count: some BinaryInteger) -> Duration { times(count, 3600) }
+
+  public static func days(_ count: some BinaryInteger) -> Duration { times(count, 86_400) }
+
+  public static func weeks(_ count: some BinaryInteger) -> Duration { times(count, 604_800) }
+
+  /// Cut to what 64 bits of seconds hold: longer than anything is kept.
+  private static func times(_ count: some BinaryInteger, _ unit: Int64) -> Duration {
+    let (seconds, overflow) = Int64(clamping: count).multipliedReportingOverflow(by: unit)
+    return .seconds(overflow ? (count < 0 ? .min : .max) : seconds)
   }
-  public static func hours(_ count: some BinaryInteger) -> Duration { .minutes(Int64(count) * 60) }
-  public static func days(_ count: some BinaryInteger) -> Duration { .hours(Int64(count) * 24) }
-  public static func weeks(_ count: some BinaryInteger) -> Duration { .days(Int64(count) * 7) }
 
   /// Whole milliseconds, rounded up so that nothing expires early; cut to what 64 bits hold.
   var milliseconds: Int64 {
@@ -60,7 +71,7 @@ extension Duration {
     let step: Int64 = 1_000_000_000_000_000
     let rest = attoseconds > 0 ? (attoseconds + step - 1) / step : attoseconds / step
     let (sum, carried) = whole.addingReportingOverflow(rest)
-    return carried ? .max : sum
+    return carried ? (seconds < 0 ? .min : .max) : sum
   }
 }
 

@@ -25,7 +25,9 @@ func compare(
     ratios.append(a / b)
   }
   ratios.sort()
-  return (left, right, ratios[ratios.count / 2], ratios[ratios.count / 5]...ratios[ratios.count * 4 / 5])
+  return (
+    left, right, ratios[ratios.count / 2], ratios[ratios.count / 5]...ratios[ratios.count * 4 / 5]
+  )
 }
 
 func nanoseconds(_ body: () throws -> Void) rethrows -> Double {

@@ -20,7 +20,8 @@ struct Workload {
   func order(distinct: Int, rounds: Int) -> [UInt32] {
     var generator = SplitMix(state: 42)
     let stride = count / distinct
-    return (0..<rounds).map { _ in UInt32(Int.random(in: 0..<distinct, using: &generator) * stride) }
+    return (0..<rounds).map { _ in UInt32(Int.random(in: 0..<distinct, using: &generator) * stride)
+    }
   }
 }
 

@@ -1,26 +1,29 @@
 import CLMDB
 import Synchronization
 
-/// Four small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
+/// Five small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
 ///
 /// - `lock.open` is held while a process opens or closes the environment, so that two never initialise it at once.
 /// - `lock.turn` and `lock.write` are held around each write transaction. LMDB's own mutex is then never contended
 ///   between processes, which it must not be: a waiter that is killed as it wakes can leave the others asleep for
 ///   ever. Who waits for `lock.write` holds `lock.turn`, so a process that writes one batch after another lets the
 ///   waiting one in between.
+/// - `lock.readers` is held while a slot of LMDB's reader table is made or cleared, for the same reason: the table has
+///   a mutex of the same kind.
 /// - `lock.presence` is held, shared, for as long as the environment is open: who gets it exclusively is alone.
 ///
 /// `flock` and not record locks: those of POSIX are dropped when any descriptor of the file is closed, and those tied
 /// to an open file description do not exist on macOS.
 @safe final class GuardLocks: Sendable {
   enum Name: Int, CaseIterable {
-    case open, turn, write, presence
+    case open, turn, write, readers, presence
 
     var file: String {
       switch self {
       case .open: "lock.open"
       case .turn: "lock.turn"
       case .write: "lock.write"
+      case .readers: "lock.readers"
       case .presence: "lock.presence"
       }
     }
@@ -29,6 +32,8 @@ import Synchronization
   static var names: [String] { Name.allCases.map(\.file) }
 
   nonisolated(unsafe) let state: UnsafeMutablePointer<SharedState>
+  /// `flock` does not keep this process's threads apart: they share the descriptor.
+  private let registering = Mutex<Void>(())
 
   init(in directory: String) throws(OpenError) {
     unsafe state = UnsafeMutablePointer<SharedState>.allocate(capacity: 1)
@@ -72,7 +77,7 @@ import Synchronization
     let deadline = ContinuousClock.now + patience
     var delay: UInt32 = 20
     while ContinuousClock.now < deadline {
-      pause(microseconds: delay)
+      rest(microseconds: delay)
       if try take(name) { return }
       delay = min(delay * 2, 1000)
     }
@@ -81,6 +86,21 @@ import Synchronization
 
   func release(_ name: Name) {
     _ = clmdb_flock(descriptor(name), LOCK_UN)
+  }
+
+  /// Runs one call into LMDB that locks its reader table.
+  func whileRegistering(patience: Duration, _ call: () -> Int32) throws(LMDBError) {
+    let failed = registering.withLock { _ -> LMDBError? in
+      do throws(LMDBError) {
+        try wait(for: .readers, patience: patience)
+        defer { release(.readers) }
+        try check(call())
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failed { throw failed }
   }
 
   private func descriptor(_ name: Name) -> Int32 {
@@ -92,12 +112,17 @@ import Synchronization
 struct SharedState: ~Copyable {
   static let open: UInt32 = 0
   static let closed: UInt32 = 1
-  static let forked: UInt32 = 2
+  /// Closed, and LMDB has let go of everything.
+  static let released: UInt32 = 2
+  static let forked: UInt32 = 3
+  /// LMDB cannot go on until the environment is opened anew.
+  static let broken: UInt32 = 4
 
   struct Descriptors: ~Copyable {
     let open = Atomic<Int32>(-1)
     let turn = Atomic<Int32>(-1)
     let write = Atomic<Int32>(-1)
+    let readers = Atomic<Int32>(-1)
     let presence = Atomic<Int32>(-1)
 
     subscript(name: GuardLocks.Name) -> Atomic<Int32> {
@@ -106,6 +131,7 @@ struct SharedState: ~Copyable {
         case .open: yield open
         case .turn: yield turn
         case .write: yield write
+        case .readers: yield readers
         case .presence: yield presence
         }
       }
@@ -114,6 +140,13 @@ struct SharedState: ~Copyable {
 
   let phase = Atomic<UInt32>(SharedState.closed)
   let descriptors = Descriptors()
+
+  var current: UInt32 { phase.load(ordering: .acquiring) }
+
+  /// - Returns: false if the phase was another one.
+  func change(_ old: UInt32, to new: UInt32) -> Bool {
+    phase.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
+  }
 
   func closeDescriptors() {
     for name in GuardLocks.Name.allCases {

@@ -3,7 +3,8 @@ package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, notADirectory, notAFile, linked, foreignOwner, exposed,
       networkFileSystem
-    case notEmpty, notLMDB, foreign, damaged, truncated, locksLost, busy, tooMany, system
+    case notEmpty, notLMDB, foreign, damaged, truncated, locksLost, replaced, busy, stillClosing
+    case tooMany, system
   }
 
   package let kind: Kind
@@ -36,6 +37,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .damaged: "\(path) is damaged: \(detail)"
     case .truncated: "\(path) was cut short: \(detail)"
     case .locksLost: "a process that has \(path) open has lost its locks"
+    case .replaced: "\(path) was replaced while this process has the former store there open"
+    case .stillClosing: "\(path) was closed in this process, but a read there goes on"
     case .busy: "another process is opening or closing \(path) and does not finish"
     case .tooMany: "this process has too many stores open to open \(path)"
     case .system: "\(path) cannot be opened\(because)"
@@ -58,6 +61,8 @@ package struct OpenError: Error, CustomStringConvertible {
       "restore it from a backup, or move it away and let it fill again: a cache can"
     case .locksLost:
       "close the store in every process, then open it again; lock.mdb was opened and closed behind its back"
+    case .replaced: "close the store that this process opened there, then open it again"
+    case .stillClosing: "end that read, then open it again"
     case .busy: "try again, or look for a process that is stopped"
     case .tooMany: "close some; a store is meant to be opened once and shared"
     case .system: cause?.wayOut ?? "see the message"

@@ -9,30 +9,40 @@ struct QuickCheck: ~Copyable {
     file = try RawFile(path: path)
   }
 
-  func run(databases: [String]) throws(RawFile.Finding) {
-    try checkRoot(file.meta.free, name: "the free list")
-    try checkRoot(file.meta.main, name: "the main database")
+  /// `MDB_INTEGERKEY`, the kind of the free list's keys; its record holds the environment's flags, too.
+  private static let integerKeys: UInt16 = 0x08
+  /// The flags that make a database of another kind than `Larder` ever makes.
+  private static let kinds: UInt16 = 0x7F
+
+  /// - Parameter signature: the key of a record that only our own files have; if empty, all files will do.
+  func run(databases: [String], signature: [UInt8]) throws(RawFile.Finding) {
+    if file.meta.main.flags & Self.kinds != 0 { throw .init(kind: .foreign, detail: "") }
+    try checkRoot(file.meta.main, flags: 0, name: "the main database")
+    try checkRoot(file.meta.free, flags: Self.integerKeys, name: "the free list")
+    if !signature.isEmpty, try find(signature) == nil { throw .init(kind: .foreign, detail: "") }
     if file.pages <= file.meta.lastPage { try checkMissingPages() }
     for name in databases {
-      guard let record = try find(Array(name.utf8)) else { continue }
+      guard let record = try find(Array(name.utf8)) else {
+        throw .init(kind: .damaged, detail: "it lacks the database \(name)")
+      }
       guard record.isDatabase, case .inline(let bytes) = record.value, bytes.count == 48 else {
         throw .init(kind: .damaged, detail: "the record of database \(name) is not one")
       }
-      try checkRoot(RawFile.Tree(bytes, at: 0), name: "database \(name)")
+      try checkRoot(RawFile.Tree(bytes, at: 0), flags: 0, name: "database \(name)")
     }
   }
 
-  /// The bytes stored under `key` in the main database.
-  func value(for key: [UInt8]) throws(RawFile.Finding) -> [UInt8]? {
-    switch try find(key)?.value {
-    case .inline(let bytes): bytes
-    case .overflow(let page, let count): try file.overflow(page, count: count)
-    case nil: nil
+  private func checkRoot(_ tree: RawFile.Tree, flags: UInt16, name: String) throws(RawFile.Finding)
+  {
+    guard tree.flags & Self.kinds == flags else {
+      throw .init(kind: .damaged, detail: "\(name) has the flags \(tree.flags)")
     }
-  }
-
-  private func checkRoot(_ tree: RawFile.Tree, name: String) throws(RawFile.Finding) {
-    if tree.isEmpty { return }
+    if tree.isEmpty {
+      guard tree.depth == 0, tree.records == 0 else {
+        throw .init(kind: .damaged, detail: "\(name) has no root and \(tree.records) records")
+      }
+      return
+    }
     guard tree.depth >= 1, tree.depth <= 32 else {
       throw .init(kind: .damaged, detail: "\(name) gives a depth of \(tree.depth)")
     }
@@ -49,7 +59,7 @@ struct QuickCheck: ~Copyable {
     if tree.isEmpty { return nil }
     var page = try file.page(tree.root)
     for _ in 1..<tree.depth {
-      guard !page.isLeaf, page.count > 0 else { break }
+      guard !page.isLeaf, page.count > 1 else { break }
       page = try file.page(page.child(page.branch(for: key)))
     }
     guard page.isLeaf else {
@@ -65,10 +75,15 @@ struct QuickCheck: ~Copyable {
   /// and given back within one transaction.
   private func checkMissingPages() throws(RawFile.Finding) {
     var free = Set<UInt64>()
+    var visited = 0
     var pending =
       file.meta.free.isEmpty ? [] : [(page: file.meta.free.root, depth: Int(file.meta.free.depth))]
     while let (number, depth) = pending.popLast() {
       let page = try file.page(number)
+      visited += 1
+      guard visited <= file.pages else {
+        throw .init(kind: .damaged, detail: "the free list leads in circles at page \(number)")
+      }
       guard depth >= 1, page.isLeaf == (depth == 1) else {
         throw .init(
           kind: .damaged, detail: "the free list is deeper than it says at page \(number)")

@@ -54,6 +54,16 @@ struct RawFile: ~Copyable {
     }
     let first = try Self.meta(opened, page: 0, pageSize: pageSize)
     let second = try Self.meta(opened, page: 1, pageSize: pageSize)
+    // Commits take turns: the even ones are in page 0, the odd ones in page 1. LMDB trusts that.
+    let newest = max(first.transaction, second.transaction)
+    guard first.transaction % 2 == 0,
+      second.transaction % 2 == 1 && newest - min(first.transaction, second.transaction) == 1
+        || newest == 0
+    else {
+      throw Finding(
+        kind: .damaged,
+        detail: "the meta pages claim commits \(first.transaction) and \(second.transaction)")
+    }
     self.size = size
     self.pageSize = pageSize
     meta = second.transaction > first.transaction ? second : first
@@ -62,7 +72,7 @@ struct RawFile: ~Copyable {
 
   private static func open(_ path: String) throws(Finding) -> FileDescriptor {
     do throws(LMDBError) {
-      return try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+      return try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     } catch {
       throw Finding(kind: .system, detail: error.description)
     }
@@ -98,10 +108,10 @@ struct RawFile: ~Copyable {
   /// The bytes of a value that lies on pages of its own.
   func overflow(_ number: UInt64, count: Int) throws(Finding) -> [UInt8] {
     let needed = UInt64((16 + count + pageSize - 1) / pageSize)
-    guard number >= 2, needed <= meta.lastPage, number + needed - 1 <= meta.lastPage else {
+    guard number >= 2, number <= meta.lastPage, needed <= meta.lastPage - number + 1 else {
       throw Finding(kind: .damaged, detail: "a large value at page \(number) of \(meta.lastPage)")
     }
-    guard number + needed <= pages else {
+    guard number < pages, needed <= pages - number else {
       throw Finding(
         kind: .truncated, detail: "a large value at page \(number) and the file ends after \(pages)"
       )

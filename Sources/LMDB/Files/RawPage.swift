@@ -9,7 +9,7 @@ struct RawPage {
   private static let leaf: UInt16 = 0x02
 
   init(_ bytes: [UInt8], number: UInt64) throws(RawFile.Finding) {
-    let flags = bytes.u16(10) & 0x7FFF
+    let flags = bytes.u16(10)
     let lower = Int(bytes.u16(12))
     let upper = Int(bytes.u16(14))
     guard bytes.u64(0) == number else {
@@ -27,21 +27,24 @@ struct RawPage {
     self.bytes = bytes
     isLeaf = flags == Self.leaf
     count = (lower - 16) / 2
-    for index in 0..<count {
-      let node = self.offset(index)
-      guard node >= upper, node + 8 <= bytes.count, node + 8 + keySize(node) <= bytes.count else {
-        throw RawFile.Finding(kind: .damaged, detail: "page \(number) has a record outside itself")
-      }
-      guard isLeaf, !isBig(node) else {
-        guard !isLeaf || node + 16 + keySize(node) <= bytes.count else {
-          throw RawFile.Finding(
-            kind: .damaged, detail: "page \(number) has a record outside itself")
-        }
-        continue
-      }
-      guard node + 8 + keySize(node) + dataSize(node) <= bytes.count else {
-        throw RawFile.Finding(kind: .damaged, detail: "page \(number) has a value outside itself")
-      }
+    guard count >= 1 else {
+      throw RawFile.Finding(kind: .damaged, detail: "page \(number) is empty")
+    }
+    for index in 0..<count { try checkNode(self.offset(index), from: upper) }
+  }
+
+  /// Only the flags that our files use: LMDB follows the others into memory that is not there.
+  private func checkNode(_ node: Int, from upper: Int) throws(RawFile.Finding) {
+    guard node >= upper, node + 8 <= bytes.count else {
+      throw RawFile.Finding(kind: .damaged, detail: "page \(number) has a record outside itself")
+    }
+    if isLeaf, bytes.u16(node + 4) & ~3 != 0 || bytes.u16(node + 4) & 3 == 3 {
+      throw RawFile.Finding(
+        kind: .damaged, detail: "page \(number) has a record of an unknown kind")
+    }
+    let value = !isLeaf ? 0 : isBig(node) ? 8 : dataSize(node)
+    guard node + 8 + keySize(node) + value <= bytes.count else {
+      throw RawFile.Finding(kind: .damaged, detail: "page \(number) has a record outside itself")
     }
   }
 

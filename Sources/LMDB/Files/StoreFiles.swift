@@ -48,15 +48,15 @@ struct StoreFiles: Sendable {
     if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) {
       throw OpenError(.notADirectory, path: directory)
     }
-    if unsafe access(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
+    if unsafe clmdb_may(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
     try inspectOwner(status, directory, forbidden: 0o022, allowing)
-    for file in [data, lock] {
+    for file in [data, lock] + GuardLocks.names.map({ directory + "/" + $0 }) {
       guard let status = Self.status(of: file) else { continue }
       if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) {
         throw OpenError(.notAFile, path: file)
       }
       if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
-      if unsafe access(file, R_OK | W_OK) != 0 { throw systemError(file) }
+      if unsafe clmdb_may(file, R_OK | W_OK) != 0 { throw systemError(file) }
       try inspectOwner(status, file, forbidden: 0o077, allowing)
     }
     if !allowing.networkFileSystem, isOnNetwork {
@@ -104,6 +104,17 @@ struct StoreFiles: Sendable {
     let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
     let number = directory.number
     try checkErrno { fsync(number) }
+  }
+
+  /// The same for the entry of `directory` itself, whose parent need not be ours to read.
+  static func syncParent(of directory: String) throws(LMDBError) {
+    do throws(LMDBError) {
+      try syncDirectory(directory + "/..")
+    } catch LMDBError(code: EACCES) {
+      let within = try FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY)
+      let number = within.number
+      try checkErrno { clmdb_sync_around(number) }
+    }
   }
 }
 

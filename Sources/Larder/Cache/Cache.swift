@@ -17,8 +17,15 @@ public struct Cache<Value: Sendable>: Sendable {
   public var name: String { namespace.name }
   public var codecID: CodecID { codec.id }
 
-  /// The bytes of a value; a codec's own error comes back as it is.
-  func encode(_ value: Value) throws -> [UInt8] { try codec.encode(value) }
+  func encode(_ value: Value) throws(LarderError) -> [UInt8] {
+    do {
+      return try codec.encode(value)
+    } catch {
+      throw LarderError(
+        .unencodable, "a \(Value.self) for namespace \(name) cannot be encoded: \(error)",
+        hint: "store a value that its codec can express")
+    }
+  }
 
   /// The fresh value under `key`, or nil. A value that the codec cannot read is a miss that is counted, and gives way to
   /// the next write.
@@ -32,10 +39,20 @@ public struct Cache<Value: Sendable>: Sendable {
       do {
         return try codec.decode(bytes)
       } catch {
+        namespace.handle.countUndecodable()
         throw LarderError(
           .undecodable, "a value in namespace \(name) is no \(Value.self): \(error)",
           hint: "write it again, or read it with the type it was written with")
       }
+    }
+  }
+
+  private func canDecode(_ bytes: [UInt8]) -> Bool {
+    do {
+      _ = try codec.decode(bytes.span)
+      return true
+    } catch {
+      return false
     }
   }
 
@@ -52,21 +69,26 @@ public struct Cache<Value: Sendable>: Sendable {
 extension Cache {
   /// Stores `value` under `key`; what was there is replaced.
   ///
-  /// - Parameter expires: how long it stays; without it, what the namespace's rules say.
+  /// Without `expires` it stays for as long as the namespace's rules say.
   public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws {
-    try namespace.store.write { batch in try batch.set(value, for: key, in: self, expires: expires)
+    // Other writers need not wait for the codec.
+    let bytes = try encode(value)
+    try namespace.store.write { batch in
+      try batch.set(encoded: bytes, for: key, in: self, expires: expires)
     }
   }
 
-  /// Stores `value` unless there is an entry under `key` that has not expired; whether it did.
+  /// Stores `value` unless a read would find one under `key`; whether it did.
   @discardableResult
   public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws
     -> Bool
   {
-    try namespace.store.write { batch in
-      let isThere = try key.withKeyBytes { key in try batch.living(key, in: name) != nil }
-      if !isThere { try batch.set(value, for: key, in: self, expires: expires) }
-      return !isThere
+    let bytes = try encode(value)
+    return try namespace.store.write { batch in
+      let present = try batch.value(for: key, in: namespace)
+      if let present, canDecode(present) { return false }
+      try batch.set(encoded: bytes, for: key, in: self, expires: expires)
+      return true
     }
   }
 
@@ -91,6 +113,20 @@ extension Cache {
 
   @discardableResult
   public func persist(_ key: some StoreKey) throws -> Bool { try namespace.persist(key) }
+
+  /// The facts of up to `limit` entries in key order, behind `cursor`; see ``Namespace/page(limit:after:prefix:)``.
+  public func page(
+    limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
+  ) throws -> Page<Entry> {
+    try namespace.page(limit: limit, after: cursor, prefix: prefix)
+  }
+
+  /// How many entries are stored; see ``Namespace/count()``.
+  public func count() throws -> Int { try namespace.count() }
+
+  /// Removes every entry at once; see ``Namespace/clear()``.
+  @discardableResult
+  public func clear() throws -> Removal { try namespace.clear() }
 }
 
 extension Store {

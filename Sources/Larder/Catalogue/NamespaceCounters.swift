@@ -85,7 +85,7 @@ public struct ReadCounters: Sendable, Equatable {
   /// Reads that found a fresh value.
   public var hits: UInt64 { self[.hits] &- self[.undecodable] }
   /// Reads that found none, for whatever reason.
-  public var misses: UInt64 { absent + expired + stale + damaged + undecodable }
+  public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
   /// Misses because there was no entry.
   public var absent: UInt64 { self[.misses] }
   /// Misses because the entry's time had come.
@@ -99,7 +99,7 @@ public struct ReadCounters: Sendable, Equatable {
 
   /// Hits among all reads; nil before the first read.
   public var hitRate: Double? {
-    let all = hits + misses
+    let all = hits &+ misses
     return all == 0 ? nil : Double(hits) / Double(all)
   }
 

@@ -11,7 +11,7 @@ struct StoreState: Equatable {
   var stored: UInt64 = 0
   /// The latest moment at which something was written or purged.
   var newestStamp: UInt64 = 0
-  /// The monotonic moment at which a purge first met a clock that had jumped ahead; 0 if none did.
+  /// One more than the monotonic moment at which a purge first met a clock that had jumped ahead; 0 if none did.
   var suspectSince: UInt64 = 0
   /// Cleared ids whose entries are still in the file.
   var garbage: UInt64 = 0

@@ -7,6 +7,8 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
 
   static let store = NamespaceID(rawValue: 0)
   static let limit: UInt32 = 1 << 24
+  /// The ids a namespace can have.
+  static let possible = NamespaceID(rawValue: 1)..<NamespaceID(rawValue: limit)
 
   static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

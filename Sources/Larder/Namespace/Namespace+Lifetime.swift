@@ -1,7 +1,7 @@
 extension Namespace {
   /// Begins the entry's lifetime anew, without the value being written or read.
   ///
-  /// - Parameter expires: the new lifetime; without it, what the namespace's rules say.
+  /// Without `expires` the lifetime is what the namespace's rules say.
   /// - Returns: false if there is no such entry or it has expired.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {
@@ -34,8 +34,10 @@ extension Batch {
     try account(entry.recordCount)
     let rules = record.rules.effective
     let deadline = (expires ?? rules.expires).deadline(from: now)
-    state.newestStamp = max(state.newestStamp, UInt64(clamping: now.milliseconds))
+    stamp()
+    // An entry from the future would stay stale, whatever its new end.
     return try reschedule(
-      entry, expires: deadline, staleUntil: lateEnd(deadline, stale: rules.stale))
+      entry, expires: deadline, staleUntil: lateEnd(deadline, stale: rules.stale),
+      written: min(entry.header.written, now.milliseconds))
   }
 }

@@ -4,23 +4,27 @@ extension Namespace {
   /// The facts of up to `limit` entries in key order, behind `cursor`; entries that have expired are left out.
   ///
   /// Going from page to page lists every entry that is there throughout exactly once, whatever is written meanwhile.
-  /// Throws ``LarderError/Code/badCursor`` for a cursor that is malformed or of another namespace.
+  /// Throws ``LarderError/Code/badCursor`` for a cursor that is malformed or of another namespace, and
+  /// ``LarderError/Code/invalidArgument`` for a limit below 1.
   public func page(
     limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
   ) throws -> Page<Entry> {
+    guard limit >= 1 else {
+      throw LarderError(
+        .invalidArgument, "a page of \(limit) entries is not possible", hint: "ask for 1 or more")
+    }
     var items: [Entry] = []
-    var last: PageCursor?
+    var last: [UInt8] = []
     var isMore = false
-    try scan(prefix: prefix, after: cursor) { entry, _ in
-      if items.count >= max(limit, 1) {
-        isMore = true
-        return false
-      }
-      items.append(entry)
-      last = self.cursor(at: entry)
+    let prefix = try prefix.withKeyBytes { $0.copied }
+    try walk(prefix: prefix, after: cursor, includingExpired: false) { found, facts, _, _ in
+      isMore = items.count >= limit
+      if isMore { return false }
+      items.append(facts)
+      last = found.slot
       return true
     }
-    return Page(items: items, next: isMore ? last : nil)
+    return Page(items: items, next: isMore ? PageCursor(store: core.identity, slot: last) : nil)
   }
 
   /// Visits entries in key order with their facts and bytes, until `visit` answers false.
@@ -33,6 +37,20 @@ extension Namespace {
     _ visit: (Entry, Span<UInt8>) throws -> Bool
   ) throws {
     let prefix = try prefix.withKeyBytes { $0.copied }
+    try walk(prefix: prefix, after: cursor, includingExpired: includingExpired) {
+      found, facts, payload, transaction in
+      guard found.header.flags.contains(.chunked) else { return try visit(facts, payload) }
+      let value = try core.assemble(
+        payload, id: found.id, version: facts.version, in: transaction)
+      return try value.map { try visit(facts, $0.span) } ?? true
+    }
+  }
+
+  /// Visits entries with their payloads, snapshot after snapshot.
+  private func walk(
+    prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
+    _ visit: (StoredEntry, Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
+  ) throws {
     var position: [UInt8]?
     var isFirst = true
     while true {
@@ -41,24 +59,15 @@ extension Namespace {
       if isFirst, let cursor {
         position = try cursor.slot(store: core.identity, id: id, namespace: name)
       }
+      isFirst = false
       // A namespace that is cleared midway has nothing left to show.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
-      isFirst = false
       var isWanted = true
       let reached = try core.scan(id, prefix: prefix, behind: position, in: transaction) {
-        entry, key, payload in
-        let facts = core.facts(of: entry, key: Key(key), namespace: name)
+        found, key, payload in
+        let facts = core.facts(of: found, key: Key(key), namespace: name)
         if facts.state == .expired, !includingExpired { return true }
-        if entry.header.flags.contains(.chunked) {
-          guard
-            let value = try core.assemble(payload, id: id, version: facts.version, in: transaction)
-          else {
-            return true
-          }
-          isWanted = try visit(facts, value.span)
-        } else {
-          isWanted = try visit(facts, payload)
-        }
+        isWanted = try visit(found, facts, payload, transaction)
         return isWanted
       }
       if reached.isAtEnd || !isWanted { return }
@@ -73,10 +82,6 @@ extension Namespace {
     return try key.withKeyBytes { key in
       PageCursor(store: core.identity, slot: StoredKey.entry(key, in: id))
     }
-  }
-
-  private func cursor(at entry: Entry) -> PageCursor? {
-    do { return try cursor(after: entry.key) } catch { return nil }
   }
 
   /// How many entries are stored, expired ones that nobody has removed yet included.

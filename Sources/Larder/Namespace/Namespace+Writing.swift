@@ -1,7 +1,7 @@
 extension Namespace {
   /// Stores `value` under `key`; what was there is replaced.
   ///
-  /// - Parameter expires: how long it stays; without it, what the namespace's rules say.
+  /// Without `expires` it stays for as long as the namespace's rules say.
   public func set(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil) throws {
     try put(value.span, for: key, attributes: EntryAttributes(codec: .bytes, expires: expires))
   }
@@ -12,7 +12,7 @@ extension Namespace {
       Array(value.utf8).span, for: key, attributes: EntryAttributes(codec: .text, expires: expires))
   }
 
-  /// Stores `value` unless there is an entry under `key` that has not expired; whether it did.
+  /// Stores `value` unless a read would find one under `key`; whether it did.
   @discardableResult
   public func setIfAbsent(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil)
     throws -> Bool
@@ -21,7 +21,7 @@ extension Namespace {
       value.span, for: key, attributes: EntryAttributes(codec: .bytes, expires: expires))
   }
 
-  /// Stores text unless there is an entry under `key` that has not expired; whether it did.
+  /// Stores text unless a read would find a value under `key`; whether it did.
   @discardableResult
   public func setIfAbsent(_ value: String, for key: some StoreKey, expires: Expiration? = nil)
     throws -> Bool
@@ -47,7 +47,7 @@ extension Namespace {
     _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
   ) throws -> Bool {
     try change(key) { batch, key throws(LarderError) in
-      if try batch.living(key, in: name) != nil { return false }
+      if try batch.holdsFresh(key, in: name) { return false }
       try batch.put(value, for: key, in: name, attributes: attributes)
       return true
     }

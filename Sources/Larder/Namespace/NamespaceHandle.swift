@@ -88,6 +88,6 @@ extension ReadTransaction {
 
   func namespaceID(named name: String) throws(LMDBError) -> NamespaceID {
     guard let region = try find(CatalogueKey.namespace(name), in: .main) else { return .store }
-    return NamespaceRecord.id(bytes(of: region)) ?? .store
+    return NamespaceRecord.id(bytes(of: region), name: name) ?? .store
   }
 }

@@ -16,7 +16,7 @@ extension StoreCore {
       return
     }
     let record = transaction.bytes(of: region)
-    guard let header = EntryHeader(record), header.flags.isDisjoint(with: [.longKey, .chunked])
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned)
     else {
       try lendUncommon(
         record, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval, body)
@@ -79,11 +79,12 @@ extension StoreCore {
   private func isIntactLarge(
     _ header: EntryHeader, body: Span<UInt8>, key: Span<UInt8>, id: NamespaceID
   ) -> Bool {
-    if verified.contains(id, header.version) { return true }
+    let mark = header.verifiedMark(id: id, key: key, count: body.count)
+    if verified.contains(mark) { return true }
     guard header.expectedChecksum(id: id, key: key, body: body) == header.checksum else {
       return false
     }
-    verified.insert(id, header.version)
+    verified.insert(mark)
     return true
   }
 

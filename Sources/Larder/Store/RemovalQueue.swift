@@ -7,22 +7,38 @@ import Synchronization
 final class RemovalQueue: Sendable {
   static let capacity = 4096
 
-  private let keys = Mutex<Set<[UInt8]>>([])
+  private struct Keys {
+    var asked: Set<[UInt8]> = []
+    /// In a transaction that has not been committed yet.
+    var underWay: Set<[UInt8]> = []
+  }
+  private let keys = Mutex(Keys())
 
   /// `entry` is the entry's key in the main database.
   func ask(_ entry: [UInt8]) {
     keys.withLock { keys in
-      if keys.count < Self.capacity { keys.insert(entry) }
+      if keys.asked.count < Self.capacity { keys.asked.insert(entry) }
     }
   }
 
-  var isEmpty: Bool { keys.withLock { $0.isEmpty } }
+  /// Whether nothing waits and nothing is under way: what was asked for is then visible to every new read.
+  var isEmpty: Bool { keys.withLock { $0.asked.isEmpty && $0.underWay.isEmpty } }
 
   func take(_ limit: Int) -> [[UInt8]] {
     keys.withLock { keys in
-      let taken = Array(keys.prefix(limit))
-      keys.subtract(taken)
+      let taken = Array(keys.asked.prefix(limit))
+      keys.asked.subtract(taken)
+      keys.underWay.formUnion(taken)
       return taken
+    }
+  }
+
+  /// The transaction that took the removals is over; if it failed they wait again.
+  func finish(_ taken: [[UInt8]], done: Bool) {
+    if taken.isEmpty { return }
+    keys.withLock { keys in
+      keys.underWay.subtract(taken)
+      if !done { keys.asked.formUnion(taken) }
     }
   }
 }

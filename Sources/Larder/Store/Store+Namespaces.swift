@@ -60,7 +60,7 @@ extension Store {
 }
 
 extension Batch {
-  func names() throws(LarderError) -> [String] {
+  mutating func names() throws(LarderError) -> [String] {
     var names: [String] = []
     let prefix = CatalogueKey.namespaces
     try forEach(in: .main, from: prefix) { key, _ in
@@ -80,7 +80,19 @@ extension StoreCore {
   func namespaces(in transaction: borrowing ReadTransaction) throws(LarderError)
     -> [ListedNamespace]
   {
-    var records: [(name: String, bytes: [UInt8])] = []
+    var listed: [ListedNamespace] = []
+    for (name, bytes) in try catalogue(in: transaction) {
+      listed.append(
+        try facts(of: NamespaceRecord(bytes.span, name: name), name: name, in: transaction))
+    }
+    return listed
+  }
+
+  /// The catalogue's records as they are, by name.
+  func catalogue(in transaction: borrowing ReadTransaction) throws(LarderError)
+    -> [(name: String, record: [UInt8])]
+  {
+    var records: [(name: String, record: [UInt8])] = []
     let prefix = CatalogueKey.namespaces
     do throws(LMDBError) {
       var cursor = try transaction.cursor(in: .main)
@@ -93,16 +105,17 @@ extension StoreCore {
     } catch {
       throw self.error(error)
     }
-    var listed: [ListedNamespace] = []
-    for (name, bytes) in records {
-      let record = try NamespaceRecord(bytes.span, name: name)
-      let counters = try counters(of: record.id, in: transaction)
-      let facts = NamespaceFacts(
-        name: name, entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
-        stored: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
-        declared: record.rules.declared, overrides: record.rules.overrides)
-      listed.append(ListedNamespace(id: record.id, facts: facts, counters: counters))
-    }
-    return listed
+    return records
+  }
+
+  func facts(
+    of record: NamespaceRecord, name: String, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> ListedNamespace {
+    let counters = try counters(of: record.id, in: transaction)
+    let facts = NamespaceFacts(
+      name: name, entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
+      stored: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
+      declared: record.rules.declared, overrides: record.rules.overrides)
+    return ListedNamespace(id: record.id, facts: facts, counters: counters)
   }
 }

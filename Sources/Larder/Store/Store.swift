@@ -42,6 +42,7 @@ public struct Store: Sendable {
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     core = try StoreCore.open(at: path, options: options)
     isReadOnly = options.readOnly || options.foreign
+    if !isReadOnly { core.isWritable.store(true, ordering: .relaxed) }
   }
 
   /// A new store in the system's directory for temporary files, removed when its last handle goes. Its commits are not
@@ -56,6 +57,13 @@ public struct Store: Sendable {
     return store
   }
 
+  /// A new temporary store with a clock of its own, for tests.
+  public static func temporary(clock: any LarderClock) throws(LarderError) -> Store {
+    var options = Options()
+    options.clock = clock
+    return try temporary(options: options)
+  }
+
   /// The store's directory, with links resolved.
   public var path: String { core.environment.path }
 
@@ -68,7 +76,7 @@ public struct Store: Sendable {
   ///
   /// Afterwards every call throws ``LarderError/Code/closed``, through other handles of this process too.
   public func close() throws(LarderError) {
-    try core.close(flushing: !isReadOnly)
+    try core.close()
   }
 
   /// Puts everything written so far on the disk.

@@ -1,22 +1,27 @@
 import LMDB
+import Synchronization
 
 extension StoreCore {
   /// Writes what waits: removals that reads asked for and the counts of reads.
+  ///
+  /// One write is enough: it takes all that were asked for before it, and those that another write has taken are
+  /// committed before it begins.
   func flush() throws(LarderError) {
-    while !removals.isEmpty {
+    if !removals.isEmpty {
       try write { batch in try batch.removeQueued(limit: RemovalQueue.capacity) }
+    } else if allHandles.contains(where: { $0.unmerged() != ReadCounters() }) {
+      try write { _ in }
     }
-    if allHandles.contains(where: { $0.unmerged() != ReadCounters() }) { try write { _ in } }
   }
 
-  func close(flushing: Bool) throws(LarderError) {
+  func close() throws(LarderError) {
     guard environment.isOpen else { return }
     defer { environment.close() }
-    if flushing { try flush() }
+    if isWritable.load(ordering: .relaxed) { try flush() }
   }
 
-  /// Counting and statistics first see to the removals this process has queued.
+  /// Counting and statistics first see to the removals this process has queued; inside a write, that write does.
   func settle(_ store: Store) throws(LarderError) {
-    if !store.isReadOnly, !removals.isEmpty { try flush() }
+    if !store.isReadOnly, !removals.isEmpty, !environment.isWriting { try flush() }
   }
 }

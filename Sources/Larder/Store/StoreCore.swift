@@ -16,6 +16,10 @@ final class StoreCore: Sendable {
   /// The system's clock is read without going through the protocol.
   let usesSystemClock: Bool
   let chunksAbove: Int?
+  /// What a page of its own holds beside LMDB's header: a value in chunks needs no pages in a row.
+  let chunkSize: Int
+  /// Set once a handle that may write exists; only then does closing write what waits.
+  let isWritable = Atomic(false)
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
@@ -30,12 +34,14 @@ final class StoreCore: Sendable {
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
+    chunkSize = environment.info.pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
   }
 
+  // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
-    environment.close()
     if isTemporary.load(ordering: .relaxed) {
+      environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
       try? FileManager.default.removeItem(atPath: environment.path)
     }

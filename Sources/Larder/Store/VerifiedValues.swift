@@ -10,19 +10,15 @@ struct VerifiedValues {
 
   private let marks = AtomicWords(count: 1 << 16)
 
-  private func mark(_ id: NamespaceID, _ version: UInt64) -> (place: Int, mark: UInt64) {
-    let mixed = Checksum.mix(
-      version ^ 0x9E37_79B9_7F4A_7C15, UInt64(id.rawValue) ^ 0xE703_7ED1_A0B4_28DB)
-    return (Int(truncatingIfNeeded: mixed & 0xFFFF), mixed | 1)
-  }
+  func contains(_ mark: UInt64) -> Bool { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] == mark }
 
-  func contains(_ id: NamespaceID, _ version: UInt64) -> Bool {
-    let (place, mark) = mark(id, version)
-    return marks[place] == mark
-  }
+  func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
+}
 
-  func insert(_ id: NamespaceID, _ version: UInt64) {
-    let (place, mark) = mark(id, version)
-    marks[place] = mark
+extension EntryHeader {
+  /// Names this version of a value under this key: whatever of the header, the key or the place changes, the mark does.
+  func verifiedMark(id: NamespaceID, key: Span<UInt8>, count: Int) -> UInt64 {
+    let header = expectedChecksum(id: id, key: key, body: Span())
+    return Checksum.mix(header ^ UInt64(count), checksum ^ 0xE703_7ED1_A0B4_28DB) | 1
   }
 }

@@ -23,6 +23,7 @@ extension Batch {
   /// Declares a namespace's rules, making it if there is none. What an operator has set over them stays.
   public mutating func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try rules.validate()
+    let rules = rules.inMilliseconds
     var record = try recordMaking(name)
     guard record.rules.declared != rules else { return }
     record.rules.declared = rules
@@ -33,7 +34,7 @@ extension Batch {
   public mutating func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError)
   {
     guard var record = try record(named: name) else { throw Namespace.absent(name) }
-    record.rules.overrides = overrides
+    record.rules.overrides = overrides.inMilliseconds
     try record.rules.effective.validate()
     try store(record, named: name)
   }
@@ -42,18 +43,21 @@ extension Batch {
   public mutating func clear(_ name: String) throws(LarderError) -> Removal {
     guard var record = try record(named: name) else { return Removal() }
     let old = try loadCounters(record.id)
-    guard old.entries > 0 else { return Removal() }
+    guard try hasRecords(record.id) else { return Removal() }
+    let new = try newID()
+    counters[record.id] = nil
+    damaged.remove(record.id)
     let garbage = CatalogueKey.garbage(record.id)
     try change { transaction throws(LMDBError) in try transaction.put([], for: garbage, in: .main) }
-    var new = old
-    new.entries = 0
-    new.bytes = 0
-    new.stored = 0
-    new.policy = NamespaceCounters().policy
-    new.removals[.cleared] += old.entries
-    record.id = try newID()
-    counters[record.id] = new
-    state.garbage += 1
+    var emptied = old
+    emptied.entries = 0
+    emptied.bytes = 0
+    emptied.stored = 0
+    emptied.policy = NamespaceCounters().policy
+    emptied.removals[.cleared] &+= old.entries
+    record.id = new
+    counters[new] = emptied
+    state.garbage &+= 1
     state.entries &-= old.entries
     state.bytes &-= old.bytes
     state.stored &-= old.stored
@@ -61,14 +65,25 @@ extension Batch {
     return Removal(entries: Int(clamping: old.entries), bytes: Int(clamping: old.bytes))
   }
 
+  private mutating func hasRecords(_ id: NamespaceID) throws(LarderError) -> Bool {
+    let prefix = prefix(id)
+    return try read { transaction throws(LMDBError) in
+      var cursor = try transaction.cursor(in: .main)
+      return try cursor.seek(prefix.span)?.key.starts(with: prefix.span) ?? false
+    }
+  }
+
   /// Gives a namespace another name; its entries, rules and counts stay.
   public mutating func rename(_ old: String, to new: String) throws(LarderError) {
     try Namespace.validate(new)
     guard let record = try record(named: old) else { throw Namespace.absent(old) }
+    if old == new { return }
     guard try self.record(named: new) == nil else {
       throw LarderError(
         .exists, "there is a namespace \(new) already", hint: "clear or rename that one first")
     }
+    // What was read under the old name goes with the namespace.
+    try mergeReads()
     let key = CatalogueKey.namespace(old)
     try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: .main) }
     records[old] = nil

@@ -14,20 +14,24 @@ extension Batch {
     counters.stored = 0
     var sequences: [UInt64: [UInt8]] = [:]
     var deadlines: [[UInt8]: Int64] = [:]
+    var tags: [[UInt8]: [[UInt8]]] = [:]
+    var versions: Set<UInt64> = []
     var unreadable: [[UInt8]] = []
     try forEach(in: .main, from: prefix(id)) { slot, record in
       guard let entry = StoredEntry(slot: slot, record: record), entry.key != nil else {
         unreadable.append(slot)
         return
       }
-      counters.entries += 1
-      counters.bytes += UInt64(entry.valueCount)
-      counters.stored += UInt64(entry.storedCount)
+      counters.entries &+= 1
+      counters.bytes &+= UInt64(entry.valueCount)
+      counters.stored &+= UInt64(entry.storedCount)
+      if !entry.fields.tags.isEmpty { tags[slot] = entry.fields.tags }
+      if entry.header.flags.contains(.chunked) { versions.insert(entry.header.version) }
       sequences[entry.header.sequence] = slot
       deadlines[slot] = entry.header.deadline
     }
     for slot in unreadable {
-      counters.removals[.damaged] += 1
+      counters.removals[.damaged] &+= 1
       try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
     }
     state.entries &+= counters.entries
@@ -35,24 +39,52 @@ extension Batch {
     state.stored &+= counters.stored
     self.counters[id] = counters
     try dropDangling(id, sequences: sequences, deadlines: deadlines)
+    try dropDangling(id, tags: tags, versions: versions)
   }
 
   private mutating func dropDangling(
     _ id: NamespaceID, sequences: [UInt64: [UInt8]], deadlines: [[UInt8]: Int64]
   ) throws(LarderError) {
     let indexes = core.indexes
+    let prefix = prefix(id)
     var dangling: [(key: [UInt8], database: Database)] = []
-    try forEach(in: indexes.queue, from: prefix(id)) { key, storedKey in
-      let owner = sequences[key.span.bigEndian(at: 4)]
+    try forEach(in: indexes.queue, from: prefix) { key, storedKey in
+      let owner = key.count == 12 ? sequences[key.span.bigEndian(at: 4)] : nil
       if owner.map({ Array($0.dropFirst(4)).span.elementsEqual(storedKey) }) != true {
         dangling.append((key, indexes.queue))
       }
     }
     try forEach(in: indexes.deadlines, from: []) { key, _ in
       let slot = Array(key.dropFirst(8))
-      guard slot.starts(with: prefix(id)) else { return }
+      guard slot.starts(with: prefix) else { return }
       if deadlines[slot] != key.span.bigEndian(at: 0) { dangling.append((key, indexes.deadlines)) }
     }
+    try drop(dangling)
+  }
+
+  private mutating func dropDangling(
+    _ id: NamespaceID, tags: [[UInt8]: [[UInt8]]], versions: Set<UInt64>
+  ) throws(LarderError) {
+    let indexes = core.indexes
+    let prefix = prefix(id)
+    var dangling: [(key: [UInt8], database: Database)] = []
+    try forEach(in: indexes.tags, from: []) { key, _ in
+      guard let end = key.firstIndex(of: 0), key[(end + 1)...].starts(with: prefix) else { return }
+      if tags[Array(key[(end + 1)...])]?.contains(Array(key[..<end])) != true {
+        dangling.append((key, indexes.tags))
+      }
+    }
+    try forEach(in: indexes.chunks, from: prefix) { key, _ in
+      if key.count != 16 || !versions.contains(key.span.bigEndian(at: 4)) {
+        dangling.append((key, indexes.chunks))
+      }
+    }
+    try drop(dangling)
+  }
+
+  private mutating func drop(
+    _ dangling: [(key: [UInt8], database: Database)]
+  ) throws(LarderError) {
     for (key, database) in dangling {
       try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: database)
       }
@@ -66,7 +98,7 @@ extension Batch {
   }
 
   /// Walks the records whose keys begin with `prefix`.
-  func forEach(
+  mutating func forEach(
     in database: Database, from prefix: [UInt8], _ body: ([UInt8], Span<UInt8>) -> Void
   ) throws(LarderError) {
     try read { transaction throws(LMDBError) in

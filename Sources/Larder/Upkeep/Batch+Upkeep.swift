@@ -3,7 +3,9 @@ import LMDB
 extension Batch {
   /// Carries out removals that reads asked for, where the entry is still expired.
   mutating func removeQueued(limit: Int) throws(LarderError) {
-    for slot in core.removals.take(limit) {
+    let taken = core.removals.take(limit)
+    removing += taken
+    for slot in taken {
       guard case .entry(let entry) = try occupant(of: slot),
         entry.header.state(at: now.milliseconds) == .expired
       else { continue }
@@ -12,7 +14,7 @@ extension Batch {
   }
 
   /// Whether the id is a namespace's, and not one whose entries were cleared.
-  func isLive(_ id: NamespaceID) throws(LarderError) -> Bool {
+  mutating func isLive(_ id: NamespaceID) throws(LarderError) -> Bool {
     try read { transaction throws(LMDBError) in
       try transaction.value(for: CatalogueKey.garbage(id), in: .main) == nil
     }
@@ -35,6 +37,9 @@ extension Batch {
       }
       reclaimed += entries.count
       if reclaimed < limit {
+        try removeRest(of: id)
+        counters[id] = nil
+        damaged.remove(id)
         try change { transaction throws(LMDBError) in
           try transaction.remove(CatalogueKey.garbage(id), from: .main)
           try transaction.remove(CatalogueKey.counters(id), from: .main)
@@ -45,7 +50,21 @@ extension Batch {
     return reclaimed
   }
 
-  private func firstGarbage() throws(LarderError) -> NamespaceID? {
+  /// What damaged entries of a cleared namespace have left: its id may be given to another one day.
+  private mutating func removeRest(of id: NamespaceID) throws(LarderError) {
+    let prefix = prefix(id)
+    for database in [core.indexes.queue, core.indexes.chunks] {
+      var keys: [[UInt8]] = []
+      try forEach(in: database, from: prefix) { key, _ in keys.append(key) }
+      for key in keys {
+        try change { transaction throws(LMDBError) in
+          _ = try transaction.remove(key, from: database)
+        }
+      }
+    }
+  }
+
+  private mutating func firstGarbage() throws(LarderError) -> NamespaceID? {
     let prefix = CatalogueKey.garbage
     return try read { transaction throws(LMDBError) -> NamespaceID? in
       var cursor = try transaction.cursor(in: .main)
@@ -56,7 +75,7 @@ extension Batch {
     }
   }
 
-  private func entries(
+  private mutating func entries(
     of id: NamespaceID, limit: Int
   ) throws(LarderError) -> [(slot: [UInt8], entry: StoredEntry?)] {
     let prefix = prefix(id)
@@ -77,7 +96,15 @@ extension Batch {
   mutating func mergeReads() throws(LarderError) {
     for handle in core.allHandles {
       let pending = handle.unmerged()
-      guard pending != ReadCounters(), let record = try record(named: handle.name) else { continue }
+      guard pending != ReadCounters() else { continue }
+      let record: NamespaceRecord?
+      do throws(LarderError) {
+        record = try self.record(named: handle.name)
+      } catch  where failure == nil {
+        // A damaged record of one namespace must not keep the others from being written; its counts wait.
+        continue
+      }
+      guard let record else { continue }
       var counters = try loadCounters(record.id)
       for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       self.counters[record.id] = counters

@@ -22,7 +22,9 @@ extension StoreCore {
     var position: [UInt8]?
     repeat {
       let (removal, reached) = try write { batch in
-        try batch.purge(limit: Self.purgedPerBatch, behind: position, only: namespace?.name)
+        batch.leavesQueue = true
+        return try batch.purge(
+          limit: Self.purgedPerBatch, behind: position, only: namespace?.name)
       }
       total += removal
       position = reached
@@ -51,18 +53,27 @@ extension Batch {
     let due = try due(limit: limit, behind: position)
     var removal = Removal()
     for key in due {
-      let slot = Array(key.dropFirst(8))
-      if let only, slot.span.namespaceID != only { continue }
-      removal += try purge(slot, indexKey: key)
+      if key.count > 12 {
+        let slot = Array(key.dropFirst(8))
+        if let only, slot.span.namespaceID != only { continue }
+        removal += try purge(slot, indexKey: key)
+      } else {
+        // Damage: too short to lead anywhere.
+        let deadlines = core.indexes.deadlines
+        try change { transaction throws(LMDBError) in
+          _ = try transaction.remove(key, from: deadlines)
+        }
+      }
     }
-    state.newestStamp = max(state.newestStamp, UInt64(clamping: now.milliseconds))
+    stamp()
     return (removal, due.count < limit ? nil : due.last)
   }
 
   /// What one due record of the index leads to.
   private mutating func purge(_ slot: [UInt8], indexKey: [UInt8]) throws(LarderError) -> Removal {
     let deadline: Int64 = indexKey.span.bigEndian(at: 0)
-    if case .entry(let entry) = try occupant(of: slot), entry.header.deadline == deadline {
+    switch try occupant(of: slot) {
+    case .entry(let entry) where entry.header.deadline == deadline:
       let isLive = try isLive(entry.id)
       if !isLive {
         try eraseRecords(entry)
@@ -73,6 +84,13 @@ extension Batch {
         return Removal(entries: 1, bytes: entry.valueCount)
       }
       if try rearm(entry) { return Removal() }
+    case .damaged where try isLive(slot.span.namespaceID):
+      // Nobody can read it, and nothing else would ever come by here again.
+      damaged.insert(slot.span.namespaceID)
+      try count(.damaged, in: slot.span.namespaceID)
+      try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
+    case .nobody, .entry, .damaged:
+      break
     }
     // It leads to nothing that would miss it.
     let deadlines = core.indexes.deadlines
@@ -89,7 +107,8 @@ extension Batch {
       entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil, isIndexed: false)
   }
 
-  private func due(limit: Int, behind position: [UInt8]?) throws(LarderError) -> [[UInt8]] {
+  private mutating func due(limit: Int, behind position: [UInt8]?) throws(LarderError) -> [[UInt8]]
+  {
     let deadlines = core.indexes.deadlines
     let now = now.milliseconds
     let start = position ?? []
@@ -98,7 +117,7 @@ extension Batch {
       var cursor = try transaction.cursor(in: deadlines)
       var record = try cursor.seek(start.span)
       while let found = record, keys.count < limit,
-        found.key.bigEndian(at: 0, as: Int64.self) <= now
+        found.key.count < 8 || found.key.bigEndian(at: 0, as: Int64.self) <= now
       {
         let key = found.key.copied
         if key != position { keys.append(key) }
@@ -115,18 +134,22 @@ extension Batch {
     let newest = Int64(clamping: state.newestStamp)
     // The part of the gap in which this process saw the monotonic clock advance as well is no jump.
     let sinceOpening = monotonic - core.opened.monotonic.milliseconds
-    let watched = max(0, sinceOpening - max(0, newest - core.opened.now.milliseconds))
-    if newest == 0 || now.milliseconds - newest - watched <= day {
+    let sinceStamp = core.opened.now.duration(to: Timestamp(milliseconds: newest)).milliseconds
+    let watched = max(0, sinceOpening - max(0, sinceStamp))
+    let gap = Timestamp(milliseconds: newest).duration(to: now).milliseconds
+    if newest == 0 || gap <= day || gap - watched <= day {
       state.suspectSince = 0
       return true
     }
-    let since = Int64(clamping: state.suspectSince)
-    if since != 0, monotonic >= since + 60_000 {
+    // Kept one too large, because 0 stands for no doubt.
+    let doubt = Int64(clamping: state.suspectSince)
+    let since = doubt - 1
+    if doubt != 0, monotonic >= since, monotonic - since >= 60_000 {
       state.suspectSince = 0
       return true
     }
     // A boot begins the monotonic clock anew: then the doubt begins anew too.
-    if since == 0 || monotonic < since { state.suspectSince = UInt64(max(1, monotonic)) }
+    if doubt == 0 || monotonic < since { state.suspectSince = UInt64(clamping: monotonic) &+ 1 }
     return false
   }
 }

@@ -42,7 +42,7 @@ extension Store {
   /// Reads the whole store in one snapshot, which keeps freed pages from being used again meanwhile; changes nothing.
   public func verify() throws(LarderError) -> Verification {
     let transaction = try core.beginRead()
-    var verifier = Verifier(core: core, listed: try core.namespaces(in: transaction))
+    var verifier = Verifier(core: core)
     try verifier.run(in: transaction)
     return verifier.result
   }

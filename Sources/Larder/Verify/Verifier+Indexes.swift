@@ -44,7 +44,7 @@ extension Verifier {
     var record = try cursor.first()
     while let found = record {
       let bytes = found.key.copied
-      if let end = bytes.firstIndex(of: 0), bytes.count > end + 5 {
+      if let end = bytes.firstIndex(of: 0), end > 0, bytes.count > end + 5 {
         let slot = Array(bytes[(end + 1)...])
         let entry = try transaction.find(slot, in: .main).flatMap {
           StoredEntry(slot: slot, record: transaction.bytes(of: $0))
@@ -59,30 +59,20 @@ extension Verifier {
     }
   }
 
-  /// Every chunk must be of a value that is there: the queue leads from no version to its entry, so versions are
-  /// collected from the entries first.
+  /// Every chunk must be one of a value that is there, and none beyond its end.
   mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    if try transaction.statistics(of: core.indexes.chunks).records == 0 { return }
-    var versions: [NamespaceID: Set<UInt64>] = [:]
-    var first: [UInt8] = []
-    first.append(id: NamespaceID(rawValue: 1))
-    var entries = try transaction.cursor(in: .main)
-    var entry = try entries.seek(first.span)
-    while let found = entry, found.key.count >= 4,
-      found.key.namespaceID.rawValue < NamespaceID.limit
-    {
-      if let header = EntryHeader(found.value), header.flags.contains(.chunked) {
-        versions[found.key.namespaceID, default: []].insert(header.version)
-      }
-      entry = try entries.next()
-    }
     var cursor = try transaction.cursor(in: core.indexes.chunks)
     var record = try cursor.first()
     while let found = record {
-      let isKnown =
-        found.key.count == 16
-        && versions[found.key.namespaceID]?.contains(found.key.bigEndian(at: 4)) == true
-      if !isKnown { fault(.chunks, nil, "a chunk that no entry knows") }
+      if found.key.count != 16 {
+        fault(.chunks, nil, "a record of \(found.key.count) bytes")
+      } else {
+        let index: UInt32 = found.key.bigEndian(at: 12)
+        let count = chunked[found.key.namespaceID]?[found.key.bigEndian(at: 4)]
+        if count.map({ Int(index) * core.chunkSize < $0 }) != true {
+          fault(.chunks, nil, "chunk \(index) of a value that no entry knows")
+        }
+      }
       record = try cursor.next()
     }
   }

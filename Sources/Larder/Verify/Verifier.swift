@@ -3,22 +3,23 @@ import LMDB
 /// Compares everything the databases say with everything else they say.
 struct Verifier {
   let core: StoreCore
-  let listed: [StoreCore.ListedNamespace]
-  let names: [NamespaceID: String]
   var result = Verification()
-  var recounted: [NamespaceID: NamespaceCounters] = [:]
-  var garbage: Set<NamespaceID> = []
+  private var listed: [StoreCore.ListedNamespace] = []
+  private var names: [NamespaceID: String] = [:]
+  private var recounted: [NamespaceID: NamespaceCounters] = [:]
+  private var garbage: Set<NamespaceID> = []
+  /// How many entries ids have that neither a namespace nor the garbage list knows.
+  private var orphans: [NamespaceID: Int] = [:]
+  /// The values in chunks that are there, by namespace and version, and their lengths.
+  var chunked: [NamespaceID: [UInt64: Int]] = [:]
 
-  init(core: StoreCore, listed: [StoreCore.ListedNamespace]) {
-    self.core = core
-    self.listed = listed
-    names = Dictionary(listed.map { ($0.id, $0.facts.name) }) { first, _ in first }
-    result.namespaces = listed.count
-  }
+  init(core: StoreCore) { self.core = core }
 
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) {
+    try readCatalogue(transaction)
     do throws(LMDBError) {
       try findGarbage(transaction)
+      try findLostCounters(transaction)
       try checkEntries(transaction)
       try checkDeadlines(transaction)
       try checkQueue(transaction)
@@ -28,6 +29,24 @@ struct Verifier {
     } catch {
       throw core.error(error)
     }
+  }
+
+  private mutating func readCatalogue(_ transaction: borrowing ReadTransaction) throws(LarderError)
+  {
+    for (name, bytes) in try core.catalogue(in: transaction) {
+      let record: NamespaceRecord
+      do throws(LarderError) {
+        record = try NamespaceRecord(bytes.span, name: name)
+      } catch {
+        fault(.catalogue, nil, error.message)
+        continue
+      }
+      listed.append(try core.facts(of: record, name: name, in: transaction))
+      if let other = names.updateValue(name, forKey: record.id) {
+        fault(.catalogue, nil, "namespaces \(other) and \(name) have the same id")
+      }
+    }
+    result.namespaces = listed.count
   }
 
   mutating func fault(_ kind: Verification.Fault.Kind, _ slot: [UInt8]?, _ detail: String) {
@@ -45,7 +64,33 @@ struct Verifier {
     var cursor = try transaction.cursor(in: .main)
     var record = try cursor.seek(prefix.span)
     while let found = record, found.key.starts(with: prefix.span) {
-      garbage.insert(NamespaceID(rawValue: found.key.bigEndian(at: prefix.count)))
+      if found.key.count == prefix.count + 4 {
+        let id = NamespaceID(rawValue: found.key.bigEndian(at: prefix.count))
+        garbage.insert(id)
+        if let name = names[id] {
+          fault(.catalogue, nil, "namespace \(name) is on the garbage list")
+        }
+      } else {
+        fault(.catalogue, nil, "a record of the garbage list has \(found.key.count) bytes")
+      }
+      record = try cursor.next()
+    }
+  }
+
+  /// Counts of an id that nobody has would keep it from being given out again.
+  private mutating func findLostCounters(
+    _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    let prefix = Array(CatalogueKey.counters(.store).dropLast(4))
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      let id =
+        found.key.count == prefix.count + 4
+        ? NamespaceID(rawValue: found.key.bigEndian(at: prefix.count)) : .store
+      if names[id] == nil, !garbage.contains(id) {
+        fault(.catalogue, nil, "counts of namespace id \(id.rawValue), which does not exist")
+      }
       record = try cursor.next()
     }
   }
@@ -55,11 +100,17 @@ struct Verifier {
     first.append(id: NamespaceID(rawValue: 1))
     var cursor = try transaction.cursor(in: .main)
     var record = try cursor.seek(first.span)
-    while let found = record, found.key.count >= 4,
-      found.key.namespaceID.rawValue < NamespaceID.limit
-    {
-      try checkEntry(found.key.copied, found.value, transaction)
+    while let found = record, found.key.count == 0 || found.key[0] == 0 {
+      if found.key.count > 4 {
+        try checkEntry(found.key.copied, found.value, transaction)
+      } else {
+        fault(.catalogue, nil, "a record with a key of \(found.key.count) bytes")
+      }
       record = try cursor.next()
+    }
+    for (id, count) in orphans {
+      fault(
+        .catalogue, nil, "\(count) entries of namespace id \(id.rawValue), which does not exist")
     }
   }
 
@@ -67,22 +118,28 @@ struct Verifier {
     _ slot: [UInt8], _ record: Span<UInt8>, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     let id = slot.span.namespaceID
+    if let header = EntryHeader(record), header.flags.contains(.chunked) {
+      let payload = record.extracting(header.payloadStart..<record.count)
+      chunked[id, default: [:]][header.version] = ChunkedPayload(payload)?.count ?? 0
+    }
     if garbage.contains(id) {
       result.garbage += 1
       return
     }
-    if names[id] == nil {
-      return fault(
-        .catalogue, slot, "an entry of namespace id \(id.rawValue), which does not exist")
+    guard names[id] != nil else {
+      orphans[id, default: 0] += 1
+      return
     }
     guard StoredKey.isWellFormed(slot.span.extracting(4..<slot.count)),
       let entry = StoredEntry(slot: slot, record: record), let key = entry.key,
-      entry.header.flags.isSubset(of: .known), StoredKey(key.span).bytes == entry.storedKey.bytes
+      StoredKey(key.span).bytes == entry.storedKey.bytes
     else { return fault(.damagedEntry, slot, "the entry cannot be read") }
     var counters = recounted[id] ?? NamespaceCounters()
-    counters.entries += 1
-    counters.bytes += UInt64(entry.valueCount)
-    counters.stored += UInt64(entry.storedCount)
+    counters.entries &+= 1
+    counters.bytes &+= UInt64(entry.valueCount)
+    counters.stored &+= UInt64(entry.storedCount)
+    // The highest number given out so far.
+    counters.next = max(counters.next, entry.header.version, entry.header.sequence)
     recounted[id] = counters
     result.entries += 1
     result.bytes += entry.valueCount
@@ -141,9 +198,15 @@ struct Verifier {
     for namespace in listed {
       let found = recounted[namespace.id] ?? NamespaceCounters()
       let counted = namespace.counters
-      totals.entries += counted.entries
-      totals.bytes += counted.bytes
-      totals.stored += counted.stored
+      totals.entries &+= counted.entries
+      totals.bytes &+= counted.bytes
+      totals.stored &+= counted.stored
+      if found.entries > 0, found.next >= counted.next {
+        result.faults.append(
+          .init(
+            kind: .counters, namespace: namespace.facts.name, key: nil,
+            detail: "the next number would be \(counted.next), and \(found.next) is in use"))
+      }
       if (found.entries, found.bytes, found.stored) != (
         counted.entries, counted.bytes, counted.stored
       ) {

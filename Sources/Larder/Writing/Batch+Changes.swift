@@ -27,7 +27,12 @@ extension Batch {
   public mutating func set<Value>(
     _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil
   ) throws {
-    let bytes = try cache.encode(value)
+    try set(encoded: try cache.encode(value), for: key, in: cache, expires: expires)
+  }
+
+  mutating func set<Value>(
+    encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>, expires: Expiration?
+  ) throws {
     try declare(cache)
     try key.withKeyBytes { key in
       try put(
@@ -67,7 +72,7 @@ extension Batch {
 
   /// Removes what is under the key, expired or damaged included; whether that was an entry that had not expired.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
-    guard let record = try record(named: namespace), (1...Key.longest).contains(key.count) else {
+    guard (1...Key.longest).contains(key.count), let record = try record(named: namespace) else {
       return false
     }
     let slot = StoredKey.entry(key, in: record.id)
@@ -75,7 +80,9 @@ extension Batch {
     case .nobody:
       return false
     case .damaged:
+      try account(0)
       damaged.insert(record.id)
+      try count(.damaged, in: record.id)
       try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
       return false
     case .entry(let entry):
@@ -87,6 +94,17 @@ extension Batch {
     }
   }
 
+  /// Whether a read would find a value.
+  mutating func holdsFresh(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
+    guard let entry = try living(key, in: namespace),
+      entry.header.state(at: now.milliseconds) == .fresh
+    else { return false }
+    let isSmall = entry.recordCount - EntryHeader.size <= VerifiedValues.threshold
+    // A small record's checksum has been looked at.
+    if isSmall, !entry.header.flags.contains(.chunked) { return true }
+    return try value(for: key, in: namespace) != nil
+  }
+
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
     guard let entry = try living(key, in: namespace),
       entry.header.state(at: now.milliseconds) == .fresh,
@@ -96,7 +114,9 @@ extension Batch {
     return entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
   }
 
-  private func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+  private mutating func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError)
+    -> [UInt8]?
+  {
     guard let expected = ChunkedPayload(payload.span) else { return nil }
     let prefix = Array(IndexKey.chunk(0, of: entry.header.version, in: entry.id).dropLast(4))
     var value: [UInt8] = []

@@ -43,18 +43,13 @@ extension Batch {
     throws(LarderError)
   {
     let chunks = core.indexes.chunks
-    // What one page of its own holds beside LMDB's header.
-    let size = core.environment.info.pageSize - 16
+    let size = core.chunkSize
     var offset = 0
     var index: UInt32 = 0
     while offset < value.count {
       let key = IndexKey.chunk(index, of: version, in: id)
       let piece = value.extracting(offset..<min(offset + size, value.count))
-      do throws(LMDBError) {
-        try transaction.put(piece, for: key.span, in: chunks)
-      } catch {
-        throw core.error(error)
-      }
+      try put(piece, for: key, in: chunks)
       offset += size
       index += 1
     }

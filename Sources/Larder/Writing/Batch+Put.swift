@@ -6,25 +6,27 @@ extension Batch {
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: String, attributes: EntryAttributes
   ) throws(LarderError) {
     try checkKey(key, in: namespace)
-    let record = try recordMaking(namespace)
-    let rules = record.rules.effective
+    // Everything that can be refused is looked at before anything is changed.
+    let rules = (try record(named: namespace)?.rules ?? NamespaceRecord.RuleSet()).effective
     guard value.count <= rules.largestValue else {
       throw LarderError(
         .overLimit,
         "a value of \(value.count) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
         hint: "raise the namespace's largest value, or store less")
     }
-    try account(value.count + key.count)
-    let slot = StoredKey.entry(key, in: record.id)
     let isLong = key.count > StoredKey.longestShort
     let fields = try attributes.fields(longKey: isLong ? key.copied : nil)
+    let encodedFields = fields.encoded()
+    try account(value.count + key.count + encodedFields.count)
+    let record = try recordMaking(namespace)
+    let slot = StoredKey.entry(key, in: record.id)
     var counters = try loadCounters(record.id)
     let previous = try replaced(at: slot, key: key, counters: &counters)
 
     let expires = (attributes.expires ?? rules.expires).deadline(from: now)
     let staleUntil = lateEnd(expires, stale: attributes.stale ?? rules.stale)
     let version = counters.next
-    counters.next += 1
+    counters.next &+= 1
     var flags: EntryHeader.Flags = isLong ? .longKey : []
     if attributes.isPinned { flags.insert(.pinned) }
     let isChunked = core.chunksAbove.map { value.count > $0 } ?? false
@@ -39,18 +41,18 @@ extension Batch {
 
     let payload = isChunked ? ChunkedPayload(of: value).encoded : []
     let stored = try writeRecord(
-      slot: slot, header: header, fields: fields.encoded(),
+      slot: slot, header: header, fields: encodedFields,
       payload: isChunked ? payload.span : value, key: key)
     if isChunked { try writeChunks(value, version: version, id: record.id) }
 
     let storedCount = UInt64(stored + (isChunked ? value.count : 0))
-    counters.entries += previous == nil ? 1 : 0
-    counters.bytes += UInt64(value.count)
-    counters.stored += storedCount
-    state.entries += previous == nil ? 1 : 0
-    state.bytes += UInt64(value.count)
-    state.stored += storedCount
-    state.newestStamp = max(state.newestStamp, UInt64(clamping: now.milliseconds))
+    counters.entries &+= previous == nil ? 1 : 0
+    counters.bytes &+= UInt64(value.count)
+    counters.stored &+= storedCount
+    state.entries &+= previous == nil ? 1 : 0
+    state.bytes &+= UInt64(value.count)
+    state.stored &+= storedCount
+    stamp()
     self.counters[record.id] = counters
   }
 
@@ -76,16 +78,16 @@ extension Batch {
     case .nobody:
       return nil
     case .damaged:
-      counters.removals[.damaged] += 1
+      counters.removals[.damaged] &+= 1
       damaged.insert(slot.span.namespaceID)
       return nil
     case .entry(let previous) where previous.has(key):
-      counters.removals[.replaced] += 1
+      counters.removals[.replaced] &+= 1
       uncount(previous, &counters)
       if previous.header.flags.contains(.chunked) { try removeChunks(of: previous) }
       return previous
     case .entry(let other):
-      counters.removals[.replaced] += 1
+      counters.removals[.replaced] &+= 1
       self.counters[other.id] = counters
       try erase(other)
       counters = try loadCounters(other.id)

@@ -4,7 +4,13 @@ extension Batch {
   /// Removes an entry from every database and every count, for a reason that is counted.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try erase(entry)
-    counters[entry.id]?.removals[reason] += 1
+    try count(reason, in: entry.id)
+  }
+
+  mutating func count(_ reason: RemovalReason, in id: NamespaceID) throws(LarderError) {
+    var counters = try loadCounters(id)
+    counters.removals[reason] &+= 1
+    self.counters[id] = counters
   }
 
   /// Removes an entry from every database and every count.
@@ -38,10 +44,12 @@ extension Batch {
   /// - Parameter isIndexed: whether the deadline index still has the entry where its header says.
   /// - Returns: false if the record is damaged: a new checksum must not vouch for it, so it is left as it is.
   mutating func reschedule(
-    _ entry: StoredEntry, expires: Int64, staleUntil: Int64, isIndexed: Bool = true
+    _ entry: StoredEntry, expires: Int64, staleUntil: Int64, written: Int64? = nil,
+    isIndexed: Bool = true
   ) throws(LarderError) -> Bool {
     guard let key = entry.key, let body = try intactBody(of: entry, key: key) else { return false }
     var header = entry.header
+    header.written = written ?? header.written
     header.expires = expires
     header.staleUntil = staleUntil
     header.deadline = try index(
@@ -54,7 +62,7 @@ extension Batch {
   }
 
   /// All that follows an entry's header, if the checksum says that it is what was written.
-  func intactBody(of entry: StoredEntry, key: [UInt8]) throws(LarderError) -> [UInt8]? {
+  mutating func intactBody(of entry: StoredEntry, key: [UInt8]) throws(LarderError) -> [UInt8]? {
     try read { transaction throws(LMDBError) -> [UInt8]? in
       guard let record = try transaction.value(for: entry.slot, in: .main) else { return nil }
       let body = record.extracting(EntryHeader.size..<record.count)

@@ -23,8 +23,15 @@ public struct Batch: ~Copyable {
   var damaged: Set<NamespaceID> = []
   /// Counts of reads that this batch takes into the store; if it fails they are pending again.
   var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
+  /// Removals asked for by reads that this batch carries out; if it fails they are waiting again.
+  var removing: [[UInt8]] = []
+  /// Set by a purge, which finds what has expired by itself and counts it.
+  var leavesQueue = false
   private var changes = 0
   private var size = 0
+  /// Why nothing of this batch can be committed any more: a change went wrong midway, whether or not the caller caught
+  /// the error.
+  private(set) var failure: (error: LarderError, cause: LMDBError?)?
 
   /// - Parameter state: the store's state as the transaction finds it.
   init(_ transaction: consuming WriteTransaction, state: StoreState, core: StoreCore) {
@@ -37,17 +44,21 @@ public struct Batch: ~Copyable {
 
   /// Counts a change against the batch's bounds.
   mutating func account(_ bytes: Int) throws(LarderError) {
+    if let failure { throw failure.error }
     changes += 1
     size += bytes
     if changes > 1, changes > Self.largestCount || size > Self.largestSize {
-      throw LarderError(
+      let error = LarderError(
         .overLimit, "a batch of \(changes) changes and \(size) bytes is too large",
         hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes")
+      failure = (error, nil)
+      throw error
     }
   }
 
   /// Writes what was accumulated: each namespace's counters once, and the store's state.
   mutating func finish() throws(LarderError) {
+    if let failure { throw failure.error }
     for id in damaged { try repair(id) }
     for (id, counters) in counters where counters != storedCounters[id] {
       try change { transaction throws(LMDBError) in
@@ -98,18 +109,18 @@ extension Batch {
   }
 
   mutating func store(_ record: NamespaceRecord, named name: String) throws(LarderError) {
-    let bytes = try record.encoded()
+    let bytes = try record.encoded(name: name)
     try change { transaction throws(LMDBError) in
       try transaction.put(bytes, for: CatalogueKey.namespace(name), in: .main)
     }
     records[name] = record
-    state.generation += 1
+    state.generation &+= 1
   }
 
   /// An id that neither a namespace nor garbage has.
   mutating func newID() throws(LarderError) -> NamespaceID {
     for _ in 0..<NamespaceID.limit {
-      if state.nextID >= NamespaceID.limit { state.nextID = 1 }
+      if !(1..<UInt64(NamespaceID.limit)).contains(state.nextID) { state.nextID = 1 }
       let id = NamespaceID(rawValue: UInt32(state.nextID))
       state.nextID += 1
       let key = CatalogueKey.counters(id)
@@ -138,15 +149,40 @@ extension Batch {
     return loaded
   }
 
-  func read<Result>(
+  mutating func read<Result>(
     _ body: (borrowing WriteTransaction) throws(LMDBError) -> Result
   ) throws(LarderError) -> Result {
-    do throws(LMDBError) { return try body(transaction) } catch { throw core.error(error) }
+    do throws(LMDBError) { return try body(transaction) } catch { throw failed(error) }
   }
 
   mutating func change<Result>(
     _ body: (inout WriteTransaction) throws(LMDBError) -> Result
   ) throws(LarderError) -> Result {
-    do throws(LMDBError) { return try body(&transaction) } catch { throw core.error(error) }
+    do throws(LMDBError) { return try body(&transaction) } catch { throw failed(error) }
+  }
+
+  mutating func put(
+    _ value: Span<UInt8>, for key: [UInt8], in database: Database
+  ) throws(LarderError) {
+    do throws(LMDBError) {
+      try transaction.put(value, for: key.span, in: database)
+    } catch {
+      throw failed(error)
+    }
+  }
+
+  private mutating func failed(_ cause: LMDBError) -> LarderError {
+    let error = core.error(cause)
+    if failure == nil { failure = (error, cause) }
+    return error
+  }
+
+  /// Notes the moment of a write or a purge, against which a later purge judges its clock.
+  ///
+  /// The last one and not the largest: a clock that was ahead for a while must not leave a mark that excuses the next
+  /// jump.
+  mutating func stamp() {
+    state.newestStamp = UInt64(clamping: now.milliseconds)
+    state.suspectSince = 0
   }
 }

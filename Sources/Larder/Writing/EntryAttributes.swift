@@ -22,7 +22,10 @@ package struct EntryAttributes: Sendable {
     // The whole key comes first, where a read looks for it.
     if let longKey { fields[.key] = longKey }
     if let owner { fields[.owner] = owner.bytes }
-    fields.tags = try tags.map { tag throws(LarderError) in try Self.validated(tag) }
+    for tag in tags {
+      let bytes = try Self.validated(tag)
+      if !fields.tags.contains(bytes) { fields.tags.append(bytes) }
+    }
     if let entityTag { fields[.entityTag] = entityTag }
     if let lastModified { fields[.lastModified] = lastModified }
     if let metadata { fields[.metadata] = metadata }

@@ -21,27 +21,38 @@ extension StoreCore {
   /// The same for a caller's closure, whose own errors come back as they are.
   func writeAny<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
+    var removing: [[UInt8]] = []
+    var thrown: (any Error)?
     do {
-      return try environment.write { transaction in
+      let result = try environment.write { transaction in
         let state = try transaction.state()
         var batch = Batch(transaction, state: state, core: self)
         do {
           let result = try body(&batch)
-          try batch.removeQueued(limit: Self.removalsPerWrite)
+          if !batch.leavesQueue { try batch.removeQueued(limit: Self.removalsPerWrite) }
           try batch.reclaim(limit: Self.reclaimedPerWrite)
           try batch.mergeReads()
           try batch.finish()
           merged = batch.merged
+          removing = batch.removing
           transaction = batch.release()
           return result
         } catch {
           merged = batch.merged
+          removing = batch.removing
+          thrown = error
+          let cause = batch.failure?.cause
           transaction = batch.release()
-          throw error
+          // The layer below learns from its own errors, such as that the map is full.
+          throw cause ?? error
         }
       }
+      removals.finish(removing, done: true)
+      return result
     } catch {
       for (handle, counts) in merged { handle.note(counts, takenBack: true) }
+      removals.finish(removing, done: false)
+      if let thrown { throw thrown }
       if let error = error as? LMDBError { throw self.error(error) }
       throw error
     }

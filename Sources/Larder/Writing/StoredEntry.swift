@@ -22,9 +22,9 @@ struct StoredEntry {
     self.recordCount = recordCount
   }
 
-  /// Nil for a record that is damaged beyond telling what it indexes.
+  /// Nil for a record that is damaged beyond telling what it indexes, or of a kind this build does not know.
   init?(slot: [UInt8], record: Span<UInt8>) {
-    guard let header = EntryHeader(record), header.payloadStart <= record.count,
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .known),
       let fields = EntryFields(record.extracting(EntryHeader.size..<header.payloadStart))
     else { return nil }
     self.slot = slot
@@ -56,27 +56,27 @@ enum Occupant {
 }
 
 extension Batch {
-  /// What is in the slot. A small record's checksum is looked at, because its lengths are about to be believed; for a
-  /// large one that would cost more than it is worth.
-  func occupant(of slot: [UInt8]) throws(LarderError) -> Occupant {
-    try read { transaction throws(LMDBError) -> Occupant in
+  /// What is in the slot. What the record says of itself is about to be believed, so a small one's checksum is looked
+  /// at. A large one would have to be read whole for that; instead the indexes must have it where it says it is.
+  mutating func occupant(of slot: [UInt8]) throws(LarderError) -> Occupant {
+    let indexes = core.indexes
+    return try read { transaction throws(LMDBError) -> Occupant in
       guard let record = try transaction.value(for: slot, in: .main) else { return .nobody }
       guard let entry = StoredEntry(slot: slot, record: record), let key = entry.key else {
         return .damaged
       }
       let body = record.extracting(EntryHeader.size..<record.count)
-      if body.count <= VerifiedValues.threshold,
-        entry.header.expectedChecksum(id: entry.id, key: key.span, body: body)
-          != entry.header.checksum
-      {
-        return .damaged
-      }
-      return .entry(entry)
+      let isBelieved =
+        body.count <= VerifiedValues.threshold
+        ? entry.header.expectedChecksum(id: entry.id, key: key.span, body: body)
+          == entry.header.checksum
+        : try entry.isIndexed(in: transaction, indexes)
+      return isBelieved ? .entry(entry) : .damaged
     }
   }
 
   /// The entry of exactly that key; nil if the slot is empty, damaged, or another long key's.
-  func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
+  mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
     guard !key.isEmpty, key.count <= Key.longest,
       case .entry(let found) = try occupant(of: StoredKey.entry(key, in: id)), found.has(key)
     else { return nil }
@@ -85,6 +85,26 @@ extension Batch {
 }
 
 extension StoredEntry {
+  /// Whether each index has the entry where its header and fields say.
+  func isIndexed(
+    in transaction: borrowing WriteTransaction, _ indexes: Indexes
+  ) throws(LMDBError) -> Bool {
+    if header.deadline != EntryHeader.never,
+      try transaction.value(
+        for: IndexKey.deadline(header.deadline, entry: slot), in: indexes.deadlines) == nil
+    {
+      return false
+    }
+    for tag in fields.tags {
+      guard tag.count <= IndexKey.longestTag,
+        try transaction.value(for: IndexKey.tag(tag, entry: slot), in: indexes.tags) != nil
+      else { return false }
+    }
+    let place = IndexKey.queue(header.sequence, in: id)
+    return try transaction.value(for: place, in: indexes.queue)?
+      .elementsEqual(storedKey.bytes.span) ?? false
+  }
+
   /// Whether the entry is that key's, and not that of another long key with the same stored form.
   func has(_ key: Span<UInt8>) -> Bool {
     !header.flags.contains(.longKey) || fields[.key].map { $0.span.elementsEqual(key) } == true

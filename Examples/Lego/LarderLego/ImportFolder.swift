@@ -1,0 +1,87 @@
+import ArgumentParser
+import Larder
+import LegoCache
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+struct ImportFolder: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Makes a store hold what a folder has, and says what that changed.",
+    discussion: """
+      The folder has Rebrickable's CSV downloads (colors.csv.gz, parts.csv.gz, ...; packed or not) or JSON in the shape \
+      of its API (colors.json, ...). What is stored and no longer in the folder is removed; kinds that the folder does \
+      not have are left alone.
+      """)
+
+  @Argument(help: "The folder.")
+  var folder: String
+
+  @Option(help: "The store; made if there is none.")
+  var store: String
+
+  @Option(help: "How long entities stay: default, long-term, short-term or never.")
+  var lifetimes = LifetimesName.longTerm
+
+  @Option(
+    parsing: .upToNextOption,
+    help: "Only these kinds: \(EntityKind.allCases.map(\.word).joined(separator: ", ")).")
+  var only: [KindName] = []
+
+  @Flag(help: "Print the summary as JSON.")
+  var json = false
+
+  func run() throws {
+    let source = try source()
+    let store = try Store.opened(at: store, options: Store.Options())
+    let kinds = only.isEmpty ? EntityKind.allCases : only.map(\.kind)
+    let line = Console.isWatched ? try ProgressLine(estimates: estimates(of: source, kinds)) : nil
+    let start = ContinuousClock.now
+    let report: ImportReport
+    do {
+      defer { line?.clear() }
+      report = try LegoImport(into: LegoCache(store, lifetimes: lifetimes.lifetimes))
+        .run(source, kinds: kinds) { line?.advance($0) }
+    }
+    let summary = ImportSummary(
+      report: report, store: store.path, seconds: (ContinuousClock.now - start) / .seconds(1))
+    try store.close()
+    print(json ? try summary.json : summary.text(naming: self.store))
+  }
+
+  private func source() throws(Failure) -> any EntitySource {
+    var isFolder = false
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else {
+      throw Failure(
+        .usage, isFolder ? "cannot read \(folder)" : "there is no folder \(folder)",
+        hint: "name a folder of CSV downloads, or of JSON such as Examples/Lego/Sample")
+    }
+    let (dump, entities) = (RebrickableDump(directory: folder), EntityFolder(directory: folder))
+    switch (dump.kinds.isEmpty, entities.kinds.isEmpty) {
+    case (false, true): return dump
+    case (true, false): return entities
+    case (true, true):
+      throw Failure(
+        .usage, "\(folder) has neither a table of a CSV dump nor entities as JSON",
+        hint: "it should have colors.csv.gz, parts.csv.gz, ... or colors.json, parts.json, ...")
+    case (false, false):
+      throw Failure(
+        .usage, "\(folder) has both CSV tables and JSON entities",
+        hint: "which of them holds? put them into folders of their own")
+    }
+  }
+
+  private func estimates(of source: any EntitySource, _ kinds: [EntityKind]) throws
+    -> [EntityKind: Int]
+  {
+    var estimates: [EntityKind: Int] = [:]
+    for kind in source.kinds where kinds.contains(kind) {
+      estimates[kind] = try source.estimate(kind)
+    }
+    return estimates
+  }
+}

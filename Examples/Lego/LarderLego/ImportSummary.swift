@@ -1,0 +1,89 @@
+import LegoCache
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What is said at the end of an import.
+struct ImportSummary {
+  var report: ImportReport
+  var store: String
+  var seconds: Double
+
+  /// A table, what was left out, how long it took, and how to look at the store.
+  /// - Parameter path: the store as the user called it.
+  func text(naming path: String) -> String {
+    let kinds = EntityKind.allCases.filter { report.tallies[$0] != nil }
+    var rows = [["", "added", "changed", "renewed", "unchanged", "removed"]]
+    rows += kinds.map { row($0.word, report.tallies[$0] ?? ImportReport.Tally()) }
+    if kinds.count > 1 { rows.append(row("total", report.total)) }
+    let first = rows.map { $0[0].count }.max() ?? 0
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    var lines = rows.map { row in
+      let numbers = row.indices.dropFirst().map { row[$0].flushRight(to: widths[$0]) }
+      return ([row[0].padded(to: first)] + numbers).joined(separator: "  ")
+    }
+    for kind in EntityKind.allCases {
+      switch report.omissions[kind] {
+      case .absent: lines.append("\(kind.word) left alone: the folder does not have them in full")
+      case .off: lines.append("\(kind.word) left alone: these lifetimes switch them off")
+      case nil: continue
+      }
+    }
+    let rate = Int(Double(report.total.read) / max(seconds, 0.001)).grouped
+    lines += [
+      "", "\(report.total.read.grouped) entities in \(time), \(rate)/s", "", "Look at them:",
+    ]
+    let larder = "larder \(path.shellWord)"
+    lines.append("  \(larder) -e namespaces")
+    if let kind = kinds.max(by: { report.tallies[$0]?.read ?? 0 < report.tallies[$1]?.read ?? 0 }) {
+      lines.append("  \(larder) -e 'keys @\(kind.namespace) --limit 5'")
+    }
+    lines.append("  \(larder) -e 'keys @* --sort expiry --limit 5 --long'")
+    return lines.joined(separator: "\n")
+  }
+
+  var json: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      let kinds = EntityKind.allCases.compactMap { kind in
+        report.tallies[kind].map { Document.Kind(namespace: kind.namespace, tally: $0) }
+      }
+      let omitted = EntityKind.allCases.compactMap { kind in
+        report.omissions[kind].map { Document.Omitted(namespace: kind.namespace, reason: $0) }
+      }
+      let document = Document(
+        store: store, seconds: seconds, kinds: kinds, omitted: omitted, total: report.total)
+      return String(decoding: try encoder.encode(document), as: UTF8.self)
+    }
+  }
+
+  private struct Document: Encodable {
+    struct Kind: Encodable {
+      var namespace: String
+      var tally: ImportReport.Tally
+    }
+    struct Omitted: Encodable {
+      var namespace: String
+      var reason: ImportReport.Omission
+    }
+    var store: String
+    var seconds: Double
+    var kinds: [Kind]
+    var omitted: [Omitted]
+    var total: ImportReport.Tally
+  }
+
+  private func row(_ name: String, _ tally: ImportReport.Tally) -> [String] {
+    [name]
+      + [tally.added, tally.changed, tally.renewed, tally.unchanged, tally.removed].map(\.grouped)
+  }
+
+  private var time: String {
+    seconds < 1
+      ? "\(Int(seconds * 1000)) ms" : "\(Int(seconds * 10) / 10).\(Int(seconds * 10) % 10) s"
+  }
+}

@@ -1,0 +1,42 @@
+/// A set or a minifig; the API answers both in one shape, a minifig without year and theme.
+public struct ModelSet: LegoEntity {
+  /// `10294-1`, `CINDERELLASCASTLE-1`, or `fig-000018`; always text.
+  public var setNum: String
+  public var name: String
+  /// May lie in the future.
+  public var year: Int?
+  public var themeID: Int?
+  /// 0 for thousands of sets whose parts nobody listed.
+  public var partCount: Int?
+  public var imageURL: String?
+  public var url: String?
+  /// ISO 8601 with microseconds, kept as the server wrote it.
+  public var lastModified: String?
+
+  public init(
+    setNum: String, name: String, year: Int? = nil, themeID: Int? = nil, partCount: Int? = nil,
+    imageURL: String? = nil, url: String? = nil, lastModified: String? = nil
+  ) {
+    self.setNum = setNum
+    self.name = name
+    self.year = year
+    self.themeID = themeID
+    self.partCount = partCount
+    self.imageURL = imageURL
+    self.url = url
+    self.lastModified = lastModified
+  }
+
+  public static let kind = EntityKind.sets
+  public var key: String { setNum }
+
+  enum CodingKeys: String, CodingKey {
+    case name, year
+    case setNum = "set_num"
+    case themeID = "theme_id"
+    case partCount = "num_parts"
+    case imageURL = "set_img_url"
+    case url = "set_url"
+    case lastModified = "last_modified_dt"
+  }
+}

@@ -1,0 +1,57 @@
+/// A part, in no particular colour.
+///
+/// A list leaves out `prints`, `molds` and `alternates`; those of a detail are complete, and may be empty.
+public struct Part: LegoEntity {
+  /// Digits, letters, dots and dashes; leading zeros count.
+  public var partNum: String
+  public var name: String
+  public var categoryID: Int
+  public var yearFrom: Int?
+  public var yearTo: Int?
+  public var url: String?
+  public var imageURL: String?
+  /// Part numbers that are this part with a print on it.
+  public var prints: [String]?
+  /// Part numbers of the same shape from another mould.
+  public var molds: [String]?
+  /// Part numbers that can take this one's place.
+  public var alternates: [String]?
+  /// By system: the numbers others use.
+  public var externalIDs: [String: [String?]]?
+  /// The part this one is a print of.
+  public var printOf: String?
+
+  public init(
+    partNum: String, name: String, categoryID: Int, yearFrom: Int? = nil, yearTo: Int? = nil,
+    url: String? = nil, imageURL: String? = nil, prints: [String]? = nil, molds: [String]? = nil,
+    alternates: [String]? = nil, externalIDs: [String: [String?]]? = nil, printOf: String? = nil
+  ) {
+    self.partNum = partNum
+    self.name = name
+    self.categoryID = categoryID
+    self.yearFrom = yearFrom
+    self.yearTo = yearTo
+    self.url = url
+    self.imageURL = imageURL
+    self.prints = prints
+    self.molds = molds
+    self.alternates = alternates
+    self.externalIDs = externalIDs
+    self.printOf = printOf
+  }
+
+  public static let kind = EntityKind.parts
+  public var key: String { partNum }
+
+  enum CodingKeys: String, CodingKey {
+    case name, prints, molds, alternates
+    case partNum = "part_num"
+    case categoryID = "part_cat_id"
+    case yearFrom = "year_from"
+    case yearTo = "year_to"
+    case url = "part_url"
+    case imageURL = "part_img_url"
+    case externalIDs = "external_ids"
+    case printOf = "print_of"
+  }
+}

@@ -1,0 +1,21 @@
+/// A category of parts.
+public struct PartCategory: LegoEntity, Identifiable {
+  public var id: Int
+  public var name: String
+  /// How many parts it has; `nil` where the source does not count.
+  public var partCount: Int?
+
+  public init(id: Int, name: String, partCount: Int? = nil) {
+    self.id = id
+    self.name = name
+    self.partCount = partCount
+  }
+
+  public static let kind = EntityKind.categories
+  public var key: String { String(id) }
+
+  enum CodingKeys: String, CodingKey {
+    case id, name
+    case partCount = "part_count"
+  }
+}

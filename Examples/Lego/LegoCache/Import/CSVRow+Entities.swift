@@ -1,0 +1,59 @@
+extension Color {
+  /// The counts and years that dumps carry since 2025 are not part of the API's colour.
+  init(_ row: CSVRow) throws(DumpError) {
+    self.init(
+      id: try row.number("id"), name: try row.text("name"), rgb: try row.text("rgb"),
+      isTransparent: try row.optionalTruth("is_trans"))
+  }
+}
+
+extension Theme {
+  init(_ row: CSVRow) throws(DumpError) {
+    self.init(
+      id: try row.number("id"), name: try row.text("name"),
+      parentID: try row.optionalNumber("parent_id"))
+  }
+}
+
+extension PartCategory {
+  init(_ row: CSVRow) throws(DumpError) {
+    self.init(id: try row.number("id"), name: try row.text("name"))
+  }
+}
+
+extension Part {
+  init(_ row: CSVRow) throws(DumpError) {
+    self.init(
+      partNum: try row.identifier("part_num"), name: try row.text("name"),
+      categoryID: try row.number("part_cat_id"))
+  }
+}
+
+extension ModelSet {
+  init(set row: CSVRow) throws(DumpError) {
+    self.init(
+      setNum: try row.identifier("set_num"), name: try row.text("name"),
+      year: try row.number("year"), themeID: try row.number("theme_id"),
+      partCount: try row.number("num_parts"), imageURL: row.optionalText("img_url"))
+  }
+
+  init(minifig row: CSVRow) throws(DumpError) {
+    self.init(
+      setNum: try row.identifier("fig_num"), name: try row.text("name"),
+      partCount: try row.number("num_parts"), imageURL: row.optionalText("img_url"))
+  }
+}
+
+extension Element {
+  init(_ row: CSVRow, part: Part, color: Color) throws(DumpError) {
+    self.init(
+      elementID: try row.identifier("element_id"), designID: row.optionalText("design_id"),
+      part: part, color: color)
+  }
+}
+
+extension CSVRow {
+  func dangling(_ message: String) -> DumpError {
+    DumpError(.dangling, file: header.file, line: line, message: message)
+  }
+}

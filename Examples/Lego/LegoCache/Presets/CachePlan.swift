@@ -1,0 +1,34 @@
+/// How a Lego cache is set up: what stays in memory, what goes to disk, how long and how much.
+public struct CachePlan: Sendable, Hashable {
+  public var memory: MemoryTier
+  public var disk: Lifetimes
+  /// The most the file may grow to, in bytes.
+  public var diskLimit: Int
+
+  public init(
+    memory: MemoryTier = .default, disk: Lifetimes = .longTerm,
+    diskLimit: Int = CachePlan.defaultDiskLimit
+  ) {
+    self.memory = memory
+    self.disk = disk
+    self.diskLimit = diskLimit
+  }
+
+  /// 10 MB.
+  public static let defaultDiskLimit = 10_000_000
+
+  /// Whether a file is needed: without one nothing is written anywhere.
+  public var usesDisk: Bool { !disk.isOff }
+  public var usesMemory: Bool { !memory.isOff }
+}
+
+extension CachePlan {
+  public static let `default` = CachePlan()
+  /// A larger memory tier, for speed.
+  public static let performance = CachePlan(memory: .aggressive)
+  /// A small memory tier; the disk does the work.
+  public static let storage = CachePlan(memory: .conservative)
+  public static let memoryOnly = CachePlan(disk: .disabled)
+  public static let databaseOnly = CachePlan(memory: .disabled)
+  public static let disabled = CachePlan(memory: .disabled, disk: .disabled)
+}

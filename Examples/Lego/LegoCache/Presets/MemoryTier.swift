@@ -1,0 +1,23 @@
+/// The bounds of the tier that keeps decoded entities in memory.
+public struct MemoryTier: Sendable, Hashable {
+  /// The longest an entity is given from memory before the disk is asked again.
+  public var lifetime: Duration
+  /// How many entities it keeps; 0 switches it off.
+  public var entries: Int
+
+  public init(lifetime: Duration, entries: Int) {
+    self.lifetime = lifetime
+    self.entries = entries
+  }
+
+  public var isOff: Bool { entries == 0 }
+}
+
+extension MemoryTier {
+  public static let `default` = MemoryTier(lifetime: .seconds(300), entries: 100)
+  public static let aggressive = MemoryTier(lifetime: .seconds(1800), entries: 500)
+  public static let conservative = MemoryTier(lifetime: .seconds(60), entries: 50)
+  public static let development = MemoryTier(lifetime: .seconds(30), entries: 50)
+  public static let production = MemoryTier(lifetime: .seconds(86_400), entries: 1000)
+  public static let disabled = MemoryTier(lifetime: .zero, entries: 0)
+}

@@ -1,0 +1,23 @@
+import Larder
+
+struct Color: Codable {
+  var name: String
+  var rgb: String
+}
+
+@main struct QuickStart {
+  static func main() throws {
+    let store = try Store(at: "weather.larder")  // made, private to you, if it is not there
+    let notes = store.namespace("notes")
+    try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
+    print(try notes.value(for: "zurich") ?? "nothing")  // nothing, from 15 minutes on
+
+    let colors = store.cache(
+      of: Color.self, in: "lego.colors", rules: Rules(expires: .after(.days(7))))
+    try colors.set(Color(name: "Red", rgb: "C91A09"), for: "4")
+    if let red = try colors.value(for: "4") { print(red.name, red.rgb) }
+
+    let length = try notes.withValue(for: "zurich") { bytes in bytes.count }  // lent, not copied
+    print(length ?? 0, "bytes,", try colors.count(), "color,", try store.purge().entries, "expired")
+  }
+}

@@ -1,0 +1,63 @@
+import CLMDB
+
+extension Environment {
+  /// Ends this process's use of the environment: waits for the write and the reads under way, then lets go of all.
+  ///
+  /// From the first moment every new call answers ``LMDBError/closed``. A forked child only forgets: the parent still
+  /// owns it all.
+  ///
+  /// - Returns: false if a read did not end within the environment's patience. The environment then stays mapped, and
+  ///   closing it again or opening it anew finishes the work, or fails while the read goes on.
+  @discardableResult
+  package func close() -> Bool {
+    precondition(!writer.isMine, "closing a store inside one of its own writes")
+    _ = unsafe phase.pointee.change(SharedState.open, to: SharedState.closed)
+    _ = unsafe phase.pointee.change(SharedState.broken, to: SharedState.closed)
+    writer.enter()
+    defer { writer.leave() }
+    return release(patience: patience)
+  }
+
+  /// Does what is left to do of ``close()``, if that needs no waiting. An environment that LMDB gave up is closed, too.
+  func finishClosing() -> Bool {
+    _ = unsafe phase.pointee.change(SharedState.broken, to: SharedState.closed)
+    guard writer.tryEnter() else { return false }
+    defer { writer.leave() }
+    return release(patience: .zero)
+  }
+
+  /// Gives the map, the locks and the entry in the table back, once; true if that is done. Called with the writer's gate
+  /// held.
+  private func release(patience: Duration) -> Bool {
+    if unsafe phase.pointee.current != SharedState.closed { return true }
+    let idle: Void? = readers.withAllIdle(patience: patience) {
+      guard unsafe phase.pointee.change(SharedState.closed, to: SharedState.released) else {
+        return
+      }
+      readers.abortAll()
+      closeAlone()
+      EnvironmentTable.forget(identity)
+    }
+    return idle != nil
+  }
+
+  /// Closing must not race with another process opening, but it must not fail either: after the usual wait it goes on.
+  private func closeAlone() {
+    let waited: LMDBError?
+    do throws(LMDBError) {
+      try locks.wait(for: .open, patience: patience)
+      waited = nil
+    } catch {
+      waited = error
+    }
+    unsafe mdb_env_close(handle)
+    locks.release(.presence)
+    if waited == nil { locks.release(.open) }
+  }
+
+  /// The last reference is gone. A read that is still under way has lost the environment it was lent by; better a map
+  /// and a lock that stay until the process ends than a read of memory that is gone.
+  func closeForGood() {
+    if !close() { _ = unsafe Unmanaged.passRetained(readers) }
+  }
+}

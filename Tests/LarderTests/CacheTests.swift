@@ -1,0 +1,128 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+struct Color: Codable, Equatable, Sendable {
+  var id: Int
+  var name: String
+  var rgb: String?
+}
+
+@Suite struct CacheTests {
+  /// Numbers as decimal text; odd ones cannot be written, and what is no number cannot be read.
+  struct EvenCodec: Codec {
+    struct Odd: Error {}
+    struct NoNumber: Error {}
+    let id = CodecID(rawValue: 200)
+    func encode(_ value: Int) throws -> [UInt8] {
+      if value % 2 != 0 { throw Odd() }
+      return Array(String(value).utf8)
+    }
+    func decode(_ bytes: Span<UInt8>) throws -> Int {
+      guard let value = Int(String(decoding: bytes.copied, as: UTF8.self)) else { throw NoNumber() }
+      return value
+    }
+  }
+
+  @Test func `typed values come back as they were`() throws {
+    try withStore { store, _ in
+      let colors = store.cache(of: Color.self, in: "colors")
+      let red = Color(id: 4, name: "R\u{f6}t \"x\"", rgb: nil)
+      try colors.set(red, for: 4)
+      #expect(try colors.value(for: 4) == red)
+      #expect(try colors.strictValue(for: 4) == red)
+      #expect(try colors.value(for: 5) == nil)
+      #expect(try colors.entry(for: 4)?.codec == .json)
+      let bytes = store.cache(BytesCodec(), in: "bytes")
+      let texts = store.cache(TextCodec(), in: "texts")
+      let evens = store.cache(EvenCodec(), in: "evens")
+      try bytes.set([0, 255], for: "k")
+      try texts.set("caf\u{e9}", for: "k")
+      try evens.set(42, for: "k")
+      #expect(try bytes.value(for: "k") == [0, 255])
+      #expect(try texts.value(for: "k") == "caf\u{e9}")
+      #expect(try evens.value(for: "k") == 42)
+      #expect(try evens.entry(for: "k")?.codec.name == "200")
+      let optional = store.cache(of: Int?.self, in: "optional")
+      try optional.set(nil, for: "k")
+      #expect(try optional.contains("k"))
+    }
+  }
+
+  @Test func `a value that no longer decodes is a counted miss that gives way to the next write`() throws {
+    try withStore { store, _ in
+      let colors = store.cache(of: Color.self, in: "colors")
+      try store.namespace("colors").set("{\"id\": \"not a number\"}", for: 4)
+      for _ in 0..<2 { #expect(try colors.value(for: 4) == nil) }
+      #expect(try store.read { moment in try moment.value(for: 4, in: colors) } == nil)
+      #expect(failure { _ = try colors.strictValue(for: 4) } == .undecodable)
+      let reads = try colors.namespace.reads
+      #expect(reads.undecodable == 4 && reads.hits == 0 && reads.misses == 4)
+      #expect(reads.hitRate == 0)
+      #expect(try colors.setIfAbsent(Color(id: 4, name: "Red"), for: 4))
+      #expect(try colors.value(for: 4)?.name == "Red")
+      #expect(try !colors.setIfAbsent(Color(id: 4, name: "Blue"), for: 4))
+      #expect(try colors.namespace.reads.hits == 1)
+      try store.namespace("texts").set([0xFF], for: "k")
+      #expect(try store.namespace("texts").text("k") == nil)
+      #expect(try store.namespace("texts").reads.undecodable == 1)
+    }
+  }
+
+  @Test func `a value that cannot be encoded is an error of its own and changes nothing`() throws {
+    try withStore { store, _ in
+      let evens = store.cache(EvenCodec(), in: "evens")
+      try evens.set(2, for: "k")
+      #expect(failure { try evens.set(3, for: "k") } == .unencodable)
+      #expect(failure { try evens.setIfAbsent(3, for: "n") } == .unencodable)
+      let floats = store.cache(of: Double.self, in: "floats")
+      #expect(failure { try floats.set(.infinity, for: "k") } == .unencodable)
+      try store.write { batch in
+        try batch.set(4, for: "k", in: evens)
+        #expect(throws: LarderError.self) { try batch.set(5, for: "k", in: evens) }
+      }
+      #expect(try evens.value(for: "k") == 4)
+      #expect(try store.namespaces().map(\.name) == ["evens"])
+    }
+  }
+
+  @Test func `the rules of a cache are declared with its first write and hold for everybody`() throws {
+    try withStore { store, clock in
+      let rules = Rules(expires: .after(.minutes(1)))
+      let colors = store.cache(of: Color.self, in: "colors", rules: rules)
+      #expect(try colors.value(for: 1) == nil)
+      #expect(try store.namespaces().isEmpty)
+      try colors.set(Color(id: 1, name: "Blue"), for: 1)
+      try store.write { batch in
+        try batch.set(Color(id: 2, name: "Green"), for: 2, in: colors, expires: .never)
+        try batch.set(Color(id: 3, name: "Teal"), for: 3, in: colors)
+        try batch.remove(3, from: colors)
+      }
+      #expect(try store.namespaces()[0].declared == rules)
+      let plain = store.cache(of: Color.self, in: "colors")
+      try plain.set(Color(id: 4, name: "Red"), for: 4)
+      clock.advance(by: .minutes(1))
+      #expect(try [1, 2, 3, 4].map { try plain.contains($0) } == [false, true, false, false])
+      #expect(try plain.touch(2) && plain.persist(2))
+      #expect(try plain.expire(2, .after(.zero)))
+      #expect(try !plain.remove(2))
+    }
+  }
+
+  @Test func `a read does not decode what the caller does not want`() throws {
+    struct Unreadable: Codec {
+      let id = CodecID(rawValue: 201)
+      func encode(_ value: Int) -> [UInt8] { [1] }
+      func decode(_ bytes: Span<UInt8>) throws -> Int { preconditionFailure("decoded") }
+    }
+    try withStore { store, _ in
+      let cache = store.cache(Unreadable(), in: "c")
+      try cache.set(1, for: "k")
+      #expect(try cache.contains("k"))
+      #expect(try cache.entry(for: "k")?.size == 1)
+      #expect(try cache.touch("k", expires: .never))
+      #expect(try cache.remove("k"))
+    }
+  }
+}

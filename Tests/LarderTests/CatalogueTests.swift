@@ -1,0 +1,143 @@
+import Testing
+
+@testable import Larder
+
+@Suite struct CatalogueTests {
+  @Test func `names are 1 to 100 bytes without white space, at signs and controls`() throws {
+    try withStore { (store, _) throws in
+      let possible = ["a", "lego.colors", "a/b", "z\u{fc}rich", "-", String(repeating: "n", count: 100)]
+      for name in possible { try store.namespace(name).set("v", for: "k") }
+      let impossible = [
+        "", " ", "a b", "a\u{0}", "a\n", "a@b", "\u{a0}", "\u{7f}", String(repeating: "n", count: 101),
+        String(repeating: "n", count: 1000),
+      ]
+      for name in impossible {
+        #expect(failure { try store.namespace(name).set("v", for: "k") } == .invalidArgument)
+        #expect(failure { try store.declare(Rules(), for: name) } == .invalidArgument)
+        #expect(failure { try store.rename("a", to: name) } == .invalidArgument)
+        #expect(try store.namespace(name).text("k") == nil)
+        #expect(try store.namespace(name).count() == 0)
+      }
+      #expect(try store.namespaces().map(\.name).sorted() == possible.sorted())
+    }
+  }
+
+  @Test func `an empty namespace is listed, and looking makes none`() throws {
+    try withStore { store, clock in
+      #expect(try store.namespaces().isEmpty)
+      _ = try store.namespace("looked").text("k")
+      _ = try store.namespace("looked").page()
+      try store.namespace("looked").remove("k")
+      try store.namespace("looked").clear()
+      try store.namespace("looked").purge()
+      #expect(try store.namespaces().isEmpty)
+      try store.declare(Rules(expires: .after(.hours(1))), for: "empty")
+      let facts = try #require(try store.namespaces().first)
+      #expect(facts.name == "empty" && facts.entries == 0 && facts.bytes == 0)
+      #expect(facts.created == clock.now && facts.rules.expires == .after(.hours(1)))
+      try store.namespace("empty").set("v", for: "k")
+      try store.namespace("empty").remove("k")
+      #expect(try store.namespaces().map(\.entries) == [0])
+    }
+  }
+
+  @Test func `rules last, declared and overridden apart`() throws {
+    try withDirectory { path in
+      let rules = Rules(expires: .after(.minutes(5)), stale: .seconds(3), largestValue: 12_345)
+      do {
+        let store = try Store(at: path + "/s")
+        try store.declare(rules, for: "a")
+        try store.declare(Rules(expires: .at(Timestamp(milliseconds: 5))), for: "b")
+        try store.override(Rules.Overrides(largestValue: 5), for: "a")
+        try store.declare(Rules(stale: .seconds(9)), for: "a")
+        try store.declare(rules, for: "a")
+        try store.close()
+      }
+      let store = try Store(at: path + "/s")
+      let facts = try store.namespaces()
+      #expect(facts[0].declared == rules)
+      #expect(facts[0].rules.largestValue == 5 && facts[0].rules.expires == rules.expires)
+      #expect(facts[1].declared.expires == .at(Timestamp(milliseconds: 5)))
+      #expect(failure { try store.namespace("a").set([1, 2, 3, 4, 5, 6], for: "k") } == .overLimit)
+      try store.override(Rules.Overrides(), for: "a")
+      try store.namespace("a").set([1, 2, 3, 4, 5, 6], for: "k")
+      #expect(failure { try store.override(Rules.Overrides(), for: "none") } == .noSuchNamespace)
+      try store.close()
+    }
+  }
+
+  @Test func `rules that did not change write nothing, whatever their precision`() throws {
+    try withStore { store, _ in
+      let rules = Rules(expires: .after(.microseconds(1_500)), stale: .nanoseconds(1))
+      let cache = store.cache(of: Int.self, in: "a", rules: rules)
+      try cache.set(1, for: "k")
+      let generation = try store.core.beginRead().state().generation
+      for number in 0..<5 { try cache.set(number, for: "k") }
+      try store.declare(rules, for: "a")
+      #expect(try store.core.beginRead().state().generation == generation)
+    }
+  }
+
+  @Test func `renaming keeps entries, rules and counts, and refuses a taken or absent name`() throws {
+    try withStore { store, clock in
+      try store.declare(Rules(expires: .after(.seconds(5))), for: "old")
+      try store.namespace("old").set("v", for: "k")
+      try store.namespace("taken").set("w", for: "k")
+      _ = try store.namespace("old").text("k")
+      #expect(failure { try store.rename("old", to: "taken") } == .exists)
+      #expect(failure { try store.rename("none", to: "other") } == .noSuchNamespace)
+      #expect(failure { try store.rename("none", to: "none") } == .noSuchNamespace)
+      try store.rename("old", to: "old")
+      try store.rename("old", to: "new")
+      #expect(try store.namespace("new").text("k") == "v")
+      #expect(try store.namespace("old").text("k") == nil)
+      #expect(try store.namespace("new").reads.hits == 2)
+      #expect(try store.namespaces().map(\.name) == ["new", "taken"])
+      try store.namespace("old").set("x", for: "k")
+      #expect(try store.namespace("new").text("k") == "v")
+      clock.advance(by: .seconds(5))
+      #expect(try store.namespace("new").text("k") == nil)
+      #expect(try store.namespace("old").text("k") == "x")
+    }
+  }
+
+  @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws {
+    try withStore(chunksAbove: 3000) { store, _ in
+      let notes = store.namespace("notes")
+      var attributes = EntryAttributes(expires: .after(.hours(1)))
+      attributes.tags = ["t"]
+      for number in 0..<1500 {
+        let value = [UInt8](repeating: 1, count: number % 100 == 0 ? 9000 : 10)
+        try notes.put(value.span, for: number, attributes: attributes)
+      }
+      try store.declare(Rules(largestValue: 10_000), for: "notes")
+      let bytes = try store.statistics().bytes
+      #expect(try notes.clear() == Removal(entries: 1500, bytes: bytes))
+      #expect(try notes.count() == 0)
+      #expect(try store.statistics().bytes == 0)
+      #expect(try notes.page().items.isEmpty)
+      let left = try store.verify().garbage
+      #expect(left > 1000)
+      try notes.set("new", for: 1)
+      #expect(try store.verify().garbage == left - StoreCore.reclaimedPerWrite)
+      #expect(try store.purge() == Removal())
+      #expect(try store.verify().garbage == 0)
+      #expect(try notes.text(1) == "new")
+      #expect(try notes.removals[.cleared] == 1500)
+      #expect(try store.namespaces()[0].rules.largestValue == 10_000)
+      #expect(try notes.clear().entries == 1)
+      #expect(try notes.clear() == Removal())
+    }
+  }
+
+  @Test func `clearing the store clears every namespace`() throws {
+    try withStore { store, _ in
+      for name in ["a", "b", "c"] { try store.namespace(name).set("12", for: "k") }
+      try store.declare(Rules(), for: "empty")
+      #expect(try store.clear() == Removal(entries: 3, bytes: 6))
+      #expect(try store.namespaces().map(\.entries) == [0, 0, 0, 0])
+      #expect(try store.clear() == Removal())
+      for name in ["a", "b", "c"] { #expect(try store.namespace(name).text("k") == nil) }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import Testing
+
+@testable import Larder
+
+@Suite struct ClockTests {
+  @Test func `time that this process saw pass is no jump, however long`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k", expires: .after(.days(30)))
+      clock.advance(by: .days(30))
+      #expect(try store.purge() == Removal(entries: 1, bytes: 1))
+    }
+  }
+
+  @Test func `a purge more than a day ahead of the newest stamp removes nothing, until a second one agrees`()
+    throws
+  {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k", expires: .after(.hours(1)))
+      clock.set(to: clock.now.advanced(by: .days(1) + .milliseconds(1)))
+      for _ in 0..<3 {
+        let removal = try store.purge()
+        #expect(removal.isPostponed && removal.entries == 0)
+        clock.advance(by: .milliseconds(19_999))
+      }
+      #expect(try store.purge().isPostponed)
+      // Reads trust the clock.
+      #expect(try !notes.contains("k"))
+      clock.advance(by: .milliseconds(3))
+      #expect(try store.purge() == Removal(entries: 1, bytes: 1))
+    }
+  }
+
+  @Test func `a jump of just a day is believed`() throws {
+    try withStore { store, clock in
+      try store.namespace("notes").set("v", for: "k", expires: .after(.hours(1)))
+      clock.set(to: clock.now.advanced(by: .days(1)))
+      #expect(try store.purge().entries == 1)
+    }
+  }
+
+  @Test func `a clock that is set right again before the second purge costs nothing`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k", expires: .after(.hours(1)))
+      let right = clock.now
+      for _ in 0..<3 {
+        clock.set(to: right.advanced(by: .days(1000)))
+        #expect(try store.purge().isPostponed)
+        clock.set(to: right)
+        // A doubt that turned out well must not vouch for the next jump.
+        try notes.set("w", for: "other")
+        clock.advance(by: .minutes(2))
+        clock.set(to: right)
+      }
+      #expect(try notes.text("k") == "v")
+      #expect(try store.purge() == Removal())
+      #expect(try notes.count() == 2)
+    }
+  }
+
+  @Test func `a write under a wrong clock does not excuse a later jump`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let right = clock.now
+      try notes.set("v", for: "k", expires: .after(.hours(1)))
+      clock.set(to: right.advanced(by: .days(1000)))
+      try notes.set("v", for: "future")
+      clock.set(to: right)
+      try notes.set("v", for: "present")
+      clock.set(to: right.advanced(by: .days(900)))
+      #expect(try store.purge().isPostponed)
+      clock.set(to: right)
+      #expect(try notes.text("k") == "v")
+    }
+  }
+
+  @Test func `after a jump back an entry with an end from more than a minute ahead is stale`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let right = clock.now
+      for (key, ahead) in [("near", Duration.seconds(60)), ("far", .milliseconds(60_001))] {
+        clock.set(to: right.advanced(by: ahead))
+        try notes.set("v", for: key, expires: .after(.hours(1)))
+        try notes.set("v", for: key + " for ever", expires: .never)
+      }
+      clock.set(to: right)
+      #expect(try notes.text("near") == "v")
+      #expect(try notes.text("far") == nil)
+      #expect(try notes.entry(for: "far")?.state == .stale)
+      #expect(try notes.text("far for ever") == "v")
+      #expect(try notes.reads.stale == 1)
+      #expect(try store.purge().entries == 0)
+      // What says it is there again must be there again.
+      #expect(try notes.touch("far", expires: .after(.hours(1))))
+      #expect(try notes.text("far") == "v")
+      clock.advance(by: .hours(1))
+      #expect(try store.purge().entries == 1)
+    }
+  }
+
+  @Test func `the doubt outlives the process that had it`() throws {
+    try withDirectory { path in
+      let clock = ManualClock()
+      var store = try Store(at: path + "/s", options: .init(clock: clock))
+      try store.namespace("notes").set("v", for: "k", expires: .after(.hours(1)))
+      try store.close()
+      clock.advance(by: .days(2))
+      store = try Store(at: path + "/s", options: .init(clock: clock))
+      #expect(try store.purge().isPostponed)
+      try store.close()
+      clock.advance(by: .minutes(1))
+      store = try Store(at: path + "/s", options: .init(clock: clock))
+      #expect(try store.purge().entries == 1)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `clocks at the ends of time do not trap`() throws {
+    for now in [Int64.min, -1, 0, 1, .max] {
+      try withStore(at: Timestamp(milliseconds: now)) { store, clock in
+        let notes = store.namespace("notes")
+        try notes.set("v", for: "a", expires: .after(.seconds(1)))
+        try notes.set("v", for: "b", expires: .never)
+        for other in [Int64.min, 0, .max] {
+          clock.set(to: Timestamp(milliseconds: other))
+          _ = try notes.text("a")
+          _ = try store.purge()
+          _ = try notes.touch("a", expires: .after(.days(1)))
+          #expect(try notes.text("b") == "v")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Testing
+
+@testable import Larder
+
+@Suite struct CounterTests {
+  @Test func `reads are counted by what they met`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      #expect(try store.statistics().reads.hitRate == nil)
+      try store.declare(Rules(expires: .after(.seconds(10)), stale: .seconds(10)), for: "notes")
+      try notes.set("v", for: "k")
+      for _ in 0..<3 { _ = try notes.text("k") }
+      for _ in 0..<2 { _ = try notes.text("none") }
+      _ = try store.read { moment in try moment.value(for: "k", in: notes) }
+      clock.advance(by: .seconds(10))
+      _ = try notes.text("k")
+      clock.advance(by: .seconds(10))
+      for _ in 0..<2 { _ = try notes.text("k") }
+      let reads = try notes.reads
+      #expect(reads.hits == 4 && reads.absent == 2 && reads.stale == 1 && reads.expired == 2)
+      #expect(reads.misses == 5 && reads.hitRate == 4.0 / 9)
+      #expect(try store.statistics().reads == reads)
+    }
+  }
+
+  @Test func `counts of reads outlive the process, and a failed write loses none`() throws {
+    struct Stop: Error {}
+    try withDirectory { path in
+      var store = try Store(at: path + "/s")
+      try store.namespace("notes").set("v", for: "k")
+      for _ in 0..<5 { _ = try store.namespace("notes").text("k") }
+      #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
+      #expect(
+        failure {
+          try store.write { batch in
+            let large = [UInt8](repeating: 1, count: 40 << 20)
+            for key in 0..<2 { try batch.set(large, for: key, in: store.namespace("notes")) }
+          }
+        } == .overLimit)
+      #expect(try store.namespace("notes").reads.hits == 5)
+      try store.close()
+      store = try Store(at: path + "/s")
+      _ = try store.namespace("notes").text("k")
+      #expect(try store.namespace("notes").reads.hits == 6)
+      try store.write { _ in }
+      #expect(try store.namespace("notes").reads.hits == 6)
+      try store.close()
+    }
+  }
+
+  @Test func `every removal has a reason that is counted`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      for number in 0..<10 { try notes.set("v", for: number, expires: .after(.seconds(number + 1))) }
+      try notes.set("w", for: 0)
+      try notes.remove(0)
+      clock.advance(by: .seconds(3))
+      try store.purge()
+      try notes.remove(3)
+      clock.advance(by: .seconds(2))
+      try notes.remove(4)
+      _ = try notes.text(4)
+      try notes.clear()
+      let removals = try notes.removals
+      #expect(removals[.replaced] == 1 && removals[.removed] == 2 && removals[.expired] == 3)
+      #expect(removals[.cleared] == 5)
+      #expect(removals[.damaged] == 0 && removals[.evicted] == 0 && removals[.invalidated] == 0)
+    }
+  }
+
+  @Test func `entries and bytes are exact after every commit, chunked values included`() throws {
+    try withStore(chunksAbove: 2000) { store, clock in
+      var expected: [String: Int] = [:]
+      var dice = Dice(seed: 11)
+      let notes = store.namespace("notes")
+      for _ in 0..<300 {
+        let key = "\(dice.roll(0..<20))"
+        let size = dice.roll(0..<6000)
+        if dice.chance(70) {
+          try notes.set([UInt8](repeating: 1, count: size), for: key)
+          expected[key] = size
+        } else {
+          try notes.remove(key)
+          expected[key] = nil
+        }
+        let facts = try #require(try store.namespaces().first)
+        #expect(facts.entries == expected.count)
+        #expect(facts.bytes == expected.values.reduce(0, +))
+        #expect(try store.statistics().entries == facts.entries)
+        #expect(try store.statistics().stored == facts.stored)
+      }
+    }
+  }
+
+  @Test func `statistics describe the file and its readers, and change nothing`() throws {
+    try withStore { store, _ in
+      try store.namespace("notes").set("v", for: "k")
+      let first = try store.statistics()
+      let second = try store.statistics()
+      #expect(first.file == second.file)
+      #expect(first.path == store.path && first.format == 1)
+      #expect(first.file.size >= first.file.pages * first.file.pageSize)
+      #expect(first.entries == 1 && first.bytes == 1 && first.stored > 64)
+      #expect(first.namespaces.count == 1 && !first.readers.isEmpty)
+    }
+  }
+}

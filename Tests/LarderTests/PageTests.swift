@@ -1,0 +1,147 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct PageTests {
+  @Test(arguments: [1, 7, 99, 100, 101, 1000])
+  func `pages of any size list every entry once and in order`(limit: Int) throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for number in 0..<100 { try batch.set("v", for: number, in: notes) }
+      }
+      let keys = try notes.keysByPages(of: limit)
+      #expect(keys.count == 100)
+      #expect(keys == keys.sorted())
+      #expect(try notes.page(limit: 100).next == nil)
+      #expect(try notes.page(limit: 99).next != nil)
+    }
+  }
+
+  @Test func `a cursor goes on behind an entry that was removed, replaced or expired meanwhile`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      for number in 0..<9 { try notes.set("v", for: number, expires: .after(.seconds(9))) }
+      for change in 0..<3 {
+        let page = try notes.page(limit: 3)
+        let last = try #require(page.items.last)
+        let cursor = try #require(page.next)
+        switch change {
+        case 0: try notes.set("other", for: last.key, expires: .after(.seconds(8)))
+        case 1: try notes.remove(last.key)
+        default:
+          try notes.expire(last.key, .after(.zero))
+          try store.purge()
+        }
+        let next = try notes.page(limit: 100, after: cursor).items
+        #expect(next.first.map { $0.key > last.key } == true)
+        #expect(next.count == [6, 6, 5][change])
+      }
+    }
+  }
+
+  @Test func `entries that are there throughout are listed once, whatever is written between pages`() throws {
+    var dice = Dice(seed: 3)
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let head = String(repeating: "x", count: 240)
+      let lasting = (0..<100).map { "\($0 % 2 == 0 ? head : "")lasting \($0)" }
+      for key in lasting { try notes.set("v", for: key) }
+      var seen: [Key] = []
+      var cursor: PageCursor?
+      repeat {
+        for _ in 0..<20 {
+          let key = "\(dice.chance(50) ? head : "")passing \(dice.roll(0..<50))"
+          if dice.chance(50) {
+            try notes.set("v", for: key, expires: .after(.seconds(dice.roll(1..<3))))
+          } else {
+            try notes.remove(key)
+          }
+        }
+        clock.advance(by: .seconds(1))
+        if dice.chance(20) { try store.purge() }
+        let page = try notes.page(limit: dice.roll(1..<9), after: cursor)
+        seen += page.items.map(\.key)
+        cursor = page.next
+      } while cursor != nil
+      #expect(Set(seen).count == seen.count)
+      #expect(Set(seen).isSuperset(of: lasting.map { Key($0) }))
+    }
+  }
+
+  @Test func `a cursor survives a restart and its own text`() throws {
+    try withDirectory { path in
+      var text = ""
+      do {
+        let store = try Store(at: path + "/s")
+        let notes = store.namespace("notes")
+        try store.write { batch in
+          for number in 0..<10 { try batch.set("v", for: number, in: notes) }
+        }
+        text = try #require(try notes.page(limit: 4).next).description
+        try store.close()
+      }
+      #expect(text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == 0x2D || $0 == 0x5F })
+      let store = try Store(at: path + "/s")
+      let rest = try store.namespace("notes").page(after: PageCursor(text)).items
+      #expect(rest.count == 6)
+      try store.close()
+    }
+  }
+
+  @Test func `a bad or foreign cursor is an error of its own`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      for name in ["notes", "other"] {
+        for number in 0..<3 { try store.namespace(name).set("v", for: number) }
+      }
+      let cursor = try #require(try notes.page(limit: 1).next)
+      var bad = ["", "x", "====", "%%%", "\u{1F3D4}", String(repeating: "A", count: 100)]
+      for place in 0..<cursor.description.utf8.count {
+        var text = Array(cursor.description.utf8)
+        text[place] = text[place] == 0x41 ? 0x42 : 0x41
+        bad.append(String(decoding: text, as: UTF8.self))
+        bad.append(String(cursor.description.prefix(place)))
+      }
+      for text in bad {
+        let outcome = failure { _ = try notes.page(after: PageCursor(text)) }
+        #expect(outcome == .badCursor, "\(text)")
+      }
+      #expect(failure { _ = try store.namespace("other").page(after: cursor) } == .badCursor)
+      #expect(failure { _ = try store.namespace("absent").page(after: cursor) } == .badCursor)
+      let elsewhere = try Store.temporary()
+      try elsewhere.namespace("notes").set("v", for: 1)
+      #expect(failure { _ = try elsewhere.namespace("notes").page(after: cursor) } == .badCursor)
+      try store.rename("notes", to: "renamed")
+      #expect(try store.namespace("renamed").page(after: cursor).items.count == 2)
+      try store.namespace("renamed").clear()
+      #expect(failure { _ = try store.namespace("renamed").page(after: cursor) } == .badCursor)
+    }
+  }
+
+  @Test func `an absent or empty namespace has one empty page, and no page has less than one entry`() throws {
+    try withStore { store, _ in
+      let absent = store.namespace("absent")
+      #expect(try absent.page().items.isEmpty)
+      let cursor = try absent.cursor(after: "k")
+      #expect(try absent.page(after: cursor).items.isEmpty)
+      try store.declare(Rules(), for: "absent")
+      #expect(try absent.page().next == nil)
+      #expect(failure { _ = try absent.page(after: cursor) } == .badCursor)
+      for limit in [0, -1, Int.min] {
+        #expect(failure { _ = try absent.page(limit: limit) } == .invalidArgument)
+      }
+      try absent.set("v", for: "k")
+      #expect(try absent.page(limit: Int.max).items.count == 1)
+      #expect(try absent.page(after: absent.cursor(after: "j")).items.count == 1)
+      #expect(try absent.page(after: absent.cursor(after: "k")).items.isEmpty)
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isLetterOrDigit: Bool {
+    (0x30...0x39).contains(self) || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
+  }
+}

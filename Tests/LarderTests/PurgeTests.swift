@@ -1,0 +1,153 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct PurgeTests {
+  @Test func `purge removes exactly what has expired and says how much`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("1", for: "lasting")
+      try notes.set("22", for: "a", expires: .after(.milliseconds(100)))
+      try notes.set("333", for: "b", expires: .after(.milliseconds(100)))
+      #expect(try notes.count() == 3)
+      clock.advance(by: .milliseconds(200))
+      // Nothing may reap earlier: not a listing, not a look, not another write.
+      #expect(try notes.page().items.count == 1)
+      #expect(try !notes.contains("a"))
+      try notes.set("4", for: "c")
+      #expect(try notes.count() == 4)
+      #expect(try store.purge() == Removal(entries: 2, bytes: 5))
+      #expect(try notes.count() == 2)
+      #expect(try store.purge() == Removal())
+      #expect(try notes.removals[.expired] == 2)
+    }
+  }
+
+  @Test func `reading an expired entry gives nil and the count falls`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("1", for: "k", expires: .after(.seconds(1)))
+      #expect(try notes.count() == 1)
+      clock.advance(by: .seconds(1))
+      #expect(try notes.text("k") == nil)
+      #expect(try notes.count() == 0)
+      #expect(try notes.removals[.expired] == 1)
+    }
+  }
+
+  @Test func `the count of a purge includes what reads have asked to be removed`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let other = store.namespace("other")
+      try store.write { batch in
+        for number in 0..<2000 {
+          try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
+          try batch.set("v", for: number, in: other, expires: .after(.seconds(1)))
+        }
+      }
+      clock.advance(by: .seconds(1))
+      for number in 0..<2000 { _ = try notes.text(number) }
+      #expect(try notes.purge().entries == 2000)
+      #expect(try store.namespaces().map(\.entries) == [0, 2000])
+      #expect(try store.purge().entries == 2000)
+    }
+  }
+
+  @Test func `a namespace's purge leaves the others alone`() throws {
+    try withStore { store, clock in
+      for name in ["a", "b"] {
+        for number in 0..<10 {
+          try store.namespace(name).set("v", for: number, expires: .after(.seconds(number)))
+        }
+      }
+      clock.advance(by: .seconds(4))
+      #expect(try store.namespace("a").purge().entries == 5)
+      #expect(try store.namespaces().map(\.entries) == [5, 10])
+      #expect(try store.namespace("none").purge() == Removal())
+    }
+  }
+
+  @Test func `a deadline that moved later costs no index record and is found again`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let records = { try store.core.beginRead().statistics(of: store.core.indexes.deadlines).records }
+      for number in 0..<100 { try notes.set("v", for: number, expires: .after(.seconds(10))) }
+      for round in 1..<10 {
+        clock.advance(by: .seconds(5))
+        for number in 0..<100 {
+          if round % 2 == 0 {
+            try notes.touch(number, expires: .after(.seconds(10)))
+          } else {
+            try notes.set("w", for: number, expires: .after(.seconds(10)))
+          }
+        }
+        #expect(try records() == 100)
+        #expect(try store.purge().entries == 0)
+        #expect(try records() == 100)
+      }
+      for number in 0..<50 { try notes.persist(number) }
+      clock.advance(by: .seconds(10))
+      #expect(try store.purge().entries == 50)
+      #expect(try records() == 0)
+    }
+  }
+
+  @Test func `a deadline that moved earlier is known at once`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "set", expires: .after(.hours(5)))
+      try notes.set("v", for: "expire", expires: .never)
+      try notes.set("v", for: "set", expires: .after(.seconds(1)))
+      try notes.expire("expire", .after(.seconds(1)))
+      clock.advance(by: .seconds(1))
+      #expect(try store.purge().entries == 2)
+    }
+  }
+
+  @Test func `a purge visits what is due and nothing else`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for number in 0..<5000 {
+          let life = Expiration.after(number < 10 ? .seconds(1) : .hours(1))
+          try batch.set("v", for: number, in: notes, expires: life)
+        }
+      }
+      clock.advance(by: .seconds(1))
+      let visited = try store.core.write { batch in
+        batch.leavesQueue = true
+        return try batch.purge(limit: 500, behind: nil, only: nil)
+      }
+      #expect(visited.removal.entries == 10 && visited.reached == nil)
+    }
+  }
+
+  @Test func `a purge works in batches and ends although others write what is due meanwhile`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for number in 0..<2600 {
+          try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
+        }
+      }
+      clock.advance(by: .seconds(1))
+      let before = try store.statistics().file.transaction
+      #expect(try store.purge().entries == 2600)
+      let batches = try store.statistics().file.transaction - before
+      #expect(batches == 6)
+    }
+  }
+
+  @Test func `0, 2, clear, 0`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      #expect(try notes.count() == 0)
+      try notes.set("v", for: "a")
+      try notes.set("v", for: "b")
+      #expect(try notes.count() == 2)
+      try notes.clear()
+      #expect(try notes.count() == 0)
+    }
+  }
+}

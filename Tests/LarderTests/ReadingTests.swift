@@ -1,0 +1,146 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct ReadingTests {
+  @Test(arguments: [1, 200, 4096, 5000, 100_000, 3_000_000])
+  func `a lent value lies in the store's map and nowhere else`(size: Int) throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      let value = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      try notes.set(value, for: "k")
+      let first = try #require(
+        try notes.withValue(for: "k") { bytes in (bytes.address, bytes.copied) })
+      #expect(first.1 == value)
+      #expect(try notes.withValue(for: "k") { bytes in bytes.address } == first.0)
+      let moment = try store.read { moment in
+        try moment.withValue(for: "k", in: notes) { bytes in bytes.address }
+      }
+      #expect(moment == first.0)
+      let transaction = try store.core.beginRead()
+      let id = try store.core.identify(notes.handle, in: transaction)
+      let region = try #require(
+        try transaction.find(StoredKey.entry(Array("k".utf8).span, in: id), in: .main))
+      #expect(region.address + UInt(region.count) == first.0 + UInt(size))
+      let copy = try #require(try notes.bytes("k"))
+      #expect(copy.span.address != first.0)
+    }
+  }
+
+  @Test func `a value of no bytes is a value`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set([], for: "k")
+      #expect(try notes.bytes("k") == [])
+      #expect(try notes.withValue(for: "k") { bytes in bytes.count } == 0)
+      #expect(try notes.contains("k"))
+    }
+  }
+
+  @Test func `looking at facts counts nothing and removes nothing`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("abc", for: "fresh")
+      try notes.set("de", for: "gone", expires: .after(.seconds(1)))
+      clock.advance(by: .seconds(1))
+      let transaction = try store.statistics().file.transaction
+      for _ in 0..<3 {
+        let found = try ["fresh", "gone", "none"].map { try notes.contains($0) }
+        #expect(found == [true, false, false])
+        #expect(try notes.entry(for: "gone")?.state == .expired)
+        #expect(try notes.entry(for: "fresh")?.size == 3)
+        #expect(try notes.page().items.count == 1)
+        #expect(try notes.count() == 2)
+      }
+      #expect(try notes.reads == ReadCounters())
+      #expect(try store.statistics().file.transaction == transaction)
+    }
+  }
+
+  @Test func `facts tell what the write said`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      var attributes = EntryAttributes(codec: .text, expires: .after(.seconds(9)))
+      attributes.stale = .seconds(3)
+      attributes.tags = ["a", "b", "a"]
+      attributes.owner = Key("owner")
+      attributes.entityTag = Array("\"etag\"".utf8)
+      attributes.lastModified = Array("then".utf8)
+      attributes.metadata = [1, 2, 3]
+      attributes.isPinned = true
+      try notes.put(Array("value".utf8).span, for: "k", attributes: attributes)
+      let entry = try #require(try notes.entry(for: "k"))
+      #expect(entry.namespace == "notes" && entry.key == Key("k") && entry.size == 5)
+      #expect(entry.written == clock.now)
+      #expect(entry.expires == clock.now.advanced(by: .seconds(9)))
+      #expect(entry.staleUntil == clock.now.advanced(by: .seconds(12)))
+      #expect(entry.tags == ["a", "b"] && entry.owner == Key("owner") && entry.isPinned)
+      #expect(entry.entityTag == Array("\"etag\"".utf8) && entry.metadata == [1, 2, 3])
+      #expect(entry.lastModified == Array("then".utf8) && entry.codec == .text)
+      #expect(entry.state == .fresh && entry.stored > entry.size)
+      #expect(try notes.text("k") == "value")
+    }
+  }
+
+  @Test func `every read of one moment sees the same commits`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set("1", for: "a")
+      try notes.set("1", for: "b")
+      try store.read { moment in
+        #expect(try moment.value(for: "a", in: notes) == Array("1".utf8))
+        try store.write { batch in
+          try batch.set("2", for: "a", in: notes)
+          try batch.set("2", for: "b", in: notes)
+          try batch.set("2", for: "c", in: notes)
+        }
+        try store.namespace("notes").remove("b")
+        #expect(try moment.value(for: "b", in: notes) == Array("1".utf8))
+        #expect(try !moment.contains("c", in: notes))
+        try notes.clear()
+        try store.rename("notes", to: "other")
+        #expect(try moment.value(for: "a", in: notes) == Array("1".utf8))
+        #expect(try moment.value(for: "a", in: store.namespace("other")) == nil)
+        #expect(try notes.text("a") == nil)
+      }
+      #expect(try store.statistics().readers.allSatisfy { $0.age == nil || $0.age == 0 })
+    }
+  }
+
+  @Test func `an error thrown while a value is lent comes out and ends the read`() throws {
+    struct Stop: Error {}
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set("a", for: "k")
+      for _ in 0..<100 {
+        #expect(throws: Stop.self) { try notes.withValue(for: "k") { _ in throw Stop() } }
+        #expect(throws: Stop.self) { try store.read { _ in throw Stop() } }
+        #expect(throws: Stop.self) { try notes.scan { _, _ in throw Stop() } }
+      }
+      try notes.set("b", for: "k")
+      // Any read still open would hold a snapshot before that write.
+      let ages = try store.statistics().readers.compactMap(\.age)
+      #expect(ages.allSatisfy { $0 == 0 })
+    }
+  }
+
+  @Test func `a lookup among many entries takes no longer than among few`() throws {
+    try withStore { store, _ in
+      let clock = ContinuousClock()
+      func best(_ name: String) throws -> Duration {
+        let notes = store.namespace(name)
+        return try (0..<5).map { _ in
+          try clock.measure { for key in 0..<500 { _ = try notes.contains(key % 100) } }
+        }.min()!
+      }
+      for (name, count) in [("few", 100), ("many", 20_000)] {
+        try store.write { batch in
+          for key in 0..<count { try batch.set("v", for: key, in: store.namespace(name)) }
+        }
+      }
+      let (few, many) = (try best("few"), try best("many"))
+      #expect(many < few * 10, "\(few) among 100, \(many) among 20,000")
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct ScanTests {
+  @Test func `a prefix finds exactly the keys that begin with it, however long`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      let head = String(repeating: "p", count: 230)
+      var keys = ["", "a", "ab", "b", "\u{0}", "\u{10FFFF}"].map { head + $0 }
+      keys += (0..<30).map { head + String(repeating: "q", count: $0) + "r" }
+      keys += ["p", "pp", "q"]
+      for key in keys { try notes.set("v", for: key) }
+      let prefixes =
+        ["", "p", "pp", "q", "x", head, head + "a"]
+        + (0..<30).map { head + String(repeating: "q", count: $0) }
+      for prefix in prefixes {
+        let found = try notes.page(limit: 1000, prefix: prefix).items.map(\.key)
+        let expected = keys.filter { $0.utf8.starts(with: prefix.utf8) }.map { Key($0) }
+        #expect(Set(found) == Set(expected) && found.count == Set(expected).count)
+      }
+    }
+  }
+
+  @Test func `a scan lends values, long ones and chunked ones too, and stops when told`() throws {
+    try withStore(chunksAbove: 5000) { store, clock in
+      let notes = store.namespace("notes")
+      for number in 0..<20 {
+        try notes.set([UInt8](repeating: UInt8(number), count: number * 1000), for: number)
+      }
+      try notes.set("gone", for: 20, expires: .after(.seconds(1)))
+      clock.advance(by: .seconds(1))
+      var sizes: [Int] = []
+      try notes.scan { entry, bytes in
+        #expect(entry.size == bytes.count)
+        #expect(bytes.isEmpty || bytes[bytes.count - 1] == UInt8(sizes.count))
+        sizes.append(bytes.count)
+        return true
+      }
+      #expect(sizes == (0..<20).map { $0 * 1000 })
+      var visited = 0
+      try notes.scan(includingExpired: true) { entry, _ in
+        visited += 1
+        return entry.state != .expired
+      }
+      #expect(visited == 21)
+      visited = 0
+      try notes.scan { _, _ in
+        visited += 1
+        return visited < 5
+      }
+      #expect(visited == 5)
+    }
+  }
+
+  @Test func `a scan takes a new snapshot at least every thousand entries`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for number in 0..<3000 { try batch.set("v", for: number, in: notes) }
+      }
+      var visited = 0
+      var oldest: UInt64 = 0
+      try notes.scan { entry, _ in
+        visited += 1
+        if visited % 100 == 0 {
+          // A commit between visits: the snapshot's age says how many of these it has seen.
+          try notes.set("other", for: 10_000 + visited)
+          let age = try store.statistics().readers.compactMap(\.age).max() ?? 0
+          oldest = max(oldest, age)
+        }
+        return visited < 3000
+      }
+      #expect(visited == 3000)
+      #expect(oldest > 1 && oldest <= 11)
+    }
+  }
+
+  @Test func `a namespace that is cleared during a scan ends it`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for number in 0..<2500 { try batch.set("v", for: number, in: notes) }
+      }
+      var visited = 0
+      try notes.scan { _, _ in
+        visited += 1
+        if visited == 10 {
+          try notes.clear()
+          try notes.set("new", for: 9999)
+        }
+        return true
+      }
+      #expect(visited == 1000)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// Runs `body` with a new store and its clock; afterwards everything in the store must agree with everything else.
+func withStore(
+  chunksAbove: Int? = nil, at now: Timestamp? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: (Store, ManualClock) throws -> Void
+) throws {
+  let clock = now.map { ManualClock(now: $0) } ?? ManualClock()
+  var options = Store.Options()
+  options.clock = clock
+  options.chunksAbove = chunksAbove
+  let store = try Store.temporary(options: options)
+  try body(store, clock)
+  #expect(try store.verify().faults == [], sourceLocation: sourceLocation)
+}
+
+/// Runs `body` with a directory of its own, which is removed afterwards.
+func withDirectory(_ body: (String) throws -> Void) throws {
+  let path =
+    URL(fileURLWithPath: NSTemporaryDirectory()).path + "/larder-tests-" + UUID().uuidString
+  try FileManager.default.createDirectory(
+    atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+  let outcome = Result { try body(path) }
+  try FileManager.default.removeItem(atPath: path)
+  try outcome.get()
+}
+
+extension Store.Options {
+  init(clock: any LarderClock) {
+    self.init()
+    self.clock = clock
+  }
+}
+
+extension Namespace {
+  func text(_ key: some StoreKey) throws -> String? { try value(for: key) }
+  func bytes(_ key: some StoreKey) throws -> [UInt8]? { try value(for: key) }
+
+  /// The keys of every page, in the order of the listing.
+  func keysByPages(of limit: Int) throws -> [Key] {
+    var page = try page(limit: limit)
+    var keys = page.items.map(\.key)
+    while let cursor = page.next {
+      page = try self.page(limit: limit, after: cursor)
+      keys += page.items.map(\.key)
+    }
+    return keys
+  }
+
+  var removals: RemovalCounters {
+    get throws { try figures?.removals ?? RemovalCounters() }
+  }
+
+  var reads: ReadCounters {
+    get throws { try figures?.reads ?? ReadCounters() }
+  }
+
+  private var figures: Statistics.Namespace? {
+    get throws { try store.statistics().namespaces.first { $0.facts.name == name } }
+  }
+}
+
+/// The code of the error that `body` ends with; nil if it ends well.
+func failure(_ body: () throws -> Void) -> LarderError.Code? {
+  do {
+    try body()
+    return nil
+  } catch let error as LarderError {
+    return error.code
+  } catch {
+    Issue.record("an unexpected error: \(error)")
+    return nil
+  }
+}
+
+/// Runs `body` in `count` threads at once and waits for all of them; the first error is thrown.
+func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+  let outcomes = Outcomes()
+  let group = DispatchGroup()
+  for index in 0..<count {
+    group.enter()
+    Thread.detachNewThread {
+      outcomes.add(Result { try body(index) })
+      group.leave()
+    }
+  }
+  group.wait()
+  try outcomes.check()
+}
+
+/// A number from the environment, for runs that are longer than the usual.
+func setting(_ name: String, otherwise: Int) -> Int {
+  ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
+}

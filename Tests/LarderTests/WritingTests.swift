@@ -1,0 +1,115 @@
+import Testing
+
+@testable import Larder
+
+@Suite struct WritingTests {
+  @Test func `set replaces, setIfAbsent does not, remove says whether there was something`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("1", for: "k")
+      try notes.set("2", for: "k")
+      #expect(try notes.text("k") == "2")
+      #expect(try !notes.setIfAbsent("3", for: "k"))
+      #expect(try notes.text("k") == "2")
+      #expect(try notes.remove("k"))
+      #expect(try !notes.remove("k"))
+      #expect(try notes.setIfAbsent("4", for: "k", expires: .after(.seconds(1))))
+      clock.advance(by: .seconds(1))
+      #expect(try !notes.remove("k"))
+      #expect(try notes.setIfAbsent([5], for: "k"))
+      #expect(try notes.bytes("k") == [5])
+      #expect(try notes.count() == 1)
+    }
+  }
+
+  @Test func `setIfAbsent stores wherever a read would find nothing`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(expires: .after(.seconds(1)), stale: .hours(1)), for: "notes")
+      try notes.set("old", for: "stale")
+      clock.advance(by: .seconds(1))
+      #expect(try notes.text("stale") == nil)
+      #expect(try notes.setIfAbsent("new", for: "stale"))
+      #expect(try notes.text("stale") == "new")
+    }
+  }
+
+  @Test func `a value above the namespace's limit is refused with both sizes, one at it is not`()
+    throws
+  {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(largestValue: 1000), for: "notes")
+      try notes.set([UInt8](repeating: 1, count: 1000), for: "k")
+      let error = #expect(throws: LarderError.self) {
+        try notes.set([UInt8](repeating: 1, count: 1001), for: "k")
+      }
+      #expect(error?.code == .overLimit)
+      #expect(error?.message.contains("1001") == true && error?.message.contains("1000") == true)
+      #expect(try notes.bytes("k")?.count == 1000)
+      #expect(failure { try store.declare(Rules(largestValue: 0), for: "notes") } == .invalidArgument)
+      let tooLarge = Rules(largestValue: 1 << 30 + 1)
+      #expect(failure { try store.declare(tooLarge, for: "notes") } == .invalidArgument)
+      try store.declare(Rules(largestValue: 1 << 30), for: "notes")
+      #expect(
+        failure { try store.override(.init(largestValue: 0), for: "notes") } == .invalidArgument)
+    }
+  }
+
+  @Test func `the largest value is 64 MB unless a rule says otherwise`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      let value = [UInt8](repeating: 7, count: 64_000_001)
+      #expect(failure { try notes.set(value, for: "k") } == .overLimit)
+      #expect(try store.namespaces().isEmpty)
+      try notes.set(Array(value.dropLast()), for: "k")
+      #expect(try notes.withValue(for: "k") { bytes in bytes.count } == 64_000_000)
+      try store.declare(Rules(largestValue: 100_000_000), for: "notes")
+      try notes.set(value, for: "k")
+      #expect(try notes.count() == 1)
+    }
+  }
+
+  @Test func `a refused write changes nothing at all`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      var attributes = EntryAttributes()
+      for tag in ["", String(repeating: "t", count: 201), "a\u{0}b"] {
+        attributes.tags = [tag]
+        #expect(
+          failure { try notes.put([1].span, for: "k", attributes: attributes) } == .invalidArgument)
+      }
+      #expect(try store.namespaces().isEmpty)
+      attributes.tags = [String(repeating: "t", count: 200)]
+      try notes.put([1].span, for: String(repeating: "k", count: 1000), attributes: attributes)
+    }
+  }
+
+  @Test func `a store for reading only refuses every change`() throws {
+    try withDirectory { path in
+      let clock = ManualClock()
+      var options = Store.Options(clock: clock)
+      let writable = try Store(at: path + "/store", options: options)
+      try writable.namespace("notes").set("a", for: "k", expires: .after(.seconds(1)))
+      options.readOnly = true
+      let store = try Store(at: path + "/store", options: options)
+      let notes = store.namespace("notes")
+      #expect(store.isReadOnly && !writable.isReadOnly)
+      #expect(try notes.text("k") == "a")
+      let changes: [() throws -> Void] = [
+        { try notes.set("b", for: "k") }, { try notes.setIfAbsent("b", for: "n") },
+        { try notes.remove("k") }, { try notes.touch("k") }, { try notes.persist("k") },
+        { try notes.clear() }, { try notes.purge() }, { try store.purge() }, { try store.clear() },
+        { try store.rename("notes", to: "other") }, { try store.declare(Rules(), for: "notes") },
+        { try store.override(Rules.Overrides(), for: "notes") }, { try store.write { _ in } },
+        { try store.cache(of: Int.self, in: "notes").set(1, for: "k") },
+      ]
+      for change in changes { #expect(failure(change) == .readOnly) }
+      clock.advance(by: .seconds(1))
+      #expect(try notes.text("k") == nil)
+      #expect(try notes.count() == 1)
+      #expect(try writable.verify().faults == [])
+      try writable.close()
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import LegoCache
+import Testing
+
+@Suite struct CSVReaderTests {
+  /// Everything in `text`, read in chunks of `chunk` bytes, the first row first.
+  private func read(_ text: some Sequence<UInt8>, chunk: Int = 65_536) throws -> [[String]] {
+    var reader = try CSVReader(file: "t.csv", source: ArraySource(Array(text), chunk: chunk))
+    var rows = [reader.columns]
+    while let row = try reader.next() { rows.append(row.fields) }
+    return rows
+  }
+
+  private func failure(_ text: String, chunk: Int = 65_536) -> DumpError? {
+    #expect(throws: DumpError.self, "\(text.debugDescription)") {
+      try read(text.utf8, chunk: chunk)
+    }
+  }
+
+  @Test(arguments: [
+    ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
+    ("a,b\r\n1,2\r\n", [["a", "b"], ["1", "2"]]),
+    ("a,b\n1,2", [["a", "b"], ["1", "2"]]),
+    ("\u{FEFF}a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
+    ("\u{FEFF}\"a\",b\n", [["a", "b"]]),
+    ("a,b\n,\n", [["a", "b"], ["", ""]]),
+    ("a,b\n\"\",\"\"", [["a", "b"], ["", ""]]),
+    ("a\n\n", [["a"], [""]]),
+    ("a\n\"x,\"\"y\"\"\"\n", [["a"], ["x,\"y\""]]),
+    ("a,b\n\"1\r\n2\n\",3\r\n", [["a", "b"], ["1\r\n2\n", "3"]]),
+    ("a\n x \n", [["a"], [" x "]]),
+    ("a\n\u{FEFF}x\u{0}\n", [["a"], ["\u{FEFF}x\u{0}"]]),
+  ])
+  func `fields, quotes and line ends`(text: String, rows: [[String]]) throws {
+    for chunk in [1, 2, 3, 5, 65_536] {
+      #expect(try read(text.utf8, chunk: chunk) == rows, "in chunks of \(chunk)")
+    }
+  }
+
+  @Test(arguments: ["\u{200D}", "\u{FE0F}", "\u{301}", "\u{200B}", "\u{1F3FD}"])
+  func `a character that clings to a quote or comma does not hide it`(clinging: String) throws {
+    let text = "a,b\n\"\(clinging)x,\",\(clinging)y\n1,2\n"
+    #expect(try read(text.utf8) == [["a", "b"], ["\(clinging)x,", "\(clinging)y"], ["1", "2"]])
+  }
+
+  @Test(
+    arguments: [
+      ("a,b\n1\n", 2, nil, "1 fields, but the first row names 2"),
+      ("a,b\n1,2\n1,2,3\n", 3, nil, "3 fields"),
+      ("a,b\n1,2\n\n", 3, nil, "1 fields"),
+      ("a,b\n1,x\"y\n", 2, 4, "a quote inside a field"),
+      ("a,b\n1,\"x\"y\n", 2, 6, "text after the quote"),
+      ("a,b\n\"1\n\",2\n3,\"4\n", 4, 3, "never closed"),
+      ("a,b\n1,2\r3\n", 2, 4, "carriage return"),
+      ("a,a\n", 1, nil, "two columns are called \"a\""),
+      ("", nil, nil, "empty"),
+    ] as [(String, Int?, Int?, String)])
+  func `what is not CSV is an error that says where`(
+    text: String, line: Int?, column: Int?, message: String
+  ) throws {
+    for chunk in [1, 7, 65_536] {
+      let error = try #require(failure(text, chunk: chunk))
+      #expect(error.kind == .malformed && error.file == "t.csv")
+      #expect(error.line == line && error.column == column, "\(error)")
+      #expect(error.message.contains(message), "\(error)")
+    }
+  }
+
+  @Test func `bytes that are not UTF-8 are an error at their field`() {
+    let error = #expect(throws: DumpError.self) {
+      try read(Array("a,b\n1,x".utf8) + [0xC3, 0x28, 0x0A])
+    }
+    #expect(error?.description == "t.csv:2:3: a field that is not UTF-8")
+  }
+
+  @Test func `a quote left open does not read the whole file into memory`() {
+    let row = "1,2\n"
+    let error = #expect(throws: DumpError.self) {
+      try read(Array("a,b\n\"".utf8) + Array(String(repeating: row, count: 1_000_000).utf8))
+    }
+    #expect(error?.line == 2)
+    #expect(error?.message.contains("is a quote left open?") == true)
+  }
+
+  @Test func `fields go by the name of their column and say what is wrong with them`() throws {
+    let text = "id,name,is_trans,parent\n7,x,t,\nseven,,True,1\n,,maybe,z\n"
+    var reader = try CSVReader(file: "t.csv", source: ArraySource(Array(text.utf8)))
+    let first = try #require(try reader.next())
+    #expect(first["name"] == "x" && first["absent"] == nil && first.line == 2)
+    #expect(try first.number("id") == 7)
+    #expect(try first.optionalTruth("is_trans") == true)
+    #expect(try first.optionalNumber("parent") == nil && first.optionalNumber("absent") == nil)
+    let absent = #expect(throws: DumpError.self) { try first.text("absent") }
+    #expect(absent?.kind == .missingColumn)
+
+    let second = try #require(try reader.next())
+    #expect(try second.optionalNumber("parent") == 1)
+    let number = #expect(throws: DumpError.self) { try second.number("id") }
+    #expect(number?.description == "t.csv:3: id: \"seven\" is not a number")
+
+    let third = try #require(try reader.next())
+    #expect(throws: DumpError.self) { try third.identifier("id") }
+    let truth = #expect(throws: DumpError.self) { try third.optionalTruth("is_trans") }
+    #expect(truth?.kind == .badValue)
+    #expect(try reader.next() == nil)
+  }
+
+  @Test func `any table that is written is read back, whatever the chunks`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SplitMix(state: seed)
+    let pieces = [
+      "a", "\"", ",", "\n", "\r", "\r\n", " ", "\u{200D}", "\u{FE0F}", "\u{FEFF}", "\u{1F600}",
+      "\u{0}", "\u{15E}",
+    ]
+    for _ in 0..<200 {
+      let width = Int.random(in: 1...5, using: &random)
+      var table = [(0..<width).map { "column \($0)" }]
+      for _ in 0..<Int.random(in: 0...8, using: &random) {
+        table.append(
+          (0..<width).map { _ in
+            (0..<Int.random(in: 0...6, using: &random))
+              .map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+          })
+      }
+      let lineEnd = Bool.random(using: &random) ? "\n" : "\r\n"
+      let bytes = table.flatMap { row in
+        row.map { written($0, quoted: Bool.random(using: &random)) }.joined(separator: [.comma])
+          + Array(lineEnd.utf8)
+      }
+      let chunk = Int.random(in: 1...9, using: &random)
+      let back = try read(bytes, chunk: chunk)
+      #expect(
+        back.map { $0.map { Array($0.utf8) } } == table.map { $0.map { Array($0.utf8) } },
+        "seed \(seed)")
+    }
+  }
+}
+
+/// A field as CSV has it, quoted where it must be or may be.
+private func written(_ field: String, quoted: Bool) -> [UInt8] {
+  let special = field.utf8.contains { [.quote, .comma, 0x0A, 0x0D].contains($0) }
+  guard quoted || special else { return Array(field.utf8) }
+  let doubled: [UInt8] = field.utf8.flatMap { $0 == .quote ? [.quote, .quote] : [$0] }
+  return [.quote] + doubled + [.quote]
+}
+
+extension UInt8 {
+  fileprivate static let quote = UInt8(ascii: "\"")
+  fileprivate static let comma = UInt8(ascii: ",")
+}
+
+/// A small generator that can be started again from its seed.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

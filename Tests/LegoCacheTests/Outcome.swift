@@ -1,0 +1,61 @@
+import Foundation
+
+/// What a run of a built program came to.
+struct Outcome {
+  var code: Int32
+  var output: String
+  var error: String
+
+  static let canFakeTerminal: Bool = {
+    #if os(Linux)
+      FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
+    #else
+      false
+    #endif
+  }()
+
+  /// - Parameter command: the program's name and its arguments.
+  init(of command: [String]) throws {
+    try self.init(Self.built(command[0]), Array(command.dropFirst()))
+  }
+
+  /// Runs it with a terminal for input and output; `output` has both of the program's streams.
+  init(atTerminal command: [String]) throws {
+    let words = [try Self.built(command[0]).path] + command.dropFirst()
+    let line = words.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
+    try self.init(
+      URL(filePath: "/usr/bin/script"), ["-qec", line.joined(separator: " "), "/dev/null"])
+  }
+
+  private init(_ program: URL, _ arguments: [String]) throws {
+    let process = Process()
+    let (output, error) = (Pipe(), Pipe())
+    process.executableURL = program
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(["TERM": "xterm"]) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = error
+    try process.run()
+    // What it has to say on standard error fits into a pipe, so the streams can be read one after the other.
+    self.output = String(
+      decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    self.error = String(
+      decoding: try error.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    code = process.terminationStatus
+  }
+
+  /// The program that was built along with these tests.
+  private static func built(_ name: String) throws -> URL {
+    var folder = Bundle.main.bundleURL
+    for bundle in Bundle.allBundles where bundle.bundlePath.hasSuffix(".xctest") {
+      folder = bundle.bundleURL.deletingLastPathComponent()
+    }
+    let program = folder.appending(path: name)
+    guard FileManager.default.isExecutableFile(atPath: program.path) else {
+      throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: program.path])
+    }
+    return program
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import LegoCache
+import Testing
+
+/// Whole dumps of the real service, every row of them.
+@Suite(.enabled(if: Folders.hasShared, "skipped: no dumps on this machine"))
+struct RealDumpTests {
+  struct Vintage: Sendable, CustomTestStringConvertible {
+    let date: String
+    let colors, themes, categories, parts, elements, sets, minifigs, partColors: Int
+    var testDescription: String { date }
+  }
+
+  static let vintages = [
+    Vintage(
+      date: "2023-08-25", colors: 223, themes: 465, categories: 66, parts: 51_009,
+      elements: 80_019, sets: 21_240, minifigs: 13_148, partColors: 62_500),
+    Vintage(
+      date: "2024-07-26", colors: 267, themes: 464, categories: 67, parts: 55_263,
+      elements: 91_916, sets: 23_113, minifigs: 14_641, partColors: 71_033),
+  ]
+
+  private func dump(_ date: String) throws -> RebrickableDump {
+    RebrickableDump(directory: try Folders.sharedLego("csv/\(date)").path)
+  }
+
+  /// The keys of all that `read` hands over. Two keys that differ only in their bytes are two.
+  private func keys<Entity: LegoEntity>(_ read: ((Entity) throws -> Void) throws -> Int) throws
+    -> Set<[UInt8]>
+  {
+    var keys: Set<[UInt8]> = []
+    let count = try read { entity in
+      let (isNew, _) = keys.insert(Array(entity.key.utf8))
+      if !isNew { Issue.record("\(Entity.kind.word) \(entity.key) twice") }
+    }
+    #expect(count == keys.count)
+    return keys
+  }
+
+  @Test(arguments: vintages)
+  func `every row is an entity with a key of its own`(vintage: Vintage) throws {
+    let dump = try dump(vintage.date)
+    #expect(try keys(dump.colors).count == vintage.colors)
+    #expect(try keys(dump.themes).count == vintage.themes)
+    #expect(try keys(dump.categories).count == vintage.categories)
+    #expect(try keys(dump.parts).count == vintage.parts)
+    let (sets, minifigs) = (try keys(dump.sets), try keys(dump.minifigs))
+    #expect(sets.count == vintage.sets && minifigs.count == vintage.minifigs)
+    #expect(sets.isDisjoint(with: minifigs), "they share a namespace")
+    #expect(try keys(dump.elements).count == vintage.elements)
+  }
+
+  @Test(arguments: vintages)
+  func `pairs of part and colour hold every element once`(vintage: Vintage) throws {
+    let dump = try dump(vintage.date)
+    var elements = 0
+    #expect(
+      try keys { body in
+        try dump.partColors { pair in
+          elements += pair.elements.count
+          try body(pair)
+        }
+      }.count == vintage.partColors)
+    #expect(elements == vintage.elements)
+  }
+
+  @Test func `the names arrive byte for byte`() throws {
+    var names: [String: String] = [:]
+    let wanted: Set = ["43217-1", "752437W-1", "BEIJINGSTANDEE-1", "42125-1"]
+    try dump("2024-07-26").sets { if wanted.contains($0.setNum) { names[$0.setNum] = $0.name } }
+    #expect(Array(names["43217-1", default: ""].utf8) == Array("'Up' House\u{200B}".utf8))
+    #expect(
+      Array(names["752437W-1", default: ""].utf8)
+        == Array("Minifigure Display Case Large Whit\u{FEFF}\u{FEFF}e".utf8))
+    #expect(
+      Array(names["BEIJINGSTANDEE-1", default: ""].utf8)
+        == Array("I \u{2764}\u{FE0F} Beijing Standee".utf8))
+    #expect(names["42125-1"] == "Ferrari 488 GTE \"AF Corse #51\"")
+  }
+
+  @Test func `elements without a design are as many as the dump leaves empty`() throws {
+    var without = 0
+    try dump("2024-07-26").elements { if $0.designID == nil { without += 1 } }
+    #expect(without == 21_272)
+  }
+
+  @Test func `colours of 2025, unpacked and with more columns`() throws {
+    let dump = try dump("2025-09-17-colors-only")
+    #expect(dump.tables == [.colors, .categories])
+    var colors: [Color] = []
+    try dump.colors { colors.append($0) }
+    #expect(colors.count == 273)
+    #expect(colors.allSatisfy { $0.isTransparent != nil })
+    #expect(colors.contains { $0.isTransparent == true })
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import LMDB
+
+extension Peer {
+  /// Opens copies of the store with a few bits flipped in the pages that opening relies on, and says how each went.
+  ///
+  /// A crash ends the process, which is what the test looks for. The seed and the round say how to see it again.
+  func openDamaged() throws {
+    let seed = UInt64(argument(0))
+    let original = try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))
+    let directory = store + ".damaged"
+    for round in 0..<argument(1) {
+      var random = SplitMix(state: seed &+ UInt64(round))
+      let damaged = Self.flip(original, &random)
+      try? FileManager.default.removeItem(atPath: directory)
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: false,
+        attributes: [.posixPermissions: 0o700])
+      let file = directory + "/data.mdb"
+      precondition(
+        FileManager.default.createFile(
+          atPath: file, contents: damaged, attributes: [.posixPermissions: 0o600]))
+      Peer.say("round \(round)")
+      do throws(OpenError) {
+        let environment = try Fixture.open(directory)
+        Peer.say("opened")
+        environment.close()
+      } catch {
+        Peer.say("refused \(error.kind)")
+      }
+      let after = try Data(contentsOf: URL(fileURLWithPath: file))
+      precondition(after == damaged, "opening changed the file")
+    }
+    try FileManager.default.removeItem(atPath: directory)
+    Peer.say("survived")
+  }
+
+  private static let pageSize = 4096
+
+  /// One to four bits, in a meta page or in a page that one of them names as a root.
+  private static func flip(_ original: Data, _ random: inout SplitMix) -> Data {
+    var bytes = original
+    let page = ([0, 1] + roots(original)).randomElement(using: &random)!
+    // In a meta page nearly all bytes are unused; in the others the first ones matter most.
+    let length = page < 2 ? 152 : Bool.random(using: &random) ? 32 : pageSize
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      let place = page * pageSize + Int.random(in: 0..<length, using: &random)
+      if place < bytes.count { bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random) }
+    }
+    return bytes
+  }
+
+  /// The roots of the free list and the main database, in both meta pages.
+  private static func roots(_ bytes: Data) -> [Int] {
+    [80, 128].flatMap { field in
+      [0, 1].compactMap { meta in
+        let place = meta * pageSize + field
+        let root = bytes[place..<place + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return root < UInt64(bytes.count / pageSize) ? Int(root) : nil
+      }
+    }
+  }
+}
+
+/// A small generator with a seed, for random tests that can be run again.
+package struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+
+  package init(state: UInt64) { self.state = state }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}

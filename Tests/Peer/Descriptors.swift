@@ -1,0 +1,12 @@
+import Foundation
+import LMDB
+
+extension Peer {
+  /// Lists the files that another program started from here would inherit.
+  func listDescriptors() throws {
+    let environment = try Fixture.open(store)
+    _ = try environment.value(Fixture.signature)
+    let status = unsafe system("ls -l /proc/self/fd")
+    precondition(status == 0 && environment.close())
+  }
+}

@@ -1,0 +1,70 @@
+package import LMDB
+
+/// The store that tests and their peers agree on.
+package enum Fixture {
+  package static let signature: [UInt8] = [0, 1]
+
+  package static func options(
+    mapSize: Int = 64 << 20, patience: Duration = .seconds(10)
+  ) -> EnvironmentOptions {
+    var options = EnvironmentOptions()
+    options.databases = ["second"]
+    options.signature = signature
+    options.mapSize = mapSize
+    options.patience = patience
+    return options
+  }
+
+  package static func open(
+    _ path: String, _ options: EnvironmentOptions = options()
+  ) throws(OpenError) -> Environment {
+    try Environment.open(at: path, options: options) { transaction throws(LMDBError) in
+      try transaction.put([1].span, for: signature.span, in: .main)
+    }
+  }
+
+  /// A number as eight bytes, the most significant first, so that keys sort as numbers.
+  package static func bytes(_ number: Int) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+  }
+
+  package static func number(_ bytes: Span<UInt8>) -> Int {
+    var number = 0
+    for index in bytes.indices { number = number << 8 | Int(bytes[index]) }
+    return number
+  }
+
+  /// `count` bytes that tell which value they belong to.
+  package static func filling(_ number: Int, count: Int) -> [UInt8] {
+    var bytes = bytes(number)
+    bytes += [UInt8](repeating: UInt8(truncatingIfNeeded: number &* 31), count: max(count - 8, 0))
+    return Array(bytes.prefix(count))
+  }
+}
+
+extension Environment {
+  package func set(_ key: [UInt8], _ value: [UInt8], in database: Database = .main) throws {
+    try write { try $0.put(value.span, for: key.span, in: database) }
+  }
+
+  package func value(_ key: [UInt8], in database: Database = .main) throws(LMDBError) -> [UInt8]? {
+    try beginRead().copy(key, in: database)
+  }
+}
+
+extension ReadTransaction {
+  package func copy(_ key: [UInt8], in database: Database = .main) throws(LMDBError) -> [UInt8]? {
+    guard let region = try find(key.span, in: database) else { return nil }
+    return bytes(of: region).array
+  }
+}
+
+extension WriteTransaction {
+  package func copy(_ key: [UInt8], in database: Database = .main) throws(LMDBError) -> [UInt8]? {
+    try value(for: key.span, in: database)?.array
+  }
+}
+
+extension Span<UInt8> {
+  package var array: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
+}

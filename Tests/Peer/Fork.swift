@@ -1,0 +1,84 @@
+import Foundation
+import LMDB
+
+/// Swift hides `fork`, for good reasons; this process has one thread.
+@_silgen_name("fork") private func cFork() -> Int32
+
+extension Peer {
+  /// Runs `child` in a forked process that ends afterwards, and waits for its end.
+  private func inChild(_ child: () throws -> Void) {
+    let process = cFork()
+    if process == 0 {
+      do { try child() } catch { Peer.say("child error \(error)") }
+      _exit(0)
+    }
+    var status: Int32 = 0
+    precondition(unsafe waitpid(process, &status, 0) == process)
+    Peer.say("child ended \(status)")
+  }
+
+  /// Tries every call in a child, opens the store anew there, and goes on in the parent.
+  func fork() throws {
+    let environment = try Fixture.open(store)
+    try environment.set([1], [1])
+    _ = try environment.value([1])
+    inChild {
+      Peer.say("read \(Peer.outcome { _ = try environment.beginRead().id })")
+      Peer.say("write \(Peer.outcome { try environment.set([1], [2]) })")
+      Peer.say("sync \(Peer.outcome { try environment.sync() })")
+      Peer.say("readers \(Peer.outcome { _ = try environment.readersNow() })")
+      Peer.say("clear \(Peer.outcome { try environment.clearDeadReaders() })")
+      Peer.say("last \(environment.lastTransaction)")
+      environment.close()
+      let own = try Fixture.open(store)
+      try own.set([2], [2])
+      Peer.say("own \(own !== environment) \(try own.value([1]) ?? [])")
+      own.close()
+    }
+    try environment.set([3], [3])
+    Peer.say("parent \(try environment.value([1]) ?? []) \(try environment.value([2]) ?? [])")
+    waitForEndOfInput()
+    try environment.set([4], [4])
+    Peer.say("closed \(environment.close())")
+  }
+
+  /// Forks inside a read; the child leaves the read, and the parent's view must stay protected.
+  func forkInRead() throws {
+    let environment = try Fixture.open(store)
+    let process = try readForking(environment)
+    if process == 0 { _exit(0) }
+  }
+
+  private func readForking(_ environment: Environment) throws -> Int32 {
+    let read = try environment.beginRead()
+    let process = cFork()
+    if process == 0 { return 0 }
+    var status: Int32 = 0
+    precondition(unsafe waitpid(process, &status, 0) == process)
+    let mine = try environment.readersNow().filter {
+      $0.process == Int(getpid()) && $0.transaction != nil
+    }
+    Peer.say("view \(mine.map(\.transaction) == [read.id])")
+    return process
+  }
+
+  /// Forks inside a write; the child returns from it, and only the parent may commit.
+  func forkInWrite() throws {
+    let environment = try Fixture.open(store)
+    var process: Int32 = -1
+    let result = Peer.outcome {
+      try environment.write { transaction in
+        try transaction.put([1].span, for: [1].span, in: .main)
+        process = cFork()
+        if process == 0 {
+          try transaction.put([2].span, for: [1].span, in: .main)
+        } else {
+          var status: Int32 = 0
+          precondition(unsafe waitpid(process, &status, 0) == process)
+        }
+      }
+    }
+    Peer.say(
+      process == 0 ? "child \(result)" : "parent \(result) \(try environment.value([1]) ?? [])")
+  }
+}

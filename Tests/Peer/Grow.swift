@@ -1,0 +1,13 @@
+import LMDB
+
+extension Peer {
+  /// Writes as many values of 64 KiB as it is told, then keeps the store open.
+  func grow() throws {
+    let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
+    for number in 0..<argument(0) {
+      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 65_536))
+    }
+    Peer.say("grown")
+    waitForEndOfInput()
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import LMDB
+
+/// Another process for tests that need one: it does one thing to a store and tells how it went, line by line.
+///
+/// `LarderPeer <scenario> <store> [argument...]`. A scenario that goes on until it is told to stop ends when its input
+/// does, so that no process outlives the test that started it.
+@main struct Peer {
+  let store: String
+  let arguments: [String]
+
+  private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
+    "batches": { try $0.writeBatches() },
+    "crowd": { try $0.crowd() },
+    "damage": { try $0.openDamaged() },
+    "descriptors": { try $0.listDescriptors() },
+    "fail-meta": { try $0.failMetaWrite() },
+    "fill": { try $0.fill() },
+    "fork": { try $0.fork() },
+    "fork-in-read": { try $0.forkInRead() },
+    "fork-in-write": { try $0.forkInWrite() },
+    "grow": { try $0.grow() },
+    "hold": { try $0.hold() },
+    "lose-locks": { try $0.loseLocks() },
+    "no-room": { try $0.growWithoutRoom() },
+    "number": { try $0.number() },
+    "read": { try $0.read() },
+  ]
+
+  static func main() {
+    let words = CommandLine.arguments.dropFirst()
+    guard words.count >= 2, let scenario = scenarios[words[1]] else {
+      say(
+        "usage: LarderPeer \(scenarios.keys.sorted().joined(separator: "|")) <store> [argument...]")
+      exit(64)
+    }
+    do {
+      try scenario(Peer(store: words[2], arguments: Array(words.dropFirst(2))))
+    } catch let error as OpenError {
+      say("refused \(error.kind)")
+      exit(2)
+    } catch {
+      say("error \(error)")
+      exit(1)
+    }
+  }
+
+  /// A number among the arguments after the store.
+  func argument(_ index: Int) -> Int { Int(arguments[index])! }
+
+  /// Writes a line at once.
+  static func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+  }
+
+  /// Waits for the next line, false at the end of input.
+  @discardableResult
+  func waitForInput() -> Bool { readLine() != nil }
+
+  func waitForEndOfInput() {
+    while waitForInput() {}
+  }
+}
+
+extension Peer {
+  /// How a call went, in one word for the errors that tests look for.
+  static func outcome(_ call: () throws -> Void) -> String {
+    do {
+      try call()
+      return "done"
+    } catch let error as LMDBError {
+      return switch error {
+      case .forked: "forked"
+      case .closed: "closed"
+      case .panic: "panic"
+      case .diskFull: "full"
+      case .mapFull: "map-full"
+      case .replaced: "replaced"
+      default: "\(error)"
+      }
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// Keeps the store open.
+  func hold() throws {
+    let environment = try Fixture.open(store)
+    Peer.say("open")
+    waitForEndOfInput()
+    Peer.say(environment.close() ? "closed" : "held")
+  }
+}
