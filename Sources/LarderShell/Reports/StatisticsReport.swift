@@ -63,13 +63,12 @@ struct StatisticsReport {
   }
 
   private static let columns = [
-    "namespace", "entries", "size", "found", "missed", "of all", "expired", "evicted", "removed",
-    "replaced",
+    "namespace", "entries", "size", "found", "missed", "of all", "expired", "evicted",
   ].map { Column($0) }
 
   private func row(_ namespace: Statistics.Namespace) -> [Cell] {
     let reads = namespace.reads
-    let reasons: [RemovalReason] = [.expired, .evicted, .removed, .replaced]
+    let reasons: [RemovalReason] = [.expired, .evicted]
     let counts = [reads.hits, reads.misses].map { Cell.number(Int(clamping: $0)) }
     return [
       .text(namespace.facts.name), .number(namespace.facts.entries), .size(namespace.facts.bytes),
