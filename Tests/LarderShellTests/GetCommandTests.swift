@@ -28,15 +28,10 @@ import Testing
     let shell = try Shell(.plain)
     try shell.fill()
     #expect(try shell.error("get @articles 000011 000012").code == .usage)
+    let lines = try shell("output jsonl", "get @departures Kiruna:05 'Malm\u{F6} C:01'")
     #expect(
-      try shell("output jsonl", "get @departures Kiruna:05 'Malm\u{F6} C:01'")
-        .split(separator: "\n").map { $0.suffix(26) }
-        == [
-          "value\":\"{\\\"train\\\":5}\"}", "value\":\"{\\\"train\\\":1}\"}",
-        ].map { $0.suffix(26) }
-        || (try shell("get @departures Kiruna:05 'Malm\u{F6} C:01'")).split(separator: "\n").count
-          == 2
-    )
+      lines.split(separator: "\n").map { $0.hasSuffix("}\"}") ? $0.dropLast(3).last : nil }
+        == ["5", "1"])
     let nul = try Shell(.plain) { $0.endsWithNUL = true }
     try nul.fill()
     #expect(
