@@ -60,7 +60,8 @@ let package = Package(
       path: "Examples/Lego/LarderLego", swiftSettings: strict),
 
     .executableTarget(
-      name: "LarderPeer", dependencies: ["LMDB", "Larder"], path: "Tests/Peer", swiftSettings: strict),
+      name: "LarderPeer", dependencies: ["LMDB", "Larder"], path: "Tests/Peer",
+      swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(
       name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer"], swiftSettings: strict),
