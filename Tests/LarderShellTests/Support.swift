@@ -1,12 +1,8 @@
+import Foundation
+import Larder
 import Testing
 
 @testable import LarderShell
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A random generator that a failure can be repeated with: tests print the seed.
 struct SeededGenerator: RandomNumberGenerator {
@@ -74,11 +70,19 @@ let stockholm = clock("2026-11-20T21:13:00Z", in: "Europe/Stockholm")
 
 /// A clock that stands at a moment.
 func clock(_ moment: String, in zone: String) -> WallClock {
-  let utc = WallClock(now: Timestamp(milliseconds: 0), zone: .gmt)
-  guard let now = try? word(moment).timeAhead(utc), let zone = WallClock.zone(named: zone) else {
+  let utc = WallClock(now: Timestamp(milliseconds: 0), zone: .utc)
+  guard let now = try? word(moment).timeAhead(utc), let zone = Zone(named: zone) else {
     preconditionFailure("\(moment) in \(zone)")
   }
   return WallClock(now: now, zone: zone)
+}
+
+extension Zone {
+  /// By its name in the time zone database.
+  init?(named name: String) {
+    guard let zone = TimeZone(identifier: name) else { return nil }
+    self.init { zone.secondsFromGMT(for: $0.date) }
+  }
 }
 
 func invocation(_ text: String, _ clock: WallClock = stockholm) throws -> Invocation {

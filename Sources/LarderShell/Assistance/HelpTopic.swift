@@ -86,20 +86,19 @@ enum HelpTopic: String, Sendable, CaseIterable {
 
     """
 
-  private static let outputText = """
-    output MODE sets the form, and so does -o when the shell is started.
+  private static var outputText: String {
+    let width = OutputMode.allCases.map(\.rawValue.count).max() ?? 0
+    let modes = OutputMode.allCases.map {
+      "  \(Help.pad($0.rawValue, to: width))  \($0.summary)\n"
+    }
+    return """
+      output MODE sets the form, and so does -o when the shell is started.
 
-      auto    table for a person, plain for a pipe
-      table   aligned columns
-      plain   a line for each, fields by tab; with -0 raw bytes and a NUL
-      json    one document a command
-      jsonl   one object a line
-      csv     RFC 4180, with a header
-      raw     the bytes of a value, nothing added
+      \(modes.joined())
+      In JSON a field of bytes that are not UTF-8 is named ..._base64 and holds base64.
 
-    In JSON a field of bytes that are not UTF-8 is named ..._base64 and holds base64.
-
-    """
+      """
+  }
 
   private static let scriptText = """
     larder STORE -f FILE runs a file, -e COMMAND one command; several run in order. The first error

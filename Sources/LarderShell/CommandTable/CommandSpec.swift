@@ -67,12 +67,16 @@ package struct CommandSpec: Sendable {
   /// Its own options; those of the selection come on top.
   let ownOptions: [OptionSpec]
   let rules: [Rule]
+  let run: Action
+
+  /// Carries an invocation out and answers through the session.
+  typealias Action = @Sendable (Invocation, Session) throws -> Outcome
 
   init(
     _ name: String, aliases: [String] = [], _ group: Group, _ access: Access, _ summary: String,
     namespaces: NamespaceUse = .none, parameters: [Parameter] = [],
     selection: SelectionUse? = nil, trailing: [Parameter] = [], options: [OptionSpec] = [],
-    rules: [Rule] = [], examples: [Example]
+    rules: [Rule] = [], examples: [Example], run: @escaping Action
   ) {
     self.name = name
     self.aliases = aliases
@@ -80,6 +84,7 @@ package struct CommandSpec: Sendable {
     self.access = access
     self.summary = summary
     self.examples = examples
+    self.run = run
     self.namespaces = selection == nil ? namespaces : .any
     self.parameters = parameters
     self.selection = selection

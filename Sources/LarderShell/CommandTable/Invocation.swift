@@ -1,3 +1,5 @@
+import Larder
+
 /// A command with its words read: what an implementation is given.
 ///
 /// Values are asked for by the names that the usage line shows, such as `KEY` and `--ttl`. Asking

@@ -1,3 +1,5 @@
+import Larder
+
 /// What an option or a parameter takes; decides how its word is read, shown and completed.
 enum ValueKind: Sendable, Hashable {
   /// Bytes: `hex:` and `b64:` are decoded.

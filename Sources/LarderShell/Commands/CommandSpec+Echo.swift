@@ -5,5 +5,13 @@ extension CommandSpec {
     examples: [
       Example("echo \"departures follow\"", "a line between outputs"),
       Example("echo", "an empty line"),
-    ])
+    ],
+    run: echoWords)
+
+  private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
+    let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
+    try session.write(
+      (session.isForPerson ? Array(Quoting.printable(words).utf8) : words) + [.newline])
+    return .done
+  }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 extension CommandSpec {
   static let evict = CommandSpec(
     "evict", aliases: ["delete", "del", "rm"], .changing, .changes, "Removes entries.",
@@ -11,5 +13,55 @@ extension CommandSpec {
       Example("evict 'Malm\u{F6} C:'*", "what keys lists with the same words"),
       Example("evict @articles --older 7d --idle 2d --dry-run", "a preview"),
       Example("evict @articles --stdin -0", "the keys another command wrote"),
-    ])
+    ],
+    run: evictEntries)
+
+  private static func evictEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    let selection = call.selection!
+    let namespaces = try session.namespaces(selection.namespaces)
+    let mode = session.presentation.mode
+    if call.has("--dry-run") {
+      let (found, _) = try session.preview(selection, in: namespaces, verb: "would evict")
+      let total = found.total
+      try session.answer(
+        found.reply(
+          found.counts,
+          "would evict \(Wording.entries(total.entries)) (\(Wording.size(total.bytes)))", for: mode)
+      )
+      return .done
+    }
+    guard try call.has("--yes") || confirms(selection, in: namespaces, of: session) else {
+      return .done
+    }
+    var keys: [JSON] = []
+    let done = try session.change(selection, in: namespaces, verb: "evict", done: "evicted") {
+      batch, namespace, entry in
+      if call.has("--verbose") { keys.append(.key(entry)) }
+      try batch.remove(entry.key, from: namespace)
+      return true
+    }
+    var fields = done.counts
+    if call.has("--verbose") { fields.append(("keys", .json(.array(keys)))) }
+    let left = try namespaces.map { try $0.count() }.reduce(0, +)
+    try session.acknowledge(
+      done.reply(
+        fields, "evicted \(done.total.words), \(Wording.count(left)) left", for: mode))
+    return .done
+  }
+
+  /// Keys that were written out are known; what a pattern or a filter found is shown first.
+  private static func confirms(
+    _ selection: Selection, in namespaces: [Namespace], of session: Session
+  ) throws -> Bool {
+    guard session.host.ask != nil, !session.settings.answersYes, !selection.isOfKeys,
+      selection.input == nil
+    else { return true }
+    let (found, keys) = try session.preview(selection, in: namespaces, verb: "evict")
+    guard found.total.entries > 0 else { return true }
+    let total = found.total
+    let some = keys.map { SafeText(quoting: $0.bytes) }.joined()
+    return try session.confirms(
+      "Evict \(Wording.entries(total.entries)) (\(Wording.size(total.bytes))), such as \(some)?",
+      isVital: false)
+  }
 }

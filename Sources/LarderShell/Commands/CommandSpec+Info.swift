@@ -1,3 +1,5 @@
+import Larder
+
 extension CommandSpec {
   static let info = CommandSpec(
     "info", aliases: ["meta"], .looking, .reads, "Shows all facts about a key, one a line.",
@@ -5,5 +7,44 @@ extension CommandSpec {
     examples: [
       Example("info @departures \"Malm\u{F6} C:07\"", "one entry"),
       Example("info hex:00ff", "a key that is not text"),
-    ])
+    ],
+    run: showFacts)
+
+  private static func showFacts(_ call: Invocation, in session: Session) throws -> Outcome {
+    let namespace = try session.namespace(call.namespaces)
+    let entries = try call.allBytes("KEY").map { key in
+      // What has expired is still known of until it is purged.
+      guard let entry = try namespace.entry(for: key) else {
+        throw try session.noSuchKey(key, in: namespace)
+      }
+      return entry
+    }
+    let clock = session.wallClock
+    if session.isForPerson || entries.count == 1 {
+      for (index, entry) in entries.enumerated() {
+        if index > 0 { try session.write([.newline]) }
+        try session.answer(Reply(.object(factColumns, facts(entry, clock)), isLong: true))
+      }
+    } else {
+      try session.answer(Reply(.rows(factColumns, entries.map { facts($0, clock) }), isLong: true))
+    }
+    return .done
+  }
+
+  private static var factColumns: [Column] {
+    EntryForm.record(namesNamespaces: true).columns.map { Column(all: $0) }
+      + ["stale_until", "codec", "version", "tags", "pinned"].map { Column($0) }
+      + [Column("owner", holdsBytes: true), Column("etag", holdsBytes: true)]
+      + [Column("last_modified", holdsBytes: true), Column("metadata")]
+  }
+
+  private static func facts(_ entry: Entry, _ clock: WallClock) -> [Cell] {
+    func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
+    return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
+      entry.staleUntil.map { .expiry($0) } ?? .null, .text(entry.codec.name),
+      .number(Int(clamping: entry.version)), .json(.array(entry.tags.map { .string($0) })),
+      .bool(entry.isPinned), bytes(entry.owner?.bytes), bytes(entry.entityTag),
+      bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,
+    ]
+  }
 }

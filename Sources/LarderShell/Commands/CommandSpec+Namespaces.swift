@@ -1,3 +1,5 @@
+import Larder
+
 extension CommandSpec {
   static let namespaces = CommandSpec(
     "namespaces", aliases: ["ns", "ls"], .looking, .reads,
@@ -6,5 +8,36 @@ extension CommandSpec {
     examples: [
       Example("namespaces", "all of them, by name"),
       Example("ns --sort size", "the largest first"),
-    ])
+    ],
+    run: listNamespaces)
+
+  private static func listNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
+    var namespaces = try session.store.namespaces()
+    switch call.choice("--sort") {
+    case "size": namespaces.sort { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
+    case "entries": namespaces.sort { ($1.entries, $0.name) < ($0.entries, $1.name) }
+    default: break
+    }
+    let bytes = max(namespaces.map(\.bytes).reduce(0, +), 1)
+    let columns = [
+      Column("namespace"),
+      Column("entries", in: [.table, .data]),
+      Column("size", in: [.table, .data]),
+      Column("stored", in: .data),
+      Column("share", in: [.table, .data]),
+      Column("bar", title: "", in: .table),
+      Column("lifetime", in: [.table, .data]),
+      Column("largest_value", title: "largest", in: [.table, .data]),
+    ]
+    let rows = namespaces.map { namespace -> [Cell] in
+      let share = Double(namespace.bytes) / Double(bytes)
+      return [
+        .text(namespace.name), .number(namespace.entries), .size(namespace.bytes),
+        .size(namespace.stored), .share(share), .bar(share), .lifetime(namespace.rules.expires),
+        .size(namespace.rules.largestValue),
+      ]
+    }
+    try session.answer(Reply(.rows(columns, rows)))
+    return .done
+  }
 }

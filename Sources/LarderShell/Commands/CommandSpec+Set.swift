@@ -1,3 +1,5 @@
+import Larder
+
 extension CommandSpec {
   static let set = CommandSpec(
     "set", aliases: ["put"], .changing, .changes, "Stores a value under a key.",
@@ -17,5 +19,75 @@ extension CommandSpec {
       Example("set @departures \"Malm\u{F6} C:07\" '{\"track\":4}' --ttl 15m", "for a quarter"),
       Example("set @articles 000017 --from page.html --until monday", "a file"),
       Example("set @flags beta on --if-absent", "unless it is there"),
-    ])
+    ],
+    run: storeValue)
+
+  private static func storeValue(_ call: Invocation, in session: Session) throws -> Outcome {
+    let namespace = try session.namespaceToWrite(call.namespaces)
+    let key = call.bytes("KEY")!
+    let value = try value(of: call, in: session)
+    try checkSize(value, for: namespace, of: session)
+    let expires: Expiration? =
+      call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
+    let entry = try session.store.write { batch in
+      let present = try batch.entry(for: key, in: namespace)
+      let isThere = present.map { $0.state != .expired } ?? false
+      if isThere, call.has("--if-absent") {
+        throw ShellError(
+          .exists, "there is an entry \(key) in \(namespace.name)",
+          hint: "without --if-absent it is replaced")
+      }
+      if !isThere, call.has("--if-present") {
+        throw ShellError(
+          .noSuchKey, "no entry \(key) in \(namespace.name)",
+          hint: "without --if-present it is made")
+      }
+      if let text = String(validating: value, as: UTF8.self) {
+        try batch.set(text, for: key, in: namespace, expires: expires)
+      } else {
+        try batch.set(value, for: key, in: namespace, expires: expires)
+      }
+      return try batch.entry(for: key, in: namespace)!
+    }
+    try session.acknowledge(reply(entry, in: session))
+    return .done
+  }
+
+  private static func reply(_ entry: Entry, in session: Session) -> Reply {
+    guard session.presentation.mode != .plain else {
+      return Reply(
+        .rows(
+          [Column("verb"), Column("namespace"), Column("key", holdsBytes: true)],
+          [[.text("set"), .text(entry.namespace), .bytes(entry.key.bytes)]]))
+    }
+    let form = EntryForm.record(namesNamespaces: true)
+    let clock = session.wallClock
+    let end =
+      entry.expires == nil ? "never expires" : "expires \(clock.expiryAndClock(entry.expires))"
+    return Reply(
+      .object(form.columns, form.cells(entry, clock)),
+      sentences: [
+        "set \(entry.namespace) \(entry.key.bytes) (\(Wording.size(entry.size))), \(end)"
+      ])
+  }
+
+  private static func value(of call: Invocation, in session: Session) throws -> [UInt8] {
+    guard let source = call.bytes("--from") else { return call.bytes("VALUE")! }
+    guard source == Array("-".utf8) else { return try LocalFile(source).read() }
+    guard let input = session.host.input else { throw ShellError.inputIsTaken }
+    return try input.rest()
+  }
+
+  private static func checkSize(
+    _ value: [UInt8], for namespace: Namespace, of session: Session
+  ) throws {
+    let facts = try session.store.namespaces().first { $0.name == namespace.name }
+    let largest = facts?.rules.largestValue ?? Rules.defaultLargestValue
+    guard value.count <= largest else {
+      throw ShellError(
+        .overLimit,
+        "the value has \(Wording.count(value.count)) bytes, and \(namespace.name) takes \(Wording.count(largest)) at most",
+        hint: "the limit is a rule of the namespace; namespaces shows it")
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 extension CommandSpec {
   static let stats = CommandSpec(
     "stats", .store, .reads, "Shows space, hits and misses, and who reads.",
@@ -6,5 +8,23 @@ extension CommandSpec {
     examples: [
       Example("stats", "the store"),
       Example("stats @departures --every 2s", "a namespace as it changes"),
-    ])
+    ],
+    run: showStatistics)
+
+  private static func showStatistics(_ call: Invocation, in session: Session) throws -> Outcome {
+    let only = call.namespaces == .unnamed ? nil : try session.namespace(call.namespaces).name
+    let interval = call.duration("--every")
+    guard interval == nil || session.presentation.mode != .json else {
+      throw ShellError(
+        .usage, "json is one document, and --every has no end", hint: "jsonl is an object a line")
+    }
+    while true {
+      let report = StatisticsReport(try session.store.statistics(), only: only)
+      for reply in report.replies(for: session.presentation) { try session.answer(reply) }
+      guard let interval else { return .done }
+      guard try session.host.pause(interval) else {
+        return .told(ShellError.Code.interrupted.exitCode)
+      }
+    }
+  }
 }

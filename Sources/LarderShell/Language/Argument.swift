@@ -44,6 +44,10 @@ package struct NamespaceName: Sendable, Hashable {
   package let text: String
   let range: Range<Int>
 
+  init(_ text: String) throws(ShellError) {
+    try self.init(Word(bytes: Array(text.utf8), pieces: [], range: 0..<0))
+  }
+
   init(_ word: Word) throws(ShellError) {
     func wrong(_ what: SafeText) -> ShellError {
       ShellError(

@@ -7,22 +7,27 @@
 extension Cell {
   /// The field of an object; bytes that are not UTF-8 are never made a lossy string.
   func jsonField(_ name: String) -> JSON.Field {
-    if case .bytes(let bytes) = self, String(validating: bytes, as: UTF8.self) == nil {
-      return JSON.Field("\(name)_base64", .string(Data(bytes).base64EncodedString()))
+    switch self {
+    case .base64(let bytes):
+      JSON.Field("\(name)_base64", .string(Data(bytes).base64EncodedString()))
+    case .bytes(let bytes) where String(validating: bytes, as: UTF8.self) == nil:
+      Cell.base64(bytes).jsonField(name)
+    default:
+      JSON.Field(name, json)
     }
-    return JSON.Field(name, json)
   }
 
   private var json: JSON {
     switch self {
     case .bytes(let bytes): .string(String(decoding: bytes, as: UTF8.self))
+    case .base64(let bytes): .string(Data(bytes).base64EncodedString())
     case .text(let text): .string(text)
     case .number(let number), .size(let number): .number(number)
     case .time(let time): .string(time.rfc3339)
-    case .expiry(let time): time.map { .string($0.rfc3339) } ?? .null
-    case .span(let milliseconds): .decimal(Self.seconds(milliseconds))
+    case .expiry(let time), .deadline(let time): time.map { .string($0.rfc3339) } ?? .null
+    case .span(let milliseconds): .verbatim(Self.seconds(milliseconds))
     case .bool(let value): .bool(value)
-    case .share(let value), .bar(let value): value.isFinite ? .decimal("\(value)") : .null
+    case .share(let value), .bar(let value): value.isFinite ? .verbatim("\(value)") : .null
     case .json(let value): value
     case .null: .null
     }

@@ -3,12 +3,13 @@ extension Cell {
   func shown(_ presentation: Presentation) -> String {
     let dash = presentation.hasUnicode ? "\u{2014}" : "-"
     return switch self {
-    case .bytes(let bytes): Quoting.quoted(bytes)
+    case .bytes(let bytes), .base64(let bytes): Quoting.quoted(bytes)
     case .text(let text): text.isEmpty ? dash : SafeText(text).description
     case .number(let number): Wording.count(number)
     case .size(let size): Wording.size(size)
     case .time(let time): presentation.clock.distance(to: time)
     case .expiry(let time): presentation.clock.expiry(time)
+    case .deadline(let time): presentation.clock.expiryAndClock(time)
     case .span(let span): (span < 0 ? "-" : "") + Wording.span(abs(span))
     case .bool(let value): value ? "yes" : "no"
     case .share(let value): "\(Int((value * 100).rounded())) %"
@@ -22,7 +23,7 @@ extension Cell {
   var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null: true
-    case .bytes, .text, .time, .expiry, .bool, .bar, .json: false
+    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .json: false
     }
   }
 }

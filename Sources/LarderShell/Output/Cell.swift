@@ -1,7 +1,11 @@
+package import Larder
+
 /// A field of a reply, typed so that every output mode can write it its own way.
 package enum Cell: Sendable, Hashable {
   /// Bytes from a store, such as a key: quoted in a table, `..._base64` in JSON if not UTF-8.
   case bytes([UInt8])
+  /// Bytes that JSON and CSV are to hold as base64, be they UTF-8 or not.
+  case base64([UInt8])
   /// A word of the shell or a name.
   case text(String)
   case number(Int)
@@ -11,6 +15,8 @@ package enum Cell: Sendable, Hashable {
   case time(Timestamp)
   /// When something expires; nil is never.
   case expiry(Timestamp?)
+  /// The same, with the time on the clock for a person.
+  case deadline(Timestamp?)
   /// A length of time in milliseconds; seconds as data, and negative if it is over.
   case span(Int64)
   case bool(Bool)
@@ -55,5 +61,10 @@ package struct Column: Sendable, Hashable {
     self.title = title ?? name
     self.visibility = visibility
     self.holdsBytes = holdsBytes
+  }
+
+  /// The same column wherever output is a table or data.
+  init(all column: Column) {
+    self.init(column.name, in: .everywhere, holdsBytes: column.holdsBytes)
   }
 }

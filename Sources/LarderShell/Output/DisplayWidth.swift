@@ -1,6 +1,6 @@
 /// How many columns of a terminal text takes, by the rules of `wcwidth`, which terminals follow.
-enum DisplayWidth {
-  static func of(_ text: some StringProtocol) -> Int {
+package enum DisplayWidth {
+  package static func of(_ text: some StringProtocol) -> Int {
     text.unicodeScalars.reduce(0) { $0 + of($1) }
   }
 

@@ -4,8 +4,8 @@ package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Int)
-  /// Digits that are a JSON number already.
-  case decimal(String)
+  /// JSON already: digits, or a stored value whose numbers and order stay as they are.
+  case verbatim(String)
   case string(String)
   case array([JSON])
   case object([Field])
@@ -32,7 +32,7 @@ package enum JSON: Sendable, Hashable {
     case .null: result.append("null")
     case .bool(let value): result.append(value ? "true" : "false")
     case .number(let value): result.append(String(value))
-    case .decimal(let digits): result.append(digits)
+    case .verbatim(let text): result.append(text)
     case .string(let string): Self.write(string, to: &result)
     case .array(let values):
       result.append("[")
@@ -68,13 +68,17 @@ package enum JSON: Sendable, Hashable {
       case "\n": result.append("\\n")
       case "\t": result.append("\\t")
       case "\r": result.append("\\r")
-      case let scalar where scalar.isControl || scalar.isHidden:
-        for unit in String(scalar).utf16 {
-          let hex = String(unit, radix: 16)
-          result.append("\\u" + String(repeating: "0", count: 4 - hex.count) + hex)
-        }
+      case let scalar where scalar.isControl || scalar.isHidden: result.append(escape(scalar))
       default: result.unicodeScalars.append(scalar)
       }
     }
+  }
+
+  /// `\u202e`, or a pair of them.
+  static func escape(_ scalar: Unicode.Scalar) -> String {
+    String(scalar).utf16.map { unit in
+      let hex = String(unit, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+    }.joined()
   }
 }

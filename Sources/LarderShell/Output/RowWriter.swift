@@ -50,7 +50,8 @@ package struct RowWriter: Sendable {
 
   /// The next rows, each with a cell for every column.
   package mutating func write(_ rows: [[Cell]]) -> [UInt8] {
-    guard !rows.isEmpty else { return [] }
+    // Some answers have nothing to say in this mode.
+    guard !rows.isEmpty, !shown.isEmpty else { return [] }
     defer { count += rows.count }
     switch presentation.mode {
     case .table where isObject:

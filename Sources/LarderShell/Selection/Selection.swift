@@ -1,3 +1,5 @@
+package import Larder
+
 /// What a command is about: the one language in which every verb is told its entries.
 package struct Selection: Sendable, Hashable {
   package enum Pattern: Sendable, Hashable {

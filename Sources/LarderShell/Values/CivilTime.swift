@@ -1,3 +1,5 @@
+import Larder
+
 /// A date and time of day as a calendar on the wall shows it, in the Gregorian calendar.
 struct CivilTime: Sendable, Hashable {
   var year: Int

@@ -1,3 +1,5 @@
+import Larder
+
 extension Duration {
   /// Whole milliseconds, rounded towards zero.
   var milliseconds: Int64 {

@@ -1,3 +1,5 @@
+import Larder
+
 extension WallClock {
   /// `in 4 h 12 min`, `3 min ago`, `now`.
   func distance(to time: Timestamp) -> String {

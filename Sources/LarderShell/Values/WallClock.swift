@@ -1,16 +1,12 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Larder
 
 /// The present moment and the zone a person reads clocks in: all that words such as `midnight`
 /// depend on.
 package struct WallClock: Sendable {
   package let now: Timestamp
-  package let zone: TimeZone
+  package let zone: Zone
 
-  package init(now: Timestamp, zone: TimeZone) {
+  package init(now: Timestamp, zone: Zone) {
     self.now = now
     self.zone = zone
   }
@@ -48,7 +44,5 @@ package struct WallClock: Sendable {
     }
   }
 
-  private func offset(at time: Timestamp) -> Int {
-    zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(time.milliseconds) / 1000))
-  }
+  private func offset(at time: Timestamp) -> Int { zone.offset(time) }
 }

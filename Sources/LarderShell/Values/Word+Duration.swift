@@ -1,3 +1,5 @@
+import Larder
+
 extension Word {
   /// A length of time such as `90s`, `1h30m` or `1.5h`; zero stands for now.
   func duration() throws(ShellError) -> Duration {

@@ -1,8 +1,4 @@
-/// When an entry is to expire.
-package enum Deadline: Sendable, Hashable {
-  case never
-  case at(Timestamp)
-}
+import Larder
 
 extension Word {
   /// A time to come, as `help times` lists them: a duration counts from now.

@@ -1,0 +1,77 @@
+import Larder
+import LarderShell
+import LarderTerminal
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+extension Settings {
+  init(_ options: Options, _ environment: [String: String]) {
+    self.init()
+    mode = options.output
+    isTerminal = Terminal.isTerminal(.output)
+    hasColor = !options.noColor && Terminal.showsColours(environment: environment)
+    hasUnicode = Terminal.speaksUTF8(environment: environment)
+    endsWithNUL = options.null
+    answersYes = options.yes
+    isQuiet = options.quiet
+    if !options.utc {
+      zone = Zone { LocalTime.offset(at: $0.milliseconds / 1000) }
+    }
+  }
+}
+
+extension Host {
+  /// The streams of this process.
+  ///
+  /// - Parameter readsCommands: Standard input is where commands come from.
+  init(readsCommands: Bool) {
+    self.init { bytes in try Terminal.write(bytes.span) }
+    notify = { text in try Terminal.write("\(text)\n", to: .error) }
+    window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }
+    isInterrupted = { Interrupts.isPending }
+    pause = Self.pause
+    if Terminal.isTerminal(.input), Terminal.isTerminal(.error) { ask = Self.ask }
+    if !readsCommands { input = Self.input() }
+  }
+
+  private static func input() -> Input {
+    var lines = PlainLines()
+    func unlessInterrupted(_ result: LineResult) throws -> [UInt8]? {
+      switch result {
+      case .line(let bytes): return bytes
+      case .end: return nil
+      case .interrupted: throw ShellError(.interrupted, "interrupted while reading", hint: nil)
+      }
+    }
+    return Input(
+      item: { end in try unlessInterrupted(lines.readLine(endedBy: end)) },
+      rest: { try unlessInterrupted(lines.readRest()) ?? [] })
+  }
+
+  /// Asks where answers do not go, so that they stay data.
+  private static func ask(_ question: SafeText) throws -> Bool {
+    try Terminal.write("\(question) [y/N] ", to: .error)
+    var lines = PlainLines()
+    guard case .line(let answer) = try lines.readLine() else {
+      try Terminal.write("\n", to: .error)
+      return false
+    }
+    let word = String(decoding: answer, as: UTF8.self).lowercased()
+    return ["y", "yes"].contains(word)
+  }
+
+  /// Sleeps in short stretches: ^C may come to another thread.
+  private static func pause(_ duration: Duration) -> Bool {
+    let end = ContinuousClock.now + duration
+    while !Interrupts.isPending {
+      let left = end - .now
+      guard left > .zero else { return true }
+      usleep(UInt32(min(left, .milliseconds(50)) / .microseconds(1)))
+    }
+    return false
+  }
+}

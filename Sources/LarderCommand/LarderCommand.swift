@@ -1,0 +1,24 @@
+import LarderTerminal
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The program `larder`: explore a store at a prompt, run commands, or be one end of a pipe.
+@main enum LarderCommand {
+  static let version = "1.0"
+
+  static func main() {
+    Interrupts.install()
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    exit(Program.run(arguments, environment: ProcessInfo.processInfo.environment))
+  }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Larder
+import LarderShell
+import LarderTerminal
+
+/// One run of the program, from its arguments to its exit code.
+enum Program {
+  static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
+    var messages = Messages(isJSON: Messages.isJSON(arguments))
+    do {
+      let options = try Options.reading(arguments)
+      messages.isJSON = [.json, .jsonl].contains(options.output)
+      return try run(options, environment)
+    } catch let error as ShellError {
+      return messages.tell(error)
+    } catch TerminalError.closed {
+      return 0
+    } catch let error as TerminalError {
+      return messages.tell(ShellError(error))
+    } catch {
+      return run(after: error, messages)
+    }
+  }
+
+  /// What the parser throws is a wish for help as well as an error.
+  private static func run(after error: any Error, _ messages: Messages) -> Int32 {
+    guard Options.exitCode(for: error) == .success else {
+      return messages.tell(ShellError.usage(error))
+    }
+    do throws(TerminalError) {
+      try Terminal.write(Options.fullMessage(for: error) + "\n")
+      return 0
+    } catch {
+      return error == .closed ? 0 : messages.tell(ShellError(error))
+    }
+  }
+
+  private static func run(_ options: Options, _ environment: [String: String]) throws -> Int32 {
+    guard let path = options.store ?? environment["LARDER_STORE"], !path.isEmpty else {
+      throw ShellError(
+        .usage, "no store is named", hint: "larder STORE, or set LARDER_STORE to its directory")
+    }
+    let conversation = try Conversation(options, environment, store: open(path, options))
+    let code = try conversation.run()
+    try conversation.close()
+    return code
+  }
+
+  private static func open(_ path: String, _ options: Options) throws(ShellError) -> Store {
+    var storeOptions = Store.Options()
+    storeOptions.create = options.create
+    storeOptions.readOnly = options.readOnly
+    do throws(LarderError) {
+      return try Store(at: path, options: storeOptions)
+    } catch {
+      throw .opening(error)
+    }
+  }
+}
+
+extension ShellError {
+  init(_ error: TerminalError) {
+    self.init(.io, "\(error.description)", hint: "the answer could not be written, or input read")
+  }
+}

@@ -1,0 +1,8 @@
+import Larder
+
+extension JSON {
+  /// The key as the field of an object that has nothing else: bytes may be no text.
+  static func key(_ entry: Entry) -> JSON {
+    .object([Cell.bytes(entry.key.bytes).jsonField("key")])
+  }
+}

@@ -1,0 +1,76 @@
+import Larder
+
+/// What `verify` answers.
+struct FaultReport {
+  private static let shown = 20
+  /// What is looked at, by the kind of fault that it finds.
+  private static let checks: [(kind: String, words: String)] = [
+    ("damagedEntry", "entries are readable and their checksums fit"),
+    ("damagedChunks", "large values are whole"),
+    ("deadlines", "the index of deadlines agrees with the entries"),
+    ("queue", "the queue agrees with the entries"),
+    ("tags", "the index of tags agrees with the entries"),
+    ("chunks", "every chunk belongs to an entry"),
+    ("counters", "the counts are what is there"),
+    ("catalogue", "the catalogue agrees with itself"),
+  ]
+
+  private let found: Verification
+  private let faults: [Fault]
+
+  init(_ found: Verification, _ faults: [Fault]) {
+    self.found = found
+    self.faults = faults
+  }
+
+  func reply(for presentation: Presentation) -> Reply {
+    guard presentation.mode != .plain, presentation.mode != .csv else {
+      return Reply(.rows(columns, faults.map(cells)))
+    }
+    let list = faults.map { fault in
+      JSON.object(zip(columns, cells(fault)).map { $1.jsonField($0.name) })
+    }
+    return Reply(
+      .object(
+        ["entries", "bytes", "namespaces", "garbage", "faults"].map { Column($0, in: .data) },
+        [
+          .number(found.entries), .size(found.bytes), .number(found.namespaces),
+          .number(found.garbage), .json(.array(list)),
+        ]),
+      sentences: sentences(presentation))
+  }
+
+  private let columns = [
+    Column("kind"), Column("namespace"), Column("key", holdsBytes: true), Column("detail"),
+  ]
+
+  private func cells(_ fault: Fault) -> [Cell] {
+    [
+      .text(fault.kind), fault.namespace.map { .text($0) } ?? .null,
+      fault.key.map { .bytes($0) } ?? .null, .text(fault.detail),
+    ]
+  }
+
+  private func sentences(_ presentation: Presentation) -> [SafeText] {
+    let (good, bad) = presentation.hasUnicode ? ("\u{2713}", "\u{2717}") : ("ok", "!!")
+    var lines = Self.checks.map { check -> SafeText in
+      let count = faults.count { $0.kind == check.kind }
+      return count == 0
+        ? "\(good) \(check.words)"
+        : "\(bad) \(check.words): \(Wording.count(count, "fault", "faults"))"
+    }
+    lines += faults.prefix(Self.shown).map { fault in
+      let place = [fault.namespace.map { "\($0)" }, fault.key.map { SafeText(quoting: $0) }]
+        .compactMap(\.self).joined(separator: " ")
+      return "  \(place.description.isEmpty ? "" : "\(place): ")\(fault.detail)"
+    }
+    if faults.count > Self.shown {
+      lines.append("  and \(Wording.count(faults.count - Self.shown)) more: verify in JSON has all")
+    }
+    let entries = Wording.entries(found.entries)
+    let namespaces = Wording.count(found.namespaces, "namespace", "namespaces")
+    let verdict = faults.isEmpty ? "sound" : Wording.count(faults.count, "fault", "faults")
+    lines.append("\(entries) in \(namespaces), \(Wording.size(found.bytes)): \(verdict)")
+    return lines
+  }
+}

@@ -1,0 +1,43 @@
+/// What a session asks of the program around it.
+package struct Host {
+  /// The window in which answers appear.
+  package struct Window: Sendable, Hashable {
+    package let columns: Int
+    package let rows: Int
+
+    package init(columns: Int, rows: Int) {
+      self.columns = columns
+      self.rows = rows
+    }
+  }
+
+  /// Standard input, where it is not what the commands themselves come from.
+  package struct Input {
+    /// The bytes up to the next one that ends an item, or up to the end; nil when there are none.
+    let item: (_ end: UInt8) throws -> [UInt8]?
+    /// Everything to the end.
+    let rest: () throws -> [UInt8]
+
+    package init(
+      item: @escaping (_ end: UInt8) throws -> [UInt8]?, rest: @escaping () throws -> [UInt8]
+    ) {
+      self.item = item
+      self.rest = rest
+    }
+  }
+
+  /// Takes the bytes of an answer.
+  package var write: ([UInt8]) throws -> Void
+  /// Tells a person, or a log, what is no part of the answer.
+  package var notify: (SafeText) throws -> Void = { _ in }
+  /// Asks yes or no; nil where there is nobody to ask.
+  package var ask: ((SafeText) throws -> Bool)?
+  package var input: Input?
+  package var window: () -> Window? = { nil }
+  /// Whether the running command is to stop.
+  package var isInterrupted: () -> Bool = { false }
+  /// Waits; false if it was interrupted.
+  package var pause: (Duration) throws -> Bool = { _ in false }
+
+  package init(write: @escaping ([UInt8]) throws -> Void) { self.write = write }
+}

@@ -1,0 +1,95 @@
+import Larder
+
+extension Session {
+  /// What changes an entry within a batch; whether it did.
+  typealias Change = (_ batch: inout Batch, _ namespace: Namespace, _ entry: Entry) throws -> Bool
+
+  /// A batch is small, so that others get to write in between and ^C is heard.
+  private static let changesPerBatch = 500
+  private static let bytesPerBatch = 16_000_000
+
+  /// Changes the entries of a selection, a transaction for each batch.
+  ///
+  /// An entry that was chosen by a filter and written again since is another one, and stays as it is.
+  /// Interrupted, it stops between batches and says what was done.
+  ///
+  /// - Parameter done: The verb as it has been, for that: `evicted`.
+  func change(
+    _ selection: Selection, in namespaces: [Namespace], verb: String, done: String,
+    _ change: Change
+  ) throws -> Acknowledgement {
+    var acknowledgement = Acknowledgement(verb)
+    for namespace in namespaces { acknowledgement.begin(namespace.name) }
+    do {
+      try forEachBatch(of: selection, in: namespaces) { entries in
+        let tallies = try store.write { batch in
+          var tallies: [String: Tally] = [:]
+          for entry in entries {
+            let namespace = store.namespace(entry.namespace)
+            guard let present = try batch.entry(for: entry.key, in: namespace),
+              selection.filters.isEmpty || present.version == entry.version
+            else { continue }
+            if try change(&batch, namespace, present) {
+              tallies[entry.namespace, default: Tally()].add(present)
+            }
+          }
+          return tallies
+        }
+        for (name, tally) in tallies { acknowledgement.add(tally, in: name) }
+        if host.isInterrupted() { throw Interruption() }
+      }
+    } catch is Interruption {
+      throw ShellError(
+        .interrupted, "interrupted: \(acknowledgement.total.words) \(done)",
+        hint: "the rest is as it was")
+    }
+    return acknowledgement
+  }
+
+  /// What a change would be about, and the first keys of it.
+  func preview(
+    _ selection: Selection, in namespaces: [Namespace], verb: String
+  ) throws -> (Acknowledgement, keys: [Key]) {
+    var acknowledgement = Acknowledgement(verb)
+    for namespace in namespaces { acknowledgement.begin(namespace.name) }
+    var keys: [Key] = []
+    try forEachBatch(of: selection, in: namespaces) { entries in
+      keys += entries.prefix(3 - keys.count).map(\.key)
+      for entry in entries {
+        var tally = Tally()
+        tally.add(entry)
+        acknowledgement.add(tally, in: entry.namespace)
+      }
+    }
+    return (acknowledgement, keys)
+  }
+
+  private func forEachBatch(
+    of selection: Selection, in namespaces: [Namespace], _ body: ([Entry]) throws -> Void
+  ) throws {
+    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    var list = try Listing(
+      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left)
+    while left > 0 {
+      let entries = try list.next(min(left, Self.changesPerBatch))
+      if entries.isEmpty { return }
+      left -= entries.count
+      for batch in Self.cut(entries) { try body(batch) }
+    }
+  }
+
+  /// Cuts a batch where its values are large: a change may have to write them anew.
+  private static func cut(_ entries: [Entry]) -> [[Entry]] {
+    var batches: [[Entry]] = []
+    var room = 0
+    for entry in entries {
+      if entry.stored > room || batches.isEmpty {
+        batches.append([])
+        room = bytesPerBatch
+      }
+      batches[batches.count - 1].append(entry)
+      room -= entry.stored
+    }
+    return batches
+  }
+}

@@ -1,0 +1,58 @@
+import Larder
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Session {
+  private static let mostFound = 500
+  private static let mostTime = Duration.milliseconds(200)
+
+  /// The names that Tab can offer. Looking them up is bounded, and what fails offers nothing: an error
+  /// would stand in the middle of a line.
+  package func found(_ request: Completer.Request) -> Completer.Found {
+    do {
+      switch request {
+      case .namespaces(let prefix):
+        let names = try store.namespaces().map { Array($0.name.utf8) }
+        return Completer.Found(names.filter { $0.starts(with: prefix) })
+      case .keys(let choice, let prefix):
+        return try keys(with: prefix, in: namespaces(choice))
+      case .files(let prefix):
+        return try files(with: prefix)
+      }
+    } catch {
+      return Completer.Found([])
+    }
+  }
+
+  private func keys(with prefix: [UInt8], in namespaces: [Namespace]) throws -> Completer.Found {
+    var keys: Set<[UInt8]> = []
+    var isCut = false
+    let start = ContinuousClock.now
+    for namespace in namespaces {
+      try namespace.scan(prefix: prefix) { entry, _ in
+        isCut = keys.count >= Self.mostFound || ContinuousClock.now - start > Self.mostTime
+        if !isCut { keys.insert(entry.key.bytes) }
+        return !isCut
+      }
+    }
+    return Completer.Found(keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut: isCut)
+  }
+
+  private func files(with prefix: [UInt8]) throws -> Completer.Found {
+    let text = String(decoding: prefix, as: UTF8.self)
+    let directory = text.lastIndex(of: "/").map { String(text[...$0]) } ?? ""
+    let names = try FileManager.default.contentsOfDirectory(
+      atPath: directory.isEmpty ? "." : directory)
+    let fitting = names.map { directory + $0 }.filter { $0.hasPrefix(text) }.sorted()
+    let paths = fitting.prefix(Self.mostFound).map { path in
+      var isDirectory = false
+      _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+      return Array((isDirectory ? path + "/" : path).utf8)
+    }
+    return Completer.Found(paths, isCut: fitting.count > paths.count)
+  }
+}

@@ -1,0 +1,35 @@
+import Larder
+
+extension Session {
+  /// Throws if the words name keys and one of them is nowhere.
+  func checkKeys(of selection: Selection, in namespaces: [Namespace]) throws {
+    guard selection.isOfKeys else { return }
+    for case .key(let key) in selection.patterns
+    where try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
+      throw try noSuchKey(key, in: namespaces[0])
+    }
+  }
+
+  /// The entry under a key, which must be there and not have expired.
+  func entry(_ key: [UInt8], in namespace: Namespace) throws -> Entry {
+    guard let entry = try namespace.entry(for: key) else {
+      throw try noSuchKey(key, in: namespace)
+    }
+    guard entry.state != .expired else { throw expired(entry) }
+    return entry
+  }
+
+  func expired(_ entry: Entry) -> ShellError {
+    ShellError(
+      .noSuchKey,
+      "\(entry.key.bytes) in \(entry.namespace) \(wallClock.expiry(entry.staleUntil ?? entry.expires))",
+      hint: "keys --expired lists what is still in the file; set stores it anew")
+  }
+
+  /// That there is no such entry, and which ones are near.
+  func noSuchKey(_ key: [UInt8], in namespace: Namespace) throws -> ShellError {
+    let near = try NearKeys(key, in: namespace)
+    return ShellError(
+      .noSuchKey, "no entry \(key) in \(namespace.name)", hint: near.hint)
+  }
+}

@@ -1,0 +1,25 @@
+import Larder
+
+extension Session {
+  /// The namespaces a command was told, all of which are there.
+  func namespaces(_ choice: NamespaceChoice) throws -> [Namespace] {
+    let existing = try store.namespaces().map(\.name)
+    if case .unnamed = choice, let current, !existing.contains(current) {
+      throw ShellError(
+        .noSuchNamespace, "there is no namespace \(Array(current.utf8))",
+        hint: "namespaces lists them; use NAME chooses another")
+    }
+    return try choice.resolved(current: current, existing: existing).map(store.namespace)
+  }
+
+  func namespace(_ choice: NamespaceChoice) throws -> Namespace {
+    try namespaces(choice)[0]
+  }
+
+  /// The namespace that a write goes to; it is made if there is none of that name.
+  func namespaceToWrite(_ choice: NamespaceChoice) throws -> Namespace {
+    if case .named(let names) = choice { return store.namespace(names[0].text) }
+    if let current { return store.namespace(current) }
+    return try namespace(choice)
+  }
+}

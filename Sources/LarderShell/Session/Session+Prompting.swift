@@ -1,0 +1,25 @@
+import Larder
+
+extension Session {
+  /// What stands before the line: the namespace in use.
+  package var promptName: String {
+    "\(SafeText(current ?? "larder"))\(isReadOnly ? " (read-only)" : "")"
+  }
+
+  /// The store in a line, for whoever comes in.
+  package func summary() throws -> String {
+    do throws(LarderError) {
+      let namespaces = try store.namespaces()
+      let entries = namespaces.reduce(0) { $0 + $1.entries }
+      let bytes = namespaces.reduce(0) { $0 + $1.bytes }
+      return "\(SafeText(store.path))   "
+        + "\(Wording.count(namespaces.count, "namespace", "namespaces")), "
+        + "\(Wording.entries(entries)), \(Wording.size(bytes))"
+    } catch {
+      throw ShellError(error)
+    }
+  }
+
+  /// Takes a namespace into use as `use` does, though it need not be there yet.
+  package func use(_ name: String) throws(ShellError) { current = try NamespaceName(name).text }
+}

@@ -1,0 +1,30 @@
+package import Larder
+
+extension ShellError {
+  /// An error of a store that is open.
+  package init(_ error: LarderError) {
+    let (code, hint): (Code, SafeText?) =
+      switch error.code {
+      case .notFound, .cannotOpen, .foreign, .newerFormat: (.cannotOpen, nil)
+      case .damaged: (.damaged, "verify says what is damaged")
+      case .undecodable: (.damaged, nil)
+      case .busy: (.busy, nil)
+      case .full: (.full, nil)
+      case .failed, .closed, .forked: (.io, nil)
+      case .readOnly: (.readOnly, "start the shell without --read-only")
+      case .overLimit: (.overLimit, nil)
+      case .exists: (.exists, nil)
+      case .noSuchNamespace: (.noSuchNamespace, "namespaces lists them")
+      case .badCursor, .invalidArgument: (.usage, nil)
+      }
+    self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
+  }
+
+  /// An error of a store that could not be opened, whatever the reason.
+  package static func opening(_ error: LarderError) -> ShellError {
+    let hint: SafeText? =
+      error.code == .notFound
+      ? "say --create to make one, or name another directory" : error.hint.map { SafeText($0) }
+    return ShellError(.cannotOpen, "\(error.message)", hint: hint)
+  }
+}

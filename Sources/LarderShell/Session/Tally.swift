@@ -1,0 +1,27 @@
+import Larder
+
+/// How many entries, and the bytes of their values.
+struct Tally: Sendable, Hashable {
+  var entries = 0
+  var bytes = 0
+
+  init() {}
+
+  init(_ removal: Removal) {
+    entries = removal.entries
+    bytes = removal.bytes
+  }
+
+  mutating func add(_ entry: Entry) {
+    entries += 1
+    bytes += entry.size
+  }
+
+  static func += (left: inout Tally, right: Tally) {
+    left.entries += right.entries
+    left.bytes += right.bytes
+  }
+
+  /// `40 entries, 31 kB`
+  var words: SafeText { "\(Wording.entries(entries)), \(Wording.size(bytes))" }
+}

@@ -1,0 +1,110 @@
+import Larder
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value as a person reads it: a line of facts, then the form that shows it best.
+struct ValueView {
+  private enum Form {
+    case json(JSONText)
+    case text
+    case hex
+    case base64
+  }
+
+  /// What is shown at once, in bytes of what is printed; of a dump, in bytes of the value.
+  private static let shownText = 16_000
+  private static let shownBytes = 512
+  /// More is shown as text: laying it out would take longer than anybody wants to wait.
+  private static let largestJSON = 4_000_000
+
+  private let value: StoredValue
+  private let bytes: [UInt8]
+  private let isFull: Bool
+  private let form: Form
+  private let kind: String?
+
+  init(_ value: StoredValue, as style: ValueStyle, head: Int?, isFull: Bool) throws(ShellError) {
+    self.value = value
+    self.isFull = isFull || head != nil
+    bytes = head.map { Array(value.bytes.prefix($0)) } ?? value.bytes
+    kind = BinaryKind.name(of: bytes)
+    form =
+      switch style {
+      case .auto: Self.form(of: bytes, kind: kind)
+      case .json: .json(try value.json())
+      case .text: .text
+      case .hex: .hex
+      case .base64: .base64
+      }
+  }
+
+  func bytes(for presentation: Presentation) -> [UInt8] {
+    let facts = facts(presentation.clock)
+    var result = presentation.hasColor ? "\u{1B}[2m\(facts)\u{1B}[0m\n" : "\(facts)\n"
+    switch form {
+    case .json(let json): result += cut(json.laidOut(width: presentation.width ?? 80))
+    case .text: result += cut(Self.lines(bytes))
+    case .base64: result += cut(Data(bytes).base64EncodedString() + "\n")
+    case .hex:
+      let shown = isFull ? bytes[...] : bytes.prefix(Self.shownBytes)
+      result += HexDump(shown, width: presentation.width).text
+      result += rest(bytes.count - shown.count)
+    }
+    return Array(result.utf8)
+  }
+
+  private func facts(_ clock: WallClock) -> String {
+    let entry = value.entry
+    let size = Wording.size(entry.size)
+    let what = if case .hex = form, let kind { "\(kind), \(size)" } else { size }
+    let end =
+      switch entry.state {
+      case .stale: "stale, \(clock.expiry(entry.expires))"
+      default:
+        entry.expires == nil ? "never expires" : "expires \(clock.expiryAndClock(entry.expires))"
+      }
+    return "\(what)  written \(clock.distance(to: entry.written))  \(end)"
+  }
+
+  private static func form(of bytes: [UInt8], kind: String?) -> Form {
+    if let first = bytes.first(where: { ![.space, .tab, .newline].contains($0) }),
+      first == UInt8(ascii: "{") || first == UInt8(ascii: "["), bytes.count <= largestJSON
+    {
+      do throws(JSONText.Flaw) {
+        return .json(try JSONText(bytes))
+      } catch {
+        // It only begins like JSON.
+      }
+    }
+    let isText = String(validating: bytes, as: UTF8.self) != nil && !bytes.contains(0)
+    return kind == nil && isText ? .text : .hex
+  }
+
+  /// Lines as they are, with everything in them that a terminal could obey escaped.
+  private static func lines(_ bytes: [UInt8]) -> String {
+    var lines = bytes.split(separator: .newline, omittingEmptySubsequences: false)
+    if lines.last?.isEmpty == true { lines.removeLast() }
+    return lines.map { line in
+      line.split(separator: .tab, omittingEmptySubsequences: false)
+        .map { Quoting.printable(Array($0)) }.joined(separator: "\t") + "\n"
+    }.joined()
+  }
+
+  private func cut(_ text: String) -> String {
+    let count = text.utf8.count
+    guard !isFull, count > Self.shownText else { return text }
+    let end = text.utf8.index(text.startIndex, offsetBy: Self.shownText)
+    // A whole number of lines, unless it is one line.
+    let shown = text[..<end].lastIndex(of: "\n").map { text[...$0] } ?? text[..<end]
+    let newline = shown.hasSuffix("\n") ? "" : "\n"
+    return shown + newline + rest(count - shown.utf8.count)
+  }
+
+  private func rest(_ count: Int) -> String {
+    count > 0 ? "... \(Wording.size(count)) more: get --full, --out FILE\n" : ""
+  }
+}
