@@ -46,7 +46,7 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "QuickStart", dependencies: ["Larder"], path: "Examples/QuickStart",
+      name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",
       swiftSettings: strict),
     .target(
       name: "LegoCache", dependencies: ["Larder"], path: "Examples/Lego/LegoCache",
