@@ -47,7 +47,9 @@ import Testing
     }
   }
 
-  @Test func `an error that is caught inside a batch and changed nothing lets the rest go on`() throws {
+  @Test func `an error that is caught inside a batch and changed nothing lets the rest go on`()
+    throws
+  {
     try withStore { store, _ in
       let notes = store.namespace("notes")
       try store.write { batch in
@@ -61,7 +63,8 @@ import Testing
     }
   }
 
-  @Test func `an error of LMDB that is caught inside a batch keeps it from being committed`() throws {
+  @Test func `an error of LMDB that is caught inside a batch keeps it from being committed`() throws
+  {
     try withStore { store, _ in
       let notes = store.namespace("notes")
       try notes.set("1", for: "a")
@@ -123,7 +126,8 @@ import Testing
     }
   }
 
-  @Test func `the store can be read and counted inside a write, also with removals waiting`() throws {
+  @Test func `the store can be read and counted inside a write, also with removals waiting`() throws
+  {
     try withStore { store, clock in
       let notes = store.namespace("notes")
       try notes.set("1", for: "a", expires: .after(.seconds(1)))

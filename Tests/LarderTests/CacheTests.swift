@@ -50,7 +50,9 @@ struct Color: Codable, Equatable, Sendable {
     }
   }
 
-  @Test func `a value that no longer decodes is a counted miss that gives way to the next write`() throws {
+  @Test func `a value that no longer decodes is a counted miss that gives way to the next write`()
+    throws
+  {
     try withStore { store, _ in
       let colors = store.cache(of: Color.self, in: "colors")
       try store.namespace("colors").set("{\"id\": \"not a number\"}", for: 4)
@@ -87,7 +89,9 @@ struct Color: Codable, Equatable, Sendable {
     }
   }
 
-  @Test func `the rules of a cache are declared with its first write and hold for everybody`() throws {
+  @Test func `the rules of a cache are declared with its first write and hold for everybody`()
+    throws
+  {
     try withStore { store, clock in
       let rules = Rules(expires: .after(.minutes(1)))
       let colors = store.cache(of: Color.self, in: "colors", rules: rules)

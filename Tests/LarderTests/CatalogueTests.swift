@@ -5,10 +5,13 @@ import Testing
 @Suite struct CatalogueTests {
   @Test func `names are 1 to 100 bytes without white space, at signs and controls`() throws {
     try withStore { (store, _) throws in
-      let possible = ["a", "lego.colors", "a/b", "z\u{fc}rich", "-", String(repeating: "n", count: 100)]
+      let possible = [
+        "a", "lego.colors", "a/b", "z\u{fc}rich", "-", String(repeating: "n", count: 100),
+      ]
       for name in possible { try store.namespace(name).set("v", for: "k") }
       let impossible = [
-        "", " ", "a b", "a\u{0}", "a\n", "a@b", "\u{a0}", "\u{7f}", String(repeating: "n", count: 101),
+        "", " ", "a b", "a\u{0}", "a\n", "a@b", "\u{a0}", "\u{7f}",
+        String(repeating: "n", count: 101),
         String(repeating: "n", count: 1000),
       ]
       for name in impossible {
@@ -78,7 +81,8 @@ import Testing
     }
   }
 
-  @Test func `renaming keeps entries, rules and counts, and refuses a taken or absent name`() throws {
+  @Test func `renaming keeps entries, rules and counts, and refuses a taken or absent name`() throws
+  {
     try withStore { store, clock in
       try store.declare(Rules(expires: .after(.seconds(5))), for: "old")
       try store.namespace("old").set("v", for: "k")
@@ -101,7 +105,8 @@ import Testing
     }
   }
 
-  @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws {
+  @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws
+  {
     try withStore(chunksAbove: 3000) { store, _ in
       let notes = store.namespace("notes")
       var attributes = EntryAttributes(expires: .after(.hours(1)))

@@ -12,7 +12,9 @@ import Testing
     }
   }
 
-  @Test func `a purge more than a day ahead of the newest stamp removes nothing, until a second one agrees`()
+  @Test
+  func
+    `a purge more than a day ahead of the newest stamp removes nothing, until a second one agrees`()
     throws
   {
     try withStore { store, clock in
@@ -76,7 +78,9 @@ import Testing
     }
   }
 
-  @Test func `after a jump back an entry with an end from more than a minute ahead is stale`() throws {
+  @Test func `after a jump back an entry with an end from more than a minute ahead is stale`()
+    throws
+  {
     try withStore { store, clock in
       let notes = store.namespace("notes")
       let right = clock.now

@@ -51,7 +51,9 @@ import Testing
   @Test func `every removal has a reason that is counted`() throws {
     try withStore { store, clock in
       let notes = store.namespace("notes")
-      for number in 0..<10 { try notes.set("v", for: number, expires: .after(.seconds(number + 1))) }
+      for number in 0..<10 {
+        try notes.set("v", for: number, expires: .after(.seconds(number + 1)))
+      }
       try notes.set("w", for: 0)
       try notes.remove(0)
       clock.advance(by: .seconds(3))

@@ -36,7 +36,8 @@ import Testing
     }
   }
 
-  @Test func `a duration below a millisecond does not expire early, and zero or less is expired at once`()
+  @Test
+  func `a duration below a millisecond does not expire early, and zero or less is expired at once`()
     throws
   {
     try withStore { store, clock in

@@ -50,7 +50,8 @@ import Testing
       let notes = store.namespace("notes")
       let keys = [
         "a", "a\u{0}", "a\u{0}b", "a\u{0}c", "\u{0}", "a\n", "{a: \"1&b=2\"}",
-        "{a: \"1\", b: \"2\"}", "caf\u{e9}", "cafe\u{301}", "\u{1F3D4}", " ", "@", "N", "G", "chunks",
+        "{a: \"1\", b: \"2\"}", "caf\u{e9}", "cafe\u{301}", "\u{1F3D4}", " ", "@", "N", "G",
+        "chunks",
       ]
       for key in keys { try notes.set("value of \(key)", for: key) }
       for key in keys { #expect(try notes.text(key) == "value of \(key)") }

@@ -19,7 +19,9 @@ import Testing
     }
   }
 
-  @Test func `a cursor goes on behind an entry that was removed, replaced or expired meanwhile`() throws {
+  @Test func `a cursor goes on behind an entry that was removed, replaced or expired meanwhile`()
+    throws
+  {
     try withStore { store, clock in
       let notes = store.namespace("notes")
       for number in 0..<9 { try notes.set("v", for: number, expires: .after(.seconds(9))) }
@@ -41,7 +43,10 @@ import Testing
     }
   }
 
-  @Test func `entries that are there throughout are listed once, whatever is written between pages`() throws {
+  @Test
+  func `entries that are there throughout are listed once, whatever is written between pages`()
+    throws
+  {
     var dice = Dice(seed: 3)
     try withStore { store, clock in
       let notes = store.namespace("notes")
@@ -120,7 +125,10 @@ import Testing
     }
   }
 
-  @Test func `an absent or empty namespace has one empty page, and no page has less than one entry`() throws {
+  @Test
+  func `an absent or empty namespace has one empty page, and no page has less than one entry`()
+    throws
+  {
     try withStore { store, _ in
       let absent = store.namespace("absent")
       #expect(try absent.page().items.isEmpty)

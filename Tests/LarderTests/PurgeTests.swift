@@ -71,7 +71,9 @@ import Testing
   @Test func `a deadline that moved later costs no index record and is found again`() throws {
     try withStore { store, clock in
       let notes = store.namespace("notes")
-      let records = { try store.core.beginRead().statistics(of: store.core.indexes.deadlines).records }
+      let records = {
+        try store.core.beginRead().statistics(of: store.core.indexes.deadlines).records
+      }
       for number in 0..<100 { try notes.set("v", for: number, expires: .after(.seconds(10))) }
       for round in 1..<10 {
         clock.advance(by: .seconds(5))
@@ -123,7 +125,9 @@ import Testing
     }
   }
 
-  @Test func `a purge works in batches and ends although others write what is due meanwhile`() throws {
+  @Test func `a purge works in batches and ends although others write what is due meanwhile`()
+    throws
+  {
     try withStore { store, clock in
       let notes = store.namespace("notes")
       try store.write { batch in

@@ -5,7 +5,8 @@ import Testing
 
 /// Runs `body` with a new store and its clock; afterwards everything in the store must agree with everything else.
 func withStore(
-  chunksAbove: Int? = nil, at now: Timestamp? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+  chunksAbove: Int? = nil, at now: Timestamp? = nil,
+  sourceLocation: SourceLocation = #_sourceLocation,
   _ body: (Store, ManualClock) throws -> Void
 ) throws {
   let clock = now.map { ManualClock(now: $0) } ?? ManualClock()

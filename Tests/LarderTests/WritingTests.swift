@@ -3,7 +3,8 @@ import Testing
 @testable import Larder
 
 @Suite struct WritingTests {
-  @Test func `set replaces, setIfAbsent does not, remove says whether there was something`() throws {
+  @Test func `set replaces, setIfAbsent does not, remove says whether there was something`() throws
+  {
     try withStore { store, clock in
       let notes = store.namespace("notes")
       try notes.set("1", for: "k")
@@ -47,7 +48,8 @@ import Testing
       #expect(error?.code == .overLimit)
       #expect(error?.message.contains("1001") == true && error?.message.contains("1000") == true)
       #expect(try notes.bytes("k")?.count == 1000)
-      #expect(failure { try store.declare(Rules(largestValue: 0), for: "notes") } == .invalidArgument)
+      #expect(
+        failure { try store.declare(Rules(largestValue: 0), for: "notes") } == .invalidArgument)
       let tooLarge = Rules(largestValue: 1 << 30 + 1)
       #expect(failure { try store.declare(tooLarge, for: "notes") } == .invalidArgument)
       try store.declare(Rules(largestValue: 1 << 30), for: "notes")
