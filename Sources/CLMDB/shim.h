@@ -1,9 +1,5 @@
 #pragma once
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +70,11 @@ static inline int clmdb_check_room(size_t length) {
 static inline int clmdb_may(const char *path, int mode) {
   return faccessat(AT_FDCWD, path, mode, AT_EACCESS);
 }
+
+#ifndef __APPLE__
+// Declared only for _GNU_SOURCE, which would make the headers here differ from those that Swift knows.
+int syncfs(int descriptor);
+#endif
 
 // Puts on the disk what a directory lists; where that may not be opened, all of the file system that `within` is on.
 static inline int clmdb_sync_around(int within) {

@@ -4,8 +4,6 @@ import CLMDB
 package struct Database: Sendable, Equatable {
   let handle: MDB_dbi
 
-  init(handle: MDB_dbi) { self.handle = handle }
-
   /// The one database every environment has. It needs no second descent to find its root, so the keys read most live here.
   package static let main = Database(handle: 1)
 

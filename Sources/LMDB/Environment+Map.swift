@@ -19,12 +19,13 @@ extension Environment {
   /// Doubles the address space when half of it is used. Called by a writer before it takes the locks between processes.
   ///
   /// The map must not move while a read of this process is under way. If one does not end in time the write goes on in
-  /// the room that is left, and one a second later tries again.
+  /// the room that is left, and one a second later tries again; with little room left, the next one does.
   func growMapIfUseful() throws(LMDBError) {
     let wanted = growth.isWanted.load(ordering: .relaxed)
     guard wanted || usedSize > mapSize / 2 else { return }
     let now = SystemTime.monotonicMilliseconds
-    if !wanted, now < growth.nextTry.load(ordering: .relaxed) { return }
+    let isPressing = wanted || usedSize > mapSize / 4 * 3
+    if !isPressing, now < growth.nextTry.load(ordering: .relaxed) { return }
     if try resizeMap(to: max(mapSize, usedSize) * 2, patience: .milliseconds(100)) {
       growth.isWanted.store(false, ordering: .relaxed)
     } else {

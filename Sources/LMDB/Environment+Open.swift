@@ -74,7 +74,7 @@ extension Environment {
           return true
         }
         if try isLocked(files.lock) { return false }
-        pause(microseconds: 1000)
+        rest(microseconds: 1000)
       }
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
@@ -109,7 +109,7 @@ extension Environment {
         return try map(files, locks: locks, options: options)
       } catch {
         if error.code != EINTR, error.code != EAGAIN { throw error }
-        pause(microseconds: 1000)
+        rest(microseconds: 1000)
       }
     }
     return try map(files, locks: locks, options: options)
@@ -172,6 +172,10 @@ extension Environment {
     var transaction: OpaquePointer?
     let begun = unsafe mdb_txn_begin(handle, nil, create ? 0 : UInt32(MDB_RDONLY), &transaction)
     if begun != 0 { return begun }
+    if !create, unsafe !isOfDataFile(transaction) {
+      unsafe mdb_txn_abort(transaction)
+      return LMDBError.lockMismatch.code
+    }
     for name in [nil] + names.map(Optional.some) {
       var database: MDB_dbi = 0
       let flags = name != nil && create ? UInt32(MDB_CREATE) : 0
@@ -183,6 +187,13 @@ extension Environment {
       if name != nil { databases.append(Database(handle: database)) }
     }
     return unsafe mdb_txn_commit(transaction)
+  }
+
+  /// No: the data file was replaced by another under a process that has it open, or lock.mdb was changed.
+  private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(mdb_txn_env(transaction), &info)
+    return unsafe mdb_txn_id(transaction) <= info.me_last_txnid
   }
 
   static let maximumReaders = 1022

@@ -10,7 +10,7 @@ extension Environment {
     while true {
       do throws(LMDBError) {
         if let transaction = try beginReadOnce() { return transaction }
-        pause()
+        rest()
       } catch .readersFull where !cleared {
         cleared = true
         try clearDeadReaders()

@@ -38,7 +38,7 @@ extension Environment {
     var transaction = try beginWrite()
     let result = try body(&transaction)
     // `body` may have returned twice: here and in a child that it forked, which must not commit.
-    if !isOpen { throw phaseError }
+    if isForked { throw LMDBError.forked }
     do throws(LMDBError) {
       try transaction.commit()
     } catch {

@@ -65,6 +65,8 @@ package import Synchronization
     }
   }
 
+  var isForked: Bool { unsafe phase.pointee.current == SharedState.forked }
+
   /// Why the environment cannot be used; only asked when it is not open.
   var phaseError: LMDBError {
     switch unsafe phase.pointee.current {
@@ -110,7 +112,7 @@ package import Synchronization
     while true {
       if !isOpen { throw phaseError }
       guard let slot = unsafe readers.acquire() else {
-        pause()
+        rest()
         continue
       }
       defer { unsafe ReaderPool.release(slot) }

@@ -55,7 +55,7 @@ enum EnvironmentTable {
         if environment.finishClosing() { continue }
       }
       if ContinuousClock.now > deadline { throw OpenError(.stillClosing, path: files.directory) }
-      pause()
+      rest()
     }
   }
 

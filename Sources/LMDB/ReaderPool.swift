@@ -131,7 +131,7 @@ import Synchronization
 
   /// Keeps the map where it is for a write. Called with the writer's gate held; waits while the map is being moved.
   func enterWriter() {
-    while !(unsafe Self.take(slot(Self.writerSlot))) { pause() }
+    while !(unsafe Self.take(slot(Self.writerSlot))) { rest() }
   }
 
   func leaveWriter() {
@@ -166,14 +166,14 @@ import Synchronization
       } else if ContinuousClock.now > deadline {
         return nil
       } else {
-        pause()
+        rest()
       }
     }
     unsafe extras.pointee.add(Self.shut, ordering: .acquiring)
     defer { unsafe extras.pointee.subtract(Self.shut, ordering: .releasing) }
     while unsafe extras.pointee.load(ordering: .acquiring) > Self.shut {
       if ContinuousClock.now > deadline { return nil }
-      pause()
+      rest()
     }
     return try body()
   }

@@ -10,7 +10,8 @@ var threadIdentity: UInt64 {
   #endif
 }
 
-/// Gives the processor away for a moment, while another thread or process finishes something short.
-func pause(microseconds: UInt32 = 50) {
+/// Gives the processor away for a moment, while another thread or process finishes something short. (Not named `pause`:
+/// without an argument that would be the C library's, which sleeps until a signal comes.)
+func rest(microseconds: UInt32 = 50) {
   usleep(microseconds)
 }

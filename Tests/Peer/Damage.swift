@@ -41,8 +41,8 @@ extension Peer {
   private static func flip(_ original: Data, _ random: inout SplitMix) -> Data {
     var bytes = original
     let page = ([0, 1] + roots(original)).randomElement(using: &random)!
-    // In a meta page nearly all bytes are unused.
-    let length = page < 2 ? 152 : pageSize
+    // In a meta page nearly all bytes are unused; in the others the first ones matter most.
+    let length = page < 2 ? 152 : Bool.random(using: &random) ? 32 : pageSize
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let place = page * pageSize + Int.random(in: 0..<length, using: &random)
       if place < bytes.count { bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random) }

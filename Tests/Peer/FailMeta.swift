@@ -6,9 +6,9 @@ extension Peer {
   func failMetaWrite() throws {
     let environment = try Fixture.open(store)
     try environment.set([1], [1])
-    let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full")).fileDescriptor
+    let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
     let descriptor = try Self.metaDescriptor()
-    Peer.say("swapped \(dup2(full, descriptor) == descriptor)")
+    Peer.say("swapped \(dup2(full.fileDescriptor, descriptor) == descriptor)")
     Peer.say("write \(Peer.outcome { try environment.set([1], [2]) })")
     Peer.say("read \(Peer.outcome { _ = try environment.value([1]) })")
     Peer.say("write \(Peer.outcome { try environment.set([1], [3]) })")

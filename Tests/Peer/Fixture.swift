@@ -36,7 +36,9 @@ package enum Fixture {
 
   /// `count` bytes that tell which value they belong to.
   package static func filling(_ number: Int, count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: number &* 31 &+ $0) }
+    var bytes = bytes(number)
+    bytes += [UInt8](repeating: UInt8(truncatingIfNeeded: number &* 31), count: max(count - 8, 0))
+    return Array(bytes.prefix(count))
   }
 }
 
@@ -64,5 +66,5 @@ extension WriteTransaction {
 }
 
 extension Span<UInt8> {
-  package var array: [UInt8] { indices.map { self[$0] } }
+  package var array: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
 }

@@ -11,6 +11,7 @@ import LMDB
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
+    "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
     "descriptors": { try $0.listDescriptors() },
     "fail-meta": { try $0.failMetaWrite() },
@@ -21,6 +22,7 @@ import LMDB
     "grow": { try $0.grow() },
     "hold": { try $0.hold() },
     "lose-locks": { try $0.loseLocks() },
+    "no-room": { try $0.growWithoutRoom() },
     "number": { try $0.number() },
     "read": { try $0.read() },
   ]
@@ -72,6 +74,7 @@ extension Peer {
       case .closed: "closed"
       case .panic: "panic"
       case .diskFull: "full"
+      case .mapFull: "map-full"
       case .replaced: "replaced"
       default: "\(error)"
       }

@@ -77,7 +77,7 @@ import Synchronization
     let deadline = ContinuousClock.now + patience
     var delay: UInt32 = 20
     while ContinuousClock.now < deadline {
-      pause(microseconds: delay)
+      rest(microseconds: delay)
       if try take(name) { return }
       delay = min(delay * 2, 1000)
     }

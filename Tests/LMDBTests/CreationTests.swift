@@ -1,0 +1,114 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct Creation {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  @Test func `a new store has only our files, private to the user, whatever the umask`() throws {
+    let peer = try PeerProcess(
+      "hold", directory.store, under: ["sh", "-c", "umask 000; exec \"$0\" \"$@\""])
+    #expect(peer.line() == "open")
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
+    #expect(
+      names.sorted() == [
+        "data.mdb", "lock.mdb", "lock.open", "lock.presence", "lock.readers", "lock.turn",
+        "lock.write",
+      ])
+    for name in names { #expect(try mode(directory.store + "/" + name) == 0o600) }
+    #expect(try mode(directory.store) == 0o700)
+    #expect(try peer.end() == 0)
+  }
+
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test func `the lock file has all its blocks`() throws {
+    let environment = try Fixture.open(directory.store)
+    var status = stat()
+    #expect(unsafe stat(directory.store + "/lock.mdb", &status) == 0)
+    #expect(status.st_size == 65_536)
+    #expect(status.st_blocks * 512 >= 65_536)
+    environment.close()
+    // A lock file that a plain LMDB program left is one hole.
+    truncate("lock.mdb", to: 0)
+    truncate("lock.mdb", to: 65_536)
+    try Fixture.open(directory.store).close()
+    #expect(unsafe stat(directory.store + "/lock.mdb", &status) == 0)
+    #expect(status.st_blocks * 512 >= 65_536)
+  }
+
+  private func truncate(_ name: String, to length: UInt64) {
+    do {
+      let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/" + name))
+      try file.truncate(atOffset: length)
+    } catch {
+      Issue.record("\(error)")
+    }
+  }
+
+  @Test func `what prepares a store is there before anybody sees it, and an error leaves no store`()
+    throws
+  {
+    do {
+      _ = try Environment.open(at: directory.store, options: Fixture.options()) {
+        transaction throws(LMDBError) in
+        try transaction.put([1].span, for: [5].span, in: .main)
+        throw .diskFull
+      }
+      Issue.record("a store came about")
+    } catch {
+      #expect(error.kind == .system)
+      #expect(error.cause == .diskFull)
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
+    #expect(!names.contains { $0.hasPrefix("data.mdb") })
+    #expect(try Fixture.open(directory.store).value(Fixture.signature) == [1])
+  }
+
+  @Test func `an existing store is not prepared again`() throws {
+    try Fixture.open(directory.store).close()
+    let options = Fixture.options()
+    let environment = try Environment.open(at: directory.store, options: options) { _ in
+      Issue.record("prepared again")
+    }
+    #expect(try environment.value(Fixture.signature) == [1])
+  }
+
+  @Test func `what a killed creation left is replaced`() throws {
+    try FileManager.default.createDirectory(
+      atPath: directory.store, withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    for name in ["data.mdb.new", "data.mdb", "lock.open"] {
+      let contents = name == "data.mdb.new" ? Data(repeating: 7, count: 5000) : Data()
+      #expect(
+        FileManager.default.createFile(
+          atPath: directory.store + "/" + name, contents: contents,
+          attributes: [.posixPermissions: 0o600]))
+    }
+    #expect(try Fixture.open(directory.store).value(Fixture.signature) == [1])
+    #expect(!FileManager.default.fileExists(atPath: directory.store + "/data.mdb.new"))
+  }
+
+  @Test func `a kill during creation never leaves a store that cannot be opened`() throws {
+    let rounds = setting("LARDER_TEST_KILLS", otherwise: 40)
+    var random = SplitMix(state: UInt64(seed))
+    var finished = 0
+    for round in 0..<rounds {
+      let store = directory.store + "\(round)"
+      let peer = try PeerProcess("hold", store)
+      // Most of the time goes into starting the program; creating takes a millisecond or two after that.
+      #expect(eventually { FileManager.default.fileExists(atPath: store) })
+      usleep(useconds_t.random(in: 0..<3000, using: &random))
+      peer.kill()
+      if peer.soFar == ["open"] { finished += 1 }
+      let environment = try Fixture.open(store)
+      #expect(try environment.value(Fixture.signature) == [1], "seed \(seed), round \(round)")
+      try environment.set([5], [6])
+    }
+    #expect(finished < rounds)
+  }
+}

@@ -1,0 +1,152 @@
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct Cursors {
+  let directory: TemporaryDirectory
+  let environment: Environment
+  let records: Database
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    environment = try Fixture.open(directory.store)
+    records = environment.databases[0]
+  }
+
+  /// Stores the even numbers below `end`.
+  private func store(evenBelow end: Int) throws {
+    let records = records
+    try environment.write { transaction in
+      for number in stride(from: 0, to: end, by: 2).shuffled() {
+        let value = Fixture.filling(number, count: number % 300)
+        try transaction.put(value.span, for: Fixture.bytes(number).span, in: records)
+      }
+    }
+  }
+
+  @Test func `records come in the order of their keys, whole, both ways`() throws {
+    try store(evenBelow: 4000)
+    let read = try environment.beginRead()
+    var cursor = try read.cursor(in: records)
+    var forward: [Int] = []
+    while let record = try cursor.next() {
+      let number = Fixture.number(record.key)
+      forward.append(number)
+      #expect(record.value.array == Fixture.filling(number, count: number % 300))
+    }
+    #expect(forward == Array(stride(from: 0, to: 4000, by: 2)))
+    var backward: [Int] = []
+    while let record = try cursor.previous() { backward.append(Fixture.number(record.key)) }
+    #expect(backward == forward.reversed())
+    var again: [Int] = []
+    while let record = try cursor.next() { again.append(Fixture.number(record.key)) }
+    #expect(again == forward)
+  }
+
+  @Test func `keys are ordered byte by byte, a shorter one first`() throws {
+    let keys: [[UInt8]] = [[0], [0, 0], [0, 255], [1], [127], [128], [255], [255, 255]]
+    let records = records
+    try environment.write { transaction in
+      let empty: [UInt8] = []
+      for key in keys.shuffled() { try transaction.put(empty.span, for: key.span, in: records) }
+    }
+    let read = try environment.beginRead()
+    var cursor = try read.cursor(in: records)
+    var found: [[UInt8]] = []
+    while let record = try cursor.next() { found.append(record.key.array) }
+    #expect(found == keys)
+  }
+
+  @Test func `seeking finds the key or the next one`() throws {
+    try store(evenBelow: 2000)
+    let read = try environment.beginRead()
+    var cursor = try read.cursor(in: records)
+    for number in (0..<1998).shuffled().prefix(300) {
+      let found = try cursor.seekNumber(Fixture.bytes(number))
+      #expect(found == number + number % 2)
+    }
+  }
+
+  @Test func `after a seek beyond the end there is nothing next, and the last record before`()
+    throws
+  {
+    try store(evenBelow: 200)
+    let read = try environment.beginRead()
+    var cursor = try read.cursor(in: records)
+    #expect(try cursor.seekNumber(Fixture.bytes(1000)) == nil)
+    #expect(try cursor.nextNumber() == nil)
+    #expect(try cursor.nextNumber() == nil)
+    #expect(try cursor.previousNumber() == 198)
+    #expect(try cursor.nextNumber() == nil)
+    #expect(try cursor.previousNumber() == 198)
+  }
+
+  @Test func `before the first record there is nothing, and the first record after`() throws {
+    try store(evenBelow: 200)
+    let read = try environment.beginRead()
+    var cursor = try read.cursor(in: records)
+    #expect(try cursor.seekNumber([]) == 0)
+    #expect(try cursor.previousNumber() == nil)
+    #expect(try cursor.previousNumber() == nil)
+    #expect(try cursor.nextNumber() == 0)
+    #expect(try cursor.firstNumber() == 0)
+    #expect(try cursor.lastNumber() == 198)
+  }
+
+  @Test func `an empty database has no record anywhere`() throws {
+    let read = try environment.beginRead()
+    var cursor = try read.cursor(in: records)
+    #expect(try cursor.nextNumber() == nil)
+    #expect(try cursor.previousNumber() == nil)
+    #expect(try cursor.firstNumber() == nil)
+    #expect(try cursor.lastNumber() == nil)
+    #expect(try cursor.seekNumber([1]) == nil)
+  }
+
+  @Test func `a cursor in a write sees what the write stored`() throws {
+    let records = records
+    try environment.write { transaction in
+      for number in 0..<100 {
+        try transaction.put([1].span, for: Fixture.bytes(number).span, in: records)
+      }
+      var count = 0
+      do {
+        var cursor = try transaction.cursor(in: records)
+        while try cursor.next() != nil { count += 1 }
+      }
+      #expect(count == 100)
+      try transaction.remove(Fixture.bytes(99).span, from: records)
+      var cursor = try transaction.cursor(in: records)
+      let last = try cursor.lastNumber()
+      #expect(last == 98)
+    }
+  }
+}
+
+/// The moves by the number under which the record lies: a record itself cannot be handed to `#expect`.
+extension Cursor {
+  fileprivate mutating func nextNumber() throws -> Int? {
+    guard let record = try next() else { return nil }
+    return Fixture.number(record.key)
+  }
+
+  fileprivate mutating func previousNumber() throws -> Int? {
+    guard let record = try previous() else { return nil }
+    return Fixture.number(record.key)
+  }
+
+  fileprivate mutating func firstNumber() throws -> Int? {
+    guard let record = try first() else { return nil }
+    return Fixture.number(record.key)
+  }
+
+  fileprivate mutating func lastNumber() throws -> Int? {
+    guard let record = try last() else { return nil }
+    return Fixture.number(record.key)
+  }
+
+  fileprivate mutating func seekNumber(_ key: [UInt8]) throws -> Int? {
+    guard let record = try seek(key.span) else { return nil }
+    return Fixture.number(record.key)
+  }
+}

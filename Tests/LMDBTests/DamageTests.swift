@@ -1,0 +1,135 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct `Damaged files` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static let records = 4000
+
+  /// A store with several thousand records in several levels, free pages and values with pages of their own.
+  private func makeStore() throws -> Data {
+    let environment = try Fixture.open(directory.store)
+    let second = environment.databases[0]
+    for start in stride(from: 0, to: Self.records, by: 1000) {
+      try environment.write { transaction in
+        for number in start..<start + 1000 {
+          let size = number % 500 == 0 ? 20_000 : number % 120
+          let value = Fixture.filling(number, count: size)
+          try transaction.put(value.span, for: Fixture.bytes(number).span, in: second)
+          try transaction.put(value.span, for: Fixture.bytes(number * 3).span, in: .main)
+        }
+      }
+    }
+    try environment.write { transaction in
+      for number in stride(from: 0, to: Self.records, by: 3) {
+        try transaction.remove(Fixture.bytes(number * 3).span, from: .main)
+      }
+    }
+    environment.close()
+    return try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+  }
+
+  private func place(_ bytes: Data, _ name: String) throws -> String {
+    let store = directory.path + "/" + name
+    try FileManager.default.createDirectory(
+      atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    #expect(
+      FileManager.default.createFile(
+        atPath: store + "/data.mdb", contents: bytes, attributes: [.posixPermissions: 0o600]))
+    return store
+  }
+
+  private func isWhole(_ environment: Environment) throws -> Bool {
+    let read = try environment.beginRead()
+    let second = environment.databases[0]
+    for number in 0..<Self.records {
+      let value = Fixture.filling(number, count: number % 500 == 0 ? 20_000 : number % 120)
+      if try read.copy(Fixture.bytes(number), in: second) != value { return false }
+      if try read.copy(Fixture.bytes(number * 3)) != (number % 3 == 0 ? nil : value) {
+        return false
+      }
+    }
+    return true
+  }
+
+  @Test func `a file cut short is refused, or nothing of it is lost`() throws {
+    let bytes = try makeStore()
+    #expect(bytes.count > 100 * 4096)
+    var random = SplitMix(state: UInt64(seed))
+    var lengths = [
+      1, 151, 152, 4095, 4096, 4097, 8191, 8192, 8193, bytes.count - 1, bytes.count - 4096,
+    ]
+    lengths += (0..<60).map { _ in Int.random(in: 1..<bytes.count, using: &random) }
+    lengths += (0..<30).map { _ in Int.random(in: 2..<bytes.count / 4096, using: &random) * 4096 }
+    for length in lengths {
+      let store = try place(bytes.prefix(length), "cut-\(UUID().uuidString)")
+      let before = try TemporaryDirectory.listing(store)
+      switch refusal(store) {
+      case nil: #expect(try isWhole(Fixture.open(store)), "seed \(seed), \(length) bytes")
+      case .notLMDB, .truncated, .damaged: #expect(try TemporaryDirectory.listing(store) == before)
+      case let kind: Issue.record("refused as \(kind!), seed \(seed), \(length) bytes")
+      }
+    }
+  }
+
+  @Test func `the whole file opens, and so does one with bytes after its end`() throws {
+    let bytes = try makeStore()
+    #expect(try isWhole(Fixture.open(place(bytes, "whole"))))
+    #expect(try isWhole(Fixture.open(place(bytes + Data(repeating: 9, count: 9000), "longer"))))
+  }
+
+  /// LMDB writes no page that was taken and given back within a transaction, so a sound file may end early.
+  @Test func `a file that lacks free pages at its end opens, and nothing of it is lost`() throws {
+    var random = SplitMix(state: UInt64(seed))
+    var short = 0
+    for round in 0..<25 {
+      let store = directory.store + "\(round)"
+      let environment = try Fixture.open(store)
+      var model: [Int: Int] = [:]
+      for _ in 0..<12 {
+        try environment.write { transaction in
+          let passing = Fixture.filling(0, count: Int.random(in: 0..<60_000, using: &random))
+          try transaction.put(passing.span, for: Fixture.bytes(100).span, in: .main)
+          for _ in 0..<Int.random(in: 1...60, using: &random) {
+            let number = Int.random(in: 0..<80, using: &random)
+            if Bool.random(using: &random) {
+              let size = Int.random(in: 0..<9000, using: &random)
+              try transaction.put(
+                Fixture.filling(number, count: size).span, for: Fixture.bytes(number).span,
+                in: .main)
+              model[number] = size
+            } else {
+              try transaction.remove(Fixture.bytes(number).span, from: .main)
+              model[number] = nil
+            }
+          }
+          try transaction.remove(Fixture.bytes(100).span, from: .main)
+        }
+      }
+      let info = environment.info
+      environment.close()
+      let size =
+        try FileManager.default.attributesOfItem(atPath: store + "/data.mdb")[.size] as? Int ?? 0
+      if size < info.pages * info.pageSize { short += 1 }
+      let again = try Fixture.open(store)
+      for number in 0..<80 {
+        let expected = model[number].map { Fixture.filling(number, count: $0) }
+        #expect(try again.value(Fixture.bytes(number)) == expected, "seed \(seed), round \(round)")
+      }
+    }
+    #expect(short > 0, "no file was short: the test proves nothing (seed \(seed))")
+  }
+
+  @Test func `flipped bits in the pages that opening relies on never crash it`() throws {
+    _ = try makeStore()
+    let rounds = setting("LARDER_TEST_FLIPS", otherwise: 400)
+    let peer = try PeerProcess("damage", directory.store, ["\(seed)", "\(rounds)"])
+    let lines = peer.lines()
+    #expect(lines.last == "survived", "seed \(seed): \(lines.suffix(2))")
+    #expect(lines.count { $0.hasPrefix("refused") } > rounds / 6)
+    #expect(try peer.end() == 0)
+  }
+}

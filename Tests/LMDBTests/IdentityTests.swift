@@ -1,0 +1,105 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct `One environment per store` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  @Test func `the same path twice is the same environment`() throws {
+    let first = try Fixture.open(directory.store)
+    let second = try Fixture.open(directory.store)
+    #expect(first === second)
+  }
+
+  @Test func `a path through a linked directory leads to the same environment`() throws {
+    let first = try Fixture.open(directory.store)
+    let link = directory.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.path)
+    #expect(try Fixture.open(link + "/store") === first)
+    #expect(try Fixture.open(directory.path + "/./store/../store/") === first)
+  }
+
+  @Test func `a relative path leads to the same environment`() throws {
+    let first = try Fixture.open(directory.store)
+    let here = FileManager.default.currentDirectoryPath
+    let up = here.split(separator: "/").map { _ in ".." }.joined(separator: "/")
+    #expect(try Fixture.open(up + "/" + directory.store) === first)
+  }
+
+  @Test func `two stores are two environments`() throws {
+    let first = try Fixture.open(directory.store)
+    let second = try Fixture.open(directory.store + "2")
+    #expect(first !== second)
+    try first.set([5], [1])
+    #expect(try second.value([5]) == nil)
+  }
+
+  @Test func `a closed store can be opened again`() throws {
+    let first = try Fixture.open(directory.store)
+    try first.set([5], [6])
+    #expect(first.close())
+    #expect(first.close())
+    let second = try Fixture.open(directory.store)
+    #expect(first !== second)
+    #expect(try second.value([5]) == [6])
+    #expect(failure { _ = try first.value([5]) } == .closed)
+    #expect(failure { try first.set([5], [7]) } == .closed)
+    #expect(failure { try first.sync() } == .closed)
+    #expect(failure { try first.clearDeadReaders() } == .closed)
+    #expect(failure { _ = try first.readersNow() } == .closed)
+    #expect(first.lastTransaction == 0)
+    #expect(first.info.mapSize == 0)
+    try second.set([5], [8])
+  }
+
+  @Test func `a store let go of can be opened again`() throws {
+    for round in UInt8(1)...20 {
+      let environment = try Fixture.open(directory.store)
+      #expect(try environment.value([5]) == (round == 1 ? nil : [round - 1]))
+      try environment.set([5], [round])
+    }
+  }
+
+  @Test func `many threads that open and close at once share one environment at a time`() throws {
+    let store = directory.store
+    try inThreads(8) { thread in
+      for round in 0..<20 {
+        let environment = try Fixture.open(store)
+        do {
+          try environment.set([7, UInt8(thread)], [UInt8(round)])
+        } catch let error as LMDBError where error == .closed {
+          continue
+        }
+        if round % 7 == thread % 7 { environment.close() }
+      }
+    }
+    let environment = try Fixture.open(store)
+    let mine = try environment.readersNow().filter { $0.process == Int(getpid()) }
+    #expect(mine.count <= 16)
+  }
+
+  @Test func `many threads that open a new store create it once`() throws {
+    for round in 0..<10 {
+      let store = directory.store + "\(round)"
+      let failure = Failure()
+      let environments = Environments()
+      try inThreads(8) { _ in
+        do { environments.add(try Fixture.open(store)) } catch { failure.note(error) }
+      }
+      #expect(failure.first == nil)
+      #expect(environments.count == 1)
+    }
+  }
+}
+
+/// Which environments several threads got.
+private final class Environments: @unchecked Sendable {
+  private let lock = NSLock()
+  private var all: [ObjectIdentifier: Environment] = [:]
+  func add(_ environment: Environment) {
+    lock.withLock { all[ObjectIdentifier(environment)] = environment }
+  }
+  var count: Int { lock.withLock { all.count } }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+/// `LARDER_TEST_KILLS=1000` makes them long.
+@Suite struct `Killed writers` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func start(_ author: Int) throws -> PeerProcess {
+    try PeerProcess("number", directory.store, ["\(author)"])
+  }
+
+  /// All numbers that a killed writer said.
+  private func acknowledged(_ peer: PeerProcess) -> [Int] { peer.lines().compactMap { Int($0) } }
+
+  @Test(.timeLimit(.minutes(60)))
+  func `one killed of three: the others go on, and every acknowledged write is there`() throws {
+    var random = SplitMix(state: UInt64(seed))
+    var peers = try (0..<3).map { try start($0) }
+    var numbers: [Int] = []
+    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 25) {
+      for peer in peers {
+        let before = peer.soFar.count
+        #expect(
+          eventually { peer.soFar.count > before + 2 },
+          "a writer stands still: seed \(seed), round \(round)")
+      }
+      usleep(useconds_t.random(in: 0..<3000, using: &random))
+      let killed = peers.remove(at: Int.random(in: 0..<3, using: &random))
+      killed.kill()
+      numbers += acknowledged(killed)
+      peers.append(try start(round + 3))
+    }
+    for peer in peers { peer.kill() }
+    numbers += peers.flatMap { acknowledged($0) }
+    try verify(numbers)
+  }
+
+  @Test(.timeLimit(.minutes(60)))
+  func `all killed at once, again and again: the numbering has no gap`() throws {
+    var random = SplitMix(state: UInt64(seed))
+    var numbers: [Int] = []
+    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 8) {
+      let peers = try (0..<3).map { try start($0) }
+      for peer in peers {
+        #expect(
+          eventually { peer.soFar.count > 3 }, "a writer stands still: seed \(seed), round \(round)"
+        )
+      }
+      usleep(useconds_t.random(in: 0..<5000, using: &random))
+      for peer in peers { peer.kill() }
+      numbers += peers.flatMap { acknowledged($0) }
+      try verify(numbers)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(60)))
+  func `readers killed while they come and go: the others go on`() throws {
+    var random = SplitMix(state: UInt64(seed))
+    var peers = try (0..<3).map { _ in try PeerProcess("crowd", directory.store) }
+    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 25) {
+      for peer in peers {
+        let before = peer.soFar.count
+        #expect(
+          eventually { peer.soFar.count > before + 2 },
+          "a reader stands still: seed \(seed), round \(round)")
+      }
+      usleep(useconds_t.random(in: 0..<3000, using: &random))
+      peers.remove(at: Int.random(in: 0..<3, using: &random)).kill()
+      peers.append(try PeerProcess("crowd", directory.store))
+    }
+  }
+
+  /// No number was given twice, none that was acknowledged is missing, and the records are whole and in order.
+  private func verify(_ numbers: [Int]) throws {
+    let environment = try Fixture.open(directory.store)
+    let verified = try Numbering.verify(environment)
+    let last = try #require(verified)
+    #expect(Set(numbers).count == numbers.count, "seed \(seed)")
+    #expect(last >= numbers.max() ?? 0, "seed \(seed)")
+    environment.close()
+  }
+}

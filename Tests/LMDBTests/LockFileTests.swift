@@ -1,0 +1,149 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct `Files changed behind our back` {
+  let directory: TemporaryDirectory
+  let environment: Environment
+  var store: String { directory.store }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    environment = try Fixture.open(directory.store)
+    try environment.set([5], [6])
+  }
+
+  private func expectReplaced() {
+    #expect(failure { try environment.set([5], [7]) } == .replaced)
+  }
+
+  @Test(arguments: ["lock.mdb", "data.mdb"])
+  func `a file deleted while open stops the next write, and reads go on`(name: String) throws {
+    try FileManager.default.removeItem(atPath: store + "/" + name)
+    expectReplaced()
+    #expect(try environment.value([5]) == [6])
+    #expect(environment.close())
+  }
+
+  @Test(arguments: ["lock.mdb", "data.mdb"])
+  func `a file replaced while open stops the next write`(name: String) throws {
+    let file = store + "/" + name
+    // Not copied from here: reading lock.mdb in this process would drop LMDB's locks.
+    #expect(Process.succeeds(["cp", "-p", file, file + ".copy"]))
+    #expect(Process.succeeds(["mv", file + ".copy", file]))
+    expectReplaced()
+    #expect(try environment.value([5]) == [6])
+  }
+
+  @Test func `a second name for the data file stops the next write`() throws {
+    try FileManager.default.linkItem(
+      atPath: store + "/data.mdb", toPath: directory.path + "/second")
+    expectReplaced()
+    try FileManager.default.removeItem(atPath: directory.path + "/second")
+    try environment.set([5], [7])
+  }
+
+  @Test func `a store moved away while open stops the next write, and can be opened where it is`()
+    throws
+  {
+    try FileManager.default.moveItem(atPath: store, toPath: store + ".moved")
+    expectReplaced()
+    #expect(try environment.value([5]) == [6])
+    #expect(try Fixture.open(store + ".moved") === environment)
+    #expect(environment.close())
+    #expect(try Fixture.open(store + ".moved").value([5]) == [6])
+  }
+
+  @Test func `a store deleted while open stops the next write, and a new one can take its place`()
+    throws
+  {
+    try FileManager.default.removeItem(atPath: store)
+    expectReplaced()
+    let new = try Fixture.open(store)
+    #expect(new !== environment)
+    #expect(try new.value([5]) == nil)
+    try new.set([5], [8])
+    #expect(try environment.value([5]) == [6])
+    #expect(environment.close())
+    #expect(try new.value([5]) == [8])
+  }
+
+  @Test func `another data file beside the lock file in use is not opened in this process`() throws
+  {
+    let data = store + "/data.mdb"
+    #expect(
+      Process.succeeds(["sh", "-c", "cp -p \(data) \(data).copy && mv \(data).copy \(data)"]))
+    #expect(refusal(store) == .replaced)
+    #expect(environment.close())
+    #expect(try Fixture.open(store).value([5]) == [6])
+  }
+
+  @Test func `another data file beside the lock file in use is not used in another process`() throws
+  {
+    for round in UInt8(0)..<10 { try environment.set([5], [round]) }
+    let fresh = try Fixture.open(store + ".fresh")
+    fresh.close()
+    #expect(Process.succeeds(["cp", "-p", store + ".fresh/data.mdb", store + "/data.new"]))
+    #expect(Process.succeeds(["mv", store + "/data.new", store + "/data.mdb"]))
+    let peer = try PeerProcess("hold", store)
+    #expect(peer.lines() == ["refused system"])
+  }
+
+  @Test func `a process that lost LMDB's locks keeps others out`() throws {
+    #expect(environment.close())
+    let peer = try PeerProcess("lose-locks", store)
+    #expect(peer.line() == "lost 65536")
+    #expect(refusal(store) == .locksLost)
+    #expect(try peer.end() == 0)
+    #expect(try Fixture.open(store).value([5]) == [6])
+  }
+
+  @Test func `a lock file deleted under another process keeps us out`() throws {
+    #expect(environment.close())
+    let peer = try PeerProcess("hold", store)
+    #expect(peer.line() == "open")
+    try FileManager.default.removeItem(atPath: store + "/lock.mdb")
+    #expect(refusal(store) == .locksLost)
+    #expect(try peer.end() == 0)
+    #expect(try Fixture.open(store).value([5]) == [6])
+  }
+
+  /// Where the number of the newest commit lies in lock.mdb (`mdb.c`: MDB_txbody, after a mutex of 40 bytes).
+  private func setLockNumber(to number: UInt64) {
+    let bytes = (0..<8).map { String(format: "\\%03o", Int(number >> (8 * $0) & 0xFF)) }.joined()
+    let command =
+      "printf '\(bytes)' | dd of=\(store)/lock.mdb bs=1 seek=48 conv=notrunc 2>/dev/null"
+    #expect(Process.succeeds(["sh", "-c", command]))
+  }
+
+  @Test func `a lock file that is ahead of the data stops reads and writes`() throws {
+    setLockNumber(to: environment.lastTransaction + 1)
+    #expect(failure { _ = try environment.value([5]) } == .lockMismatch)
+    #expect(failure { try environment.set([5], [7]) } == .lockMismatch)
+    setLockNumber(to: environment.lastTransaction)
+    #expect(try environment.value([5]) == [6])
+    try environment.set([5], [7])
+  }
+
+  @Test func `a lock file that is behind the data stops writes`() throws {
+    setLockNumber(to: environment.lastTransaction - 1)
+    #expect(failure { try environment.set([5], [7]) } == .lockMismatch)
+    setLockNumber(to: environment.lastTransaction)
+    try environment.set([5], [7])
+    #expect(try environment.value([5]) == [7])
+  }
+
+  @Test func `a lock file full of zeros is an error, not a crash`() throws {
+    _ = try environment.value([5])
+    #expect(
+      Process.succeeds([
+        "dd", "if=/dev/zero", "of=\(store)/lock.mdb", "bs=65536", "count=1", "conv=notrunc",
+      ]))
+    let code = failure { _ = try environment.value([5]) }
+    #expect(code != nil)
+    #expect(failure { try environment.set([5], [7]) } != nil)
+    #expect(environment.close())
+    #expect(try Fixture.open(store).value([5]) == [6])
+  }
+}

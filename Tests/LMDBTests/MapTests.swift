@@ -1,0 +1,171 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct `The map` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static let small = 1 << 20
+  private func openSmall(patience: Duration = .seconds(10)) throws -> Environment {
+    try Fixture.open(directory.store, Fixture.options(mapSize: Self.small, patience: patience))
+  }
+
+  private static let size = 65_536
+  private static func store(_ number: Int, in environment: Environment) throws {
+    try environment.set(Fixture.bytes(number), Fixture.filling(number, count: size))
+  }
+  private static func isWhole(_ number: Int, in environment: Environment) throws -> Bool {
+    try environment.value(Fixture.bytes(number)) == Fixture.filling(number, count: size)
+  }
+
+  @Test func `grows as the store does`() throws {
+    let environment = try openSmall()
+    #expect(environment.info.mapSize == Self.small)
+    for number in 0..<100 { try Self.store(number, in: environment) }
+    let info = environment.info
+    #expect(info.mapSize >= 2 * info.pages * info.pageSize - 4 * Self.size)
+    for number in 0..<100 { #expect(try Self.isWhole(number, in: environment)) }
+  }
+
+  @Test func `grows while other threads read and ask without a pause`() throws {
+    let environment = try openSmall()
+    try Self.store(0, in: environment)
+    let done = Flag()
+    try inThreads(4) { thread in
+      if thread == 0 {
+        defer { done.set() }
+        for number in 1..<120 { try Self.store(number, in: environment) }
+        return
+      }
+      while !done.isSet {
+        switch thread {
+        case 1: #expect(environment.lastTransaction >= 1)
+        case 2: #expect(environment.info.pageSize == 4096)
+        default: #expect(try Self.isWhole(0, in: environment))
+        }
+      }
+    }
+    #expect(environment.info.mapSize > 120 * Self.size)
+  }
+
+  @Test func `a transaction without room ends in an error, and the next try has room`() throws {
+    let environment = try openSmall()
+    let large = Fixture.filling(7, count: 900_000)
+    let all: () throws -> Void = {
+      try environment.write { transaction in
+        for number in 0..<3 {
+          try transaction.put(large.span, for: Fixture.bytes(number).span, in: .main)
+        }
+      }
+    }
+    var tries = 1
+    while let error = failure(all) {
+      #expect(error == .mapFull)
+      tries += 1
+      try #require(tries < 6)
+    }
+    #expect(tries > 1)
+    #expect(try environment.value(Fixture.bytes(2)) == large)
+  }
+
+  @Test func `a long read delays the growth and stays whole; afterwards the map grows`() throws {
+    let environment = try openSmall()
+    try Self.store(0, in: environment)
+    try fillWhileReading(environment)
+    #expect(environment.info.mapSize == Self.small)
+    for number in 100..<130 { try Self.store(number, in: environment) }
+    #expect(environment.info.mapSize > Self.small)
+  }
+
+  private func fillWhileReading(_ environment: Environment) throws {
+    let read = try environment.beginRead()
+    let error = failure { for number in 1..<100 { try Self.store(number, in: environment) } }
+    #expect(error == .mapFull)
+    #expect(try read.copy(Fixture.bytes(0)) == Fixture.filling(0, count: Self.size))
+    #expect(try Self.isWhole(3, in: environment))
+  }
+
+  @Test func `a reader follows another process that made the store larger`() throws {
+    let environment = try openSmall()
+    let peer = try PeerProcess("grow", directory.store, ["80"])
+    #expect(peer.line() == "grown")
+    #expect(environment.info.mapSize == Self.small)
+    for number in 0..<80 { #expect(try Self.isWhole(number, in: environment)) }
+    #expect(environment.info.mapSize > 80 * Self.size)
+    #expect(try peer.end() == 0)
+  }
+
+  @Test func `a writer follows another process that made the store larger`() throws {
+    let environment = try openSmall()
+    let peer = try PeerProcess("grow", directory.store, ["80"])
+    #expect(peer.line() == "grown")
+    try Self.store(80, in: environment)
+    for number in 0...80 { #expect(try Self.isWhole(number, in: environment)) }
+    #expect(try peer.end() == 0)
+  }
+
+  @Test func `readers and writers follow another process at the same moment`() throws {
+    for round in 0..<4 {
+      let store = directory.store + "\(round)"
+      let environment = try Fixture.open(store, Fixture.options(mapSize: Self.small))
+      let peer = try PeerProcess("grow", store, ["40"])
+      let done = Flag()
+      try inThreads(6) { thread in
+        if thread == 0 {
+          defer { done.set() }
+          #expect(peer.line() == "grown")
+          return
+        }
+        while !done.isSet {
+          switch thread {
+          case 1:
+            let error = failure { try environment.set([9], [9]) }
+            #expect(error == nil || error == .mapFull)
+          case 2: _ = environment.info
+          default: _ = try environment.value(Fixture.bytes(1))
+          }
+        }
+      }
+      for number in 0..<40 { #expect(try Self.isWhole(number, in: environment)) }
+      #expect(try peer.end() == 0)
+    }
+  }
+
+  @Test func `a long read that keeps the map from following another process is named`() throws {
+    let environment = try openSmall(patience: .milliseconds(100))
+    let peer = try PeerProcess("grow", directory.store, ["80"])
+    try readWhileGrowing(environment, peer)
+    #expect(try Self.isWhole(79, in: environment))
+    try Self.store(80, in: environment)
+  }
+
+  private func readWhileGrowing(_ environment: Environment, _ peer: PeerProcess) throws {
+    let read = try environment.beginRead()
+    #expect(peer.line() == "grown")
+    #expect(failure { _ = try environment.value([1]) } == .mapHeld)
+    #expect(failure { try environment.set([1], [1]) } == .mapHeld)
+    #expect(try read.copy(Fixture.signature) == [1])
+  }
+
+  @Test func `without address space the store goes on in the room it has, and grows when it may`()
+    throws
+  {
+    let peer = try PeerProcess("no-room", directory.store)
+    let lines = peer.lines()
+    if lines == ["sanitized"] {
+      print("skipped: a sanitizer takes more address space than there is a limit for")
+      return
+    }
+    #expect(lines == ["map-full true 1048576", "true", "true"])
+  }
+}
+
+/// Set once, by one thread, for others to see.
+final class Flag: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value = false
+  func set() { lock.withLock { value = true } }
+  var isSet: Bool { lock.withLock { value } }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct `Several processes` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  @Test func `a program started from here inherits none of our files`() throws {
+    let peer = try PeerProcess("descriptors", directory.store)
+    let lines = peer.lines()
+    #expect(lines.contains { $0.contains("->") })
+    #expect(!lines.contains { $0.contains("store") })
+    #expect(try peer.end() == 0)
+  }
+
+  @Test
+  func `a forked child can use nothing it inherited, may open the store itself, and harms nobody`()
+    throws
+  {
+    let peer = try PeerProcess("fork", directory.store)
+    let lines = (0..<9).map { _ in peer.line() ?? "-" }
+    #expect(
+      lines == [
+        "read forked", "write forked", "sync forked", "readers forked", "clear forked", "last 0",
+        "own true [1]", "child ended 0", "parent [1] [2]",
+      ])
+    // The parent's locks stand: we join its lock table, and both of us write.
+    let environment = try Fixture.open(directory.store)
+    let readers = try environment.readersNow()
+    #expect(readers.contains { $0.process == peer.identifier })
+    for round in UInt8(0)..<50 { try environment.set([9], [round]) }
+    try peer.endInput()
+    #expect(peer.line() == "closed true")
+    #expect(try environment.value([4]) == [4])
+    try environment.set([9], [99])
+  }
+
+  @Test func `a read that a forked child leaves goes on in the parent`() throws {
+    let peer = try PeerProcess("fork-in-read", directory.store)
+    #expect(peer.lines() == ["view true"])
+  }
+
+  @Test func `a write that a forked child returns from is committed by the parent alone`() throws {
+    let peer = try PeerProcess("fork-in-write", directory.store)
+    #expect(peer.lines() == ["child forked", "parent done [1]"])
+    #expect(try Fixture.open(directory.store).value([1]) == [1])
+  }
+
+  @Test func `a write does not wait longer for another process than it has patience`() throws {
+    let peer = try PeerProcess("batches", directory.store, ["60000"])
+    #expect(peer.line() == "open")
+    let environment = try Fixture.open(
+      directory.store, Fixture.options(patience: .milliseconds(50)))
+    #expect(eventually { failure { try environment.set([1], [1]) } == .busy })
+    peer.kill()
+    try environment.set([1], [1])
+    #expect(try environment.value([1]) == [1])
+  }
+
+  /// The count of batches before the wait and in the write that ends it: exact, however slow the machine is.
+  @Test func `a process that writes batch after batch lets another in after about one`() throws {
+    let peer = try PeerProcess("batches", directory.store, ["40"])
+    #expect(peer.line() == "open")
+    let environment = try Fixture.open(directory.store)
+    let count = Fixture.bytes(0)
+    #expect(try eventually { try environment.value(count) != nil })
+    var waits: [Int] = []
+    for _ in 0..<12 {
+      let before = try environment.value(count).map { Fixture.number($0.span) } ?? 0
+      let after = try environment.write { transaction in
+        try transaction.copy(count).map { Fixture.number($0.span) } ?? 0
+      }
+      waits.append(after - before)
+    }
+    #expect(waits.sorted()[6] <= 2, "\(waits)")
+    #expect(waits.max()! <= 4, "\(waits)")
+  }
+
+  @Test func `a thread that writes batch after batch lets another in after about one`() throws {
+    let environment = try Fixture.open(directory.store)
+    let count = Fixture.bytes(0)
+    let done = Flag()
+    try inThreads(2) { thread in
+      if thread == 0 {
+        var number = 0
+        while !done.isSet {
+          number += 1
+          try environment.write { transaction in
+            try transaction.put(Fixture.bytes(number).span, for: count.span, in: .main)
+            usleep(5000)
+          }
+        }
+        return
+      }
+      defer { done.set() }
+      #expect(try eventually { try environment.value(count) != nil })
+      for _ in 0..<20 {
+        let before = try environment.value(count).map { Fixture.number($0.span) } ?? 0
+        let after = try environment.write { transaction in
+          try transaction.copy(count).map { Fixture.number($0.span) } ?? 0
+        }
+        #expect(after - before <= 3)
+      }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+/// What is not a store of ours, or not safe to open, is refused with its own reason and left as it was.
+@Suite struct Refusals {
+  let directory: TemporaryDirectory
+  var store: String { directory.store }
+  var data: String { store + "/data.mdb" }
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func makeStore() throws {
+    let environment = try Fixture.open(store)
+    try environment.set([5], [6])
+    environment.close()
+  }
+
+  private func makeDirectory() throws {
+    try FileManager.default.createDirectory(
+      atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+  }
+
+  private func makeFile(_ path: String, _ contents: Data) {
+    #expect(
+      FileManager.default.createFile(
+        atPath: path, contents: contents, attributes: [.posixPermissions: 0o600]))
+  }
+
+  /// Refused for `kind`, and nothing in the directory is new or different.
+  private func expectRefusal(
+    _ kind: OpenError.Kind, _ options: EnvironmentOptions = Fixture.options(),
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let before = try TemporaryDirectory.listing(store)
+    #expect(refusal(store, options) == kind, sourceLocation: sourceLocation)
+    #expect(try TemporaryDirectory.listing(store) == before, sourceLocation: sourceLocation)
+  }
+
+  @Test func `no store where none is to be made`() throws {
+    var options = Fixture.options()
+    options.create = false
+    #expect(refusal(store, options) == .absent)
+    #expect(!FileManager.default.fileExists(atPath: store))
+    try makeDirectory()
+    try expectRefusal(.absent, options)
+  }
+
+  @Test func `a parent that does not exist`() {
+    #expect(refusal(store + "/deep/er") == .absentParent)
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `a file in the place of the directory`() {
+    makeFile(store, Data("text".utf8))
+    #expect(refusal(store) == .notADirectory)
+    #expect(refusal(store + "/inside") != nil)
+  }
+
+  @Test func `a directory with other files`() throws {
+    try makeDirectory()
+    makeFile(store + "/notes.txt", Data("keep me".utf8))
+    try expectRefusal(.notEmpty)
+  }
+
+  @Test func `a file that is not LMDB's`() throws {
+    try makeDirectory()
+    for contents in [
+      Data("a text".utf8), Data(repeating: 0, count: 20_000), Data(repeating: 0xAB, count: 152),
+    ] {
+      makeFile(data, contents)
+      try expectRefusal(.notLMDB)
+    }
+  }
+
+  @Test func `an LMDB file of another program`() throws {
+    var options = EnvironmentOptions()
+    options.databases = ["second"]
+    let foreign = try Environment.open(at: store + ".foreign", options: options) { _ in }
+    foreign.close()
+    try makeDirectory()
+    try FileManager.default.copyItem(atPath: store + ".foreign/data.mdb", toPath: data)
+    try expectRefusal(.foreign)
+  }
+
+  @Test func `a newer data version`() throws {
+    try makeStore()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: data))
+    bytes[20] = 2
+    try bytes.write(to: URL(fileURLWithPath: data))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: data)
+    try expectRefusal(.notLMDB)
+  }
+
+  @Test(arguments: ["data.mdb", "lock.mdb", "lock.write"])
+  func `a link in the place of a file`(name: String) throws {
+    try makeStore()
+    let victim = directory.path + "/victim"
+    try FileManager.default.moveItem(atPath: store + "/" + name, toPath: victim)
+    try FileManager.default.createSymbolicLink(
+      atPath: store + "/" + name, withDestinationPath: victim)
+    let before = FileManager.default.contents(atPath: victim)
+    try expectRefusal(.notAFile)
+    #expect(FileManager.default.contents(atPath: victim) == before)
+  }
+
+  @Test(arguments: ["data.mdb", "lock.mdb", "lock.turn"])
+  func `a file with a second name`(name: String) throws {
+    try makeStore()
+    try FileManager.default.linkItem(atPath: store + "/" + name, toPath: directory.path + "/second")
+    try expectRefusal(.linked)
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: ["data.mdb", "lock.mdb", "lock.open"])
+  func `a pipe in the place of a file, without waiting for its other end`(name: String) throws {
+    try makeDirectory()
+    #expect(Process.succeeds(["mkfifo", "-m", "600", store + "/" + name]))
+    #expect(refusal(store) == .notAFile)
+  }
+
+  @Test func `a directory that others may write to`() throws {
+    try makeStore()
+    for mode in [0o770, 0o702] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store)
+      try expectRefusal(.exposed)
+    }
+  }
+
+  @Test(arguments: ["data.mdb", "lock.mdb", "lock.open"])
+  func `a file that others may read`(name: String) throws {
+    try makeStore()
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o640], ofItemAtPath: store + "/" + name)
+    try expectRefusal(.exposed)
+  }
+
+  @Test func `a store of another user, unless it is asked for`() throws {
+    try makeStore()
+    guard geteuid() == 0 else {
+      print("skipped: giving files away needs root")
+      return
+    }
+    #expect(Process.succeeds(["chown", "-R", "65534:65534", store]))
+    try expectRefusal(.foreignOwner)
+    var options = Fixture.options()
+    options.foreignOwner = true
+    #expect(try Fixture.open(store, options).value([5]) == [6])
+  }
+
+  @Test(arguments: ["store", "store/data.mdb", "store/lock.mdb"])
+  func `what the user has no right to`(name: String) throws {
+    try makeStore()
+    var prefix: [String] = []
+    if geteuid() == 0 {
+      // Modes mean nothing to root: another user tries.
+      guard Process.succeeds(["setpriv", "--version"]) else {
+        print("skipped: no setpriv to become another user with")
+        return
+      }
+      prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+      #expect(Process.succeeds(["chown", "-R", "65534:65534", directory.path]))
+    }
+    try FileManager.default.setAttributes(
+      [.posixPermissions: name == "store" ? 0o500 : 0o400],
+      ofItemAtPath: directory.path + "/" + name)
+    let before = try TemporaryDirectory.listing(store)
+    let peer = try PeerProcess("hold", store, under: prefix)
+    #expect(peer.lines() == ["refused system"])
+    #expect(try TemporaryDirectory.listing(store) == before)
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+/// A fresh directory, removed with everything in it when the test lets go of it.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    path = URL(fileURLWithPath: NSTemporaryDirectory()).path + "/larder-lmdb-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      Issue.record("\(path) could not be removed: \(error)")
+    }
+  }
+
+  /// A store's directory that does not exist yet.
+  var store: String { path + "/store" }
+
+  /// The files of a store and what there is to know of each, for comparing before and after.
+  static func listing(_ directory: String) throws -> [String: String] {
+    var listing: [String: String] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory) + ["."] {
+      let path = directory + "/" + name
+      let facts = try FileManager.default.attributesOfItem(atPath: path)
+      let type = facts[.type] as? FileAttributeType
+      let hash = type == .typeRegular ? FileManager.default.contents(atPath: path)?.hashValue : nil
+      let size = name == "." ? "" : "\(facts[.size]!)"
+      listing[name] =
+        "\(type?.rawValue ?? "?") \(size) \(facts[.posixPermissions]!) \(facts[.systemFileNumber]!) \(hash ?? 0)"
+    }
+    return listing
+  }
+}
+
+/// Looks again and again until `condition` holds; false if it does not in time.
+func eventually(within limit: Duration = .seconds(20), _ condition: () throws -> Bool) rethrows
+  -> Bool
+{
+  let deadline = ContinuousClock.now + limit
+  while ContinuousClock.now < deadline {
+    if try condition() { return true }
+    usleep(500)
+  }
+  return try condition()
+}
+
+/// Runs `body` in `count` threads at once and waits for all; the first error is thrown.
+func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+  let group = DispatchGroup()
+  let failure = Failure()
+  for index in 0..<count {
+    group.enter()
+    Thread.detachNewThread {
+      do { try body(index) } catch { failure.note(error) }
+      group.leave()
+    }
+  }
+  guard group.wait(timeout: .now() + 60) == .success else { throw Failure.TimedOut() }
+  if let error = failure.first { throw error }
+}
+
+/// The first error that any of several threads met.
+final class Failure: @unchecked Sendable {
+  struct TimedOut: Error {}
+  private let lock = NSLock()
+  private var error: (any Error)?
+
+  func note(_ error: any Error) { lock.withLock { self.error = self.error ?? error } }
+  var first: (any Error)? { lock.withLock { error } }
+}
+
+/// The error that `call` ends with, nil if it ends well.
+func failure(_ call: () throws -> Void) -> LMDBError? {
+  do {
+    try call()
+    return nil
+  } catch let error as LMDBError {
+    return error
+  } catch {
+    Issue.record("an unexpected error: \(error)")
+    return nil
+  }
+}
+
+/// Why a store is refused, nil if it opens.
+func refusal(
+  _ path: String, _ options: EnvironmentOptions = Fixture.options()
+) -> OpenError.Kind? {
+  do throws(OpenError) {
+    try Fixture.open(path, options).close()
+    return nil
+  } catch {
+    return error.kind
+  }
+}
+
+/// A number from the environment, for runs that are longer than the usual.
+func setting(_ name: String, otherwise: Int) -> Int {
+  ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
+}
+
+/// A seed that can be given in the environment, to see a failure again.
+let seed = setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000))

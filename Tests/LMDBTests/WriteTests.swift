@@ -1,0 +1,204 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct Writing {
+  let directory: TemporaryDirectory
+  let environment: Environment
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    environment = try Fixture.open(directory.store)
+  }
+
+  private struct Change: Error {}
+
+  @Test func `an error takes everything back`() throws {
+    try environment.set([5], [1])
+    let before = environment.lastTransaction
+    #expect(throws: Change.self) {
+      try environment.write { transaction in
+        try transaction.put([2].span, for: [5].span, in: .main)
+        try transaction.put([2].span, for: [6].span, in: .main)
+        throw Change()
+      }
+    }
+    #expect(try environment.value([5]) == [1])
+    #expect(try environment.value([6]) == nil)
+    #expect(environment.lastTransaction == before)
+  }
+
+  @Test func `each write that changes something has the next number`() throws {
+    let before = environment.lastTransaction
+    let id = try environment.write { transaction in
+      try transaction.put([1].span, for: [5].span, in: .main)
+      return transaction.id
+    }
+    #expect(id == before + 1)
+    #expect(environment.lastTransaction == id)
+    #expect(try environment.beginRead().id == id)
+    try environment.write { _ in }
+    #expect(environment.lastTransaction == id)
+  }
+
+  @Test func `a write sees its own changes and removals`() throws {
+    try environment.write { transaction in
+      try transaction.put([1].span, for: [5].span, in: .main)
+      #expect(try transaction.copy([5]) == [1])
+      #expect(try transaction.remove([5].span, from: .main))
+      #expect(try !transaction.remove([5].span, from: .main))
+      #expect(try transaction.copy([5]) == nil)
+    }
+  }
+
+  @Test func `reading on the same thread inside a write shows what was committed`() throws {
+    try environment.set([5], [1])
+    try environment.write { transaction in
+      try transaction.put([2].span, for: [5].span, in: .main)
+      #expect(try environment.value([5]) == [1])
+    }
+    #expect(try environment.value([5]) == [2])
+  }
+
+  @Test func `a write inside a write on the same thread is a programming error`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [store = (directory.path + "/other") as String] in
+      let environment = try Fixture.open(store)
+      try environment.write { _ in try environment.write { _ in } }
+    }
+    let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(text.contains("a write inside a write on the same thread"))
+  }
+
+  @Test func `a value of another length than was reserved is a programming error`() async {
+    await #expect(processExitsWith: .failure) {
+      [store = (directory.path + "/other") as String] in
+      let environment = try Fixture.open(store)
+      try environment.write { try $0.put(count: 3, for: [5].span, in: .main) { $0.append(1) } }
+    }
+  }
+
+  @Test func `a value can be written in place`() throws {
+    try environment.write { transaction in
+      try transaction.put(count: 10_000, for: [5].span, in: .main) { output in
+        for index in 0..<10_000 { output.append(UInt8(truncatingIfNeeded: index)) }
+      }
+      try transaction.put(count: 0, for: [6].span, in: .main) { _ in }
+    }
+    #expect(try environment.value([5]) == (0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
+    #expect(try environment.value([6]) == [])
+  }
+
+  @Test func `appending refuses a key that is not greater, and stores nothing`() throws {
+    let second = environment.databases[0]
+    let appended = try environment.write { transaction in
+      try [[5], [5, 0], [5], [4], [6]].map { (key: [UInt8]) in
+        try transaction.append([1].span, for: key.span, in: second)
+      }
+    }
+    #expect(appended == [true, true, false, false, true])
+    #expect(try environment.value([5], in: second) == [1])
+    #expect(try environment.value([4], in: second) == nil)
+    let statistics = try environment.beginRead().statistics(of: second)
+    #expect(statistics.records == 3)
+  }
+
+  @Test(arguments: [1, 2, 100, 510, 511])
+  func `a key of 1 to 511 bytes is kept`(length: Int) throws {
+    let key = Fixture.filling(length, count: length)
+    try environment.set(key, [1])
+    #expect(try environment.value(key) == [1])
+    let removed = try environment.write { try $0.remove(key.span, from: .main) }
+    #expect(removed)
+  }
+
+  @Test func `a key of no or of more than 511 bytes is an error to write and absent to read`()
+    throws
+  {
+    for length in [0, 512, 4000] {
+      let key = Fixture.filling(1, count: length)
+      #expect(failure { try environment.set(key, [1]) } == .badValueSize)
+      #expect(try environment.value(key) == nil)
+    }
+  }
+
+  @Test func `an empty value is a value`() throws {
+    try environment.set([5], [])
+    #expect(try environment.value([5]) == [])
+    #expect(try environment.value([6]) == nil)
+  }
+
+  @Test func `a value of many pages lies inside the file's map`() throws {
+    try environment.set([5], Fixture.filling(3, count: 300_000))
+    let read = try environment.beginRead()
+    let found = try read.find([5].span, in: .main)
+    let region = try #require(found)
+    #expect(region.count == 300_000)
+    for address in [region.address, region.address + UInt(region.count) - 1] {
+      #expect(try isInMap(address))
+    }
+    #expect(read.bytes(of: region).array == Fixture.filling(3, count: 300_000))
+  }
+
+  private func isInMap(_ address: UInt) throws -> Bool {
+    let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+    return maps.split(separator: "\n").contains { line in
+      let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap {
+        UInt($0, radix: 16)
+      }
+      return line.hasSuffix(directory.store + "/data.mdb")
+        && (bounds[0]..<bounds[1]).contains(address)
+    }
+  }
+
+  @Test func `the three parts of a key are put together`() throws {
+    try environment.set([0, 0, 1, 2, 65, 66, 9], [1])
+    #expect(try isFound(prefix: 258, key: [65, 66], suffix: 9))
+    #expect(try !isFound(prefix: 258, key: [65], suffix: 9))
+    #expect(try !isFound(prefix: 258, key: [], suffix: 9))
+    #expect(try !isFound(prefix: 259, key: [65, 66], suffix: 9))
+  }
+
+  private func isFound(prefix: UInt32, key: [UInt8], suffix: UInt8) throws -> Bool {
+    let read = try environment.beginRead()
+    return try read.find(prefix: prefix, key: key.span, suffix: suffix, in: .main) != nil
+  }
+
+  @Test func `a full disk is named, nothing stored is lost, and freed space is enough to go on`()
+    throws
+  {
+    let mount = ["unshare", "-m", "sh", "-c"]
+    guard geteuid() == 0,
+      Process.succeeds(mount + ["mount -t tmpfs -o size=3m none \(directory.path)"])
+    else {
+      print("skipped: a file system of its own needs root")
+      return
+    }
+    let script = """
+      mount -t tmpfs -o size=3m none \(directory.path) && dd if=/dev/zero of=\(directory.path)/weight bs=1k \
+      count=500 2>/dev/null && exec "$0" "$@"
+      """
+    let peer = try PeerProcess("fill", directory.path + "/full", under: mount + [script])
+    #expect(peer.line() == "write full")
+    #expect(peer.line() == "stored true true")
+    #expect(peer.line() == "same true")
+    #expect(Process.succeeds(["rm", "/proc/\(peer.identifier)/root\(directory.path)/weight"]))
+    try peer.say("go on")
+    #expect(peer.line() == "write done")
+  }
+}
+
+extension Process {
+  /// Runs a command to its end, quietly.
+  static func succeeds(_ words: [String]) -> Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = words
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    do { try process.run() } catch { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import LMDB
+
+extension Peer {
+  /// Writes on while the process may have no more address space, then with the limit lifted.
+  func growWithoutRoom() throws {
+    let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
+    var stored = 0
+    let write = {
+      try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 65_536))
+      stored += 1
+    }
+    for _ in 0..<4 { try write() }
+    let used = try Self.addressSpace()
+    if used > 1 << 40 {
+      Peer.say("sanitized")
+      return
+    }
+    var limit = rlimit()
+    unsafe getrlimit(Self.addressSpaceLimit, &limit)
+    let original = limit.rlim_cur
+    limit.rlim_cur = rlim_t(used + 1 << 20)
+    precondition(unsafe setrlimit(Self.addressSpaceLimit, &limit) == 0)
+    let end = Peer.outcome { while stored < 1000 { try write() } }
+    Peer.say("\(end) \(stored > 8) \(environment.info.mapSize)")
+    Peer.say("\(try environment.value(Fixture.bytes(3)) == Fixture.filling(3, count: 65_536))")
+    limit.rlim_cur = original
+    precondition(unsafe setrlimit(Self.addressSpaceLimit, &limit) == 0)
+    for _ in 0..<20 { try write() }
+    Peer.say("\(environment.info.mapSize > 1 << 20)")
+  }
+
+  #if canImport(Glibc)
+    private static let addressSpaceLimit = Int32(RLIMIT_AS.rawValue)
+  #else
+    private static let addressSpaceLimit = RLIMIT_AS
+  #endif
+
+  /// Bytes of address space that this process has, from the first number of `statm`.
+  private static func addressSpace() throws -> Int {
+    let statm = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+    return statm.split(separator: " ").first.flatMap { Int($0) }! * Int(getpagesize())
+  }
+}
