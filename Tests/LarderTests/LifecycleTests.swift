@@ -23,7 +23,7 @@ import Testing
     try withDirectory { path in
       let clock = ManualClock()
       let first = try Store(at: path + "/s", options: .init(clock: clock))
-      let second = try Store(at: path + "/./x/../s/", options: .init(clock: clock))
+      let second = try Store(at: path + "/./s/../s/", options: .init(clock: clock))
       #expect(first.core === second.core && first.path == second.path)
       try first.namespace("notes").set("v", for: "k")
       #expect(try second.namespace("notes").text("k") == "v")
@@ -47,7 +47,9 @@ import Testing
     }
   }
 
-  @Test func `after closing every call through any handle says so, and closing twice is fine`() throws {
+  @Test func `after closing every call through any handle says so, and closing twice is fine`()
+    throws
+  {
     try withDirectory { path in
       let store = try Store(at: path + "/s")
       let other = try Store(at: path + "/s")
@@ -111,7 +113,9 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `letting go of the last handle while another thread opens the store harms nobody`() throws {
+  @Test func `letting go of the last handle while another thread opens the store harms nobody`()
+    throws
+  {
     try withDirectory { path in
       try inThreads(4) { thread in
         for round in 0..<50 {
@@ -127,7 +131,8 @@ import Testing
     }
   }
 
-  @Test func `closing waits for reads under way and ends cleanly for those that come after`() throws {
+  @Test func `closing waits for reads under way and ends cleanly for those that come after`() throws
+  {
     let store = try Store.temporary()
     try store.namespace("notes").set("v", for: "k")
     let reads = Tally()
