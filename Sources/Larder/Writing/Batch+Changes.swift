@@ -108,9 +108,6 @@ extension Batch {
     guard let entry = try living(key, in: namespace),
       entry.header.state(at: now.milliseconds) == .fresh
     else { return false }
-    let isSmall = entry.recordCount - EntryHeader.size <= VerifiedValues.threshold
-    // A small record's checksum has been looked at.
-    if isSmall, !entry.header.flags.contains(.chunked) { return true }
     return try value(for: key, in: namespace) != nil
   }
 
