@@ -39,11 +39,7 @@ struct PromptLoop {
 
   /// The exit code to end with.
   mutating func run() throws -> Int32 {
-    if session.settings.isTerminal {
-      try Terminal.write(
-        "larder \(LarderCommand.version)   \(session.summary())\n"
-          + "help lists the commands, Tab completes, ^D leaves.\n")
-    }
+    if session.settings.isTerminal { try greet() }
     try runSettings()
     while true {
       switch try readLine() {
@@ -57,6 +53,16 @@ struct PromptLoop {
         startOver()
       }
     }
+  }
+
+  private func greet() throws {
+    do {
+      try Terminal.write("larder \(LarderCommand.version)   \(session.summary())\n")
+    } catch let error as ShellError {
+      // A damaged store is what the prompt may be wanted for.
+      _ = conversation.messages.tell(error)
+    }
+    try Terminal.write("help lists the commands, Tab completes, ^D leaves.\n")
   }
 
   /// The person's own commands, such as `output` and `use`; what is wrong there is said and ends nothing.

@@ -1,3 +1,4 @@
+import Larder
 import Testing
 
 @testable import LarderShell

@@ -28,7 +28,8 @@ package struct Help: Sendable {
       table.command(named: name).map { text(about: $0) }, HelpTopic(rawValue: name)?.text,
     ].compactMap(\.self)
     if !texts.isEmpty { return texts.joined(separator: "\n") }
-    let subjects = table.names + HelpTopic.allCases.map(\.rawValue)
+    let topics = HelpTopic.allCases.map(\.rawValue)
+    let subjects = table.names + topics.filter { !table.names.contains($0) }
     throw ShellError(
       .usage, "there is no help on \(subject)",
       hint: ForeignWords.answer(name, in: table) ?? Suggestions.question(name, among: subjects)

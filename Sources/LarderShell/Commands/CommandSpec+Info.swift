@@ -32,7 +32,9 @@ extension CommandSpec {
   }
 
   private static var factColumns: [Column] {
-    EntryForm.record(namesNamespaces: true).columns.map { Column(all: $0) }
+    EntryForm.record(namesNamespaces: true).columns.map { column in
+      Column(all: column, except: column.name == "expires_in" ? .table : [])
+    }
       + ["stale_until", "codec", "version", "tags", "pinned"].map { Column($0) }
       + [Column("owner", holdsBytes: true), Column("etag", holdsBytes: true)]
       + [Column("last_modified", holdsBytes: true), Column("metadata")]

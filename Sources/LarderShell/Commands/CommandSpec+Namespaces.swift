@@ -21,8 +21,8 @@ extension CommandSpec {
     let bytes = max(namespaces.map(\.bytes).reduce(0, +), 1)
     let columns = [
       Column("namespace"),
-      Column("entries", in: [.table, .data]),
-      Column("size", in: [.table, .data]),
+      Column("entries"),
+      Column("bytes", title: "size"),
       Column("stored", in: .data),
       Column("share", in: [.table, .data]),
       Column("bar", title: "", in: .table),

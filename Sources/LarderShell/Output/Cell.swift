@@ -63,8 +63,9 @@ package struct Column: Sendable, Hashable {
     self.holdsBytes = holdsBytes
   }
 
-  /// The same column wherever output is a table or data.
-  init(all column: Column) {
-    self.init(column.name, in: .everywhere, holdsBytes: column.holdsBytes)
+  /// The same column wherever it is not left out.
+  init(all column: Column, except hidden: Visibility) {
+    self.init(
+      column.name, in: .everywhere.subtracting(hidden), holdsBytes: column.holdsBytes)
   }
 }

@@ -1,158 +1,159 @@
 import Larder
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What `stats` answers.
 struct StatisticsReport {
-  private let statistics: Statistics
+  private var statistics: Statistics
   private let namespaces: [Statistics.Namespace]
   private let isWhole: Bool
 
   /// - Parameter only: The namespace that is wanted; nil is the store.
   init(_ statistics: Statistics, only: String?) {
     self.statistics = statistics
+    // Looking needs a snapshot itself, which is gone when the answer is read.
+    self.statistics.readers.removeAll {
+      $0.process == Int(ProcessInfo.processInfo.processIdentifier)
+    }
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.facts.name == only }
   }
 
-  /// A person reads the store's facts, then tables; everybody else gets one object.
+  /// A person reads the store's facts and then tables; a pipe gets a line for each fact, and a
+  /// program one object.
   func replies(for presentation: Presentation) -> [Reply] {
-    guard presentation.mode == .table else { return [Reply(.object(columns, cells), isLong: true)] }
-    guard isWhole else { return namespaces.map { Reply(.object(Self.titles, facts($0))) } }
-    var replies = [Reply(.object(titles, facts))]
-    if !namespaces.isEmpty {
-      replies.append(Reply(.text("\n")))
-      replies.append(Reply(.rows(Self.namespaceColumns, namespaces.map(row))))
+    switch presentation.mode {
+    case .table: tables
+    case .plain, .raw, .csv, .auto: [lines]
+    case .json, .jsonl: [object]
     }
-    if !statistics.readers.isEmpty {
-      replies.append(Reply(.text("\n")))
-      replies.append(Reply(.rows(Self.readerColumns, statistics.readers.map(row))))
-    }
-    return replies
   }
 
   // MARK: For a person
 
-  private var titles: [Column] {
-    [
-      "store", "entries", "values", "file", "free in it", "reads found", "reads missed",
-      "found of all",
-    ]
-    .map { Column($0) }
+  private var tables: [Reply] {
+    guard isWhole else { return [Reply(.rows(Self.columns, namespaces.map(row)))] }
+    var replies = [storeTable]
+    if !namespaces.isEmpty {
+      replies += [Reply(.text("\n")), Reply(.rows(Self.columns, namespaces.map(row)))]
+    }
+    if !statistics.readers.isEmpty {
+      let columns = ["reader", "commits since", ""].map { Column($0) }
+      replies += [Reply(.text("\n")), Reply(.rows(columns, statistics.readers.map(row)))]
+    }
+    return replies
   }
 
-  private var facts: [Cell] {
+  private var storeTable: Reply {
     let file = statistics.file
     let reads = statistics.reads
-    return [
-      .text(statistics.path), .number(statistics.entries), .size(statistics.bytes),
-      .size(file.size), .size(file.freePages * file.pageSize), .number(Int(clamping: reads.hits)),
-      .number(Int(clamping: reads.misses)), reads.hitRate.map { .share($0) } ?? .null,
+    let facts: [(String, Cell)] = [
+      ("store", .text(statistics.path)), ("entries", .number(statistics.entries)),
+      ("values", .size(statistics.bytes)), ("file", .size(file.size)),
+      ("free in it", .size(file.freePages * file.pageSize)),
+      ("reads found", .number(Int(clamping: reads.hits))),
+      ("reads missed", .number(Int(clamping: reads.misses))),
+      ("found of all", reads.hitRate.map { .share($0) } ?? .null),
     ]
+    return Reply(.object(facts.map { Column($0.0) }, facts.map(\.1)))
   }
 
-  private static let namespaceColumns = [
-    Column("namespace"), Column("entries"), Column("size"), Column("found"), Column("missed"),
-    Column("of all"), Column("expired"), Column("evicted"), Column("removed"), Column("replaced"),
-  ]
+  private static let columns = [
+    "namespace", "entries", "size", "found", "missed", "of all", "expired", "evicted",
+  ].map { Column($0) }
 
   private func row(_ namespace: Statistics.Namespace) -> [Cell] {
     let reads = namespace.reads
-    let reasons: [RemovalReason] = [.expired, .evicted, .removed, .replaced]
+    let reasons: [RemovalReason] = [.expired, .evicted]
+    let counts = [reads.hits, reads.misses].map { Cell.number(Int(clamping: $0)) }
     return [
       .text(namespace.facts.name), .number(namespace.facts.entries), .size(namespace.facts.bytes),
-      .number(Int(clamping: reads.hits)), .number(Int(clamping: reads.misses)),
-      reads.hitRate.map { .share($0) } ?? .null,
-    ] + reasons.map { .number(Int(clamping: namespace.removals[$0])) }
+    ] + counts + [reads.hitRate.map { .share($0) } ?? .null]
+      + reasons.map { .number(Int(clamping: namespace.removals[$0])) }
   }
 
-  private static let readerColumns = [
-    Column("reader"), Column("commits since"), Column("", in: .table),
-  ]
-  /// Since then pages cannot be used again, and the file may have grown.
-  private static let oldReader: UInt64 = 1000
+  /// From here on it keeps so many pages from being used again that the file may grow.
+  private static let oldAge: UInt64 = 1000
 
   private func row(_ reader: Statistics.Reader) -> [Cell] {
-    let isOld = reader.age.map { $0 >= Self.oldReader } ?? false
+    let isOld = reader.age.map { $0 >= Self.oldAge } ?? false
+    let remark =
+      reader.age == nil ? "idle" : isOld ? "old: what was freed since cannot be used" : "reads"
     return [
       .text("process \(reader.process)"), reader.age.map { .number(Int(clamping: $0)) } ?? .null,
-      .text(
-        reader.age == nil ? "idle" : isOld ? "old: keeps pages from being used again" : "reads"),
+      .text(remark),
     ]
-  }
-
-  private static let titles = objectNames.map { Column($0) }
-
-  private static var objectNames: [String] {
-    [
-      "namespace", "entries", "size", "stored", "hits", "misses", "absent", "late", "stale",
-      "damaged",
-      "undecodable",
-    ] + RemovalReason.allCases.map { "removals: \($0)" }
-  }
-
-  private func facts(_ namespace: Statistics.Namespace) -> [Cell] {
-    let facts = namespace.facts
-    return [
-      .text(facts.name), .number(facts.entries), .size(facts.bytes), .size(facts.stored),
-    ] + Self.counts(namespace.reads).map { .number($0.count) }
-      + RemovalReason.allCases.map { .number(Int(clamping: namespace.removals[$0])) }
   }
 
   // MARK: As data
 
-  private var columns: [Column] {
-    let names =
-      isWhole
-      ? ["path", "format", "entries", "bytes", "stored", "file", "reads", "namespaces", "readers"]
-      : ["namespaces"]
-    return names.map { Column($0) }
+  private var object: Reply {
+    let all =
+      Self.object(storeFacts) + [
+        JSON.Field("namespaces", .array(namespaces.map { .object(Self.object(self.facts($0))) })),
+        JSON.Field(
+          "readers",
+          .array(
+            statistics.readers.map { reader in
+              .object([
+                .init("process", .number(reader.process)),
+                .init("age", reader.age.map { .number(Int(clamping: $0)) } ?? .null),
+              ])
+            })),
+      ]
+    let shown = isWhole ? all : all.filter { $0.name == "namespaces" }
+    return Reply(.object(shown.map { Column($0.name) }, shown.map { .json($0.value) }))
   }
 
-  private var cells: [Cell] {
-    let list = Cell.json(.array(namespaces.map { .object(Self.object($0)) }))
-    guard isWhole else { return [list] }
+  /// Where it belongs, what it is, and how much: `@*` is the store.
+  private var lines: Reply {
+    let store = isWhole ? storeFacts.map { [.text("@*"), .text($0.name), $0.cell] } : []
+    let rows = namespaces.flatMap { namespace in
+      facts(namespace).dropFirst().map { fact -> [Cell] in
+        [.text(namespace.facts.name), .text(fact.name), fact.cell]
+      }
+    }
+    return Reply(.rows(["namespace", "fact", "value"].map { Column($0) }, store + rows))
+  }
+
+  private typealias Fact = (name: String, cell: Cell)
+
+  private var storeFacts: [Fact] {
     let file = statistics.file
     return [
-      .text(statistics.path), .number(statistics.format), .number(statistics.entries),
-      .size(statistics.bytes), .size(statistics.stored),
-      .json(
-        .object([
-          .init("size", .number(file.size)), .init("page_size", .number(file.pageSize)),
-          .init("pages", .number(file.pages)), .init("free_pages", .number(file.freePages)),
-          .init("transaction", .number(Int(clamping: file.transaction))),
-        ])),
-      .json(Self.reads(statistics.reads)), list,
-      .json(
-        .array(
-          statistics.readers.map { reader in
-            .object([
-              .init("process", .number(reader.process)),
-              .init("age", reader.age.map { .number(Int(clamping: $0)) } ?? .null),
-            ])
-          })),
-    ]
+      ("path", .text(statistics.path)), ("format", .number(statistics.format)),
+      ("entries", .number(statistics.entries)), ("bytes", .size(statistics.bytes)),
+      ("stored", .size(statistics.stored)), ("file_size", .size(file.size)),
+      ("page_size", .size(file.pageSize)), ("pages", .number(file.pages)),
+      ("free_pages", .number(file.freePages)),
+      ("transaction", .number(Int(clamping: file.transaction))),
+    ] + Self.counts(statistics.reads)
   }
 
-  private static func object(_ namespace: Statistics.Namespace) -> [JSON.Field] {
+  private func facts(_ namespace: Statistics.Namespace) -> [Fact] {
     let facts = namespace.facts
-    let removals = RemovalReason.allCases.map { reason in
-      JSON.Field("\(reason)", .number(Int(clamping: namespace.removals[reason])))
-    }
     return [
-      .init("namespace", .string(facts.name)), .init("entries", .number(facts.entries)),
-      .init("bytes", .number(facts.bytes)), .init("stored", .number(facts.stored)),
-      .init("reads", reads(namespace.reads)), .init("removals", .object(removals)),
-    ]
+      ("namespace", .text(facts.name)), ("entries", .number(facts.entries)),
+      ("bytes", .size(facts.bytes)), ("stored", .size(facts.stored)),
+    ] + Self.counts(namespace.reads)
+      + RemovalReason.allCases.map { reason in
+        ("removals_\(reason)", .number(Int(clamping: namespace.removals[reason])))
+      }
   }
 
-  private static func reads(_ reads: ReadCounters) -> JSON {
-    .object(counts(reads).map { .init($0.name, .number($0.count)) })
-  }
-
-  private static func counts(_ reads: ReadCounters) -> [(name: String, count: Int)] {
+  private static func counts(_ reads: ReadCounters) -> [Fact] {
     [
-      ("hits", reads.hits), ("misses", reads.misses), ("absent", reads.absent),
-      ("expired", reads.expired), ("stale", reads.stale), ("damaged", reads.damaged),
-      ("undecodable", reads.undecodable),
-    ].map { ($0.0, Int(clamping: $0.1)) }
+      ("hits", reads.hits), ("misses", reads.misses), ("misses_absent", reads.absent),
+      ("misses_expired", reads.expired), ("misses_stale", reads.stale),
+      ("misses_damaged", reads.damaged), ("misses_undecodable", reads.undecodable),
+    ].map { ($0.0, .number(Int(clamping: $0.1))) }
+  }
+
+  private static func object(_ facts: [Fact]) -> [JSON.Field] {
+    facts.map { $0.cell.jsonField($0.name) }
   }
 }

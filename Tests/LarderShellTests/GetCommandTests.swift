@@ -1,0 +1,271 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct GetCommandTests {
+  @Test func `into a pipe go the bytes and nothing else`() throws {
+    for mode in [OutputMode.plain, .raw] {
+      let shell = try Shell(mode)
+      let value = (0...255).map { UInt8($0) }
+      try shell.store.namespace("a").set(value, for: "k")
+      #expect(try shell.bytes("get k") == value)
+    }
+  }
+
+  @Test func `values that follow something, or that something follows, end a line`() throws {
+    let shell = try Shell(.plain)
+    try shell.store.namespace("a").set("v", for: "k")
+    #expect(try shell("use a", "get k") == "v")
+    #expect(try shell("get k", "echo x", "get k") == "\nv\nx\nv\n")
+    let raw = try Shell(.raw)
+    try raw.store.namespace("a").set("v", for: "k")
+    #expect(try raw("get k", "get k") == "vv")
+  }
+
+  @Test func `several values need something between them`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(try shell.error("get @articles 000011 000012").code == .usage)
+    let lines = try shell("output jsonl", "get @departures Kiruna:05 'Malm\u{F6} C:01'")
+    #expect(
+      lines.split(separator: "\n").map { $0.hasSuffix("}\"}") ? $0.dropLast(3).last : nil }
+        == ["5", "1"])
+    let nul = try Shell(.plain) { $0.endsWithNUL = true }
+    try nul.fill()
+    #expect(
+      try nul("get @departures Kiruna:05 'Malm\u{F6} C:01'") == "{\"train\":5}\0{\"train\":1}\0")
+  }
+
+  @Test func `as data a value is text, JSON or base64`() throws {
+    let shell = try Shell(.json)
+    try shell.fill()
+    func value(_ line: String) throws -> Substring {
+      let text = try shell(line)
+      return text[text.range(of: "\"state\":\"fresh\",")!.upperBound...]
+    }
+    #expect(try value("get @departures Kiruna:05") == "\"value\":\"{\\\"train\\\":5}\"}\n")
+    #expect(try value("get @departures Kiruna:05 --as json") == "\"value_json\":{\"train\":5}}\n")
+    #expect(
+      try value("get @departures Kiruna:05 --as base64")
+        == "\"value_base64\":\"eyJ0cmFpbiI6NX0=\"}\n")
+    #expect(try value("get @thumbs hex:00ff") == "\"value_base64\":\"iVBORw0KGgoAAAAN\"}\n")
+    #expect(try value("get @thumbs hex:00ff --head 4") == "\"value_base64\":\"iVBORw==\"}\n")
+    let error = try shell.error("get @articles 000011 --as json")
+    #expect(error.code == .usage && error.hint?.description.contains("--as text") == true)
+    #expect(
+      try shell("output csv", "get @thumbs hex:00ff").hasSuffix(",fresh,,iVBORw0KGgoAAAAN\r\n"))
+  }
+
+  @Test func `every form can be asked for in a pipe`() throws {
+    let shell = try Shell(.raw)
+    try shell.store.namespace("a").set("{ \"b\" : [ 1 , 2.50 ] }", for: "k")
+    #expect(try shell("get k --as json") == "{\"b\":[1,2.50]}")
+    #expect(try shell("get k --as base64 --head 3") == "eyAi")
+    #expect(
+      try shell("get k --as hex --head 3")
+        == "00000000  7b 20 22                                          |{ \"|\n")
+    #expect(try shell("get k --as text --head 3") == "{ \"")
+  }
+
+  @Test func `a person sees facts and the form that fits`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    shell.clock.advance(by: .minutes(2))
+    #expect(
+      try shell("get @departures 'Malm\u{F6} C:01'")
+        == "11 B  written 2 min ago  expires in 13 min (22:28)\n{ \"train\": 1 }\n")
+    #expect(
+      try shell("get @thumbs hex:00ff") == """
+        PNG image, 12 B  written 2 min ago  never expires
+        00000000  89 50 4e 47 0d 0a 1a 0a  00 00 00 0d              |.PNG........|
+
+        """)
+    let colored = try Shell { $0.hasColor = true }
+    try colored.fill()
+    #expect(try colored("get @articles 000011").hasPrefix("\u{1B}[2m500 B  written now  never"))
+    #expect(try shell("get @articles 000011 000012").contains("word \n\n1 kB  written"))
+  }
+
+  @Test func `a long value is cut for a person and says how to see the rest`() throws {
+    let shell = try Shell()
+    let box = shell.store.namespace("box")
+    try box.set(String(repeating: "a line of text\n", count: 4000), for: "text")
+    try box.set([UInt8](repeating: 0, count: 5000), for: "bytes")
+    let text = try shell("get text")
+    #expect(text.utf8.count < 17_000)
+    #expect(text.hasSuffix("a line of text\n... 44 kB more: get --full, --out FILE\n"))
+    #expect(try shell("get text --full").utf8.count > 60_000)
+    #expect(try shell("get bytes").hasSuffix("... 4.5 kB more: get --full, --out FILE\n"))
+    #expect(try shell("get text --head 4").hasSuffix("\na li\n"))
+  }
+
+  @Test func `a value goes into a file`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    #expect(
+      try shell("get @departures Kiruna:05 --out \(path)") == "wrote 11 B to \(path)\n")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("{\"train\":5}".utf8))
+    #expect(try shell("output plain", "get @departures Kiruna:05 --out \(path)") == "")
+    #expect(try shell.error("get @articles 000011 --out \(path)/x").code == .io)
+    #expect(try shell.error("get @articles 000011 000012 --out \(path)").code == .usage)
+  }
+
+  @Test func `what is absent or has expired is no value`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(try shell.error("get @articles nope").code == .noSuchKey)
+    #expect(try shell.error("get @articles 000011 nope").code == .noSuchKey)
+    shell.clock.advance(by: .minutes(18))
+    let error = try shell.error("get @departures 'Malm\u{F6} C:01'")
+    #expect(error.code == .noSuchKey)
+    #expect(
+      error.message.description == "\"Malm\u{F6} C:01\" in departures expired 3 min ago")
+    #expect(error.hint?.description.contains("--expired") == true)
+    #expect(try shell.error("get @articles 0000*").code == .usage)
+  }
+
+  @Test func `looking counts no reads and removes nothing`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    shell.clock.advance(by: .minutes(16))
+    for line in [
+      "keys @*", "count @*", "get @articles 000011", "exists @departures 'Malm\u{F6} C:01' x",
+      "info @departures 'Malm\u{F6} C:01'", "ttl @*", "stats", "verify", "ns",
+    ] { try shell(line) }
+    _ = try shell.error("get @departures 'Malm\u{F6} C:01'")
+    let statistics = try shell.store.statistics()
+    #expect(statistics.reads.hits == 0 && statistics.reads.misses == 0)
+    #expect(statistics.entries == 9)
+  }
+}
+
+@Suite struct JSONTextTests {
+  @Test(arguments: [
+    ("{}", "{}", "{}\n"), (" [ ] ", "[]", "[]\n"), ("1.50e+3", "1.50e+3", "1.50e+3\n"),
+    (
+      "{\"b\":1,\"a\":[true,null]}", "{\"b\":1,\"a\":[true,null]}",
+      "{ \"b\": 1, \"a\": [ true, null ] }\n"
+    ),
+    ("{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}", "{ \"a\": 1, \"a\": 2 }\n"),
+    ("[{\"a\":{}},[]]", "[{\"a\":{}},[]]", "[ { \"a\": {} }, [] ]\n"),
+    ("\"\\ud800 \\u00e5\"", "\"\\ud800 \\u00e5\"", "\"\\ud800 \\u00e5\"\n"),
+    ("-0", "-0", "-0\n"),
+  ])
+  func `JSON keeps its numbers, order and escapes`(text: String, minified: String, laidOut: String)
+    throws
+  {
+    let json = try JSONText(bytes(text))
+    #expect(String(decoding: json.minified, as: UTF8.self) == minified)
+    #expect(json.laidOut(width: 80) == laidOut)
+  }
+
+  @Test func `what does not fit on a line is broken at its elements`() throws {
+    let text =
+      "{\"station\":\"Malm\u{F6} C\",\"departures\":[{\"train\":371,\"to\":\"Kiruna\"},{\"train\":5}]}"
+    #expect(
+      try JSONText(bytes(text)).laidOut(width: 40) == """
+        {
+          "station": "Malm\u{F6} C",
+          "departures": [
+            { "train": 371, "to": "Kiruna" },
+            { "train": 5 }
+          ]
+        }
+
+        """)
+  }
+
+  @Test(arguments: [
+    "", "{", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "[1 2]", "01", "1.", "-", ".5", "1e", "tru",
+    "\"", "\"\\x\"", "\"\\u12\"", "\"\t\"", "[}", "{]", "1 2", "nul", "{\"a\":1,}", "[,1]", "'a'",
+  ])
+  func `what is not JSON is refused`(text: String) {
+    #expect(throws: JSONText.Flaw.self) { try JSONText(bytes(text)) }
+  }
+
+  @Test func `nothing nests deep enough to matter`() throws {
+    let deep = bytes(String(repeating: "[", count: 100_000))
+    #expect(throws: JSONText.Flaw.self) { try JSONText(deep) }
+    let fine = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+    #expect(try JSONText(bytes(fine)).minified == bytes(fine))
+  }
+
+  @Test func `minified and laid out JSON is the same JSON`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<300 {
+      let text = bytes(random.json(depth: 4))
+      let json = try JSONText(text)
+      let again = try JSONText(json.minified)
+      let wide = try JSONText(bytes(json.laidOut(width: Int.random(in: 10...120, using: &random))))
+      #expect(again.minified == json.minified && wide.minified == json.minified, "seed \(seed)")
+      let mine = try JSONSerialization.jsonObject(
+        with: Data(json.minified), options: .fragmentsAllowed)
+      let theirs = try JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
+      #expect((mine as? NSObject) == (theirs as? NSObject), "seed \(seed)")
+    }
+  }
+
+  @Test func `a line is never wider than it has to be`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<100 {
+      let json = try JSONText(bytes(random.json(depth: 4)))
+      for line in json.laidOut(width: 60).split(separator: "\n") where DisplayWidth.of(line) > 60 {
+        // Only what cannot be broken: one value, with its name.
+        #expect(!line.contains(", "), "seed \(seed): \(line)")
+      }
+    }
+  }
+}
+
+extension SeededGenerator {
+  /// JSON with space in odd places.
+  fileprivate mutating func json(depth: Int) -> String {
+    let space = ["", " ", "\n", "\t "].randomElement(using: &self)!
+    let count = Int.random(in: 0...4, using: &self)
+    switch Int.random(in: 0..<(depth > 0 ? 5 : 3), using: &self) {
+    case 0: return ["0", "-1.5", "1e3", "12345678", "2.50"].randomElement(using: &self)! + space
+    case 1:
+      return ["\"\"", "\"\u{F6}\u{1F682}\"", "\"\\n\\\"\"", "\"\u{202E}x\""].randomElement(
+        using: &self)!
+    case 2: return ["true", "false", "null"].randomElement(using: &self)!
+    case 3:
+      return "[" + space
+        + (0..<count).map { _ in json(depth: depth - 1) }.joined(separator: "," + space) + "]"
+    default:
+      let fields = (0..<count).map { "\"f\($0)\"\(space):\(json(depth: depth - 1))" }
+      return "{" + fields.joined(separator: space + ",") + space + "}"
+    }
+  }
+}
+
+@Suite struct BinaryTests {
+  @Test(arguments: [
+    ("89504e470d0a1a0a00", "PNG image"), ("ffd8ffe000", "JPEG image"),
+    ("474946383961", "GIF image"),
+    ("1f8b08", "gzip data"), ("255044462d312e37", "PDF document"), ("504b0304", "zip archive"),
+    ("52494646000000005745425056503820", "WebP image"),
+    ("62706c69737430300a", "binary property list"),
+    ("28b52ffd", "zstd data"), ("0000", nil), ("52494646", nil),
+  ])
+  func `bytes are recognized by how they begin`(hex: String, name: String?) throws {
+    let bytes = try word("hex:\(hex)").data()
+    #expect(BinaryKind.name(of: bytes) == name)
+  }
+
+  @Test func `a dump shows every byte and nothing that a terminal obeys`() {
+    let all = (0...255).map { UInt8($0) }
+    let lines = HexDump(all[...], width: nil).text.split(separator: "\n")
+    #expect(lines.count == 16)
+    #expect(
+      lines[4]
+        == "00000040  40 41 42 43 44 45 46 47  48 49 4a 4b 4c 4d 4e 4f  |@ABCDEFGHIJKLMNO|")
+    #expect(lines.allSatisfy { String($0).isSafe })
+    #expect(HexDump(all[16...], width: 60).text.hasPrefix("00000000  10 11 12 13 14 15 16 17  |"))
+  }
+}

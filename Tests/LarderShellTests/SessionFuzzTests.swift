@@ -1,0 +1,162 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct SessionFuzzTests {
+  @Test func `no value, key or error can speak to a terminal`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let shell = try Shell()
+    let box = shell.store.namespace("box")
+    for _ in 0..<60 {
+      let key = random.awkwardBytes(upTo: 20) + [UInt8(ascii: "k")]
+      try box.set(random.awkwardBytes(upTo: 200), for: key)
+      let typed = Quoting.typed(key)
+      for line in [
+        "get \(typed)", "info \(typed)", "ttl \(typed)", "exists \(typed)", "keys \(typed) --long",
+        "get \(typed) --as text", "get \(typed) --as hex", "keys @* --limit all", "stats", "ns",
+        "touch \(typed)", "evict \(typed) --dry-run", "set \(typed) \(typed)", "echo \(typed)",
+      ] {
+        for mode in ["table", "plain"] where mode == "table" || !line.hasPrefix("get") {
+          let text = try shell("output \(mode)", line)
+          // A pipe gets words as they were typed.
+          guard mode == "table" || !line.hasPrefix("echo") else { continue }
+          let isSafe = text.unicodeScalars.allSatisfy { scalar in
+            scalar == "\n" || scalar == "\t"
+              || !scalar.isControl && (mode == "plain" || !scalar.isHidden)
+          }
+          #expect(isSafe, "seed \(seed): \(line) in \(mode)")
+        }
+      }
+    }
+  }
+
+  @Test func `no mistyped line can speak to a terminal or stop the session`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let shell = try Shell()
+    try shell.fill()
+    let names = CommandTable.standard.commands.map(\.name).filter { $0 != "clear" } + ["", "kesy"]
+    for _ in 0..<2000 {
+      let line = bytes(names.randomElement(using: &random)! + " ") + random.awkwardBytes(upTo: 30)
+      do {
+        for command in try CommandReader.commands(in: line, from: .file("a\u{1B}.larder")) {
+          _ = try shell.session.run(command)
+        }
+      } catch let error as ShellError {
+        for text in [
+          error.scripted, error.json, error.prompted(promptWidth: 8),
+          error.prompted(promptWidth: 8, columns: 20),
+        ] {
+          #expect(
+            text.split(separator: "\n").allSatisfy { String($0).isSafe }, "seed \(seed): \(text)")
+        }
+      }
+    }
+  }
+}
+
+@Suite struct SelectionWalkTests {
+  /// What a selection is about, found by looking at everything.
+  private func expected(
+    _ selection: Selection, _ entries: [(Entry, [UInt8])]
+  ) throws -> [[UInt8]] {
+    let test = try EntryTest(selection)
+    return entries.filter { entry, value in
+      (entry.state != .expired || selection.wantsExpired) && test.passes(entry, value.span)
+    }.map(\.0.key.bytes)
+  }
+
+  @Test func `a walk finds what looking at everything finds, in the order of keys`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let shell = try Shell(.plain)
+    let box = shell.store.namespace("box")
+    let letters = ["a", "b", "ab", "ba", "\u{F6}", "1"]
+    for _ in 0..<400 {
+      let key = (0...4).map { _ in letters.randomElement(using: &random)! }.prefix(
+        Int.random(in: 1...5, using: &random)
+      ).joined()
+      let lifetime: Expiration =
+        Bool.random(using: &random)
+        ? .never : .after(.seconds(Int.random(in: 1...7200, using: &random)))
+      try box.set(
+        String(repeating: "x", count: Int.random(in: 0...50, using: &random)), for: key,
+        expires: lifetime)
+      shell.clock.advance(by: .milliseconds(500))
+    }
+    for length in [249, 250, 251, 252, 300] {
+      try box.set("long", for: String(repeating: "a", count: length))
+    }
+    var all: [(Entry, [UInt8])] = []
+    try box.scan(includingExpired: true) { entry, value in
+      all.append((entry, value.bytes))
+      return true
+    }
+    let words = [
+      "a*", "b*", "*a", "ab", "?a", "{a,b}1*", "ba*", "1", "a", "nope", "[!a]*", "aa*",
+      "--expired", "--permanent", "--larger 20", "--smaller 30", "--expiring 1h", "--older 1m",
+      "--newer 1m", "--match '*1*'", "--match a*", "--regex '^[ab]+$'", "--contains xxxxxxxxxx",
+    ]
+    for _ in 0..<300 {
+      let line =
+        "keys @box "
+        + (0...3).compactMap { _ in words.randomElement(using: &random) }
+        .prefix(Int.random(in: 0...3, using: &random)).joined(separator: " ")
+      guard let selection = try? invocation(line, shell.session.wallClock).selection else {
+        continue  // A filter is there twice.
+      }
+      var walk = try SelectionWalk(selection, in: [box], for: shell.session)
+      var found: [[UInt8]] = []
+      let batch = Int.random(in: 1...50, using: &random)
+      while case let entries = try walk.next(batch), !entries.isEmpty {
+        #expect(entries.count <= batch)
+        found += entries.map(\.key.bytes)
+      }
+      #expect(found == (try expected(selection, all)), "seed \(seed): \(line)")
+    }
+  }
+
+  @Test func `a fixed beginning is all that is read`() throws {
+    let shell = try Shell(.plain)
+    let box = shell.store.namespace("box")
+    try shell.store.write { batch in
+      for number in 10_000..<20_000 { try batch.set("x", for: "\(number)", in: box) }
+    }
+    shell.patience = 20
+    #expect(try shell("keys @box 1234*").split(separator: "\n").count == 10)
+    shell.patience = 5
+    #expect(try shell("keys @box 12345 12999") == "12345\n12999\n")
+    shell.patience = 20
+    #expect(try shell("keys @box --match 1234?").split(separator: "\n").count == 10)
+    shell.patience = 20
+    #expect(try shell.error("keys @box *1234").code == .interrupted)
+  }
+
+  @Test func `ranges do not overlap and hold every key that matches`() throws {
+    func ranges(_ line: String) throws -> [KeyRange] {
+      try #require(try invocation("keys \(line)").selection).ranges
+    }
+    #expect(try ranges("") == [.prefix([])])
+    #expect(try ranges("b a") == [.key(bytes("a")), .key(bytes("b"))])
+    #expect(try ranges("ab* a* abc b") == [.prefix(bytes("a")), .key(bytes("b"))])
+    #expect(try ranges("*x a b*") == [.prefix([])])
+    #expect(try ranges("--match 'x' --match ab*") != [.prefix([])])
+    #expect(try ranges("--stdin") == [])
+  }
+
+  @Test func `nothing of the store is held between two steps`() throws {
+    let shell = try Shell(.plain)
+    let box = shell.store.namespace("box")
+    for number in 0..<100 { try box.set("x", for: "\(number)") }
+    var walk = try SelectionWalk(
+      try #require(try invocation("keys @box").selection), in: [box], for: shell.session)
+    #expect(try walk.next(10).count == 10)
+    // A snapshot would show as a reader with commits since.
+    try box.set("y", for: "new")
+    let ages = try shell.store.statistics().readers.compactMap(\.age)
+    #expect(ages.allSatisfy { $0 == 0 })
+    #expect(try walk.next(1000).count == 91)
+  }
+}

@@ -1,0 +1,122 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+
+/// A session with a store of its own, at Fri 20 Nov 2026 22:13 in Stockholm, and what it says.
+final class Shell {
+  let clock = ManualClock(now: stockholm.now)
+  let store: Store
+  private(set) var session: Session!
+  /// What became of the last command.
+  private(set) var outcome: Outcome?
+  /// What was said beside the answers, and asked.
+  private(set) var notices: [String] = []
+  private(set) var questions: [String] = []
+  /// What a person answers.
+  var answer = true
+  /// What standard input still holds.
+  var input: [UInt8] = []
+  /// How often a command may look around before it is interrupted.
+  var patience = Int.max
+  /// How often waiting goes undisturbed.
+  var pauses = 0
+  private var printed: [UInt8] = []
+
+  /// - Parameters:
+  ///   - hasPerson: There is somebody to ask.
+  ///   - hasInput: Standard input is free for data.
+  init(
+    _ mode: OutputMode = .table, hasPerson: Bool = false, hasInput: Bool = true,
+    isReadOnly: Bool = false, _ configure: (inout Settings) -> Void = { _ in }
+  ) throws {
+    var options = Store.Options()
+    options.clock = clock
+    let store = try Store.temporary(options: options)
+    self.store = store
+    options.readOnly = isReadOnly
+    var settings = Settings()
+    settings.mode = mode
+    settings.isTerminal = mode == .table
+    settings.zone = stockholm.zone
+    configure(&settings)
+    session = Session(
+      store: try Store(at: store.path, options: options), clock: clock, settings: settings,
+      host: host(hasPerson: hasPerson, hasInput: hasInput))
+  }
+
+  private func host(hasPerson: Bool, hasInput: Bool) -> Host {
+    var host = Host { [unowned self] in printed += $0 }
+    host.notify = { [unowned self] in notices.append($0.description) }
+    host.window = { Host.Window(columns: 80, rows: 24) }
+    host.isInterrupted = { [unowned self] in
+      patience -= 1
+      return patience < 0
+    }
+    host.pause = { [unowned self] duration in
+      clock.advance(by: duration)
+      pauses -= 1
+      return pauses >= 0
+    }
+    if hasPerson {
+      host.ask = { [unowned self] in
+        questions.append($0.description)
+        return answer
+      }
+    }
+    if hasInput {
+      host.input = Host.Input(
+        item: { [unowned self] in take(upTo: $0) },
+        rest: { [unowned self] in
+          defer { input = [] }
+          return input
+        })
+    }
+    return host
+  }
+
+  private func take(upTo end: UInt8) -> [UInt8]? {
+    guard !input.isEmpty else { return nil }
+    let index = input.firstIndex(of: end) ?? input.endIndex
+    defer { input = Array(input[index...].dropFirst()) }
+    return Array(input[..<index])
+  }
+
+  /// Runs commands and gives what they print.
+  @discardableResult
+  func callAsFunction(_ lines: String...) throws -> String {
+    printed = []
+    for line in lines { outcome = try session.run(try command(line)) }
+    return String(decoding: printed, as: UTF8.self)
+  }
+
+  /// The bytes that a command prints.
+  func bytes(_ line: String) throws -> [UInt8] {
+    try self(line)
+    return printed
+  }
+
+  /// The error that a command ends with.
+  func error(_ line: String) throws -> ShellError {
+    try LarderShellTests.error { try self(line) }
+  }
+}
+
+extension Shell {
+  /// Departures of two stations, articles without an end, and a picture.
+  func fill() throws {
+    let departures = store.namespace("departures")
+    for number in 1...4 {
+      try departures.set(
+        "{\"train\":\(number)}", for: "Malm\u{F6} C:0\(number)", expires: .after(.minutes(15)))
+    }
+    try departures.set("{\"train\":5}", for: "Kiruna:05", expires: .after(.hours(2)))
+    let articles = store.namespace("articles")
+    for number in 1...3 {
+      let words = String(repeating: "word ", count: number * 100)
+      try articles.set(words, for: "00001\(number)")
+    }
+    let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
+    try store.namespace("thumbs").set(png, for: [0, 0xFF])
+  }
+}
