@@ -46,7 +46,7 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "QuickStart", dependencies: ["Larder"], path: "Examples/QuickStart",
+      name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",
       swiftSettings: strict),
     .target(
       name: "LegoCache", dependencies: ["Larder"], path: "Examples/Lego/LegoCache",
@@ -60,7 +60,8 @@ let package = Package(
       path: "Examples/Lego/LarderLego", swiftSettings: strict),
 
     .executableTarget(
-      name: "LarderPeer", dependencies: ["LMDB", "Larder"], path: "Tests/Peer", swiftSettings: strict),
+      name: "LarderPeer", dependencies: ["LMDB", "Larder"], path: "Tests/Peer",
+      swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(
       name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer"], swiftSettings: strict),

@@ -40,18 +40,23 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
 
 /// Values as JSON, which the shell can show.
 public struct JSONCodec<Value: Codable & Sendable>: Codec {
-  public init() {}
+  // Making these costs as much as using them once.
+  private let encoder: JSONEncoder
+  private let decoder = JSONDecoder()
+
+  public init() {
+    encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  }
 
   public var id: CodecID { .json }
 
   public func encode(_ value: Value) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(value))
+    Array(try encoder.encode(value))
   }
 
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
-    try JSONDecoder().decode(Value.self, from: Data(bytes.copied))
+    try decoder.decode(Value.self, from: Data(bytes.copied))
   }
 }
 

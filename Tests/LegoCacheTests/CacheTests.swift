@@ -209,7 +209,7 @@ import Testing
   @Test func `a kind that is switched off is neither stored nor found`() throws {
     var lifetimes = Lifetimes.default
     lifetimes[.parts] = .off
-    let without = LegoCache(lego.larder, lifetimes: lifetimes, clock: clock)
+    let without = LegoCache(lego.larder, lifetimes: lifetimes)
     try without.store(brick)
     try without.store([brick])
     try without.store(red)

@@ -172,7 +172,7 @@ import Testing
     try writeSecond()
     var lifetimes = Lifetimes.longTerm
     lifetimes[.parts] = .off
-    let other = LegoCache(lego.larder, lifetimes: lifetimes, clock: clock)
+    let other = LegoCache(lego.larder, lifetimes: lifetimes)
     let report = try LegoImport(into: other).run(dump, kinds: [.colors, .parts, .themes])
     #expect(Set(report.tallies.keys) == [.colors])
     #expect(report.omissions == [.parts: .off, .themes: .absent])
@@ -218,7 +218,7 @@ import Testing
   @Test func `another preset takes hold of what is stored already`() throws {
     try writeFirst()
     _ = try imported()
-    let short = LegoCache(lego.larder, lifetimes: .shortTerm, clock: clock)
+    let short = LegoCache(lego.larder, lifetimes: .shortTerm)
     #expect(try imported(short).total == Tally(renewed: 11))
     #expect(try expiry(.colors, "0") == clock.now.advanced(by: .days(1)))
     #expect(try expiry(.parts, "3001") == clock.now.advanced(by: .hours(2)))

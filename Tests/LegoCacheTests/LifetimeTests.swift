@@ -113,6 +113,6 @@ extension LegoCache {
   static func temporary(_ lifetimes: Lifetimes, clock: ManualClock) throws -> LegoCache {
     var options = Store.Options()
     options.clock = clock
-    return LegoCache(try Store.temporary(options: options), lifetimes: lifetimes, clock: clock)
+    return LegoCache(try Store.temporary(options: options), lifetimes: lifetimes)
   }
 }

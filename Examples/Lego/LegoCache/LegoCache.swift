@@ -8,24 +8,17 @@ public import Larder
 public struct LegoCache: Sendable {
   public let larder: Store
   public let lifetimes: Lifetimes
-  /// The store's own clock.
-  let clock: any LarderClock
 
   /// Opens the store at `path`, making it if there is none.
   public init(
     at path: String, lifetimes: Lifetimes = .longTerm, options: Store.Options = Store.Options()
   ) throws(LarderError) {
-    self.init(
-      try Store(at: path, options: options), lifetimes: lifetimes, clock: options.clock)
+    self.init(try Store(at: path, options: options), lifetimes: lifetimes)
   }
 
-  /// - Parameter clock: the one that `store` was opened with.
-  public init(
-    _ store: Store, lifetimes: Lifetimes = .longTerm, clock: any LarderClock = SystemClock()
-  ) {
+  public init(_ store: Store, lifetimes: Lifetimes = .longTerm) {
     larder = store
     self.lifetimes = lifetimes
-    self.clock = clock
   }
 
   /// All entities of one kind; nil if the kind is switched off.

@@ -62,7 +62,8 @@ struct EntryHeader: Equatable {
     guard record.count >= Self.size else { return nil }
     let words = record.extracting(0..<Self.size)
     let first = words.word(at: 0)
-    guard UInt8(truncatingIfNeeded: first) == Self.layout else { return nil }
+    // The fourth byte is not used, and so must be 0.
+    guard first & 0xFF00_00FF == UInt64(Self.layout) else { return nil }
     flags = Flags(rawValue: UInt8(truncatingIfNeeded: first &>> 8))
     codec = UInt8(truncatingIfNeeded: first &>> 16)
     fieldsCount = UInt32(truncatingIfNeeded: first &>> 32)

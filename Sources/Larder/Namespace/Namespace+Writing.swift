@@ -2,8 +2,11 @@ extension Namespace {
   /// Stores `value` under `key`; what was there is replaced.
   ///
   /// Without `expires` it stays for as long as the namespace's rules say.
-  public func set(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil) throws {
-    try put(value.span, for: key, attributes: EntryAttributes(codec: .bytes, expires: expires))
+  /// `codec` tells those who look what the bytes are; say it where they come encoded already.
+  public func set(
+    _ value: [UInt8], for key: some StoreKey, codec: CodecID = .bytes, expires: Expiration? = nil
+  ) throws {
+    try put(value.span, for: key, attributes: EntryAttributes(codec: codec, expires: expires))
   }
 
   /// Stores text as UTF-8.

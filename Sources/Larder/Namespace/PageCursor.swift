@@ -33,7 +33,11 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
     let body = [Self.layout] + store.prefix(8) + slot
     var bytes = body
     bytes.append(littleEndian: UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4)))
-    description = Data(bytes).base64EncodedString()
+    description = Self.text(of: bytes)
+  }
+
+  private static func text(of bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString()
       .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 
@@ -45,6 +49,8 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
       throw bad("it is malformed")
     }
     let bytes = Array(data)
+    // Base64 leaves some bits of the last letter open; only one text is the cursor's.
+    guard Self.text(of: bytes) == description else { throw bad("it is malformed") }
     let body = Array(bytes.dropLast(4))
     let checksum = UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4))
     guard bytes.span.halfWord(at: bytes.count - 4) == checksum, body[0] == Self.layout else {

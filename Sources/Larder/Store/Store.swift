@@ -67,6 +67,9 @@ public struct Store: Sendable {
   /// The store's directory, with links resolved.
   public var path: String { core.environment.path }
 
+  /// The time by the store's clock.
+  public var now: Timestamp { core.clock.now }
+
   /// A view of a part of the store; nothing is made until the first write.
   public func namespace(_ name: String) -> Namespace {
     Namespace(store: self, handle: core.handle(for: name))

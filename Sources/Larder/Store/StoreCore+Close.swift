@@ -16,8 +16,16 @@ extension StoreCore {
 
   func close() throws(LarderError) {
     guard environment.isOpen else { return }
-    defer { environment.close() }
-    if isWritable.load(ordering: .relaxed) { try flush() }
+    var isReleased = false
+    do {
+      defer { isReleased = environment.close() }
+      if isWritable.load(ordering: .relaxed) { try flush() }
+    }
+    if !isReleased {
+      throw LarderError(
+        .busy, "\(environment.path) is closed, but a read of it does not end",
+        hint: "end the read; the store's files are let go of then")
+    }
   }
 
   /// Counting and statistics first see to the removals this process has queued; inside a write, that write does.

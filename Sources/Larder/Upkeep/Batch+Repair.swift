@@ -82,6 +82,21 @@ extension Batch {
     try drop(dangling)
   }
 
+  /// Drops the deadlines and tags of entries that were too damaged to say which they had.
+  mutating func dropIndexed(_ slots: Set<[UInt8]>) throws(LarderError) {
+    if slots.isEmpty { return }
+    let indexes = core.indexes
+    var dangling: [(key: [UInt8], database: Database)] = []
+    try forEach(in: indexes.deadlines, from: []) { key, _ in
+      if slots.contains(Array(key.dropFirst(8))) { dangling.append((key, indexes.deadlines)) }
+    }
+    try forEach(in: indexes.tags, from: []) { key, _ in
+      guard let end = key.firstIndex(of: 0) else { return }
+      if slots.contains(Array(key[(end + 1)...])) { dangling.append((key, indexes.tags)) }
+    }
+    try drop(dangling)
+  }
+
   private mutating func drop(
     _ dangling: [(key: [UInt8], database: Database)]
   ) throws(LarderError) {

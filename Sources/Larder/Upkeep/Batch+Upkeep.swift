@@ -25,17 +25,20 @@ extension Batch {
   mutating func reclaim(limit: Int) throws(LarderError) -> Int {
     var reclaimed = 0
     while reclaimed < limit, state.garbage > 0, let id = try firstGarbage() {
-      let entries = try entries(of: id, limit: limit - reclaimed)
-      for occupant in entries {
-        switch occupant.entry {
-        case .some(let entry): try eraseRecords(entry)
-        case .none:
+      let slots = try slots(of: id, limit: limit - reclaimed)
+      var unreadable: Set<[UInt8]> = []
+      for slot in slots {
+        if case .entry(let entry) = try occupant(of: slot) {
+          try eraseRecords(entry)
+        } else {
+          unreadable.insert(slot)
           try change { transaction throws(LMDBError) in
-            _ = try transaction.remove(occupant.slot, from: .main)
+            _ = try transaction.remove(slot, from: .main)
           }
         }
       }
-      reclaimed += entries.count
+      try dropIndexed(unreadable)
+      reclaimed += slots.count
       if reclaimed < limit {
         try removeRest(of: id)
         counters[id] = nil
@@ -75,17 +78,14 @@ extension Batch {
     }
   }
 
-  private mutating func entries(
-    of id: NamespaceID, limit: Int
-  ) throws(LarderError) -> [(slot: [UInt8], entry: StoredEntry?)] {
+  private mutating func slots(of id: NamespaceID, limit: Int) throws(LarderError) -> [[UInt8]] {
     let prefix = prefix(id)
     return try read { transaction throws(LMDBError) in
-      var found: [(slot: [UInt8], entry: StoredEntry?)] = []
+      var found: [[UInt8]] = []
       var cursor = try transaction.cursor(in: .main)
       var record = try cursor.seek(prefix.span)
       while let entry = record, entry.key.starts(with: prefix.span), found.count < limit {
-        let slot = entry.key.copied
-        found.append((slot, StoredEntry(slot: slot, record: entry.value)))
+        found.append(entry.key.copied)
         record = try cursor.next()
       }
       return found

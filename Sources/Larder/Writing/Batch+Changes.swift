@@ -2,13 +2,16 @@ import LMDB
 
 extension Batch {
   /// Stores `value` under `key`, with the namespace's lifetime unless `expires` is given.
+  ///
+  /// `codec` tells those who look what the bytes are; say it where they come encoded already.
   public mutating func set(
-    _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, expires: Expiration? = nil
+    _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, codec: CodecID = .bytes,
+    expires: Expiration? = nil
   ) throws {
     try key.withKeyBytes { key in
       try put(
         value.span, for: key, in: namespace.name,
-        attributes: EntryAttributes(codec: .bytes, expires: expires))
+        attributes: EntryAttributes(codec: codec, expires: expires))
     }
   }
 
@@ -44,6 +47,12 @@ extension Batch {
   /// The fresh value under `key` as this batch sees it, or nil.
   public mutating func value(for key: some StoreKey, in namespace: Namespace) throws -> [UInt8]? {
     try key.withKeyBytes { key in try value(for: key, in: namespace.name) }
+  }
+
+  /// The same through the cache's codec; a value that it cannot read is a miss that is counted.
+  public mutating func value<Value>(for key: some StoreKey, in cache: Cache<Value>) throws -> Value?
+  {
+    try value(for: key, in: cache.namespace).flatMap { cache.decodeCounting($0.span) }
   }
 
   /// Removes the entry; false if there was none that had not expired.
@@ -99,9 +108,6 @@ extension Batch {
     guard let entry = try living(key, in: namespace),
       entry.header.state(at: now.milliseconds) == .fresh
     else { return false }
-    let isSmall = entry.recordCount - EntryHeader.size <= VerifiedValues.threshold
-    // A small record's checksum has been looked at.
-    if isSmall, !entry.header.flags.contains(.chunked) { return true }
     return try value(for: key, in: namespace) != nil
   }
 

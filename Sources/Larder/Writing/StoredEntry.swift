@@ -56,8 +56,11 @@ enum Occupant {
 }
 
 extension Batch {
-  /// What is in the slot. What the record says of itself is about to be believed, so a small one's checksum is looked
-  /// at. A large one would have to be read whole for that; instead the indexes must have it where it says it is.
+  /// Records of more bytes are not read whole before they are replaced or removed.
+  private static let largestLookedAt = 1 << 16
+
+  /// What is in the slot. What the record says of itself is about to be believed, so its checksum is looked at. A large
+  /// one would have to be fetched from the disk for that; instead the indexes must have it where it says it is.
   mutating func occupant(of slot: [UInt8]) throws(LarderError) -> Occupant {
     let indexes = core.indexes
     return try read { transaction throws(LMDBError) -> Occupant in
@@ -67,7 +70,7 @@ extension Batch {
       }
       let body = record.extracting(EntryHeader.size..<record.count)
       let isBelieved =
-        body.count <= VerifiedValues.threshold
+        body.count <= Self.largestLookedAt
         ? entry.header.expectedChecksum(id: entry.id, key: key.span, body: body)
           == entry.header.checksum
         : try entry.isIndexed(in: transaction, indexes)

@@ -5,7 +5,7 @@ struct KindImport {
   private(set) var tally = ImportReport.Tally()
 
   private let store: Store
-  private let cache: Cache<[UInt8]>
+  private let namespace: Namespace
   private let lease: Lease
   private let batch: Int
   /// What the store has and the source has not named so far, with its expiry.
@@ -18,12 +18,12 @@ struct KindImport {
 
   init(_ kind: EntityKind, into cache: LegoCache, rules: Rules, batch: Int) throws {
     store = cache.larder
-    self.cache = store.cache(EncodedJSON(), in: kind.namespace, rules: rules)
     self.batch = batch
+    namespace = store.namespace(kind.namespace)
+    try store.declare(rules, for: namespace.name)
     // An operator's lifetime beats the one declared here.
-    let overrides = try store.namespaces().first { $0.name == kind.namespace }?.overrides
-    lease = Lease(overrides?.expires ?? rules.expires, clock: cache.clock)
-    try self.cache.namespace.scan { entry, _ in
+    lease = Lease(try namespace.facts()?.rules.expires ?? rules.expires, store: store)
+    try namespace.scan { entry, _ in
       unseen[entry.key] = .some(entry.expires)
       return true
     }
@@ -45,7 +45,8 @@ struct KindImport {
     while !gone.isEmpty {
       let some = gone.prefix(batch)
       tally.removed += try store.write { batch in
-        try some.reduce(0) { count, key in try count + (batch.remove(key, from: cache) ? 1 : 0) }
+        try some.reduce(0) { count, key in try count + (batch.remove(key, from: namespace) ? 1 : 0)
+        }
       }
       gone = gone.dropFirst(some.count)
     }
@@ -56,18 +57,20 @@ struct KindImport {
     try store.write { batch in
       for (key, value) in pending {
         let known = unseen.removeValue(forKey: key)
-        let stored: [UInt8]? = try batch.value(for: key, in: cache.namespace)
+        let stored: [UInt8]? = try batch.value(for: key, in: namespace)
         if stored == value, known.map(lease.isLong) ?? true {
           tally.unchanged += 1
           continue
         }
         switch stored {
         case nil: tally.added += 1
-        case value: tally.renewed += 1
+        case value:
+          tally.renewed += 1
+          try batch.touch(key, in: namespace)
+          continue
         default: tally.changed += 1
         }
-        // A batch cannot touch an entry, so a renewed one is written again.
-        try batch.set(value, for: key, in: cache)
+        try batch.set(value, for: key, in: namespace, codec: .json)
       }
     }
     pending.removeAll(keepingCapacity: true)
@@ -78,11 +81,11 @@ struct KindImport {
 /// Whether an entry that is stored has enough time ahead of it.
 private struct Lease {
   private let expires: Expiration
-  private let clock: any LarderClock
+  private let store: Store
 
-  init(_ expires: Expiration, clock: any LarderClock) {
+  init(_ expires: Expiration, store: Store) {
     self.expires = expires
-    self.clock = clock
+    self.store = store
   }
 
   /// False for less than half of what a new entry would get, and for more than all of it.
@@ -92,18 +95,8 @@ private struct Lease {
     case .at(let moment): return end == moment
     case .after(let duration):
       guard let end else { return false }
-      let now = clock.now
+      let now = store.now
       return now.advanced(by: duration / 2) <= end && end <= now.advanced(by: duration)
     }
-  }
-}
-
-/// JSON that is encoded already: an import compares it before it stores it.
-private struct EncodedJSON: Codec {
-  var id: CodecID { .json }
-
-  func encode(_ value: [UInt8]) -> [UInt8] { value }
-  func decode(_ bytes: Span<UInt8>) -> [UInt8] {
-    BytesCodec().decode(bytes)
   }
 }

@@ -1,0 +1,196 @@
+import LMDB
+import Synchronization
+import Testing
+
+@testable import Larder
+
+@Suite struct ConcurrencyTests {
+  @Test func `a removal that a read asked for never destroys a newer write: 0 of 12,000`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let isOver = Atomic(false)
+      let lost = Tally()
+      try inThreads(4) { thread in
+        if thread >= 2 {
+          // Meet expired entries and have them removed, as fast as it goes.
+          while !isOver.load(ordering: .relaxed) {
+            for key in 0..<8 { _ = try notes.text(key) }
+            if thread == 3 { _ = try notes.count() }
+          }
+          return
+        }
+        defer { isOver.store(true, ordering: .relaxed) }
+        for round in 0..<1500 {
+          for key in [thread, thread + 2, thread + 4, thread + 6] {
+            try notes.set("old", for: key, expires: .after(.zero))
+            try notes.set("new \(round)", for: key, expires: .never)
+            if try notes.text(key) != "new \(round)" { lost.add() }
+          }
+        }
+      }
+      #expect(lost.value == 0)
+      #expect(try notes.count() == 8)
+    }
+  }
+
+  @Test func `a count right after a read that met an expired entry never includes it`() throws {
+    try withStore { store, clock in
+      let isOver = Atomic(false)
+      let wrong = Tally()
+      try inThreads(2) { thread in
+        let notes = store.namespace("notes \(thread)".replacing(" ", with: "-"))
+        if thread == 1 {
+          // Others' writes take the removals along and commit them some time later.
+          while !isOver.load(ordering: .relaxed) { try notes.set("v", for: "k") }
+          return
+        }
+        defer { isOver.store(true, ordering: .relaxed) }
+        for round in 0..<2000 {
+          try notes.set("v", for: round, expires: .after(.zero))
+          _ = try notes.text(round)
+          if try notes.count() != 0 { wrong.add() }
+        }
+      }
+      #expect(wrong.value == 0)
+    }
+  }
+
+  @Test func `no read sees a cleared or renamed namespace's old values, and none fails`() throws {
+    try withStore { store, _ in
+      let generation = Atomic(0)
+      let isOver = Atomic(false)
+      let stale = Tally()
+      let hits = Tally()
+      try inThreads(4) { thread in
+        let notes = store.namespace("notes")
+        if thread == 0 {
+          defer { isOver.store(true, ordering: .sequentiallyConsistent) }
+          for round in 1...600 {
+            try store.write { batch in
+              for key in 0..<10 { try batch.set("\(round)", for: key, in: notes) }
+            }
+            if round % 3 == 0 {
+              try store.rename("notes", to: "away-\(round)")
+            } else {
+              try notes.clear()
+            }
+            generation.store(round, ordering: .sequentiallyConsistent)
+          }
+          return
+        }
+        while !isOver.load(ordering: .sequentiallyConsistent) {
+          for key in 0..<10 {
+            let before = generation.load(ordering: .sequentiallyConsistent)
+            guard let found = try notes.text(key) else { continue }
+            hits.add()
+            if Int(found)! <= before { stale.add() }
+          }
+        }
+      }
+      #expect(stale.value == 0)
+      #expect(hits.value > 0)
+    }
+  }
+
+  @Test func `many threads writing lose nothing: 8 times 25 with readers are 200`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try inThreads(10) { thread in
+        for number in 0..<25 {
+          if thread < 8 {
+            try notes.set("\(thread) \(number)", for: "\(thread) \(number)")
+          } else {
+            _ = try notes.page(limit: 50)
+            _ = try notes.text("\(number % 8) \(number)")
+          }
+        }
+      }
+      #expect(try notes.count() == 200)
+      for thread in 0..<8 {
+        for number in 0..<25 {
+          #expect(try notes.text("\(thread) \(number)") == "\(thread) \(number)")
+        }
+      }
+    }
+  }
+
+  @Test func `three threads storing and reading typed values at once do not mix them up`() throws {
+    try withStore { store, _ in
+      try inThreads(3) { thread in
+        let cache = store.cache(of: Color.self, in: "colors-\(thread)")
+        for id in 0..<100 {
+          try cache.set(Color(id: id, name: "\(thread)"), for: id)
+          let found = try cache.value(for: id)
+          precondition(found == Color(id: id, name: "\(thread)"))
+        }
+      }
+      #expect(try store.namespaces().map(\.entries) == [100, 100, 100])
+    }
+  }
+
+  @Test func `setIfAbsent lets exactly one of many win`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      let winners = Tally()
+      try inThreads(6) { thread in
+        for key in 0..<200 where try notes.setIfAbsent("\(thread)", for: key) { winners.add() }
+      }
+      #expect(winners.value == 200)
+    }
+  }
+
+  @Test func `a write never waits for more than a few batches of a purge`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let count = 30_000
+      try store.write { batch in
+        for number in 0..<count {
+          try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
+        }
+      }
+      clock.advance(by: .seconds(1))
+      let steady = ContinuousClock()
+      let isPurged = Atomic(false)
+      let purge = Mutex(Duration.zero)
+      let longest = Mutex(Duration.zero)
+      let writes = Tally()
+      try inThreads(2) { thread in
+        if thread == 0 {
+          defer { isPurged.store(true, ordering: .sequentiallyConsistent) }
+          let time = try steady.measure {
+            let removed = try store.purge().entries
+            precondition(removed == count)
+          }
+          purge.withLock { $0 = time }
+          return
+        }
+        while !isPurged.load(ordering: .sequentiallyConsistent) {
+          let time = try steady.measure { try store.namespace("other").set("v", for: "k") }
+          longest.withLock { $0 = max($0, time) }
+          writes.add()
+        }
+      }
+      // The purge takes its 60 batches in turn with the writes; had it held the lock throughout, the longest wait would
+      // be its whole time, and there would be next to no writes.
+      let (whole, wait) = (purge.withLock { $0 }, longest.withLock { $0 })
+      #expect(writes.value >= 30)
+      #expect(wait < whole / 4, "waited \(wait) of \(whole)")
+    }
+  }
+
+  @Test func `counts of reads from many threads add up`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k")
+      try inThreads(4) { thread in
+        for number in 0..<1000 {
+          _ = try notes.text("k")
+          _ = try notes.text("none")
+          if number % 100 == thread { try store.write { _ in } }
+        }
+      }
+      let reads = try notes.reads
+      #expect(reads.hits == 4000 && reads.absent == 4000)
+    }
+  }
+}

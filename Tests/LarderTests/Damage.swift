@@ -1,0 +1,63 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+extension Store {
+  /// Changes the databases behind the library's back, as damage or a fault in the library would.
+  func tamper(_ body: (inout WriteTransaction, Indexes) throws -> Void) throws {
+    try core.environment.write { transaction in try body(&transaction, core.indexes) }
+  }
+
+  /// The kinds of fault that a walk finds.
+  var faults: Set<Verification.Fault.Kind> {
+    get throws { Set(try verify().faults.map(\.kind)) }
+  }
+}
+
+extension Namespace {
+  var id: NamespaceID {
+    get throws { try core.identify(handle, in: core.beginRead()) }
+  }
+
+  /// Where an entry lies in the main database.
+  func slot(_ key: some StoreKey) throws -> [UInt8] {
+    let id = try id
+    return try key.withKeyBytes { StoredKey.entry($0, in: id) }
+  }
+
+  func record(_ key: some StoreKey) throws -> [UInt8] {
+    let transaction = try core.beginRead()
+    let region = try #require(try transaction.find(slot(key), in: .main))
+    return transaction.bytes(of: region).copied
+  }
+
+  func header(_ key: some StoreKey) throws -> EntryHeader {
+    let record = try record(key)
+    guard let header = EntryHeader(record.span) else { throw LarderError(.damaged, "no header") }
+    return header
+  }
+
+  func tamper(_ key: some StoreKey, _ change: (inout [UInt8]) -> Void) throws {
+    var record = try record(key)
+    let slot = try slot(key)
+    change(&record)
+    try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .main) }
+  }
+}
+
+extension ReadTransaction {
+  /// Every key of a database.
+  func keys(in database: Database) throws -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    var cursor = try cursor(in: database)
+    while let record = try cursor.next() { keys.append(record.key.copied) }
+    return keys
+  }
+}
+
+extension Store {
+  func keys(in database: (Indexes) -> Database) throws -> [[UInt8]] {
+    try core.beginRead().keys(in: database(core.indexes))
+  }
+}

@@ -1,0 +1,227 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct DamageTests {
+  private static let longKey = String(repeating: "long", count: 100)
+
+  private static var attributes: EntryAttributes {
+    var attributes = EntryAttributes(expires: .after(.hours(1)))
+    attributes.tags = ["tag"]
+    attributes.entityTag = [1, 2, 3]
+    return attributes
+  }
+
+  /// A store with one entry of each kind, all with the same attributes.
+  private func withEntries(
+    _ body: (Store, Namespace, [String: [UInt8]], ManualClock) throws -> Void
+  )
+    throws
+  {
+    try withStore(chunksAbove: 9000) { store, clock in
+      let notes = store.namespace("notes")
+      let values: [String: [UInt8]] = [
+        "empty": [], "short": Array("a value".utf8), Self.longKey: Array("of a long key".utf8),
+        "large": [UInt8](repeating: 5, count: 6000),
+        "chunked": [UInt8](repeating: 6, count: 10_000),
+      ]
+      for (key, value) in values {
+        try notes.put(value.span, for: key, attributes: Self.attributes)
+      }
+      try body(store, notes, values, clock)
+    }
+  }
+
+  @Test func `a flip of any byte of a record makes a counted miss and never a wrong value`() throws
+  {
+    try withEntries { store, notes, values, _ in
+      for (key, value) in values {
+        let count = try notes.record(key).count
+        let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
+        for place in places where place < count {
+          // A new version each time: a large value is verified at the first read of each.
+          try notes.put(value.span, for: key, attributes: Self.attributes)
+          try notes.tamper(key) { $0[place] ^= 0x40 }
+          let before = try notes.reads
+          #expect(try notes.bytes(key) == nil, "\(key) \(place)")
+          let after = try notes.reads
+          #expect(after.misses == before.misses + 1 && after.hits == before.hits)
+          // A flip in the times or the whole key may make another kind of miss of it.
+          let isOther = (16..<40).contains(place) || key == Self.longKey
+          #expect(isOther || after.damaged == before.damaged + 1)
+          #expect(try notes.entry(for: key) == nil, "\(key) \(place)")
+          #expect(try !notes.contains(key))
+          #expect(try store.faults.isEmpty == false)
+          try notes.put(value.span, for: key, attributes: Self.attributes)
+          #expect(try notes.bytes(key) == value)
+          try #require(try store.verify().faults == [], "\(key) \(place)")
+        }
+      }
+    }
+  }
+
+  @Test func `a record cut short or grown is a miss, whatever its length`() throws {
+    try withEntries { store, notes, values, _ in
+      for (key, value) in values {
+        let record = try notes.record(key)
+        let slot = try notes.slot(key)
+        for count in Array(0..<min(record.count, 120)) + [record.count + 1, record.count + 5000] {
+          try notes.tamper(key) {
+            $0 = Array(($0 + [UInt8](repeating: 9, count: 5000)).prefix(count))
+          }
+          #expect(try notes.bytes(key) == nil, "\(key) \(count)")
+          #expect(try notes.entry(for: key) == nil)
+          _ = try notes.page()
+          #expect(try store.faults.isEmpty == false)
+          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .main) }
+        }
+        #expect(try notes.bytes(key) == value)
+      }
+    }
+  }
+
+  @Test func `a record that turns up under another key or namespace is no value`() throws {
+    try withEntries { store, notes, values, _ in
+      try store.namespace("other").set("x", for: "short")
+      for key in values.keys {
+        _ = try notes.bytes(key)
+        let record = try notes.record(key)
+        let slots = [
+          try notes.slot("stranger"), try store.namespace("other").slot("stranger"),
+          try notes.slot(Self.longKey + "stranger"),
+        ]
+        for slot in slots {
+          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .main) }
+        }
+        #expect(try notes.bytes("stranger") == nil, "\(key)")
+        #expect(try store.namespace("other").bytes("stranger") == nil, "\(key)")
+        #expect(try notes.bytes(Self.longKey + "stranger") == nil, "\(key)")
+        #expect(try store.faults.contains(.damagedEntry))
+        try store.tamper { transaction, _ in
+          for slot in slots { try transaction.remove(slot, from: .main) }
+        }
+      }
+    }
+  }
+
+  @Test func `a large value that was verified before is verified again when its record changed`()
+    throws
+  {
+    try withEntries { store, notes, values, _ in
+      #expect(try notes.bytes("large") == values["large"])
+      let record = try notes.record("large")
+      for place in 0..<EntryHeader.size {
+        try notes.tamper("large") { $0[place] ^= 1 }
+        #expect(try notes.bytes("large") == nil, "\(place)")
+      }
+      let slot = try notes.slot("large")
+      try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .main) }
+      #expect(try notes.bytes("large") == values["large"])
+    }
+  }
+
+  @Test func `a missing, swapped or changed chunk is a miss`() throws {
+    try withEntries { store, notes, values, _ in
+      let chunks = store.core.indexes.chunks
+      let keys = try store.keys(in: \.chunks)
+      #expect(keys.count == 3)
+      for key in keys {
+        let chunk = try #require(
+          try store.core.environment.write { transaction in
+            try transaction.value(for: key, in: chunks)?.copied
+          })
+        let changes: [[UInt8]?] = [
+          nil, [], Array(chunk.dropLast()), chunk + [0], chunk.map { $0 ^ 1 },
+        ]
+        for change in changes {
+          try store.tamper { transaction, _ in
+            if let change {
+              try transaction.put(change, for: key, in: chunks)
+            } else {
+              try transaction.remove(key, from: chunks)
+            }
+          }
+          #expect(try notes.bytes("chunked") == nil)
+          #expect(try store.faults.contains(.damagedChunks))
+          try notes.scan { entry, _ in
+            #expect(entry.key != Key("chunked"))
+            return true
+          }
+          try store.tamper { transaction, _ in try transaction.put(chunk, for: key, in: chunks) }
+        }
+      }
+      #expect(try notes.bytes("chunked") == values["chunked"])
+    }
+  }
+
+  @Test(arguments: ["set", "setIfAbsent", "remove", "purge", "clear"])
+  func `whatever byte is damaged, the next write puts the store in order`(way: String) throws {
+    try withEntries { store, notes, values, clock in
+      var life = EntryAttributes(expires: .after(.hours(1)))
+      life.tags = ["tag", "other"]
+      for (key, value) in values {
+        try notes.put(value.span, for: key, attributes: life)
+        let size = try notes.record(key).count
+        // Every byte of the header, and of fields and value what there is.
+        let places = Array(0..<EntryHeader.size) + [64, 65, 66, 69, 70, 72, 75, 80, size - 1]
+        for place in places where place < size {
+          try notes.put(value.span, for: key, attributes: life)
+          try notes.tamper(key) { $0[place] ^= 0x21 }
+          switch way {
+          case "set": try notes.put(value.span, for: key, attributes: life)
+          case "setIfAbsent":
+            #expect(
+              try notes.putIfAbsent(value.span, for: key, attributes: life), "\(key) \(place)")
+          case "remove":
+            try notes.remove(key)
+            #expect(try notes.entry(for: key) == nil)
+          case "purge":
+            clock.advance(by: .hours(2))
+            try store.purge()
+            // What cannot be found by its deadline is still there to be written over.
+            try notes.put(value.span, for: key, attributes: life)
+          default:
+            try notes.clear()
+            try store.purge()
+          }
+          let faults = try store.verify().faults
+          try #require(faults == [], "\(key.prefix(10)) \(place): \(faults)")
+        }
+      }
+    }
+  }
+
+  @Test func `damage in one namespace keeps nobody from the others`() throws {
+    try withStore { store, _ in
+      let bad = store.namespace("bad")
+      let good = store.namespace("good")
+      try bad.set("v", for: "k")
+      try good.set("v", for: "k")
+      let key = CatalogueKey.namespace("bad")
+      let record = try NamespaceRecord(id: bad.id, created: 0).encoded(name: "bad")
+      for place in 0..<record.count {
+        var damaged = record
+        damaged[place] ^= 4
+        try store.tamper { transaction, _ in
+          try transaction.put(damaged, for: key, in: .main)
+          var state = try transaction.state()
+          state.generation += 1
+          try transaction.put(state.encoded, for: CatalogueKey.state, in: .main)
+        }
+        #expect(try bad.text("k") == nil)
+        #expect(failure { try bad.set("w", for: "k") } == .damaged)
+        try good.set("w\(place)", for: "k")
+        #expect(try good.text("k") == "w\(place)")
+        #expect(try store.faults.contains(.catalogue))
+      }
+      try store.tamper { transaction, _ in
+        try transaction.put(record, for: key, in: .main)
+        var state = try transaction.state()
+        state.generation += 1
+        try transaction.put(state.encoded, for: CatalogueKey.state, in: .main)
+      }
+      #expect(try bad.text("k") == "v")
+    }
+  }
+}

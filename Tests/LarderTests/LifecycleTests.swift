@@ -1,0 +1,156 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Larder
+
+@Suite struct LifecycleTests {
+  @Test func `what was written is there after closing and opening`() throws {
+    try withDirectory { path in
+      for round in 0..<3 {
+        let store = try Store(at: path + "/s")
+        let notes = store.namespace("notes")
+        for old in 0..<round { #expect(try notes.text(old) == "\(old)") }
+        try notes.set("\(round)", for: round)
+        try store.sync()
+        #expect(try store.verify().faults == [])
+        try store.close()
+      }
+    }
+  }
+
+  @Test func `opening the same place twice gives the same store, by any path`() throws {
+    try withDirectory { path in
+      let clock = ManualClock()
+      let first = try Store(at: path + "/s", options: .init(clock: clock))
+      let second = try Store(at: path + "/./s/../s/", options: .init(clock: clock))
+      #expect(first.core === second.core && first.path == second.path)
+      try first.namespace("notes").set("v", for: "k")
+      #expect(try second.namespace("notes").text("k") == "v")
+      try second.close()
+    }
+  }
+
+  @Test func `a second opening with another clock is an error`() throws {
+    try withDirectory { path in
+      let clock = ManualClock()
+      let store = try Store(at: path + "/s", options: .init(clock: clock))
+      #expect(
+        failure { _ = try Store(at: path + "/s", options: .init(clock: ManualClock())) }
+          == .invalidArgument)
+      #expect(failure { _ = try Store(at: path + "/s") } == .invalidArgument)
+      try store.namespace("notes").set("v", for: "k")
+      try store.close()
+      let other = try Store(at: path + "/s")
+      #expect(try other.namespace("notes").text("k") == "v")
+      try other.close()
+    }
+  }
+
+  @Test func `after closing every call through any handle says so, and closing twice is fine`()
+    throws
+  {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let other = try Store(at: path + "/s")
+      let notes = other.namespace("notes")
+      try notes.set("v", for: "k")
+      try store.close()
+      try store.close()
+      try other.close()
+      let calls: [() throws -> Void] = [
+        { _ = try notes.text("k") }, { try notes.set("v", for: "k") }, { _ = try notes.count() },
+        { _ = try notes.page() }, { try notes.clear() }, { try other.purge() },
+        { _ = try other.statistics() }, { _ = try other.verify() }, { try other.sync() },
+        { try other.read { _ in } }, { try other.write { _ in } }, { _ = try other.namespaces() },
+      ]
+      for call in calls { #expect(failure(call) == .closed) }
+      let again = try Store(at: path + "/s")
+      #expect(try again.namespace("notes").text("k") == "v")
+      #expect(failure { _ = try notes.text("k") } == .closed)
+      try again.close()
+    }
+  }
+
+  @Test func `closing writes what waits, through a handle for reading too`() throws {
+    try withDirectory { path in
+      let clock = ManualClock()
+      var options = Store.Options(clock: clock)
+      do {
+        let store = try Store(at: path + "/s", options: options)
+        options.readOnly = true
+        let reader = try Store(at: path + "/s", options: options)
+        let notes = store.namespace("notes")
+        try notes.set("v", for: "k", expires: .after(.seconds(1)))
+        try notes.set("v", for: "l")
+        clock.advance(by: .seconds(1))
+        _ = try notes.text("k")
+        _ = try notes.text("l")
+        try reader.close()
+      }
+      options.readOnly = false
+      let store = try Store(at: path + "/s", options: options)
+      let facts = try #require(try store.statistics().namespaces.first)
+      #expect(facts.facts.entries == 1)
+      #expect(facts.reads.hits == 1 && facts.reads.expired == 1)
+      try store.close()
+    }
+  }
+
+  @Test func `a temporary store leaves nothing behind`() throws {
+    var path = ""
+    try withStore { store, _ in
+      path = store.path
+      try store.namespace("notes").set("v", for: "k")
+      #expect(FileManager.default.fileExists(atPath: path))
+    }
+    #expect(!FileManager.default.fileExists(atPath: path))
+    do {
+      let store = try Store.temporary()
+      path = store.path
+      try store.close()
+    }
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `letting go of the last handle while another thread opens the store harms nobody`()
+    throws
+  {
+    try withDirectory { path in
+      try inThreads(4) { thread in
+        for round in 0..<50 {
+          let store = try Store(at: path + "/s")
+          let notes = store.namespace("notes")
+          if round % 10 == 0 { try notes.set("v", for: thread) }
+          _ = try notes.text(thread)
+        }
+      }
+      let store = try Store(at: path + "/s")
+      #expect(try store.namespace("notes").count() == 4)
+      try store.close()
+    }
+  }
+
+  @Test func `closing waits for reads under way and ends cleanly for those that come after`() throws
+  {
+    let store = try Store.temporary()
+    try store.namespace("notes").set("v", for: "k")
+    let reads = Tally()
+    let isOver = Atomic(false)
+    try inThreads(4) { thread in
+      if thread == 0 {
+        while reads.value < 3000 { _ = try store.namespace("notes").text("k") }
+        try store.close()
+        isOver.store(true, ordering: .sequentiallyConsistent)
+        return
+      }
+      do {
+        while !isOver.load(ordering: .sequentiallyConsistent) {
+          let value = try store.namespace("notes").text("k")
+          precondition(value == "v")
+          reads.add()
+        }
+      } catch let error as LarderError where error.code == .closed {}
+    }
+  }
+}

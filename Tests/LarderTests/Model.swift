@@ -1,0 +1,128 @@
+@testable import Larder
+
+/// What the store promises, said with dictionaries and without any cleverness.
+struct Model {
+  struct Entry: Equatable {
+    var value: [UInt8]
+    var written: Int64
+    var expires: Int64
+    var staleUntil: Int64
+    var tags: [String] = []
+    var owner: Key?
+    var entityTag: [UInt8]?
+    var isPinned = false
+
+    func state(at now: Int64) -> Larder.Entry.State {
+      if expires == .max { return .fresh }
+      if now >= staleUntil { return .expired }
+      if now >= expires || written - 60_000 > now { return .stale }
+      return .fresh
+    }
+  }
+
+  struct Space {
+    var entries: [[UInt8]: Entry] = [:]
+    var rules = Rules()
+    /// Expired entries that reads have met since the last write.
+    var asked: Set<[UInt8]> = []
+    var replaced: UInt64 = 0
+    var removed: UInt64 = 0
+    var expired: UInt64 = 0
+    var cleared: UInt64 = 0
+
+    var bytes: Int { entries.values.reduce(0) { $0 + $1.value.count } }
+  }
+
+  var spaces: [String: Space] = [:]
+  var now: Int64
+  /// When something was last written or purged.
+  var stamp: Int64 = 0
+
+  func entry(_ key: [UInt8], in name: String) -> Entry? { spaces[name]?.entries[key] }
+
+  func fresh(_ key: [UInt8], in name: String) -> [UInt8]? {
+    entry(key, in: name).flatMap { $0.state(at: now) == .fresh ? $0.value : nil }
+  }
+
+  mutating func get(_ key: [UInt8], in name: String) -> [UInt8]? {
+    if entry(key, in: name)?.state(at: now) == .expired { spaces[name]?.asked.insert(key) }
+    return fresh(key, in: name)
+  }
+
+  private func end(_ expiration: Expiration, stale: Duration) -> (expires: Int64, stale: Int64) {
+    switch expiration {
+    case .never: (.max, .max)
+    case .after(let duration):
+      (now + milliseconds(duration), now + milliseconds(duration) + milliseconds(stale))
+    case .at(let moment):
+      (moment.milliseconds, moment.milliseconds + milliseconds(stale))
+    }
+  }
+
+  private func milliseconds(_ duration: Duration) -> Int64 {
+    Int64((duration / .milliseconds(1)).rounded(.up))
+  }
+
+  mutating func put(
+    _ value: [UInt8], for key: [UInt8], in name: String, attributes: EntryAttributes
+  ) {
+    var space = spaces[name] ?? Space()
+    let (expires, staleUntil) = end(
+      attributes.expires ?? space.rules.expires, stale: attributes.stale ?? space.rules.stale)
+    if space.entries[key] != nil { space.replaced += 1 }
+    space.entries[key] = Entry(
+      value: value, written: now, expires: expires, staleUntil: staleUntil, tags: attributes.tags,
+      owner: attributes.owner, entityTag: attributes.entityTag, isPinned: attributes.isPinned)
+    spaces[name] = space
+    stamp = now
+  }
+
+  mutating func remove(_ key: [UInt8], in name: String) -> Bool {
+    guard let entry = spaces[name]?.entries.removeValue(forKey: key) else { return false }
+    let isExpired = entry.state(at: now) == .expired
+    if isExpired { spaces[name]!.expired += 1 } else { spaces[name]!.removed += 1 }
+    return !isExpired
+  }
+
+  mutating func touch(_ key: [UInt8], in name: String, expires: Expiration?) -> Bool {
+    guard var entry = entry(key, in: name), entry.state(at: now) != .expired else { return false }
+    let rules = spaces[name]!.rules
+    (entry.expires, entry.staleUntil) = end(expires ?? rules.expires, stale: rules.stale)
+    entry.written = min(entry.written, now)
+    spaces[name]!.entries[key] = entry
+    stamp = now
+    return true
+  }
+
+  /// What every write carries out besides its own changes.
+  mutating func settle() {
+    for name in spaces.keys {
+      for key in spaces[name]!.asked where entry(key, in: name)?.state(at: now) == .expired {
+        _ = remove(key, in: name)
+      }
+      spaces[name]!.asked = []
+    }
+  }
+
+  mutating func purge(only: String?) -> Removal {
+    var removal = Removal()
+    for name in spaces.keys where only == nil || name == only {
+      for (key, entry) in spaces[name]!.entries where entry.state(at: now) == .expired {
+        _ = remove(key, in: name)
+        removal += Removal(entries: 1, bytes: entry.value.count)
+      }
+    }
+    if only.map({ spaces[$0] != nil }) ?? true { stamp = now }
+    return removal
+  }
+
+  mutating func clear(_ name: String) -> Removal {
+    guard var space = spaces[name] else { return Removal() }
+    let removal = Removal(entries: space.entries.count, bytes: space.bytes)
+    space.cleared += UInt64(space.entries.count)
+    space.entries = [:]
+    space.asked = []
+    spaces[name] = space
+    return removal
+  }
+}

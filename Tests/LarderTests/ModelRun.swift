@@ -1,0 +1,290 @@
+import Testing
+
+@testable import Larder
+
+/// One random run of the store beside the model.
+struct ModelRun {
+  private let path: String
+  private let options: Store.Options
+  private let clock = ManualClock()
+  private var store: Store
+  private var model: Model
+  private var dice: Dice
+  private let names = ["a", "b", "c"]
+  private let keys: [[UInt8]]
+
+  init(seed: Int, path: String) throws {
+    var dice = Dice(seed: seed)
+    var options = Store.Options()
+    options.clock = clock
+    options.flushes = false
+    options.chunksAbove = dice.chance(50) ? 2000 : nil
+    self.options = options
+    self.path = path + "/store"
+    store = try Store(at: self.path, options: options)
+    model = Model(now: clock.now.milliseconds)
+    let head = [UInt8](repeating: 0x70, count: 238)
+    var keys = ["a", "ab", "b", "\u{0}", "a\u{0}", "\u{10FFFF}"].map { Array($0.utf8) }
+    keys += (0..<5).map { head + [$0] }
+    keys += (0..<8).map { head + [UInt8](repeating: $0 / 2, count: 11 + Int($0) * 7) }
+    keys += (0..<5).map { _ in (0..<dice.roll(1..<600)).map { _ in UInt8(dice.roll(0..<256)) } }
+    self.keys = Array(Set(keys))
+    self.dice = dice
+  }
+
+  mutating func run(steps: Int) throws {
+    for step in 1...steps {
+      try change()
+      if step % 400 == 0 || step == steps { try compare() }
+    }
+    try store.close()
+  }
+
+  private mutating func change() throws {
+    let name = names[dice.roll(0..<names.count)]
+    let key = keys[dice.roll(0..<keys.count)]
+    switch dice.roll(0..<100) {
+    case 0..<26: try put(key, in: name)
+    case 26..<31: try putIfAbsent(key, in: name)
+    case 31..<39:
+      #expect(try store.namespace(name).remove(key) == model.remove(key, in: name))
+      model.settle()
+    case 39..<47: try touch(key, in: name)
+    case 47..<62:
+      #expect(try store.namespace(name).bytes(key) == model.get(key, in: name))
+      // A write carries out 64 removals; the model says all.
+      if model.spaces.values.reduce(0, { $0 + $1.asked.count }) > 30 { try count(name) }
+    case 62..<67:
+      #expect(
+        try store.namespace(name).contains(key) == (model.fresh(key, in: name) != nil))
+    case 67..<71: try list(name)
+    case 71..<75: try batch()
+    case 75..<79: try purge(only: dice.chance(50) ? name : nil)
+    case 79..<81: try clear(name)
+    case 81..<83: try rename(name)
+    case 83..<86: try declare(name)
+    case 86..<88: try count(name)
+    case 88..<89: try reopen()
+    default: moveClock()
+    }
+  }
+
+  private mutating func value() -> [UInt8] {
+    let sizes = [0, 1, dice.roll(0..<50), dice.roll(0..<3000), 4096, dice.roll(4000..<12_000)]
+    let size = sizes[dice.chance(70) ? dice.roll(0..<3) : dice.roll(0..<sizes.count)]
+    return [UInt8](repeating: UInt8(dice.roll(0..<256)), count: size)
+  }
+
+  private mutating func life() -> Expiration {
+    switch dice.roll(0..<5) {
+    case 0: .never
+    case 1: .at(clock.now.advanced(by: .milliseconds(dice.roll(-5..<20_000))))
+    case 2: .after(.microseconds(dice.roll(0..<3_000_000)))
+    default: .after(.seconds(dice.roll(0..<60)))
+    }
+  }
+
+  private mutating func attributes() -> EntryAttributes {
+    var attributes = EntryAttributes(expires: dice.chance(70) ? life() : nil)
+    if dice.chance(20) { attributes.stale = .seconds(dice.roll(0..<20)) }
+    if dice.chance(40) {
+      attributes.tags = (0..<dice.roll(1..<4)).map { "tag \($0)" }.shuffled(using: &dice)
+    }
+    if dice.chance(20) { attributes.owner = Key(keys[dice.roll(0..<keys.count)]) }
+    if dice.chance(20) { attributes.entityTag = [UInt8(dice.roll(0..<256))] }
+    attributes.isPinned = dice.chance(10)
+    return attributes
+  }
+
+  private mutating func put(_ key: [UInt8], in name: String) throws {
+    let (value, attributes) = (value(), attributes())
+    try store.namespace(name).put(value.span, for: key, attributes: attributes)
+    model.put(value, for: key, in: name, attributes: attributes)
+    model.settle()
+  }
+
+  private mutating func putIfAbsent(_ key: [UInt8], in name: String) throws {
+    let (value, attributes) = (value(), attributes())
+    let isAbsent = model.fresh(key, in: name) == nil
+    let did = try store.namespace(name).putIfAbsent(value.span, for: key, attributes: attributes)
+    #expect(did == isAbsent)
+    if isAbsent { model.put(value, for: key, in: name, attributes: attributes) }
+    model.settle()
+  }
+
+  private mutating func touch(_ key: [UInt8], in name: String) throws {
+    let notes = store.namespace(name)
+    switch dice.roll(0..<3) {
+    case 0: #expect(try notes.touch(key) == model.touch(key, in: name, expires: nil))
+    case 1: #expect(try notes.persist(key) == model.touch(key, in: name, expires: .never))
+    default:
+      let life = life()
+      #expect(try notes.expire(key, life) == model.touch(key, in: name, expires: life))
+    }
+    model.settle()
+  }
+
+  private mutating func batch() throws {
+    struct Stop: Error {}
+    let before = model
+    let stops = dice.chance(30)
+    do {
+      try store.write { batch in
+        for _ in 0..<dice.roll(1..<20) {
+          let name = names[dice.roll(0..<names.count)]
+          let key = keys[dice.roll(0..<keys.count)]
+          let notes = store.namespace(name)
+          if dice.chance(60) {
+            let (value, life) = (value(), dice.chance(50) ? life() : nil)
+            try batch.set(value, for: key, in: notes, expires: life)
+            model.put(value, for: key, in: name, attributes: EntryAttributes(expires: life))
+          } else if dice.chance(70) {
+            #expect(try batch.remove(key, from: notes) == model.remove(key, in: name))
+          } else if dice.chance(80) {
+            #expect(try batch.value(for: key, in: notes) == model.fresh(key, in: name))
+          } else {
+            #expect(try batch.clear(name) == model.clear(name))
+          }
+        }
+        if stops { throw Stop() }
+      }
+      model.settle()
+    } catch is Stop {
+      model = before
+    }
+  }
+
+  private mutating func purge(only: String?) throws {
+    let removal = try only.map { try store.namespace($0).purge() } ?? store.purge()
+    if removal.isPostponed {
+      #expect(model.now - model.stamp > 86_400_000)
+      #expect(removal.entries == 0)
+    } else {
+      #expect(removal == model.purge(only: only))
+    }
+    model.settle()
+  }
+
+  private mutating func clear(_ name: String) throws {
+    if dice.chance(80) {
+      #expect(try store.namespace(name).clear() == model.clear(name))
+    } else {
+      var expected = Removal()
+      for name in names { expected += model.clear(name) }
+      #expect(try store.clear() == expected)
+    }
+    model.settle()
+  }
+
+  private mutating func rename(_ name: String) throws {
+    let other = names[dice.roll(0..<names.count)]
+    let outcome = failure { try store.rename(name, to: other) }
+    if model.spaces[name] == nil {
+      #expect(outcome == .noSuchNamespace)
+    } else if name != other, model.spaces[other] != nil {
+      #expect(outcome == .exists)
+    } else {
+      #expect(outcome == nil)
+      model.spaces[other] = model.spaces.removeValue(forKey: name)
+      model.settle()
+    }
+  }
+
+  private mutating func declare(_ name: String) throws {
+    let rules = Rules(expires: life(), stale: .seconds(dice.chance(50) ? dice.roll(0..<20) : 0))
+    try store.declare(rules, for: name)
+    model.spaces[name, default: Model.Space()].rules = rules
+    model.settle()
+  }
+
+  private mutating func count(_ name: String) throws {
+    let count = try store.namespace(name).count()
+    model.settle()
+    #expect(count == model.spaces[name]?.entries.count ?? 0)
+  }
+
+  private mutating func reopen() throws {
+    try store.close()
+    model.settle()
+    store = try Store(at: path, options: options)
+  }
+
+  private mutating func moveClock() {
+    switch dice.roll(0..<100) {
+    case 0..<80: clock.advance(by: .milliseconds(dice.roll(0..<8000)))
+    case 80..<90: clock.advance(by: .minutes(dice.roll(1..<300)))
+    case 90..<92: clock.advance(by: .days(dice.roll(1..<4)))
+    case 92..<97: clock.set(to: clock.now.advanced(by: .seconds(-dice.roll(1..<200))))
+    default: clock.set(to: clock.now.advanced(by: .hours(dice.roll(1..<30))))
+    }
+    model.now = clock.now.milliseconds
+  }
+
+  /// The living entries of a namespace by pages or by a scan, all of them or those with a prefix.
+  private mutating func list(_ name: String) throws {
+    let notes = store.namespace(name)
+    let whole = keys[dice.roll(0..<keys.count)]
+    let prefix = Array(whole.prefix(dice.chance(50) ? 0 : dice.roll(0..<whole.count + 1)))
+    let expected = (model.spaces[name]?.entries ?? [:])
+      .filter { $0.value.state(at: model.now) != .expired && $0.key.starts(with: prefix) }
+    var found: [[UInt8]] = []
+    if dice.chance(50) {
+      var cursor: PageCursor?
+      repeat {
+        let page = try notes.page(limit: dice.roll(1..<9), after: cursor, prefix: prefix)
+        found += page.items.map(\.key.bytes)
+        cursor = page.next
+      } while cursor != nil
+    } else {
+      try notes.scan(prefix: prefix) { entry, bytes in
+        #expect(expected[entry.key.bytes]?.value == bytes.indices.map { bytes[$0] })
+        found.append(entry.key.bytes)
+        return true
+      }
+    }
+    let order = expected.keys.map { StoredKey($0.span).bytes }.sorted {
+      $0.lexicographicallyPrecedes($1)
+    }
+    #expect(found.map { StoredKey($0.span).bytes } == order)
+  }
+
+  /// Everything in the store against everything in the model.
+  private mutating func compare() throws {
+    let statistics = try store.statistics()
+    model.settle()
+    let faults = try store.verify().faults
+    try #require(faults == [])
+    #expect(statistics.namespaces.map(\.facts.name) == model.spaces.keys.sorted())
+    for namespace in statistics.namespaces {
+      let space = try #require(model.spaces[namespace.facts.name])
+      #expect(namespace.facts.entries == space.entries.count)
+      #expect(namespace.facts.bytes == space.bytes)
+      #expect(namespace.removals[.removed] == space.removed)
+      #expect(namespace.removals[.replaced] == space.replaced)
+      #expect(namespace.removals[.expired] == space.expired)
+      #expect(namespace.removals[.cleared] == space.cleared)
+      for key in keys {
+        let found = try store.namespace(namespace.facts.name).entry(for: key)
+        #expect(found.map { Model.Entry($0) } == space.entries[key].map { $0.withoutValue })
+        #expect(found?.state == space.entries[key]?.state(at: model.now))
+      }
+    }
+  }
+}
+
+extension Model.Entry {
+  /// What facts tell; of the value its length.
+  init(_ facts: Entry) {
+    self.init(
+      value: [UInt8](repeating: 0, count: facts.size), written: facts.written.milliseconds,
+      expires: facts.expires?.milliseconds ?? .max,
+      staleUntil: facts.staleUntil?.milliseconds ?? facts.expires?.milliseconds ?? .max,
+      tags: facts.tags, owner: facts.owner, entityTag: facts.entityTag, isPinned: facts.isPinned)
+  }
+
+  var withoutValue: Self {
+    var copy = self
+    copy.value = [UInt8](repeating: 0, count: value.count)
+    return copy
+  }
+}

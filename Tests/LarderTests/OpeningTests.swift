@@ -1,0 +1,177 @@
+import Foundation
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct OpeningTests {
+  private func code(_ path: String, _ options: Store.Options = .init()) -> LarderError.Code? {
+    failure { try Store(at: path, options: options).close() }
+  }
+
+  /// The bytes of a store's data file with some entries in it.
+  private func dataFile(in directory: String) throws -> Data {
+    let store = try Store(at: directory + "/original")
+    for number in 0..<100 { try store.namespace("notes").set("value \(number)", for: number) }
+    try store.close()
+    return try Data(contentsOf: URL(fileURLWithPath: directory + "/original/data.mdb"))
+  }
+
+  private func place(_ data: Data, at path: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    #expect(
+      FileManager.default.createFile(
+        atPath: path + "/data.mdb", contents: data, attributes: [.posixPermissions: 0o600]))
+  }
+
+  @Test func `a new store is private to the user`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      try store.namespace("notes").set("v", for: "k")
+      let manager = FileManager.default
+      func mode(_ file: String) throws -> Int? {
+        try manager.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+      }
+      #expect(try mode(store.path) == 0o700)
+      for file in try manager.contentsOfDirectory(atPath: store.path) {
+        #expect(try mode(store.path + "/" + file) == 0o600, "\(file)")
+      }
+      try store.close()
+    }
+  }
+
+  @Test func `what is no store is refused, each kind with its own code`() throws {
+    try withDirectory { path in
+      let manager = FileManager.default
+      var options = Store.Options()
+      options.create = false
+      #expect(code(path + "/none", options) == .notFound)
+      #expect(code(path + "/no/parent") == .notFound)
+      #expect(!manager.fileExists(atPath: path + "/none"))
+      options.create = true
+      options.readOnly = true
+      #expect(code(path + "/none", options) == .notFound)
+
+      #expect(manager.createFile(atPath: path + "/file", contents: Data([1])))
+      #expect(code(path + "/file") == .foreign)
+      try manager.createDirectory(
+        atPath: path + "/full", withIntermediateDirectories: false,
+        attributes: [.posixPermissions: 0o700])
+      #expect(manager.createFile(atPath: path + "/full/photo.jpg", contents: Data([1])))
+      #expect(code(path + "/full") == .foreign)
+      #expect(try manager.contentsOfDirectory(atPath: path + "/full") == ["photo.jpg"])
+
+      try place(Data("this is no LMDB file, but text".utf8), at: path + "/text")
+      #expect(code(path + "/text") == .foreign || code(path + "/text") == .damaged)
+      var generator = SystemRandomNumberGenerator()
+      let noise = Data((0..<20_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
+      try place(noise, at: path + "/noise")
+      #expect(code(path + "/noise") == .foreign)
+      try place(Data(repeating: 0, count: 65_536), at: path + "/zeros")
+      #expect(code(path + "/zeros") == .foreign)
+    }
+  }
+
+  @Test func `an LMDB file of another program is refused and left as it is`() throws {
+    try withDirectory { path in
+      var options = EnvironmentOptions()
+      options.signature = [1]
+      let other = try Environment.open(at: path + "/other", options: options) {
+        (transaction: inout WriteTransaction) throws(LMDBError) in
+        try transaction.put([1], for: [1], in: .main)
+      }
+      other.close()
+      let file = URL(fileURLWithPath: path + "/other/data.mdb")
+      let before = try Data(contentsOf: file)
+      #expect(code(path + "/other") == .foreign)
+      #expect(try Data(contentsOf: file) == before)
+    }
+  }
+
+  @Test func `a newer format is refused, saying so`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      try store.tamper { transaction, _ in
+        let newer = StoreFormat(version: 2, identity: store.core.identity)
+        try transaction.put(newer.encoded, for: CatalogueKey.format, in: .main)
+      }
+      try store.close()
+      let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
+      #expect(error?.code == .newerFormat)
+      #expect(error?.message.contains("format 2") == true && error?.hint != nil)
+    }
+  }
+
+  @Test func `a file that was cut short is refused or loses nothing`() throws {
+    try withDirectory { path in
+      let data = try dataFile(in: path)
+      for count in stride(from: 0, to: data.count, by: 1021) {
+        let place = path + "/cut \(count)"
+        try self.place(data.prefix(count), at: place)
+        do {
+          let store = try Store(at: place)
+          // Nothing at all is a place for a new store; of anything else all must be there.
+          let found = try (0..<100).filter { try store.namespace("notes").contains($0) }
+          #expect(found.count == (count == 0 ? 0 : 100), "\(count)")
+          try store.close()
+        } catch let error as LarderError {
+          #expect([.damaged, .foreign].contains(error.code), "\(count): \(error)")
+          #expect(error.hint != nil)
+        }
+      }
+    }
+  }
+
+  @Test func `garbage in the pages that opening relies on is refused`() throws {
+    try withDirectory { path in
+      let data = try dataFile(in: path)
+      for page in 0..<2 {
+        for mark in [UInt8(0), 0xFF, 0x5A] {
+          var damaged = data
+          let range = page * 4096 + 16..<page * 4096 + 152
+          damaged.replaceSubrange(range, with: [UInt8](repeating: mark, count: range.count))
+          let place = path + "/\(page) \(mark)"
+          try self.place(damaged, at: place)
+          let outcome = code(place)
+          #expect(outcome == .damaged || outcome == .foreign, "\(page) \(mark)")
+        }
+      }
+    }
+  }
+
+  @Test func `files and directories that others may touch are refused`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      try store.close()
+      let manager = FileManager.default
+      for (file, mode) in [("", 0o777), ("/data.mdb", 0o644)] {
+        let original = file.isEmpty ? 0o700 : 0o600
+        try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: path + "/s" + file)
+        let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
+        #expect(error?.code == .cannotOpen && error?.hint?.contains("chmod") == true)
+        try manager.setAttributes([.posixPermissions: original], ofItemAtPath: path + "/s" + file)
+      }
+      #expect(code(path + "/s") == nil)
+      try manager.moveItem(atPath: path + "/s/data.mdb", toPath: path + "/data.mdb")
+      try manager.createSymbolicLink(
+        atPath: path + "/s/data.mdb", withDestinationPath: path + "/data.mdb")
+      #expect(code(path + "/s") == .cannotOpen)
+    }
+  }
+
+  @Test(.enabled(if: getuid() != 0, "root may open everything"))
+  func `a directory without permission is refused`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      try store.close()
+      for mode in [0, 0o400, 0o500] {
+        try FileManager.default.setAttributes(
+          [.posixPermissions: mode], ofItemAtPath: path + "/s")
+        #expect(code(path + "/s") == .cannotOpen)
+      }
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path + "/s")
+      #expect(code(path + "/s") == nil)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+/// Whatever stands in the databases, the library answers; it does not trap.
+@Suite struct TrapTests {
+  /// Does everything there is; errors are fine.
+  private func exercise(_ store: Store, _ clock: ManualClock) {
+    let notes = store.namespace("notes")
+    let calls: [() throws -> Void] = [
+      { _ = try notes.text("k") }, { _ = try notes.entry(for: "k") },
+      { _ = try notes.page(limit: 2) },
+      { try notes.scan { _, _ in true } }, { _ = try notes.count() },
+      { _ = try store.statistics() },
+      { _ = try store.namespaces() }, { _ = try store.verify() }, { try notes.touch("k") },
+      { try notes.set("v", for: "k", expires: .after(.seconds(1))) }, { try notes.persist("k") },
+      { try notes.remove("k") }, { try store.declare(Rules(), for: "new") },
+      { try store.namespace("new").set("v", for: "k") }, { try store.purge() },
+      { try notes.set("v", for: "j", expires: .after(.seconds(1))) },
+      { clock.advance(by: .seconds(2)) }, { _ = try notes.text("j") }, { try notes.purge() },
+      { try store.rename("notes", to: "x") }, { try store.rename("x", to: "notes") },
+      { _ = try notes.reads }, { try notes.clear() }, { try store.purge() }, { try store.clear() },
+      { try store.purge() },
+    ]
+    for call in calls {
+      do { try call() } catch { #expect(error is LarderError) }
+    }
+  }
+
+  private func withDamaged(_ tamper: (inout WriteTransaction, Indexes, NamespaceID) throws -> Void)
+    throws
+  {
+    let clock = ManualClock()
+    let store = try Store.temporary(options: Store.Options(clock: clock))
+    let notes = store.namespace("notes")
+    for key in ["k", "l", String(repeating: "k", count: 400)] {
+      try notes.set("v", for: key, expires: .after(.seconds(1)))
+    }
+    _ = try notes.text("k")
+    let id = try notes.id
+    try store.tamper { transaction, indexes in try tamper(&transaction, indexes, id) }
+    exercise(store, clock)
+  }
+
+  @Test func `counts, states and records of any content and length do not trap`() throws {
+    var dice = Dice(seed: 5)
+    let keys: [(NamespaceID) -> [UInt8]] = [
+      { _ in CatalogueKey.state }, { CatalogueKey.counters($0) },
+      { _ in CatalogueKey.namespace("notes") }, { _ in CatalogueKey.format },
+    ]
+    for key in keys {
+      for fill in [UInt8(0), 0x7F, 0x80, 0xFF] {
+        for length in [0, 1, 7, 8, 71, 72, 263, 264, 1000] {
+          try withDamaged { transaction, _, id in
+            try transaction.put([UInt8](repeating: fill, count: length), for: key(id), in: .main)
+          }
+        }
+      }
+      for _ in 0..<20 {
+        let bytes = (0..<dice.roll(0..<300)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+        try withDamaged { transaction, _, id in try transaction.put(bytes, for: key(id), in: .main)
+        }
+      }
+    }
+  }
+
+  @Test func `stray records of any length in any database do not trap`() throws {
+    var dice = Dice(seed: 6)
+    for length in Array(1..<30) + [100, 511] {
+      try withDamaged { transaction, indexes, id in
+        var prefix: [UInt8] = []
+        prefix.append(id: id)
+        for kind in 0..<4 {
+          var key = (0..<length).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+          // As it may come, small numbers, in the namespace, or a time before all others.
+          if kind == 1 { key = [UInt8](repeating: 0, count: length) }
+          if kind == 2 { key = Array((prefix + key).prefix(length)) }
+          if kind == 3 {
+            key = Array(([UInt8](repeating: 0, count: 8) + prefix + key).prefix(length))
+          }
+          let value = Array(key.reversed())
+          for database in [indexes.deadlines, indexes.queue, indexes.tags, indexes.chunks] {
+            try transaction.put(value, for: key, in: database)
+          }
+          if kind > 0 { try transaction.put(value, for: key, in: .main) }
+          let letter = [UInt8]("NCXTS".utf8).randomElement(using: &dice)!
+          try transaction.put(
+            value, for: Array(([0, 0, 0, 0, letter] + key).prefix(511)), in: .main)
+        }
+      }
+    }
+  }
+
+  @Test func `entries of random bytes do not trap`() throws {
+    var dice = Dice(seed: 7)
+    for _ in 0..<60 {
+      try withDamaged { transaction, _, id in
+        for key in ["k", "l", "m", "n"] {
+          var bytes = (0..<dice.roll(0..<200)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+          if dice.chance(80), bytes.count > 8 {
+            bytes[0] = 1
+            bytes[1] = UInt8(dice.roll(0..<8))
+            bytes.replaceSubrange(4..<8, with: [UInt8(dice.roll(0..<100)), 0, 0, 0])
+          }
+          let slot = StoredKey.entry(Array(key.utf8).span, in: id)
+          try transaction.put(bytes, for: slot, in: .main)
+        }
+      }
+    }
+  }
+}

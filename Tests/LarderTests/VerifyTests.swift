@@ -1,0 +1,161 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct VerifyTests {
+  /// Plants damage in a sound store and says which kinds of fault the walk finds.
+  private func planting(
+    _ damage: (inout WriteTransaction, Indexes, Namespace) throws -> Void
+  ) throws -> Set<Verification.Fault.Kind> {
+    var options = Store.Options(clock: ManualClock())
+    options.chunksAbove = 5000
+    let store = try Store.temporary(options: options)
+    let notes = store.namespace("notes")
+    var attributes = EntryAttributes(expires: .after(.hours(1)))
+    attributes.tags = ["a", "b"]
+    for key in ["k", "l"] { try notes.put([1, 2, 3].span, for: key, attributes: attributes) }
+    try notes.put([UInt8](repeating: 1, count: 9000).span, for: "c", attributes: attributes)
+    try store.namespace("cleared").set("v", for: "k")
+    try store.namespace("other").set("v", for: "k")
+    try store.namespace("cleared").clear()
+    #expect(try store.verify().faults == [])
+    try store.tamper { transaction, indexes in try damage(&transaction, indexes, notes) }
+    return try store.faults
+  }
+
+  private func removing(_ database: KeyPath<Indexes, Database>) throws
+    -> Set<Verification.Fault.Kind>
+  {
+    try planting { transaction, indexes, notes in
+      let keys = try notes.core.beginRead().keys(in: indexes[keyPath: database])
+      try transaction.remove(keys[0], from: indexes[keyPath: database])
+    }
+  }
+
+  private func adding(
+    _ database: KeyPath<Indexes, Database>, _ change: @escaping (inout [UInt8]) -> Void
+  ) throws -> Set<Verification.Fault.Kind> {
+    try planting { transaction, indexes, notes in
+      let database = indexes[keyPath: database]
+      var key = try notes.core.beginRead().keys(in: database)[0]
+      let value = try transaction.value(for: key, in: database)?.copied ?? []
+      change(&key)
+      try transaction.put(value, for: key, in: database)
+    }
+  }
+
+  @Test func `a record that is missing from any index is found`() throws {
+    #expect(try removing(\.deadlines) == [.deadlines])
+    #expect(try removing(\.queue) == [.queue])
+    #expect(try removing(\.tags) == [.tags])
+    #expect(try removing(\.chunks) == [.damagedChunks])
+  }
+
+  @Test func `a record too many in any index is found`() throws {
+    #expect(try adding(\.deadlines) { $0[7] ^= 1 } == [.deadlines])
+    #expect(try adding(\.deadlines) { $0.insert(0x61, at: $0.count - 1) } == [.deadlines])
+    #expect(try adding(\.queue) { $0[11] ^= 0x40 } == [.queue])
+    #expect(try adding(\.tags) { $0[0] = 0x7A } == [.tags])
+    #expect(try adding(\.chunks) { $0[15] += 3 } == [.chunks])
+    #expect(try adding(\.chunks) { $0[11] ^= 0x40 } == [.chunks])
+    for index: KeyPath<Indexes, Database> in [\.deadlines, \.queue, \.chunks, \.tags] {
+      #expect(try adding(index) { $0 = [1] }.count == 1)
+    }
+  }
+
+  @Test func `a record of the queue that names another key is found`() throws {
+    let found = try planting { transaction, indexes, notes in
+      let key = try notes.core.beginRead().keys(in: indexes.queue)[0]
+      try transaction.put([0x7A, 0], for: key, in: indexes.queue)
+    }
+    #expect(found == [.queue])
+  }
+
+  @Test(arguments: 0..<4)
+  func `a wrong count of a namespace is found`(field: Int) throws {
+    let found = try planting { transaction, _, notes in
+      let key = CatalogueKey.counters(try notes.id)
+      let bytes = try #require(try transaction.value(for: key, in: .main)?.copied)
+      var counters = NamespaceCounters(bytes.span)
+      switch field {
+      case 0: counters.entries += 1
+      case 1: counters.bytes -= 1
+      case 2: counters.stored += 1
+      default: counters.next = 2
+      }
+      try transaction.put(counters.encoded, for: key, in: .main)
+    }
+    #expect(found == [.counters])
+  }
+
+  @Test(arguments: 0..<4)
+  func `a wrong total of the store is found`(field: Int) throws {
+    let found = try planting { transaction, _, _ in
+      var state = try transaction.state()
+      switch field {
+      case 0: state.entries += 1
+      case 1: state.bytes += 1
+      case 2: state.stored -= 1
+      default: state.garbage += 1
+      }
+      try transaction.put(state.encoded, for: CatalogueKey.state, in: .main)
+    }
+    #expect(found == [.counters])
+  }
+
+  @Test func `an entry that is missing or too many is found in the indexes and the counts`() throws
+  {
+    let missing = try planting { transaction, _, notes in
+      try transaction.remove(try notes.slot("k"), from: .main)
+    }
+    #expect(missing == [.deadlines, .queue, .tags, .counters])
+    let copied = try planting { transaction, _, notes in
+      let record = try notes.record("k")
+      try transaction.put(record, for: try notes.slot("copy"), in: .main)
+    }
+    #expect(copied.contains(.damagedEntry) && copied.contains(.counters))
+  }
+
+  @Test func `contradictions of the catalogue are found`() throws {
+    let orphan = try planting { transaction, _, notes in
+      let record = try notes.record("k")
+      for key in 0..<100 {
+        let slot = try key.withKeyBytes { StoredKey.entry($0, in: NamespaceID(rawValue: 999)) }
+        try transaction.put(record, for: slot, in: .main)
+      }
+    }
+    #expect(orphan == [.catalogue])
+    let counts = try planting { transaction, _, _ in
+      let key = CatalogueKey.counters(NamespaceID(rawValue: 999))
+      try transaction.put(NamespaceCounters().encoded, for: key, in: .main)
+    }
+    #expect(counts == [.catalogue])
+    let twice = try planting { transaction, _, notes in
+      let record = NamespaceRecord(id: try notes.id, created: 0)
+      let key = CatalogueKey.namespace("twin")
+      try transaction.put(try record.encoded(name: "twin"), for: key, in: .main)
+    }
+    #expect(twice.contains(.catalogue))
+    let both = try planting { transaction, _, notes in
+      try transaction.put([], for: CatalogueKey.garbage(try notes.id), in: .main)
+    }
+    #expect(both.contains(.catalogue))
+  }
+
+  @Test func `a sound store is walked whole and says what it holds`() throws {
+    try withStore(chunksAbove: 3000) { store, clock in
+      for name in ["a", "b"] {
+        for number in 0..<50 {
+          try store.namespace(name).set(
+            [UInt8](repeating: 1, count: number * 100), for: number,
+            expires: .after(.seconds(number)))
+        }
+      }
+      clock.advance(by: .seconds(20))
+      let verification = try store.verify()
+      #expect(verification.isSound && verification.entries == 100 && verification.namespaces == 2)
+      #expect(verification.bytes == 2 * (0..<50).reduce(0) { $0 + $1 * 100 })
+    }
+  }
+}
