@@ -18,7 +18,7 @@ final class Conversation {
     let readsCommands =
       options.steps.contains(where: \.readsInput) || options.interactive || options.steps.isEmpty
     session = Session(
-      store: store, settings: Settings(options, environment),
+      store: store, settings: try Settings(options, environment),
       host: Host(readsCommands: readsCommands))
     if let name = options.namespace { try session.use(name) }
   }

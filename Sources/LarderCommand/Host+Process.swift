@@ -9,9 +9,9 @@ import LarderTerminal
 #endif
 
 extension Settings {
-  init(_ options: Options, _ environment: [String: String]) {
+  init(_ options: Options, _ environment: [String: String]) throws(ShellError) {
     self.init()
-    mode = options.output
+    mode = try options.mode
     isTerminal = Terminal.isTerminal(.output)
     hasColor = !options.noColor && Terminal.showsColours(environment: environment)
     hasUnicode = Terminal.speaksUTF8(environment: environment)

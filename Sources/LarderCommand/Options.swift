@@ -38,9 +38,8 @@ struct Options: ParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Form of output: \(modes).", valueName: "mode"),
-    transform: mode)
-  var output = OutputMode.auto
+    help: ArgumentHelp("Form of output: \(modeNames.joined(separator: ", ")).", valueName: "mode"))
+  var output = OutputMode.auto.rawValue
 
   @Flag(name: [.customShort("0"), .long], help: "A NUL behind each key instead of a newline.")
   var null = false
@@ -87,14 +86,18 @@ struct Options: ParsableCommand {
   /// Commands and files in the order in which they were written.
   var steps: [Step] { (commands + files).sorted { $0.number < $1.number } }
 
-  private static let modes = OutputMode.allCases.map(\.rawValue).joined(separator: ", ")
-
-  @Sendable private static func mode(_ text: String) throws -> OutputMode {
-    guard let mode = OutputMode(rawValue: text.lowercased()) else {
-      throw ValidationError("\(text) is no form of output; say one of \(modes)")
+  var mode: OutputMode {
+    get throws(ShellError) {
+      if let mode = OutputMode(rawValue: output.lowercased()) { return mode }
+      let near = Suggestions.near(output, among: Self.modeNames)
+      throw ShellError(
+        .usage, "there is no form of output \(Array(output.utf8))",
+        hint: near.map { "did you mean \($0)?" }
+          ?? "say one of \(Self.modeNames.joined(separator: ", "))")
     }
-    return mode
   }
+
+  private static let modeNames = OutputMode.allCases.map(\.rawValue)
 }
 
 /// Something to run. The parser keeps one list for each option, so steps are numbered as they are read.

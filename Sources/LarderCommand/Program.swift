@@ -9,7 +9,7 @@ enum Program {
     var messages = Messages(isJSON: Messages.isJSON(arguments))
     do {
       let options = try Options.reading(arguments)
-      messages.isJSON = [.json, .jsonl].contains(options.output)
+      messages.isJSON = [.json, .jsonl].contains(try options.mode)
       return try run(options, environment)
     } catch let error as ShellError {
       return messages.tell(error)

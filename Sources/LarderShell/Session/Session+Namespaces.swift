@@ -5,9 +5,7 @@ extension Session {
   func namespaces(_ choice: NamespaceChoice) throws -> [Namespace] {
     let existing = try store.namespaces().map(\.name)
     if case .unnamed = choice, let current, !existing.contains(current) {
-      throw ShellError(
-        .noSuchNamespace, "there is no namespace \(Array(current.utf8))",
-        hint: "namespaces lists them; use NAME chooses another")
+      throw NamespaceChoice.absent(try NamespaceName(current), existing: existing)
     }
     return try choice.resolved(current: current, existing: existing).map(store.namespace)
   }
