@@ -68,7 +68,7 @@ let package = Package(
     .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",
-      dependencies: ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder"],
+      dependencies: ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart"],
       swiftSettings: strict),
     .executableTarget(
       name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",

@@ -22,17 +22,31 @@ extension StoreCore {
         record, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval, body)
       return
     }
+    guard
+      admits(
+        header, record: record, key: key, id: id, of: handle, in: transaction,
+        asksRemoval: asksRemoval)
+    else { return }
+    handle.count(.hits, stripe: transaction.stripe)
+    try body(record.extracting(header.payloadStart..<record.count))
+  }
+
+  /// Whether an entry may be lent, being fresh and intact; counts why not.
+  @inline(__always)
+  private func admits(
+    _ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID,
+    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, asksRemoval: Bool
+  ) -> Bool {
     let state = state(of: header)
     guard state == .fresh else {
       missed(state, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval)
-      return
+      return false
     }
     guard isIntact(header, record: record, key: key, id: id) else {
       handle.count(.damaged, stripe: transaction.stripe)
-      return
+      return false
     }
-    handle.count(.hits, stripe: transaction.stripe)
-    try body(record.extracting(header.payloadStart..<record.count))
+    return true
   }
 
   @inline(__always)
@@ -112,15 +126,11 @@ extension StoreCore {
       handle.count(.misses, stripe: transaction.stripe)
       return
     }
-    let state = state(of: header)
-    guard state == .fresh else {
-      missed(state, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval)
-      return
-    }
-    guard isIntact(header, record: record, key: key, id: id) else {
-      handle.count(.damaged, stripe: transaction.stripe)
-      return
-    }
+    guard
+      admits(
+        header, record: record, key: key, id: id, of: handle, in: transaction,
+        asksRemoval: asksRemoval)
+    else { return }
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// What the README shows must be what happens.
+@Suite struct ReadmeTests {
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func text(of path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// The first block of that language in a page.
+  private static func block(_ language: String, in page: String) throws -> String {
+    let start = try #require(page.range(of: "```\(language)\n"))
+    let end = try #require(page[start.upperBound...].range(of: "```"))
+    return String(page[start.upperBound..<end.lowerBound])
+  }
+
+  @Test func `the program in the README is the one that is compiled`() throws {
+    let shown = try Self.block("swift", in: try Self.text(of: "README.md"))
+    #expect(shown == (try Self.text(of: "Examples/QuickStart/QuickStart.swift")))
+  }
+
+  @Test func `the session in the README is what the programs answer`() throws {
+    let session = Transcript(try Self.block("console", in: try Self.text(of: "README.md")))
+    let workplace = try Workplace()
+    #expect(session.steps.count > 4)
+    for step in session.steps {
+      // A reader sees both streams as they come, and no exit code.
+      let answer = try workplace.answer(to: step.command)
+        .split(separator: "\n").filter { !$0.hasPrefix("? ") }
+        .map { $0.hasPrefix("! ") ? $0.dropFirst(2) : $0 }
+      #expect(answer == step.answer.split(separator: "\n"), "\(step.command)")
+    }
+  }
+}
