@@ -119,8 +119,7 @@ final class Conversation {
   /// Notes a failure; it ends the script unless the script is to go on, and ^C always does.
   private func settle(_ code: Int32) -> Int32? {
     failure = failure ?? code
-    let isInterrupted = code == ShellError.Code.interrupted.exitCode
-    return options.keepGoing && !isInterrupted ? nil : isInterrupted ? code : failure
+    return options.keepGoing && code != ShellError.Code.interrupted.exitCode ? nil : code
   }
 
   var messages: Messages {

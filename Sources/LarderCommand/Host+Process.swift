@@ -44,7 +44,7 @@ extension Host {
       switch result {
       case .line(let bytes): return bytes
       case .end: return nil
-      case .interrupted: throw ShellError(.interrupted, "interrupted while reading", hint: nil)
+      case .interrupted: throw Interruption()
       }
     }
     return Input(

@@ -79,7 +79,9 @@ struct PromptLoop {
 
   private mutating func readLine() throws -> LineResult {
     let prompt = prompt
-    return try editor?.readLine(prompt) ?? plain.readLine(prompt)
+    // Into a pipe go answers, and a prompt is none.
+    return try editor?.readLine(prompt)
+      ?? plain.readLine(session.settings.isTerminal ? prompt : nil)
   }
 
   private var prompt: Prompt {

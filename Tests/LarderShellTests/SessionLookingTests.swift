@@ -201,7 +201,7 @@ import Testing
     #expect(
       try shell("ttl @departures 'Malm\u{F6} C:01'")
         == "\"Malm\u{F6} C:01\"  expired 3 min ago\n")
-    #expect(try shell("ttl @departures M*") == "")
+    #expect(try shell("ttl @departures M*") == "no entries\n")
     #expect(
       try shell("output plain", "ttl @departures K*")
         == "Kiruna:05\t2026-11-20T23:13:00.000Z\t6120\n")
@@ -330,6 +330,21 @@ import Testing
     #expect(try shell("output plain", "output").split(separator: "\n").count == 7)
     #expect(try shell("output jsonl", "output").contains("{\"mode\":\"jsonl\",\"current\":true}\n"))
     #expect(try shell.error("output tabel").hint?.description == "did you mean table?")
+  }
+
+  @Test func `every example in the help is right`() throws {
+    for command in CommandTable.standard.commands where command.name != "more" {
+      for example in command.examples {
+        let shell = try Shell(.jsonl, hasPerson: true)
+        try shell.fill()
+        try shell("use departures")
+        do {
+          try shell(example.line)
+        } catch let error as ShellError {
+          #expect(error.code.exitCode != 2, "\(example.line): \(error.message)")
+        }
+      }
+    }
   }
 
   @Test func `echo, help and quit do as they say`() throws {

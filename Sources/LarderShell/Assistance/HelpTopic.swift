@@ -33,7 +33,7 @@ enum HelpTopic: String, Sendable, CaseIterable {
       \(options.joined())
       examples:
         keys @departures 'Malm\u{F6} C:'* --expiring 1h
-        evict @articles --older 7d --idle 2d --dry-run
+        evict @articles --older 7d --larger 10kB --dry-run
 
       """
   }

@@ -6,7 +6,7 @@ extension CommandSpec {
     selection: .optional,
     examples: [
       Example("count @departures", "a namespace"),
-      Example("count @* --idle 30d", "what nobody used for a month"),
+      Example("count @* --older 30d", "what was written a month ago or more"),
     ],
     run: countEntries)
 

@@ -11,7 +11,7 @@ extension CommandSpec {
     ],
     examples: [
       Example("evict 'Malm\u{F6} C:'*", "what keys lists with the same words"),
-      Example("evict @articles --older 7d --idle 2d --dry-run", "a preview"),
+      Example("evict @articles --older 7d --larger 10kB --dry-run", "a preview"),
       Example("evict @articles --stdin -0", "the keys another command wrote"),
     ],
     run: evictEntries)

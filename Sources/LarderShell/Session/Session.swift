@@ -50,4 +50,6 @@ package final class Session {
 }
 
 /// Somebody wants the running command to stop.
-struct Interruption: Error {}
+package struct Interruption: Error {
+  package init() {}
+}
