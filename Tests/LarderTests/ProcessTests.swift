@@ -48,8 +48,10 @@ import Testing
       let peer = try OtherProcess("expired", store.path)
       #expect(peer.line() == "open")
       var lost = 0
-      for round in 0..<400 {
-        for key in 0..<4 { try notes.set("old", for: key, expires: .after(.zero)) }
+      for round in 0..<100 {
+        try store.write { batch in
+          for key in 0..<4 { try batch.set("old", for: key, in: notes, expires: .after(.zero)) }
+        }
         for key in 0..<4 { try notes.set("new \(round)", for: key) }
         for key in 0..<4 where try notes.text(key) != "new \(round)" { lost += 1 }
       }
