@@ -95,26 +95,23 @@ struct PromptLoop {
     open = []
   }
 
-  private mutating func answer(_ line: [UInt8]) throws -> Int32? {
+  private mutating func answer(_ text: [UInt8]) throws -> Int32? {
     let width = DisplayWidth.of(prompt.text)
     do {
-      // A pasted line may hold several.
-      let lines = line.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      var code: Int32?
-      for (index, part) in lines.enumerated() where code == nil {
-        open += (open.isEmpty ? [] : [UInt8(ascii: "\n")]) + part
-        let step = try reader.read(part)
+      // What was pasted may be several commands; the first error ends them.
+      for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        open += (open.isEmpty ? [] : [UInt8(ascii: "\n")]) + line
+        let step = try reader.read(line)
         if case .open = step { continue }
-        if index == lines.count - 1 || !open.isEmpty { try remember() }
-        if case .command(let command) = step { code = try run(command) }
+        try remember()
+        if case .command(let command) = step, let code = try run(command) { return code }
       }
-      return code
     } catch let error as ShellError {
-      if !open.isEmpty { try remember() }
+      try remember()
       let columns = Terminal.size()?.columns
       conversation.messages.write(error.prompted(promptWidth: width, columns: columns))
-      return nil
     }
+    return nil
   }
 
   private mutating func remember() throws {
@@ -126,7 +123,13 @@ struct PromptLoop {
     // ^C while nothing ran was no wish to stop this command.
     Interrupts.acknowledge()
     let start = ContinuousClock.now
-    let outcome = try session.run(command)
+    let result = Result { try session.run(command) }
+    if Interrupts.isPending {
+      // The terminal has shown it where the cursor was.
+      conversation.messages.write("\n")
+      Interrupts.acknowledge()
+    }
+    let outcome = try result.get()
     let taken = ContinuousClock.now - start
     if taken > Self.longTime || conversation.options.timing {
       conversation.messages.write("(\(taken.words))\n")

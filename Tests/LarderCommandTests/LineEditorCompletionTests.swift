@@ -5,13 +5,13 @@ import Testing
 extension LineEditorTests {
   @Suite struct CompletionTests {
     @Test func `the only candidate is inserted whole`() throws {
-      let session = try ProbeSession()
+      let session = try TerminalSession()
       try session.type("ge\t")
       session.expect(line: "probe> get KEY...", column: 11)
     }
 
     @Test func `what the candidates share is inserted and then they are listed`() throws {
-      let session = try ProbeSession()
+      let session = try TerminalSession()
       try session.type("k\t")
       session.expect(line: "probe> ke", column: 9)
       try session.type("\t")
@@ -21,7 +21,7 @@ extension LineEditorTests {
     }
 
     @Test func `a word is quoted if it must be`() throws {
-      let session = try ProbeSession()
+      let session = try TerminalSession()
       try session.type("get Mal\t")
       session.expect(line: "probe> get \"Malm\u{F6}:0", column: 19)
       try session.type("8\t.\r")
@@ -29,13 +29,13 @@ extension LineEditorTests {
     }
 
     @Test func `a word in the middle is completed where it is`() throws {
-      let session = try ProbeSession()
+      let session = try TerminalSession()
       try session.type("ge \u{E5}\u{65E5}\u{1B}[D\u{1B}[D\u{1B}[D\t")
       session.expect(line: "probe> get  \u{E5}\u{65E5}", column: 11)
     }
 
     @Test func `the list is below a line that wraps`() throws {
-      let session = try ProbeSession(columns: 20)
+      let session = try TerminalSession(columns: 20)
       try session.type("0123456789 0123456789 ke\t")
       session.expect([
         "probe> 0123456789 01", "23456789 ke", "keep   keys", "that is all",
@@ -44,7 +44,7 @@ extension LineEditorTests {
     }
 
     @Test func `nothing fits`() throws {
-      let session = try ProbeSession()
+      let session = try TerminalSession()
       try session.type("zz\tz\r")
       session.expect(["probe> zzz", "=zzz", "probe>"])
     }

@@ -15,7 +15,7 @@ extension LineEditorTests {
     }
 
     @Test func `Up and Down walk through the lines`() throws {
-      let session = try ProbeSession(home: home)
+      let session = try TerminalSession(home: home)
       try session.type("one\rtwo\rthree\rfo")
       session.expect(line: "probe> fo")
       try session.type("\u{15}\(up)\(up)")
@@ -29,7 +29,7 @@ extension LineEditorTests {
     }
 
     @Test func `Up recalls what begins as the line does and Down brings the line back`() throws {
-      let session = try ProbeSession(home: home)
+      let session = try TerminalSession(home: home)
       try session.type("keys a\rget b\rkeys c\rmy keys\rke")
       session.expect(line: "probe> ke")
       try session.type(up)
@@ -41,7 +41,7 @@ extension LineEditorTests {
     }
 
     @Test func `^R searches`() throws {
-      let session = try ProbeSession(home: home)
+      let session = try TerminalSession(home: home)
       try session.type("keys departures\rget x\r\u{12}depart")
       session.expect("the found line") { $0.lines.contains("probe> keys departures") }
       try session.type("\r")
@@ -49,10 +49,10 @@ extension LineEditorTests {
     }
 
     @Test func `a session knows the lines of those before`() throws {
-      let first = try ProbeSession(home: home)
+      let first = try TerminalSession(home: home)
       try first.type("keys \u{E5}\rset 'a\rb'\r\u{4}")
       #expect(try first.terminal.waitForExit() == 0)
-      let second = try ProbeSession(home: home)
+      let second = try TerminalSession(home: home)
       try second.type(up)
       second.expect(["probe> set 'a", "b'"])
       try second.type(up)
@@ -60,7 +60,7 @@ extension LineEditorTests {
     }
 
     @Test func `two sessions at once lose nothing`() throws {
-      let sessions = try [ProbeSession(home: home), ProbeSession(home: home)]
+      let sessions = try [TerminalSession(home: home), TerminalSession(home: home)]
       for round in 0..<3 {
         for (index, session) in sessions.enumerated() {
           try session.type("line \(round) of \(index)\r")
@@ -73,7 +73,7 @@ extension LineEditorTests {
     }
 
     @Test func `secret and blank lines are not kept and repeated ones once`() throws {
-      let session = try ProbeSession(home: home)
+      let session = try TerminalSession(home: home)
       try session.type("one\r secret\r\r   \rtwo\rone\r")
       session.expect("all of them") {
         $0.lines.suffix(3) == ["probe> one", "=one", "probe>"] && $0.row > 10
@@ -87,7 +87,7 @@ extension LineEditorTests {
     }
 
     @Test func `nobody else can read the file`() throws {
-      let session = try ProbeSession(home: home)
+      let session = try TerminalSession(home: home)
       try session.type("one\r")
       session.expect(["probe> one", "=one", "probe>"])
       let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]

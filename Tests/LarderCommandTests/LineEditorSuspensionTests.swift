@@ -11,7 +11,7 @@ extension LineEditorTests {
       #expect(isThere, "\(line): \(terminal.screen.lines)", sourceLocation: location)
     }
     expect("sh:")
-    try terminal.type("\(ProbeSession.program)\n")
+    try terminal.type("\(TerminalSession.probe)\n")
     expect("probe>")
     try terminal.type("abc")
     expect("probe> abc")

@@ -4,7 +4,7 @@ import Testing
 /// One at a time: each has a terminal that answers in a moment unless all answer at once.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LineEditorTests {
   @Test func `a line is what was typed`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     session.expect(["probe>"])
     #expect(session.screen.rendition(of: "probe") == "1;36")
     #expect(session.screen.rendition(of: ">") == "")
@@ -14,7 +14,7 @@ import Testing
 
   @Test(arguments: ["C.UTF-8", "C", "sv_SE.UTF-8"])
   func `letters of every width are edited`(locale: String) throws {
-    let session = try ProbeSession(environment: ["LC_ALL": locale])
+    let session = try TerminalSession(environment: ["LC_ALL": locale])
     try session.type("a\u{E5}\u{65E5}\u{672C}\u{1F682}z")
     session.expect(line: "probe> a\u{E5}\u{65E5}\u{672C}\u{1F682}z", column: 16)
     try session.type("\u{1B}[D\u{7F}")
@@ -24,14 +24,14 @@ import Testing
   }
 
   @Test func `bytes that are not UTF-8 are seen`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     session.expect(["probe>"])
     try session.terminal.type(bytes: [0x61, 0xE5, 0x62, 0xFF, 0x63, 0x0D])
     session.expect(["probe> a\u{FFFD}b\u{FFFD}c", "=a\u{FFFD}b\u{FFFD}c", "probe>"])
   }
 
   @Test func `^C drops the line and nothing else`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     try session.type("evict everything")
     session.expect(line: "probe> evict everything")
     try session.type("\u{1}\u{3}")
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `^C below a wrapped line leaves all of it`() throws {
-    let session = try ProbeSession(columns: 20)
+    let session = try TerminalSession(columns: 20)
     try session.type("abcdefghijklmnopqrstuvwxyz\u{1}")
     session.expect("home") { $0.lines.count == 2 && $0.row == 0 && $0.column == 7 }
     try session.type("\u{3}")
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `^C stops a command and not the shell`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     try session.type("wait\r")
     session.expect(["probe> wait", "working"])
     try session.type("\u{3}")
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `^D leaves from an empty line only`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     try session.type("ab\u{1}\u{4}")
     session.expect(line: "probe> b", column: 7)
     try session.type("\u{B}\u{4}")
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func `an open quote is continued`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     try session.type("set 'a\r")
     session.expect(["probe> set 'a", "  ...>"])
     try session.type("b'\r")
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `a hint is dim and no part of the line`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     try session.type("get ")
     session.expect(line: "probe> get KEY...", column: 11)
     #expect(session.screen.rendition(of: "KEY") == "2")
@@ -95,14 +95,14 @@ import Testing
   }
 
   @Test func `NO_COLOR leaves no colours and no hints`() throws {
-    let session = try ProbeSession(environment: ["NO_COLOR": "1"])
+    let session = try TerminalSession(environment: ["NO_COLOR": "1"])
     try session.type("get ")
     session.expect(line: "probe> get", column: 11)
     #expect(session.screen.rendition(of: "probe") == "")
   }
 
   @Test func `^L clears the screen and keeps the line`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     try session.type("one\rtwo")
     session.expect(["probe> one", "=one", "probe> two"])
     try session.type("\u{C}")
@@ -112,7 +112,7 @@ import Testing
   @Test func `a notice comes above the line`() throws {
     let home = TemporaryHome()
     try home.write("", to: "notice")
-    let session = try ProbeSession(
+    let session = try TerminalSession(
       home: home, environment: ["PROBE_NOTICE": home.path + "/notice"])
     try session.type("get ")
     session.expect(line: "probe> get KEY...")
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func `a line is edited on when the window has another width`() throws {
-    let session = try ProbeSession()
+    let session = try TerminalSession()
     try session.type("0123456789abcdefghij")
     session.expect(line: "probe> 0123456789abcdefghij")
     session.terminal.resize(columns: 40, rows: 20)
@@ -139,7 +139,7 @@ import Testing
   @Test func `keys of vi are had by editrc`() throws {
     let home = TemporaryHome()
     try home.write("larder:bind -v\n", to: ".editrc")
-    let session = try ProbeSession(home: home)
+    let session = try TerminalSession(home: home)
     try session.type("abc def")
     session.expect(line: "probe> abc def")
     #expect(!session.screen.isPasteMarked)

@@ -8,7 +8,7 @@ extension LineEditorTests {
     let seed = UInt64.random(in: 0...UInt64.max)
     var generator = SeededGenerator(seed: seed)
     let columns = 20
-    let session = try ProbeSession(environment: ["TERM": term], columns: columns)
+    let session = try TerminalSession(environment: ["TERM": term], columns: columns)
     var model = EditedText(letters: Array("abcdefghijklmnopqrstuvwxyz\u{E5}\u{F6}"))
     let deadline = ContinuousClock.now + .seconds(1)
     var steps = 0
@@ -40,7 +40,7 @@ extension LineEditorTests {
     let seed = UInt64.random(in: 0...UInt64.max)
     var generator = SeededGenerator(seed: seed)
     let home = TemporaryHome()
-    let session = try ProbeSession(home: home, columns: 20)
+    let session = try TerminalSession(home: home, columns: 20)
     var model = EditedText(letters: Array("ab\u{E5}\u{65E5}\u{672C}\u{1F682}"))
     for _ in 0..<300 { try session.type(model.edit(using: &generator)) }
     try session.type("\u{5}.\r")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct PlainLinesTests {
   @Test func `every byte of a pipe comes through`() throws {
-    let pipeline = try Pipeline(running: ProbeSession.program)
+    let pipeline = try Pipeline(running: TerminalSession.probe)
     let odd: [UInt8] = [0, 0xFF, 0xE5, 0x0D, 0x09, 0x1B]
     try pipeline.write(odd + Array("\n\nlast".utf8))
     try pipeline.closeInput()
@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func `a line may be of any length`() throws {
-    let pipeline = try Pipeline(running: ProbeSession.program)
+    let pipeline = try Pipeline(running: TerminalSession.probe)
     let length = 1_000_000
     let writer = Thread {
       let line = [UInt8](repeating: UInt8(ascii: "x"), count: length)
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `lines are answered as they come`() throws {
-    let pipeline = try Pipeline(running: ProbeSession.program)
+    let pipeline = try Pipeline(running: TerminalSession.probe)
     for number in 0..<3 {
       try pipeline.write(Array("line \(number)\n".utf8))
       #expect(try pipeline.read(upTo: 8) == Array("=line \(number)\n".utf8))
@@ -39,14 +39,14 @@ import Testing
   }
 
   @Test func `a reader that is gone is an error and no signal`() throws {
-    let pipeline = try Pipeline(running: ProbeSession.program)
+    let pipeline = try Pipeline(running: TerminalSession.probe)
     try pipeline.closeOutput()
     try pipeline.write(Array("one\n".utf8))
     #expect(pipeline.waitForExit() == 3)
   }
 
   @Test func `SIGINT is seen while nothing comes and drops the unfinished line`() throws {
-    let pipeline = try Pipeline(running: ProbeSession.program)
+    let pipeline = try Pipeline(running: TerminalSession.probe)
     try pipeline.write(Array("one\nunfinished".utf8))
     #expect(try pipeline.read(upTo: 5) == Array("=one\n".utf8))
     pipeline.interrupt()
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `a dumb terminal has plain lines and a plain prompt`() throws {
-    let session = try ProbeSession(environment: ["TERM": "dumb"])
+    let session = try TerminalSession(environment: ["TERM": "dumb"])
     #expect(session.screen.rendition(of: "probe") == "")
     try session.type("one\r")
     session.expect(["probe> one", "=one", "probe>"])

@@ -44,6 +44,17 @@ struct Transcript {
     self.steps = steps
   }
 
+  /// The blocks of a document that are marked as `console`; all other lines are remarks.
+  init(document: String) {
+    var isConsole = false
+    let lines = document.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let isMark = line.hasPrefix("```")
+      if isMark { isConsole = line == "```console" }
+      return isConsole && !isMark ? String(line) : ""
+    }
+    self.init(lines.joined(separator: "\n"))
+  }
+
   /// The text with other answers.
   func replacing(_ answers: [String]) -> String {
     var result = lines

@@ -11,22 +11,31 @@ import Testing
     )
     .map { $0.deletingPathExtension().lastPathComponent }.sorted()
 
+  @Test func `the program answers as its document says`() throws {
+    let url = Self.root.deletingLastPathComponent().appendingPathComponent("Docs/Shell.md")
+    _ = try run(Transcript(document: try String(contentsOf: url, encoding: .utf8)))
+  }
+
+  private func run(_ transcript: Transcript) throws -> [String] {
+    let workplace = try Workplace()
+    let answers = try transcript.steps.map { step in
+      let answer = try workplace.answer(to: step.command)
+      if ProcessInfo.processInfo.environment["RECORD"] == nil {
+        #expect(answer == step.answer, "\(step.command)")
+      }
+      return answer
+    }
+    #expect(!answers.isEmpty)
+    return answers
+  }
+
   /// With `RECORD` set the answers are written down instead of compared, to be read before they are
   /// believed.
   @Test(arguments: topics)
   func `the program answers as the transcript says`(topic: String) throws {
     let url = Self.root.appendingPathComponent("Transcripts/\(topic).txt")
     let transcript = Transcript(try String(contentsOf: url, encoding: .utf8))
-    let workplace = try Workplace()
-    var answers: [String] = []
-    for step in transcript.steps {
-      let answer = try workplace.answer(to: step.command)
-      answers.append(answer)
-      if ProcessInfo.processInfo.environment["RECORD"] == nil {
-        #expect(answer == step.answer, "\(topic): \(step.command)")
-      }
-    }
-    #expect(!answers.isEmpty)
+    let answers = try run(transcript)
     if ProcessInfo.processInfo.environment["RECORD"] != nil {
       try transcript.replacing(answers).write(to: url, atomically: true, encoding: .utf8)
     }

@@ -17,7 +17,8 @@ extension Word {
   func key() throws(ShellError) -> [UInt8] {
     let key = try data()
     guard !key.isEmpty else {
-      throw ShellError(.usage, "a key has at least one byte", at: range, hint: nil)
+      throw ShellError(
+        .usage, "a key has at least one byte", at: range, hint: "say which one; keys lists them")
     }
     guard isHexOrBase64 || !isGlob else {
       throw ShellError(

@@ -39,7 +39,8 @@ package enum NamespaceChoice: Sendable, Hashable {
 
   static func absent(_ name: NamespaceName, existing: [String]) -> ShellError {
     ShellError(
-      .noSuchNamespace, "there is no namespace \(Array(name.text.utf8))", at: name.range,
+      .noSuchNamespace, "there is no namespace \(Array(name.text.utf8))",
+      at: name.range.isEmpty ? nil : name.range,
       hint: Suggestions.question(name.text, among: existing, mark: "@")
         ?? "namespaces lists them")
   }

@@ -1,24 +1,30 @@
 import Foundation
 import Testing
 
-/// The probe at a terminal, with a home directory that goes when the session does.
-final class ProbeSession {
+/// A program at a terminal, by default the probe, with a home directory that goes when the session does.
+final class TerminalSession {
   let terminal: PseudoTerminal
 
   /// - Parameters:
+  ///   - program: Its path.
+  ///   - prompt: What it shows when it is ready; nil if that is not to be waited for.
   ///   - home: Whose history and settings it finds.
   ///   - environment: In addition to what a terminal's shell sets.
   init(
-    home: TemporaryHome = TemporaryHome(), environment: [String: String] = [:],
+    running program: String = probe, _ arguments: [String] = [],
+    showing prompt: String? = "probe>", home: TemporaryHome = TemporaryHome(),
+    environment: [String: String] = [:],
     columns: Int = 80, rows: Int = 24
   ) throws {
     self.home = home
     var all = ["HOME": home.path, "TERM": "xterm-256color", "LANG": "C.UTF-8"]
     all.merge(environment) { $1 }
     terminal = try PseudoTerminal(
-      running: Self.program, environment: all, columns: columns, rows: rows)
-    expect(line: "probe>", column: 7)
+      running: program, arguments, environment: all, columns: columns, rows: rows)
+    if let prompt { expect(line: prompt, column: prompt.count + 1) }
   }
+
+  static let probe = Workplace.programs + "/LineEditorProbe"
 
   private let home: TemporaryHome
 
@@ -50,10 +56,6 @@ final class ProbeSession {
   ) {
     expect("\(line)", at: location) { $0.line == line && (column ?? $0.column) == $0.column }
   }
-
-  /// The program beside the test's own.
-  static let program = URL(fileURLWithPath: CommandLine.arguments[0])
-    .deletingLastPathComponent().appendingPathComponent("LineEditorProbe").path
 }
 
 /// A directory of its own for each test.

@@ -1,0 +1,149 @@
+import Foundation
+import Larder
+import Testing
+
+/// One at a time: each has a terminal that answers in a moment unless all answer at once.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PromptTests {
+  private let home = TemporaryHome()
+
+  /// The prompt of a store with some departures.
+  private func session(
+    _ arguments: [String] = [], showing prompt: String? = "larder>",
+    environment: [String: String] = [:]
+  ) throws -> TerminalSession {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    let store = try Store(at: home.path + "/store")
+    for number in 1...3 {
+      try store.namespace("departures").set("{\"train\":\(number)}", for: "Malm\u{F6} C:0\(number)")
+    }
+    try store.namespace("articles").set("text", for: "000011")
+    try store.close()
+    return try TerminalSession(
+      running: Workplace.programs + "/larder", [home.path + "/store"] + arguments,
+      showing: prompt, home: home, environment: environment, columns: 120)
+  }
+
+  /// What is on the screen below the two lines of the banner.
+  private func expect(
+    _ lines: [String], of session: TerminalSession, at location: SourceLocation = #_sourceLocation
+  ) {
+    session.expect("\(lines)", at: location) { Array($0.lines.dropFirst(2)) == lines }
+  }
+
+  @Test func `a banner says where one is`() throws {
+    let session = try session()
+    session.expect("the banner") { screen in
+      screen.lines.first == "larder 1.0   \(home.path)/store   2 namespaces, 4 entries, 37 B"
+        && screen.lines.dropFirst().first == "help lists the commands, Tab completes, ^D leaves."
+    }
+    try session.type("\u{4}")
+    #expect(try session.terminal.waitForExit() == 0)
+  }
+
+  @Test func `commands are answered, and use changes the prompt`() throws {
+    let session = try session()
+    try session.type("use articles\rkeys\r")
+    expect(
+      [
+        "larder> use articles", "articles> keys", "key       size  expires",
+        "\"000011\"   4 B  never", "articles>",
+      ], of: session)
+    try session.type("quit 3\r")
+    #expect(try session.terminal.waitForExit() == 3)
+  }
+
+  @Test func `an error points at the word and ends nothing`() throws {
+    let session = try session(["-n", "departures"], showing: "departures>")
+    try session.type("expire Malm* 1mo\r")
+    expect(
+      [
+        "departures> expire Malm* 1mo", "                         ^^^",
+        "error: \"1mo\" is not a duration: months vary", "hint: say 30d or 4w   (help times)",
+        "departures>",
+      ], of: session)
+  }
+
+  @Test func `what a pattern found is asked about`() throws {
+    let session = try session()
+    try session.type("evict @departures Malm*\r")
+    session.expect("the question") { $0.line.hasPrefix("Evict 3 entries (33 B), such as") }
+    try session.type("n\r")
+    session.expect("the prompt") { $0.line == "larder>" }
+    try session.type("count @departures\r")
+    session.expect("all of them") { $0.lines.contains("3 entries, 33 B") }
+    try session.type("evict @departures Malm*\r")
+    session.expect("the question") { $0.line.hasPrefix("Evict 3 entries (33 B), such as") }
+    try session.type("y\r")
+    session.expect("none of them") { $0.lines.contains("evicted 3 entries, 33 B, 0 left") }
+  }
+
+  @Test func `Tab completes commands, namespaces, options and keys`() throws {
+    let session = try session()
+    try session.type("cou\t@dep\t--exp\t\t")
+    session.expect("the list of options") { $0.lines.contains("--expiring  --expired") }
+    try session.type("\u{3}")
+    session.expect(line: "larder>")
+    try session.type("get @departures M\t2\t\r")
+    session.expect("the value") { $0.lines.contains("{ \"train\": 2 }") }
+  }
+
+  @Test func `a quote that is open goes on in the next line`() throws {
+    let session = try session()
+    try session.type("set @notes k 'one\r")
+    session.expect(line: "     \u{2026}>")
+    try session.type("two'\r")
+    session.expect("the answer") { $0.lines.contains("set notes \"k\" (7 B), never expires") }
+    try session.type("get 'open\r")
+    session.expect(line: "     \u{2026}>")
+    try session.type("\u{3}")
+    session.expect(line: "larder>")
+    try session.type("get @notes k\r")
+    session.expect("the value") { $0.lines.suffix(3) == ["one", "two", "larder>"] }
+  }
+
+  @Test func `^C stops a command and leaves the prompt`() throws {
+    let session = try session()
+    try session.type("stats --every 1h\r")
+    session.expect("the statistics") { $0.lines.contains { $0.hasPrefix("found of all") } }
+    try session.type("\u{3}")
+    session.expect("the prompt") { $0.line == "larder>" }
+    try session.type("echo still here\r")
+    session.expect("an answer") { $0.lines.contains("still here") }
+  }
+
+  @Test func `a store that is open for reading shows it`() throws {
+    let session = try session(["--read-only"], showing: "larder (read-only)>")
+    try session.type("set @a k v\r")
+    session.expect("the refusal") { $0.lines.contains { $0.contains("open for reading only") } }
+  }
+
+  @Test func `the rc file is run at the prompt, unless it is not wanted`() throws {
+    try home.write("use articles\nkesy\n", to: ".config/larder/rc")
+    let session = try session(showing: "articles>")
+    session.expect("its error") { $0.lines.contains { $0.contains("rc:2:1: there is no command") } }
+    _ = try self.session(["--no-rc"])
+  }
+
+  @Test func `nothing is held while the prompt waits`() throws {
+    let session = try session()
+    try session.type("keys @departures\r")
+    session.expect("the list") { $0.lines.last == "larder>" && $0.lines.count > 5 }
+    let store = try Store(at: home.path + "/store")
+    for number in 0..<5 { try store.namespace("articles").set("new", for: "\(number)") }
+    #expect(try store.statistics().readers.allSatisfy { ($0.age ?? 0) == 0 })
+  }
+
+  @Test func `a terminal that cannot move its cursor has a prompt as well`() throws {
+    let session = try session(environment: ["TERM": "dumb"])
+    try session.type("count @articles\r")
+    session.expect("the answer") { $0.lines.contains("1 entry, 4 B") && $0.line == "larder>" }
+  }
+
+  @Test func `^C ends a script`() throws {
+    let session = try session(
+      ["-e", "echo ready", "-e", "stats --every 1h"], showing: nil)
+    session.expect("the statistics") { $0.lines.contains { $0.hasPrefix("articles") } }
+    try session.type("\u{3}")
+    #expect(try session.terminal.waitForExit() == 130)
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderShell
+
+/// What `Docs/Shell.md` says is so. With `RECORD` set it is made so, to be read before it is believed.
+@Suite struct DocumentTests {
+  private static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Docs/Shell.md")
+
+  private let text: String
+
+  init() throws { text = try String(contentsOf: Self.url, encoding: .utf8) }
+
+  private func expect(_ expected: String) throws {
+    if ProcessInfo.processInfo.environment["RECORD"] != nil {
+      try expected.write(to: Self.url, atomically: true, encoding: .utf8)
+    } else {
+      #expect(text == expected)
+    }
+  }
+
+  @Test func `the tables are those of the commands and the filters`() throws {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    for (name, table) in [("commands", Self.commands), ("filters", Self.filters)] {
+      let start = try #require(lines.firstIndex(of: "<!-- \(name) -->"))
+      let end = try #require(lines[start...].firstIndex(of: "<!-- end -->"))
+      lines.replaceSubrange(start + 1..<end, with: table)
+    }
+    try expect(lines.joined(separator: "\n"))
+  }
+
+  private static var commands: [String] {
+    CommandSpec.Group.allCases.flatMap { group -> [String] in
+      let commands = CommandTable.standard.commands.filter { $0.group == group }
+      return ["", "**\(group.rawValue)**", "", "| Command | Also | |", "| --- | --- | --- |"]
+        + commands.map { command in
+          let usage = command.usage.replacingOccurrences(of: "|", with: "\\|")
+          let aliases = command.aliases.map { "`\($0)`" }.joined(separator: " ")
+          return "| `\(usage)` | \(aliases) | \(command.summary) |"
+        }
+    } + [""]
+  }
+
+  private static var filters: [String] {
+    ["", "| Option | |", "| --- | --- |"]
+      + Selection.options.map { option in
+        let usage = option.usage.replacingOccurrences(of: "|", with: "\\|")
+        return "| `\(usage)` | \(option.summary) |"
+      } + [""]
+  }
+
+  /// One session runs through the whole document.
+  @Test func `the sessions at the prompt answer as they are shown`() throws {
+    let shell = try Shell(hasPerson: true)
+    try shell.fillStation()
+    var result: [String] = []
+    var isSession = false
+    var isAnswer = false
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+      if line.hasPrefix("```") {
+        isSession = line == "```larder"
+        isAnswer = false
+        result.append(line)
+        continue
+      }
+      let prompt = shell.session.promptName + "> "
+      if isSession, line.hasPrefix(prompt) {
+        isAnswer = true
+        result.append(line)
+        let answer = shell.answer(to: String(line.dropFirst(prompt.count)), behind: prompt)
+        result += answer.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+          .map(String.init)
+      } else if !isAnswer {
+        result.append(line)
+      }
+    }
+    try expect(result.joined(separator: "\n"))
+  }
+}
+
+extension Shell {
+  /// What a person would see below a line at the prompt.
+  fileprivate func answer(to line: String, behind prompt: String) -> String {
+    let asked = questions.count
+    var answer = ""
+    do {
+      answer = try self(line)
+    } catch let error as ShellError {
+      answer = error.prompted(promptWidth: prompt.count)
+    } catch {
+      answer = "\(error)\n"
+    }
+    let question = questions.dropFirst(asked).map { $0 + " [y/N] y\n" }.joined()
+    return question + answer
+  }
+
+  /// The store of the document: the departures of two stations, articles and a picture.
+  fileprivate func fillStation() throws {
+    let departures = store.namespace("departures")
+    for number in 1...40 {
+      let key = "Malm\u{F6} C:" + (number < 10 ? "0" : "") + "\(number)"
+      let value =
+        "{\"train\":\(300 + number),\"to\":\"\(number.isMultiple(of: 3) ? "Kiruna" : "Lund")\",\"track\":\(number % 8 + 1)}"
+      try departures.set(value, for: key, expires: .after(.minutes(number)))
+    }
+    for number in 1...8 {
+      try departures.set(
+        "{\"train\":\(90 + number)}", for: "Kiruna:0\(number)", expires: .after(.hours(number)))
+    }
+    let articles = store.namespace("articles")
+    for number in 11...25 {
+      try articles.set(String(repeating: "news ", count: number * 20), for: "0000\(number)")
+    }
+    let png: [UInt8] = [
+      0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 73, 72, 68, 82,
+    ]
+    try store.namespace("thumbs").set(png, for: "0113")
+    clock.advance(by: .seconds(90))
+  }
+}
