@@ -21,8 +21,11 @@ import Testing
         }
         defer { isOver.store(true, ordering: .relaxed) }
         for round in 0..<1500 {
-          for key in [thread, thread + 2, thread + 4, thread + 6] {
-            try notes.set("old", for: key, expires: .after(.zero))
+          let keys = [thread, thread + 2, thread + 4, thread + 6]
+          try store.write { batch in
+            for key in keys { try batch.set("old", for: key, in: notes, expires: .after(.zero)) }
+          }
+          for key in keys {
             try notes.set("new \(round)", for: key, expires: .never)
             if try notes.text(key) != "new \(round)" { lost.add() }
           }
@@ -65,7 +68,7 @@ import Testing
         let notes = store.namespace("notes")
         if thread == 0 {
           defer { isOver.store(true, ordering: .sequentiallyConsistent) }
-          for round in 1...600 {
+          for round in 1...300 {
             try store.write { batch in
               for key in 0..<10 { try batch.set("\(round)", for: key, in: notes) }
             }

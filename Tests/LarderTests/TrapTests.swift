@@ -50,14 +50,14 @@ import Testing
       { _ in CatalogueKey.namespace("notes") }, { _ in CatalogueKey.format },
     ]
     for key in keys {
-      for fill in [UInt8(0), 0x7F, 0x80, 0xFF] {
-        for length in [0, 1, 7, 8, 71, 72, 263, 264, 1000] {
+      for fill in [UInt8(0), 0x7F, 0xFF] {
+        for length in [0, 8, 71, 264, 1000] {
           try withDamaged { transaction, _, id in
             try transaction.put([UInt8](repeating: fill, count: length), for: key(id), in: .main)
           }
         }
       }
-      for _ in 0..<20 {
+      for _ in 0..<8 {
         let bytes = (0..<dice.roll(0..<300)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
         try withDamaged { transaction, _, id in try transaction.put(bytes, for: key(id), in: .main)
         }
@@ -94,7 +94,7 @@ import Testing
 
   @Test func `entries of random bytes do not trap`() throws {
     var dice = Dice(seed: 7)
-    for _ in 0..<60 {
+    for _ in 0..<40 {
       try withDamaged { transaction, _, id in
         for key in ["k", "l", "m", "n"] {
           var bytes = (0..<dice.roll(0..<200)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }

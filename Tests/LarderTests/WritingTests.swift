@@ -72,6 +72,22 @@ import Testing
     }
   }
 
+  @Test(
+    .enabled(if: setting("LARDER_TEST_LARGE", otherwise: 0) > 0, "takes 3 GB of memory and disk"))
+  func `a rule lets a value have 1 GiB`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(largestValue: 1 << 30), for: "notes")
+      try notes.set([UInt8](repeating: 7, count: 1 << 30), for: "k")
+      #expect(try notes.withValue(for: "k") { bytes in bytes[bytes.count - 1] } == 7)
+      #expect(
+        failure { try notes.set([UInt8](repeating: 7, count: 1 << 30 + 1), for: "k") } == .overLimit
+      )
+      #expect(try notes.touch("k", expires: .after(.hours(1))))
+      #expect(try notes.remove("k"))
+    }
+  }
+
   @Test func `a refused write changes nothing at all`() throws {
     try withStore { store, _ in
       let notes = store.namespace("notes")

@@ -11,20 +11,25 @@ import LMDB
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
+    "churn": { try $0.churn() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
     "descriptors": { try $0.listDescriptors() },
+    "expired": { try $0.removeExpired() },
     "fail-meta": { try $0.failMetaWrite() },
     "fill": { try $0.fill() },
     "fork": { try $0.fork() },
     "fork-in-read": { try $0.forkInRead() },
     "fork-in-write": { try $0.forkInWrite() },
+    "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
     "hold": { try $0.hold() },
     "lose-locks": { try $0.loseLocks() },
     "no-room": { try $0.growWithoutRoom() },
+    "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "read": { try $0.read() },
+    "write": { try $0.writeEntries() },
   ]
 
   static func main() {

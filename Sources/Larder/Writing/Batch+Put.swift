@@ -109,13 +109,17 @@ extension Batch {
   ) throws(LarderError) -> Int {
     var header = header
     header.fieldsCount = UInt32(fields.count)
-    var body = fields
-    body.append(contentsOf: payload)
-    header.checksum = header.expectedChecksum(id: slot.span.namespaceID, key: key, body: body.span)
-    var record: [UInt8] = []
-    record.reserveCapacity(EntryHeader.size + body.count)
-    header.append(to: &record)
-    record.append(contentsOf: body)
+    // The value may be large: it is copied once, and the header written over when the checksum is known.
+    var record = [UInt8](repeating: 0, count: EntryHeader.size)
+    record.reserveCapacity(EntryHeader.size + fields.count + payload.count)
+    record += fields
+    record.append(contentsOf: payload)
+    header.checksum = header.expectedChecksum(
+      id: slot.span.namespaceID, key: key,
+      body: record.span.extracting(EntryHeader.size..<record.count))
+    var head: [UInt8] = []
+    header.append(to: &head)
+    record.replaceSubrange(0..<EntryHeader.size, with: head)
     try change { transaction throws(LMDBError) in try transaction.put(record, for: slot, in: .main)
     }
     return record.count

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// A running `LarderPeer`. It is killed when the test lets go of it.
+final class OtherProcess {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private var rest = Data()
+
+  /// - Parameter prefix: a command that runs the peer, such as `setpriv` with its arguments.
+  init(_ scenario: String, _ store: String, _ arguments: String..., under prefix: [String] = [])
+    throws
+  {
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = prefix + [Self.executable, scenario, store] + arguments
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+  }
+
+  private static let executable: String = {
+    var directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    while directory.pathComponents.count > 1 {
+      let candidate = directory.appendingPathComponent("LarderPeer").path
+      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+      directory.deleteLastPathComponent()
+    }
+    return "LarderPeer"
+  }()
+
+  /// The next line; nil when the peer has ended.
+  func line() -> String? {
+    while true {
+      if let end = rest.firstIndex(of: 0x0A) {
+        let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+        rest.removeSubrange(rest.startIndex...end)
+        return line
+      }
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty { return nil }
+      rest += more
+    }
+  }
+
+  var isRunning: Bool { process.isRunning }
+
+  func endInput() throws { try input.fileHandleForWriting.close() }
+
+  func kill() {
+    if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+
+  deinit { kill() }
+}

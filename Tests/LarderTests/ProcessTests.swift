@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite struct ProcessTests {
+  @Test func `100,000 reads in another process see nothing that was cleared or renamed away`()
+    throws
+  {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let notes = store.namespace("notes")
+      try notes.set("0", for: 0)
+      let generation = path + "/s.generation"
+      #expect(FileManager.default.createFile(atPath: generation, contents: Data("-0000001".utf8)))
+      let file = try FileHandle(forWritingTo: URL(fileURLWithPath: generation))
+      let peer = try OtherProcess("generations", store.path, "100000")
+      #expect(peer.line() == "open")
+      var round = 0
+      while peer.isRunning {
+        round += 1
+        try store.write { batch in
+          for key in 0..<10 { try batch.set("\(round)", for: key, in: notes) }
+        }
+        if round % 3 == 0 {
+          try store.rename("notes", to: "old-\(round)")
+        } else {
+          try notes.clear()
+        }
+        let text = String(round)
+        let number = String(repeating: "0", count: 8 - text.count) + text
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: Data(number.utf8))
+      }
+      #expect(peer.line() == "old 0")
+      let hits = peer.line().flatMap { Int($0.dropFirst(5)) }
+      #expect((hits ?? 0) > 100, "\(hits as Any) hits in \(round) rounds")
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `another process's removal of an expired entry never destroys a newer write`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let notes = store.namespace("notes")
+      try notes.set("v", for: 0)
+      let peer = try OtherProcess("expired", store.path)
+      #expect(peer.line() == "open")
+      var lost = 0
+      for round in 0..<100 {
+        try store.write { batch in
+          for key in 0..<4 { try batch.set("old", for: key, in: notes, expires: .after(.zero)) }
+        }
+        for key in 0..<4 { try notes.set("new \(round)", for: key) }
+        for key in 0..<4 where try notes.text(key) != "new \(round)" { lost += 1 }
+      }
+      #expect(lost == 0)
+      try peer.endInput()
+      #expect(peer.line() == "closed")
+      #expect(try notes.count() == 4)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `what several processes write at once is all there and counted exactly`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let peers = try (0..<3).map { try OtherProcess("write", store.path, "\($0)", "100") }
+      for peer in peers { #expect(peer.line() == "written") }
+      for peer in peers { peer.kill() }
+      let notes = store.namespace("notes")
+      #expect(try notes.count() == 270)
+      for peer in 0..<3 {
+        for number in 0..<100 {
+          let expected = number % 10 == 0 ? nil : "second \(peer) \(number)"
+          #expect(try notes.text("\(peer) \(number)") == expected)
+        }
+      }
+      let removals = try notes.removals
+      #expect(removals[.replaced] == 300 && removals[.removed] == 30)
+      // 300 reads of the others, which merged them when they closed, and 300 of this one.
+      let reads = try notes.reads
+      #expect(reads.hits == 540 && reads.absent == 60)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `a process that is killed in the midst of everything leaves a sound store`() throws {
+    try withDirectory { path in
+      for round in 0..<8 {
+        let peers = try (0..<2).map { _ in try OtherProcess("churn", path + "/s") }
+        for peer in peers { #expect(peer.line() == "open") }
+        for peer in peers { #expect(peer.line() == "busy") }
+        for peer in peers { peer.kill() }
+        let store = try Store(at: path + "/s")
+        let verification = try store.verify()
+        #expect(verification.faults == [], "round \(round)")
+        try store.namespace("notes-0").set("v", for: "k")
+        #expect(try store.namespace("notes-0").text("k") == "v")
+        try store.close()
+      }
+    }
+  }
+
+  @Test func `rules and overrides hold for every process`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      try store.declare(Rules(largestValue: 3), for: "notes")
+      let peer = try OtherProcess("write", store.path, "0", "1")
+      #expect(peer.line()?.hasPrefix("error") == true)
+      try store.override(Rules.Overrides(largestValue: 100), for: "notes")
+      let second = try OtherProcess("write", store.path, "0", "1")
+      #expect(second.line() == "written")
+      try store.close()
+    }
+  }
+
+  @Test func `a user who may not is refused, and the store stays as it is`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      try store.namespace("notes").set("v", for: "k")
+      try store.close()
+      // As root, the peer runs as nobody; otherwise without the permission that root would not need.
+      let isRoot = getuid() == 0
+      let prefix = isRoot ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
+      let mode = isRoot ? 0o700 : 0o500
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path + "/s")
+      #expect(try OtherProcess("larder", path + "/s", under: prefix).line() == "refused cannotOpen")
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path + "/s")
+      #expect(try OtherProcess("larder", path + "/s").line() == "opened")
+    }
+  }
+}
