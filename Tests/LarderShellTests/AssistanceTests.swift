@@ -17,7 +17,7 @@ import Testing
     #expect(
       text.hasPrefix("usage: evict SELECTION [--dry-run] [--yes] [--verbose]\n\nRemoves entries."))
     #expect(text.contains("Also: delete, del, rm."))
-    #expect(text.contains("evict @articles --older 7d --idle 2d --dry-run  # a preview"))
+    #expect(text.contains("evict @articles --older 7d --larger 10kB --dry-run  # a preview"))
   }
 
   @Test(arguments: [

@@ -42,7 +42,9 @@ extension Session {
     var left = most ?? .max
     // What fails at once fails before anything is printed.
     var entries = try list.next(min(left, Self.batch))
-    if presentation.mode == .table, entries.isEmpty { try write(presentation.lines(["no entries"])) }
+    if presentation.mode == .table, entries.isEmpty {
+      try write(presentation.lines(["no entries"]))
+    }
     try write(writer.begin())
     while !entries.isEmpty {
       left -= entries.count
