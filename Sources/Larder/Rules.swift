@@ -54,6 +54,10 @@ public struct Rules: Hashable, Sendable, Codable {
         .invalidArgument, "a largest value of \(largestValue) bytes is not possible",
         hint: "say 1 to \(Self.largestPossibleValue) bytes (1 GiB)")
     }
+    if case .after(let lifetime) = expires, lifetime < .zero {
+      throw LarderError(
+        .invalidArgument, "a lifetime of \(lifetime) is not possible", hint: "say zero or more")
+    }
     guard stale >= .zero else {
       throw LarderError(
         .invalidArgument, "a stale window of \(stale) is not possible", hint: "say zero or more")

@@ -30,10 +30,13 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 
   public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
-  /// RFC 3339, in UTC, with milliseconds.
+  /// RFC 3339, in UTC, with milliseconds; the bare number for years that it cannot say, before 0 and after 9999.
   public var description: String {
+    guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else {
+      return "\(milliseconds) ms since 1970"
+    }
     // The formatter cuts; half a millisecond keeps what binary fractions lack from costing a whole one.
-    Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).formatted(
+    return Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).formatted(
       .iso8601.year().month().day().time(includingFractionalSeconds: true)
         .timeZone(separator: .omitted))
   }

@@ -20,6 +20,7 @@ enum TerminalSignals {
   }
 
   private static let interrupts = Atomic(0)
+  private static let answered = Atomic(0)
   private static let resizes = Atomic(0)
   private static let suspensions = Atomic(0)
   private static let continuations = Atomic(0)
@@ -32,6 +33,17 @@ enum TerminalSignals {
       resizes: resizes.load(ordering: .relaxed),
       suspensions: suspensions.load(ordering: .relaxed),
       continuations: continuations.load(ordering: .relaxed))
+  }
+
+  /// After so many interrupts that nobody answered the process ends.
+  private static let patience = 3
+
+  static var pendingInterrupts: Int {
+    interrupts.load(ordering: .relaxed) - answered.load(ordering: .relaxed)
+  }
+
+  static func answerInterrupts() {
+    answered.store(interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }
 
   /// What to wait on, once `hang()` was called.
@@ -90,7 +102,9 @@ enum TerminalSignals {
   private static func note(_ signal: Int32) {
     let before = errno
     switch signal {
-    case SIGINT: interrupts.add(1, ordering: .relaxed)
+    case SIGINT:
+      interrupts.add(1, ordering: .relaxed)
+      if pendingInterrupts >= patience { _exit(130) }
     case SIGWINCH: resizes.add(1, ordering: .relaxed)
     case SIGTSTP: suspensions.add(1, ordering: .relaxed)
     default: continuations.add(1, ordering: .relaxed)

@@ -9,7 +9,7 @@ struct StoreState: Equatable {
   var entries: UInt64 = 0
   var bytes: UInt64 = 0
   var stored: UInt64 = 0
-  /// The latest moment at which something was written or purged.
+  /// When something was last written or purged, by the clock of whoever did.
   var newestStamp: UInt64 = 0
   /// One more than the monotonic moment at which a purge first met a clock that had jumped ahead; 0 if none did.
   var suspectSince: UInt64 = 0

@@ -80,7 +80,12 @@ extension Namespace {
     let transaction = try core.beginRead()
     let id = try core.identify(handle, in: transaction)
     return try key.withKeyBytes { key in
-      PageCursor(store: core.identity, slot: StoredKey.entry(key, in: id))
+      guard (1...Key.longest).contains(key.count) else {
+        throw LarderError(
+          .invalidArgument, "there is no place behind a key of \(key.count) bytes",
+          hint: "use 1 to \(Key.longest) bytes")
+      }
+      return PageCursor(store: core.identity, slot: StoredKey.entry(key, in: id))
     }
   }
 

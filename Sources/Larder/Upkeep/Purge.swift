@@ -12,12 +12,25 @@ extension Store {
     try checkWritable()
     return try core.purge(only: nil)
   }
+
+  /// Purges like ``purge()``, or one namespace, for as long as `goesOn` says between batches.
+  package func purge(
+    only namespace: Namespace?, while goesOn: () -> Bool
+  ) throws(LarderError) -> Removal {
+    try checkWritable()
+    return try core.purge(only: namespace, while: goesOn)
+  }
 }
 
 extension StoreCore {
   static let purgedPerBatch = 500
 
-  func purge(only namespace: Namespace?) throws(LarderError) -> Removal {
+  /// Purges everything or one namespace, and asks between batches whether to go on.
+  ///
+  /// Returns what was removed until then. What clearing has left is reclaimed only if nobody objected.
+  func purge(
+    only namespace: Namespace?, while goesOn: () -> Bool = { true }
+  ) throws(LarderError) -> Removal {
     var total = Removal()
     var position: [UInt8]?
     repeat {
@@ -28,8 +41,11 @@ extension StoreCore {
       }
       total += removal
       position = reached
+      guard goesOn() else { return total }
     } while position != nil
-    while try write({ batch in try batch.reclaim(limit: Self.purgedPerBatch) }) > 0 {}
+    while try write({ batch in try batch.reclaim(limit: Self.purgedPerBatch) }) > 0 {
+      guard goesOn() else { return total }
+    }
     return total
   }
 }

@@ -3,7 +3,7 @@ import Larder
 extension CommandSpec {
   static let namespaces = CommandSpec(
     "namespaces", aliases: ["ns", "ls"], .looking, .reads,
-    "Lists the namespaces with their entries, size and limit.",
+    "Lists the namespaces with their entries, size, next expiry and limit.",
     options: [.value("--sort", .choice(["size", "entries", "name"]), "the order")],
     examples: [
       Example("namespaces", "all of them, by name"),
@@ -26,14 +26,17 @@ extension CommandSpec {
       Column("stored", in: .data),
       Column("share", in: [.table, .data]),
       Column("bar", title: "", in: .table),
+      Column("next_expiry", title: "next expiry", in: [.table, .data]),
       Column("lifetime", in: [.table, .data]),
       Column("largest_value", title: "largest", in: [.table, .data]),
     ]
+    let next = try session.store.nextExpiries()
     let rows = namespaces.map { namespace -> [Cell] in
       let share = Double(namespace.bytes) / Double(bytes)
       return [
         .text(namespace.name), .number(namespace.entries), .size(namespace.bytes),
-        .size(namespace.stored), .share(share), .bar(share), .lifetime(namespace.rules.expires),
+        .size(namespace.stored), .share(share), .bar(share),
+        next[namespace.name].map { .expiry($0) } ?? .null, .lifetime(namespace.rules.expires),
         .size(namespace.rules.largestValue),
       ]
     }

@@ -27,7 +27,8 @@ extension Session {
           for entry in entries {
             let namespace = store.namespace(entry.namespace)
             guard let present = try batch.entry(for: entry.key, in: namespace),
-              selection.filters.isEmpty || present.version == entry.version
+              selection.filters.isEmpty
+                || (present.version, present.expires) == (entry.version, entry.expires)
             else { continue }
             if try change(&batch, namespace, present) {
               tallies[entry.namespace, default: Tally()].add(present)

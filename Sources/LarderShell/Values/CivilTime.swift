@@ -77,7 +77,8 @@ extension Int {
 }
 
 extension Timestamp {
-  /// RFC 3339 in UTC with milliseconds, so that text sorts as time does.
+  /// RFC 3339 in UTC with milliseconds, so that text sorts as time does. For a year that takes more than four digits,
+  /// ISO 8601's expanded form with its sign.
   var rfc3339: String {
     let time = CivilTime(self)
     var text: [UInt8] = []
@@ -88,7 +89,13 @@ extension Timestamp {
       }
       text.append(contentsOf: end.utf8)
     }
-    append(time.year, 4, "-")
+    if (0...9999).contains(time.year) {
+      append(time.year, 4, "-")
+    } else {
+      let digits = String(time.year.magnitude)
+      let zeroes = String(repeating: "0", count: max(6 - digits.count, 0))
+      text += Array(((time.year < 0 ? "-" : "+") + zeroes + digits + "-").utf8)
+    }
     append(time.month, 2, "-")
     append(time.day, 2, "T")
     append(time.hour, 2, ":")
