@@ -7,11 +7,11 @@ struct ModelRun {
   private let path: String
   private let options: Store.Options
   private let clock = ManualClock()
-  private var store: Store
-  private var model: Model
-  private var dice: Dice
+  var store: Store
+  var model: Model
+  var dice: Dice
   private let names = ["a", "b", "c"]
-  private let keys: [[UInt8]]
+  let keys: [[UInt8]]
 
   init(seed: Int, path: String) throws {
     var dice = Dice(seed: seed)
@@ -218,73 +218,5 @@ struct ModelRun {
     default: clock.set(to: clock.now.advanced(by: .hours(dice.roll(1..<30))))
     }
     model.now = clock.now.milliseconds
-  }
-
-  /// The living entries of a namespace by pages or by a scan, all of them or those with a prefix.
-  private mutating func list(_ name: String) throws {
-    let notes = store.namespace(name)
-    let whole = keys[dice.roll(0..<keys.count)]
-    let prefix = Array(whole.prefix(dice.chance(50) ? 0 : dice.roll(0..<whole.count + 1)))
-    let expected = (model.spaces[name]?.entries ?? [:])
-      .filter { $0.value.state(at: model.now) != .expired && $0.key.starts(with: prefix) }
-    var found: [[UInt8]] = []
-    if dice.chance(50) {
-      var cursor: PageCursor?
-      repeat {
-        let page = try notes.page(limit: dice.roll(1..<9), after: cursor, prefix: prefix)
-        found += page.items.map(\.key.bytes)
-        cursor = page.next
-      } while cursor != nil
-    } else {
-      try notes.scan(prefix: prefix) { entry, bytes in
-        #expect(expected[entry.key.bytes]?.value == bytes.indices.map { bytes[$0] })
-        found.append(entry.key.bytes)
-        return true
-      }
-    }
-    let order = expected.keys.map { StoredKey($0.span).bytes }.sorted {
-      $0.lexicographicallyPrecedes($1)
-    }
-    #expect(found.map { StoredKey($0.span).bytes } == order)
-  }
-
-  /// Everything in the store against everything in the model.
-  private mutating func compare() throws {
-    let statistics = try store.statistics()
-    model.settle()
-    let faults = try store.verify().faults
-    try #require(faults == [])
-    #expect(statistics.namespaces.map(\.facts.name) == model.spaces.keys.sorted())
-    for namespace in statistics.namespaces {
-      let space = try #require(model.spaces[namespace.facts.name])
-      #expect(namespace.facts.entries == space.entries.count)
-      #expect(namespace.facts.bytes == space.bytes)
-      #expect(namespace.removals[.removed] == space.removed)
-      #expect(namespace.removals[.replaced] == space.replaced)
-      #expect(namespace.removals[.expired] == space.expired)
-      #expect(namespace.removals[.cleared] == space.cleared)
-      for key in keys {
-        let found = try store.namespace(namespace.facts.name).entry(for: key)
-        #expect(found.map { Model.Entry($0) } == space.entries[key].map { $0.withoutValue })
-        #expect(found?.state == space.entries[key]?.state(at: model.now))
-      }
-    }
-  }
-}
-
-extension Model.Entry {
-  /// What facts tell; of the value its length.
-  init(_ facts: Entry) {
-    self.init(
-      value: [UInt8](repeating: 0, count: facts.size), written: facts.written.milliseconds,
-      expires: facts.expires?.milliseconds ?? .max,
-      staleUntil: facts.staleUntil?.milliseconds ?? facts.expires?.milliseconds ?? .max,
-      tags: facts.tags, owner: facts.owner, entityTag: facts.entityTag, isPinned: facts.isPinned)
-  }
-
-  var withoutValue: Self {
-    var copy = self
-    copy.value = [UInt8](repeating: 0, count: value.count)
-    return copy
   }
 }
