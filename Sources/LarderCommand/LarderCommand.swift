@@ -18,7 +18,6 @@ import LarderTerminal
 
   static func main() {
     Interrupts.install()
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    exit(Program.run(arguments, environment: ProcessInfo.processInfo.environment))
+    exit(Program.run(Terminal.arguments, environment: ProcessInfo.processInfo.environment))
   }
 }

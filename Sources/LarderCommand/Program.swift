@@ -5,8 +5,16 @@ import LarderTerminal
 
 /// One run of the program, from its arguments to its exit code.
 enum Program {
-  static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
+  /// An argument that is not UTF-8 is nil: a command must not silently be about another key than was meant.
+  static func run(_ words: [String?], environment: [String: String]) -> Int32 {
+    let arguments = words.compactMap { $0 }
     var messages = Messages(isJSON: Messages.isJSON(arguments))
+    if let index = words.firstIndex(of: nil) {
+      return messages.tell(
+        ShellError(
+          .usage, "argument \(index + 1) is not UTF-8",
+          hint: "say its bytes: hex:ff for a key or a value"))
+    }
     do {
       let options = try Options.reading(arguments)
       messages.isJSON = [.json, .jsonl].contains(try options.mode)

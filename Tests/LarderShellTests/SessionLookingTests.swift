@@ -9,10 +9,10 @@ import Testing
     try shell.fill()
     #expect(
       try shell("ns --sort size") == """
-        namespace   entries  size  share                        lifetime  largest
-        articles          3  3 kB   98 %  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{258B}  never       64 MB
-        departures        5  55 B    2 %  \u{258D}                     never       64 MB
-        thumbs            1  12 B    0 %  \u{258F}                     never       64 MB
+        namespace   entries  size  share                        next expiry  limit
+        articles          3  3 kB   98 %  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{258B}  \u{2014}            64 MB
+        departures        5  55 B    2 %  \u{258D}                     in 15 min    64 MB
+        thumbs            1  12 B    0 %  \u{258F}                     \u{2014}            64 MB
 
         """)
     #expect(

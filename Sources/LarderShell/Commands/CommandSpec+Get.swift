@@ -31,7 +31,8 @@ extension CommandSpec {
     let mode = session.presentation.mode
     switch mode {
     // No value can send an escape sequence to a terminal, unless raw is asked for.
-    case .table, .plain where mode == .table || session.settings.isTerminal: try show(keys, of: namespace, call, session)
+    case .table: try show(keys, of: namespace, call, session)
+    case .plain where session.settings.isTerminal: try show(keys, of: namespace, call, session)
     case .plain, .raw, .auto: try pass(keys, of: namespace, mode, call, session)
     case .json, .jsonl, .csv: try list(keys, of: namespace, call, session)
     }

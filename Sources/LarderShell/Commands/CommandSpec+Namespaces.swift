@@ -27,8 +27,8 @@ extension CommandSpec {
       Column("share", in: [.table, .data]),
       Column("bar", title: "", in: .table),
       Column("next_expiry", title: "next expiry", in: [.table, .data]),
-      Column("lifetime", in: [.table, .data]),
-      Column("largest_value", title: "largest", in: [.table, .data]),
+      Column("lifetime", in: .data),
+      Column("largest_value", title: "limit", in: [.table, .data]),
     ]
     let next = try session.store.nextExpiries()
     let rows = namespaces.map { namespace -> [Cell] in
