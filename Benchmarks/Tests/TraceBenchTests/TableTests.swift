@@ -34,11 +34,11 @@ struct TableTests {
   }
 
   @Test func `the exact table keeps a ghost for twice as many evictions as entries`() {
-    expectLifetime(of: ExactTable(entries: 10, keys: 100), entries: 10)
+    expectLifetime(of: ExactTable<Ghosts2>(entries: 10, keys: 100), entries: 10)
   }
 
   @Test func `so does the tagged table where nothing collides`() {
-    expectLifetime(of: TaggedTable(entries: 10, keys: 100), entries: 10)
+    expectLifetime(of: TaggedTable<Ghosts2>(entries: 10, keys: 100), entries: 10)
   }
 
   private func expectLifetime(of fresh: some AccessTable, entries: Int) {
@@ -59,7 +59,7 @@ struct TableTests {
 
   @Test func `the tagged table forgets little of as many marks as entries`() {
     let entries = 10_000
-    var table = TaggedTable(entries: entries, keys: entries)
+    var table = TaggedTable<Ghosts2>(entries: entries, keys: entries)
     for key in 0..<entries { table.setMark(Mark(frequency: key % 15 + 1, clock: 0), of: key) }
     let kept = (0..<entries).count { table.mark(of: $0).frequency == $0 % 15 + 1 }
     #expect(kept > entries * 95 / 100)

@@ -1,14 +1,14 @@
 /// An access table with a slot of its own for every key: what the tagged one is measured against, and right for memory.
-struct ExactTable: AccessTable {
-  static let name = "exact"
-  private let entries: Int
+struct ExactTable<Memory: GhostMemory>: AccessTable {
+  static var name: String { "exact" + Memory.suffix }
+  private let lifetime: Int
   private var marks: [Mark]
   private var ghosts: [(evicted: Int, part: Part, frequency: Int)]
   private var evictions: Int
 
   init(entries: Int, keys: Int) {
-    self.entries = entries
-    evictions = 2 * entries
+    lifetime = Memory.perEntry * entries
+    evictions = lifetime
     marks = Array(repeating: Mark(), count: keys)
     ghosts = Array(repeating: (0, .window, 0), count: keys)
   }
@@ -25,7 +25,7 @@ struct ExactTable: AccessTable {
     let ghost = ghosts[key]
     ghosts[key].evicted = 0
     let age = evictions - ghost.evicted
-    return age < 2 * entries ? Ghost(age: age, part: ghost.part, frequency: ghost.frequency) : nil
+    return age < lifetime ? Ghost(age: age, part: ghost.part, frequency: ghost.frequency) : nil
   }
 
   mutating func putGhost(of key: Int, part: Part, frequency: Int) {

@@ -1,7 +1,7 @@
 /// The access table as the store will map it: two words of 32 bits for an entry's marks, two for ghosts, and no keys.
 /// Keys that share a bucket and a tag share a word; a full bucket forgets.
-struct TaggedTable: AccessTable {
-  static let name = "tagged"
+struct TaggedTable<Memory: GhostMemory>: AccessTable {
+  static var name: String { "tagged" + Memory.suffix }
   private var touches: [TouchWord]
   private var ghosts: [GhostWord]
   private let touchBuckets: UInt64
@@ -11,13 +11,13 @@ struct TaggedTable: AccessTable {
   private let tick: Int
   private var evictions = 0
 
-  private static let touchWays = 8
-  private static let ghostWays = 4
+  private static var touchWays: Int { 8 }
+  private static var ghostWays: Int { 4 }
 
   init(entries: Int, keys: Int) {
-    lifetime = 2 * entries
+    lifetime = Memory.perEntry * entries
     tick = max(1, (lifetime + GhostWord.ages / 2 - 1) / (GhostWord.ages / 2))
-    touchBuckets = UInt64(max(1, lifetime / Self.touchWays))
+    touchBuckets = UInt64(max(1, 2 * entries / Self.touchWays))
     ghostBuckets = UInt64(max(1, lifetime / Self.ghostWays))
     touches = Array(repeating: .empty, count: Int(touchBuckets) * Self.touchWays)
     ghosts = Array(repeating: .empty, count: Int(ghostBuckets) * Self.ghostWays)

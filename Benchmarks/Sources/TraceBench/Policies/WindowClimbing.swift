@@ -14,6 +14,8 @@ struct FixedWindow: WindowClimbing {
 
 /// Goes on in a direction while the hit ratio grows, turns when it falls, with steps that fade until the ratio jumps.
 ///
+/// The first step grows the window: one of 1 % has nowhere else to go.
+///
 /// Einziger, Eytan, Friedman, Manes: Adaptive Software Cache Management (Middleware 2018), with Caffeine's constants.
 struct HillClimbing: WindowClimbing {
   static let policyName = "W-TinyLFU, climbing"
@@ -25,7 +27,7 @@ struct HillClimbing: WindowClimbing {
 
   init(capacity: Int) {
     self.capacity = capacity
-    step = -0.0625 * Double(capacity)
+    step = 0.0625 * Double(capacity)
   }
 
   mutating func change(hit: Bool) -> Int? {
