@@ -31,7 +31,7 @@ bench-smoke: packages
 	  .build/release/LarderBench reads --count 10000 --rounds 5 --operations 100000 && \
 	  .build/release/LarderBench upkeep --count 20000 --expired 5000
 
-# Replays the access traces in TRACES through cache policies; two minutes for nine million requests.
+# Replays the access traces in TRACES through cache policies; about a minute for nine million requests.
 traces:
 	cd Benchmarks && $(SWIFT) build -c release --product TraceBench
 	Benchmarks/.build/release/TraceBench "$(TRACES)" $(if $(JSON),--json "$(JSON)")
