@@ -1,6 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6), .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+  .strictMemorySafety(),
+]
+
 let package = Package(
   name: "larder-benchmarks",
   platforms: [.macOS(.v15)],
@@ -19,5 +25,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    // Access traces through cache policies; knows nothing of the store.
+    .executableTarget(
+      name: "TraceBench",
+      dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TraceBenchTests", dependencies: ["TraceBench"],
+      swiftSettings: strict),
   ]
 )

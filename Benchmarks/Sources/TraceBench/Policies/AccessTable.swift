@@ -1,0 +1,69 @@
+/// What is remembered of a cached entry's uses.
+struct Mark: Equatable {
+  /// 0 to 15, halved from time to time.
+  var frequency = 0
+  /// 0 to 3, lowered when the hand passes.
+  var clock = 0
+
+  static let mostFrequency = 15
+  static let mostClock = 3
+
+  mutating func hit() {
+    if clock < Self.mostClock {
+      clock += 1
+      frequency = min(Self.mostFrequency, frequency + 1)
+    }
+  }
+}
+
+/// The part of the queue an entry was evicted from.
+enum Part: Int {
+  case window
+  case main
+
+  var other: Part { self == .window ? .main : .window }
+}
+
+/// What is remembered of an evicted entry.
+struct Ghost: Equatable {
+  /// Evictions since.
+  var age: Int
+  var part: Part
+  var frequency: Int
+}
+
+/// How long ghosts live and how many words they get: so many for each entry.
+protocol GhostMemory: SendableMetatype {
+  static var perEntry: Int { get }
+  static var suffix: String { get }
+}
+
+/// What the store's access table is designed with.
+enum Ghosts2: GhostMemory {
+  static let perEntry = 2
+  static let suffix = ""
+}
+
+/// Twice the memory for ghosts: 8 bytes more an entry in the tagged table.
+enum Ghosts4: GhostMemory {
+  static let perEntry = 4
+  static let suffix = ", 4 ghosts"
+}
+
+/// The memory of `adaptive` beside its queue: marks of what is cached, ghosts of what was. It may forget; what is not
+/// found reads as an empty mark or no ghost.
+protocol AccessTable: SendableMetatype {
+  static var name: String { get }
+
+  init(entries: Int, keys: Int)
+
+  func mark(of key: Int) -> Mark
+  mutating func setMark(_ mark: Mark, of key: Int)
+  mutating func removeMark(of key: Int)
+  mutating func halveFrequencies()
+
+  /// Takes the ghost out if it is alive: evicted fewer than `GhostMemory.perEntry * entries` evictions ago.
+  mutating func takeGhost(of key: Int) -> Ghost?
+  /// Counts as an eviction.
+  mutating func putGhost(of key: Int, part: Part, frequency: Int)
+}

@@ -1,0 +1,125 @@
+/// The access table as the store will map it: two words of 32 bits for an entry's marks, two for ghosts, and no keys.
+/// Keys that share a bucket and a tag share a word; a full bucket forgets.
+struct TaggedTable<Memory: GhostMemory>: AccessTable {
+  static var name: String { "tagged" + Memory.suffix }
+  private var touches: [TouchWord]
+  private var ghosts: [GhostWord]
+  private let touchBuckets: UInt64
+  private let ghostBuckets: UInt64
+  private let lifetime: Int
+  /// Evictions in one unit of a ghost's age, chosen so that a ghost is dead before its age wraps.
+  private let tick: Int
+  private var evictions = 0
+
+  private static var touchWays: Int { 8 }
+  private static var ghostWays: Int { 4 }
+
+  init(entries: Int, keys: Int) {
+    lifetime = Memory.perEntry * entries
+    tick = max(1, (lifetime + GhostWord.ages / 2 - 1) / (GhostWord.ages / 2))
+    touchBuckets = UInt64(max(1, 2 * entries / Self.touchWays))
+    ghostBuckets = UInt64(max(1, lifetime / Self.ghostWays))
+    touches = Array(repeating: .empty, count: Int(touchBuckets) * Self.touchWays)
+    ghosts = Array(repeating: .empty, count: Int(ghostBuckets) * Self.ghostWays)
+  }
+
+  func mark(of key: Int) -> Mark {
+    let (bucket, tag) = touchPlace(of: key)
+    return bucket.first { touches[$0].tag == tag }.map { touches[$0].mark } ?? Mark()
+  }
+
+  mutating func setMark(_ mark: Mark, of key: Int) {
+    let (bucket, tag) = touchPlace(of: key)
+    let slot =
+      bucket.first { touches[$0].tag == tag }
+      ?? bucket.first { touches[$0] == .empty }
+      ?? bucket.first { touches[$0].mark.clock == 0 }
+      ?? bucket.lowerBound + Int(tag) % Self.touchWays
+    touches[slot] = TouchWord(tag: tag, mark: mark)
+  }
+
+  mutating func removeMark(of key: Int) {
+    let (bucket, tag) = touchPlace(of: key)
+    if let slot = bucket.first(where: { touches[$0].tag == tag }) { touches[slot] = .empty }
+  }
+
+  mutating func halveFrequencies() {
+    for slot in touches.indices {
+      var mark = touches[slot].mark
+      mark.frequency /= 2
+      touches[slot] = TouchWord(tag: touches[slot].tag, mark: mark)
+    }
+  }
+
+  mutating func takeGhost(of key: Int) -> Ghost? {
+    let (bucket, fingerprint) = ghostPlace(of: key)
+    guard let slot = bucket.first(where: { ghosts[$0].fingerprint == fingerprint }) else {
+      return nil
+    }
+    let word = ghosts[slot]
+    ghosts[slot] = .empty
+    let age = age(of: word)
+    return age < lifetime ? Ghost(age: age, part: word.part, frequency: word.frequency) : nil
+  }
+
+  mutating func putGhost(of key: Int, part: Part, frequency: Int) {
+    let (bucket, fingerprint) = ghostPlace(of: key)
+    let slot =
+      bucket.first { ghosts[$0].fingerprint == fingerprint }
+      ?? bucket.first { ghosts[$0] == .empty }
+      ?? bucket.max { age(of: ghosts[$0]) < age(of: ghosts[$1]) }
+      ?? bucket.lowerBound
+    ghosts[slot] = GhostWord(
+      fingerprint: fingerprint, age: evictions / tick % GhostWord.ages, part: part,
+      frequency: frequency)
+    evictions += 1
+  }
+
+  private func age(of word: GhostWord) -> Int {
+    let now = evictions / tick % GhostWord.ages
+    return (now - word.age + GhostWord.ages) % GhostWord.ages * tick
+  }
+
+  private func touchPlace(of key: Int) -> (bucket: Range<Int>, tag: UInt32) {
+    let hash = scatter(UInt64(key))
+    let first = Int(hash.multipliedFullWidth(by: touchBuckets).high) * Self.touchWays
+    return (first..<first + Self.touchWays, UInt32(hash & 0x3ff) % 0x3ff + 1)
+  }
+
+  private func ghostPlace(of key: Int) -> (bucket: Range<Int>, fingerprint: UInt32) {
+    let hash = scatter(UInt64(key))
+    let first = Int(hash.multipliedFullWidth(by: ghostBuckets).high) * Self.ghostWays
+    return (first..<first + Self.ghostWays, UInt32(hash & 0xffff) % 0xffff + 1)
+  }
+}
+
+/// Tag 10 (0 in an empty word), frequency 4, clock 2, last use 16. A trace has no clock, so the last use stays 0 here.
+struct TouchWord: Equatable {
+  private let bits: UInt32
+
+  static let empty = TouchWord(tag: 0, mark: Mark())
+
+  init(tag: UInt32, mark: Mark) {
+    bits = tag << 22 | UInt32(mark.frequency) << 18 | UInt32(mark.clock) << 16
+  }
+
+  var tag: UInt32 { bits >> 22 }
+  var mark: Mark { Mark(frequency: Int(bits >> 18 & 15), clock: Int(bits >> 16 & 3)) }
+}
+
+/// Fingerprint 16 (0 in an empty word), age 11, list 1, frequency 4; the age is the time of the eviction, which wraps.
+struct GhostWord: Equatable {
+  private let bits: UInt32
+
+  static let empty = GhostWord(fingerprint: 0, age: 0, part: .window, frequency: 0)
+  static let ages = 1 << 11
+
+  init(fingerprint: UInt32, age: Int, part: Part, frequency: Int) {
+    bits = fingerprint << 16 | UInt32(age) << 5 | UInt32(part.rawValue) << 4 | UInt32(frequency)
+  }
+
+  var fingerprint: UInt32 { bits >> 16 }
+  var age: Int { Int(bits >> 5 & 0x7ff) }
+  var part: Part { bits >> 4 & 1 == 0 ? .window : .main }
+  var frequency: Int { Int(bits & 15) }
+}

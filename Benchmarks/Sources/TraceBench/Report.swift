@@ -1,0 +1,162 @@
+import Foundation
+
+/// Cells as tables for people and as JSON for programs.
+struct Report {
+  private let cells: [Study.Cell]
+  private let policies: [String]
+  private let traces: [String]
+
+  init(_ cells: [Study.Cell], policies: [String], traces: [String]) {
+    self.cells = cells
+    self.policies = policies
+    self.traces = traces
+  }
+
+  /// The mean over all cells of one policy; a cell is a trace at a capacity.
+  struct Summary: Codable {
+    var policy: String
+    var cells: Int
+    var hitRatio: Double
+    var pointsBelowOPT: Double?
+    /// Points of hit ratio in the cell where the policy is worst, or least good, against LRU.
+    var worstAgainstLRU: Double?
+    var worstTrace: String?
+    var worstPercent: Double?
+    /// Over the cells of traces with sizes.
+    var byteHitRatio: Double?
+  }
+
+  var summaries: [Summary] {
+    let opt = ratios(of: OPT.name)
+    let lru = ratios(of: LRU.name)
+    return policies.map { policy in
+      let own = cells.filter { $0.policy == policy }
+      var summary = Summary(
+        policy: policy, cells: own.count, hitRatio: mean(own.map(\.tally.hitRatio)))
+      if !opt.isEmpty {
+        summary.pointsBelowOPT = mean(opt.values.map { $0 }) - summary.hitRatio
+      }
+      let losses = own.compactMap { cell in
+        lru[Place(cell)].map { (cell: cell, points: cell.tally.hitRatio - $0) }
+      }
+      if let worst = losses.min(by: { $0.points < $1.points }) {
+        summary.worstAgainstLRU = worst.points
+        summary.worstTrace = worst.cell.trace
+        summary.worstPercent = worst.cell.percent
+      }
+      let bytes = own.compactMap(\.tally.byteHitRatio)
+      if !bytes.isEmpty { summary.byteHitRatio = mean(bytes) }
+      return summary
+    }
+  }
+
+  var text: String {
+    (traces.map(table) + [means]).joined(separator: "\n\n")
+  }
+
+  private struct Result: Codable {
+    var summaries: [Summary]
+    var cells: [Cell]
+  }
+
+  private struct Cell: Codable {
+    var trace: String
+    var percent: Double
+    var capacity: Int
+    var policy: String
+    var requests: Int
+    var hits: Int
+    var hitRatio: Double
+    var byteHitRatio: Double?
+  }
+
+  var json: Data {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+      return try encoder.encode(
+        Result(
+          summaries: summaries,
+          cells: cells.map {
+            Cell(
+              trace: $0.trace, percent: $0.percent, capacity: $0.capacity, policy: $0.policy,
+              requests: $0.tally.requests, hits: $0.tally.hits, hitRatio: $0.tally.hitRatio,
+              byteHitRatio: $0.tally.byteHitRatio)
+          }))
+    }
+  }
+
+  private func table(_ trace: String) -> String {
+    let own = cells.filter { $0.trace == trace }
+    var columns: [Study.Cell] = []
+    for cell in own where !columns.contains(where: { $0.percent == cell.percent }) {
+      columns.append(cell)
+    }
+    guard let first = own.first else { return "\(trace): every capacity is too small" }
+    let hasSizes = first.tally.byteHitRatio != nil
+    var rows = [["hit %" + (hasSizes ? " (byte hit %)" : "")]]
+    rows[0] += columns.map { "\(number($0.percent)) % = \($0.capacity)" }
+    for policy in policies {
+      rows.append(
+        [policy]
+          + columns.map { column in
+            guard
+              let cell = own.first(where: { $0.policy == policy && $0.percent == column.percent })
+            else { return "" }
+            return points(cell.tally.hitRatio)
+              + (cell.tally.byteHitRatio.map { " (\(points($0)))" } ?? "")
+          })
+    }
+    return "\(trace), \(first.tally.requests) requests\n" + markdown(rows)
+  }
+
+  private var means: String {
+    var rows = [
+      ["mean", "hit %", "below OPT", "worst against LRU", "in", "byte hit %"]
+    ]
+    for summary in summaries {
+      rows.append([
+        summary.policy, points(summary.hitRatio), summary.pointsBelowOPT.map(points) ?? "",
+        summary.worstAgainstLRU.map(points) ?? "",
+        summary.worstTrace.map { "\($0), \(number(summary.worstPercent ?? 0)) %" } ?? "",
+        summary.byteHitRatio.map(points) ?? "",
+      ])
+    }
+    return "\(summaries.first?.cells ?? 0) cells of a trace and a capacity\n" + markdown(rows)
+  }
+
+  private struct Place: Hashable {
+    var trace: String
+    var percent: Double
+    init(_ cell: Study.Cell) {
+      trace = cell.trace
+      percent = cell.percent
+    }
+  }
+
+  private func ratios(of policy: String) -> [Place: Double] {
+    Dictionary(
+      cells.filter { $0.policy == policy }.map { (Place($0), $0.tally.hitRatio) },
+      uniquingKeysWith: { first, _ in first })
+  }
+}
+
+private func mean(_ values: [Double]) -> Double {
+  values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count)
+}
+
+private func points(_ value: Double) -> String { String(format: "%.2f", value) }
+
+private func number(_ value: Double) -> String { String(format: "%g", value) }
+
+/// Columns of one width, as Markdown wants them.
+private func markdown(_ rows: [[String]]) -> String {
+  let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+  func line(_ row: [String]) -> String {
+    "| "
+      + zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(
+        separator: " | ") + " |"
+  }
+  let rule = widths.map { String(repeating: "-", count: $0) }
+  return ([line(rows[0]), line(rule)] + rows.dropFirst().map(line)).joined(separator: "\n")
+}

@@ -1,0 +1,59 @@
+/// Which policies meet which traces at which capacities.
+struct Study: Sendable {
+  static let policies: [any Policy.Type] = [
+    OPT.self, Adaptive<ExactTable<Ghosts2>>.self, Adaptive<TaggedTable<Ghosts2>>.self,
+    Adaptive<ExactTable<Ghosts4>>.self, Adaptive<TaggedTable<Ghosts4>>.self, S3FIFO.self, ARC.self,
+    WTinyLFU<HillClimbing>.self, WTinyLFU<FixedWindow>.self, SIEVE.self, CLOCK.self, LRU.self,
+    FIFO.self,
+  ]
+
+  /// Percent of a trace's distinct keys.
+  var percents = [0.1, 1, 3, 10, 30]
+  /// Smaller caches are left out: in a few entries chance decides.
+  var leastCapacity = 50
+  var policies = Self.policies
+
+  struct Cell: Codable, Sendable {
+    var trace: String
+    var percent: Double
+    var capacity: Int
+    var policy: String
+    var tally: Tally
+  }
+
+  /// Every cell in a task of its own, at most `jobs` at once; long traces first, so that no core waits at the end.
+  func cells(of traces: [Trace], jobs: Int) async throws -> [Cell] {
+    let work = traces.sorted { $0.requests.count > $1.requests.count }.flatMap { trace in
+      percents.flatMap { percent in
+        let capacity = Int(Double(trace.keys) * percent / 100)
+        return capacity < leastCapacity
+          ? [] : policies.map { (trace: trace, percent: percent, capacity: capacity, policy: $0) }
+      }
+    }
+    return try await limited(work, jobs: jobs) { item in
+      Cell(
+        trace: item.trace.name, percent: item.percent, capacity: item.capacity,
+        policy: item.policy.name, tally: item.policy.replay(item.trace, capacity: item.capacity))
+    }
+  }
+}
+
+/// The results of `body` in the order of `items`, of which at most `jobs` are under way at once.
+func limited<Item: Sendable, Result: Sendable>(
+  _ items: [Item], jobs: Int, _ body: @escaping @Sendable (Item) throws -> Result
+) async throws -> [Result] {
+  try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+    var results: [Result?] = Array(repeating: nil, count: items.count)
+    var waiting = items.enumerated().makeIterator()
+    func start(_ group: inout ThrowingTaskGroup<(Int, Result), any Error>) {
+      guard let (index, item) = waiting.next() else { return }
+      group.addTask { (index, try body(item)) }
+    }
+    for _ in 0..<max(1, jobs) { start(&group) }
+    while let (index, result) = try await group.next() {
+      results[index] = result
+      start(&group)
+    }
+    return results.compactMap { $0 }
+  }
+}

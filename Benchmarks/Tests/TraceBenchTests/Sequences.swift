@@ -1,0 +1,49 @@
+@testable import TraceBench
+
+/// Letters as keys: `Trace(letters: "ABA")`.
+extension Trace {
+  init(letters: String) {
+    self.init(name: letters, requests: letters.utf8.map { Int32($0) - 65 })
+  }
+}
+
+/// H for a hit and . for a miss, request by request.
+func outcome<P: Policy>(_ type: P.Type, capacity: Int, _ letters: String) -> String {
+  let trace = Trace(letters: letters)
+  var policy = P(capacity: capacity, keys: trace.keys)
+  return String(
+    trace.requests.indices.map { position in
+      let request = Request(
+        key: Int(trace.requests[position]), next: Int(trace.nextRequests[position]))
+      return policy.access(request) ? "H" : "."
+    })
+}
+
+/// Numbers that a seed repeats (splitmix64).
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
+    return z ^ z >> 31
+  }
+}
+
+/// Random requests of some shape: skewed, in loops, or drifting.
+func randomTrace(seed: UInt64) -> Trace {
+  var random = SeededGenerator(state: seed)
+  let keys = Int.random(in: 5...400, using: &random)
+  let shape = Int.random(in: 0...2, using: &random)
+  let requests = (0..<Int.random(in: 200...1500, using: &random)).map { position -> Int32 in
+    let a = Int.random(in: 0..<keys, using: &random)
+    switch shape {
+    case 0: return Int32(min(a, Int.random(in: 0...a, using: &random)))
+    case 1: return Int32(a.isMultiple(of: 3) ? a : position % keys)
+    default: return Int32((a / 4 + position / 10) % keys)
+    }
+  }
+  return Trace(name: "seed \(seed)", requests: requests)
+}
