@@ -48,18 +48,29 @@ extension StoreCore {
     var looked = 0
     while let found = record, looked < Self.recordsLookedAt, !open.isEmpty {
       looked += 1
-      if found.key.count > 12 {
-        let indexed: Int64 = found.key.bigEndian(at: 0)
-        let slot = found.key.extracting(8..<found.key.count)
-        let id = slot.namespaceID
-        if let end = earliest[id], end <= indexed { open.remove(id) }
-        if open.contains(id), let region = try transaction.find(slot, in: .main),
-          let header = EntryHeader(transaction.bytes(of: region)), header.expires > now
-        {
-          earliest[id] = min(earliest[id] ?? .max, header.expires)
-        }
+      guard found.key.count > 12 else {
+        record = try cursor.next()
+        continue
       }
-      record = try cursor.next()
+      let indexed: Int64 = found.key.bigEndian(at: 0)
+      let slot = found.key.extracting(8..<found.key.count)
+      let id = slot.namespaceID
+      var isSettled = earliest[id].map { $0 <= indexed } ?? !open.contains(id)
+      if !isSettled, let region = try transaction.find(slot, in: .main),
+        let header = EntryHeader(transaction.bytes(of: region)), header.expires > now
+      {
+        earliest[id] = min(earliest[id] ?? .max, header.expires)
+        isSettled = header.staleUntil == indexed
+      }
+      if isSettled {
+        // What else the namespace has at that moment says nothing new, and a batch leaves thousands.
+        var behind = IndexKey.deadline(indexed, entry: [])
+        behind.append(bigEndian: id.rawValue &+ 1)
+        if earliest[id].map({ $0 <= indexed }) ?? true { open.remove(id) }
+        record = try cursor.seek(behind.span)
+      } else {
+        record = try cursor.next()
+      }
     }
   }
 }

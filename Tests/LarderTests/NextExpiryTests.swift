@@ -1,0 +1,40 @@
+import Larder
+import Testing
+
+@Suite struct NextExpiryTests {
+  private let clock = ManualClock()
+
+  @Test func `each namespace tells when its next entry ends`() throws {
+    let store = try Store.temporary(clock: clock)
+    let start = clock.now
+    try store.write { batch in
+      for index in 0..<20_000 {
+        try batch.set([1], for: index, in: store.namespace("many"), expires: .after(.hours(1)))
+      }
+      try batch.set([1], for: "late", in: store.namespace("one"), expires: .after(.days(7)))
+      try batch.set([1], for: "early", in: store.namespace("one"), expires: .after(.days(2)))
+      try batch.set([1], for: "ever", in: store.namespace("none"))
+    }
+    #expect(
+      try store.nextExpiries() == [
+        "many": start.advanced(by: .hours(1)), "one": start.advanced(by: .days(2)),
+      ])
+    #expect(try store.verify().isSound)
+  }
+
+  @Test
+  func `an entry that was refreshed counts with its own end, not with the one it is indexed by`()
+    throws
+  {
+    let store = try Store.temporary(clock: clock)
+    let start = clock.now
+    let notes = store.namespace("notes")
+    try notes.set("a", for: "a", expires: .after(.minutes(5)))
+    try notes.set("b", for: "b", expires: .after(.minutes(30)))
+    try notes.touch("a", expires: .after(.hours(2)))
+    #expect(try store.nextExpiries() == ["notes": start.advanced(by: .minutes(30))])
+    clock.advance(by: .minutes(40))
+    #expect(try store.nextExpiries() == ["notes": start.advanced(by: .hours(2))])
+    #expect(try store.verify().isSound)
+  }
+}
