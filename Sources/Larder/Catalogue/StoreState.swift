@@ -10,7 +10,7 @@ struct StoreState: Equatable {
   var bytes: UInt64 = 0
   var stored: UInt64 = 0
   /// When something was last written or purged, by the clock of whoever did.
-  var newestStamp: UInt64 = 0
+  var lastStamp: UInt64 = 0
   /// One more than the monotonic moment at which a purge first met a clock that had jumped ahead; 0 if none did.
   var suspectSince: UInt64 = 0
   /// Cleared ids whose entries are still in the file.
@@ -26,7 +26,7 @@ struct StoreState: Equatable {
     entries = words.next()
     self.bytes = words.next()
     stored = words.next()
-    newestStamp = words.next()
+    lastStamp = words.next()
     suspectSince = words.next()
     garbage = words.next()
   }
@@ -35,7 +35,7 @@ struct StoreState: Equatable {
     var result: [UInt8] = []
     result.reserveCapacity(72)
     for word in [
-      generation, nextID, tombstones, entries, bytes, stored, newestStamp, suspectSince, garbage,
+      generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
     ] {
       result.append(word: word)
     }

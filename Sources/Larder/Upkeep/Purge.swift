@@ -147,7 +147,7 @@ extension Batch {
   private mutating func trustsClock() -> Bool {
     let day: Int64 = 86_400_000
     let monotonic = core.clock.monotonic.milliseconds
-    let newest = Int64(clamping: state.newestStamp)
+    let newest = Int64(clamping: state.lastStamp)
     // The part of the gap in which this process saw the monotonic clock advance as well is no jump.
     let sinceOpening = monotonic - core.opened.monotonic.milliseconds
     let sinceStamp = core.opened.now.duration(to: Timestamp(milliseconds: newest)).milliseconds

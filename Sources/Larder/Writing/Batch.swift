@@ -182,7 +182,7 @@ extension Batch {
   /// The last one and not the largest: a clock that was ahead for a while must not leave a mark that excuses the next
   /// jump.
   mutating func stamp() {
-    state.newestStamp = UInt64(clamping: now.milliseconds)
+    state.lastStamp = UInt64(clamping: now.milliseconds)
     state.suspectSince = 0
   }
 }
