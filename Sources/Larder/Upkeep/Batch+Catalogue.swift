@@ -53,7 +53,8 @@ extension Batch {
     emptied.entries = 0
     emptied.bytes = 0
     emptied.stored = 0
-    emptied.policy = NamespaceCounters().policy
+    emptied.queue = QueueState()
+    emptied.pinned = 0
     emptied.removals[.cleared] &+= old.entries
     record.id = new
     counters[new] = emptied
