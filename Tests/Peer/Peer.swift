@@ -24,6 +24,7 @@ import LMDB
     "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
     "hold": { try $0.hold() },
+    "limits": { try $0.changeWithinLimits() },
     "lose-locks": { try $0.loseLocks() },
     "no-room": { try $0.growWithoutRoom() },
     "larder": { try $0.openStore() },
