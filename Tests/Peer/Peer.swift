@@ -30,6 +30,8 @@ import LMDB
     "lose-locks": { try $0.loseLocks() },
     "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
+    "larder-fill": { try $0.fillStore() },
+    "larder-hold": { try $0.holdMoment() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "read": { try $0.read() },
