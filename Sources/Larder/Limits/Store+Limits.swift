@@ -46,13 +46,15 @@ extension StoreCore {
   }
 
   func changeLimits(_ change: (inout StoreSettings) -> Void) throws(LarderError) {
-    try write { batch in
+    let settings = try write { batch in
       var settings = try batch.settings()
       change(&settings)
       try settings.declared.validate()
       try settings.limits.validate()
       try batch.store(settings)
+      return settings
     }
+    memory.budget.limit = settings.memoryLimit
   }
 }
 

@@ -41,7 +41,7 @@ extension Namespace {
 
   package func put(_ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes) throws
   {
-    try change(key) { batch, key throws(LarderError) in
+    _ = try change(key) { batch, key throws(LarderError) in
       try batch.put(value, for: key, in: name, attributes: attributes)
     }
   }

@@ -18,7 +18,10 @@ extension StoreCore {
     guard environment.isOpen else { return }
     var isReleased = false
     do {
-      defer { isReleased = environment.close() }
+      defer {
+        isReleased = environment.close()
+        memory.removeAll()
+      }
       if isWritable.load(ordering: .relaxed) { try flush() }
     }
     if !isReleased {

@@ -24,6 +24,8 @@ final class StoreCore: Sendable {
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
   let removals = RemovalQueue()
+  /// Decoded values.
+  let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
@@ -69,11 +71,17 @@ final class StoreCore: Sendable {
     }
   }
 
+  /// Milliseconds by the store's clock; the system's may be up to 10 behind.
+  @inline(__always)
+  var coarseNow: Int64 {
+    usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+  }
+
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
   @inline(__always)
   func state(of header: EntryHeader) -> Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    var now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    var now = coarseNow
     if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
     return header.state(at: now)
   }

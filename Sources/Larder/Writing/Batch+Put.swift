@@ -1,10 +1,11 @@
 import LMDB
 
 extension Batch {
-  /// Stores a value; what the key held before is replaced.
+  /// Stores a value; what the key held before is replaced. Returns where it lies and its header but for the checksum.
+  @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: String, attributes: EntryAttributes
-  ) throws(LarderError) {
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     try checkKey(key, in: namespace)
     // Everything that can be refused is looked at before anything is changed.
     let rules = (try record(named: namespace)?.rules ?? NamespaceRecord.RuleSet()).effective
@@ -54,6 +55,7 @@ extension Batch {
     state.stored &+= storedCount
     stamp()
     self.counters[record.id] = counters
+    return (record.id, header)
   }
 
   func checkKey(_ key: Span<UInt8>, in namespace: String) throws(LarderError) {
