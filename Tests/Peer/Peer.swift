@@ -11,6 +11,7 @@ import LMDB
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
+    "count": { try $0.countUp() },
     "churn": { try $0.churn() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
@@ -28,6 +29,7 @@ import LMDB
     "no-room": { try $0.growWithoutRoom() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
+    "obey": { try $0.obey() },
     "read": { try $0.read() },
     "write": { try $0.writeEntries() },
   ]

@@ -19,3 +19,17 @@ extension Store {
     for memory in core.memory.budget.members { memory.trim(toFraction: fraction) }
   }
 }
+
+extension Namespace {
+  /// What the decoded values of all caches of the namespace take in this process, and what reads found there.
+  public var memory: MemoryStatistics {
+    members.reduce(MemoryStatistics()) { $0 + $1.statistics }
+  }
+
+  /// Drops decoded values of the namespace until no more than this part of each cache's is left; 0 to 1.
+  public func trimMemory(toFraction fraction: Double) {
+    for memory in members { memory.trim(toFraction: fraction) }
+  }
+
+  private var members: [CacheMemory] { core.memory.budget.members.filter { $0.namespace == name } }
+}
