@@ -9,8 +9,8 @@ extension Cache {
   public func value(for key: some StoreKey) throws -> Value? {
     var value: Value?
     try key.withKeyBytes { key in
-      if let box = current(key) {
-        value = unbox(box)
+      if let item = memory?.current(key) {
+        value = unbox(item)
       } else {
         value = try read(key)
       }
@@ -23,8 +23,8 @@ extension Cache {
   public func strictValue(for key: some StoreKey) throws -> Value? {
     var value: Value?
     try key.withKeyBytes { key in
-      if let box = current(key) {
-        value = unbox(box)
+      if let item = memory?.current(key) {
+        value = unbox(item)
       } else {
         value = try readStrictly(key)
       }
@@ -33,14 +33,9 @@ extension Cache {
   }
 
   @inlinable @inline(__always)
-  func unbox(_ box: any AnyMemoryBox) -> Value {
-    guard let box = box as? MemoryBox<Value> else { preconditionFailure("a value of another type") }
+  func unbox(_ item: MemoryItem) -> Value {
+    guard let box = item.box as? MemoryBox<Value> else { preconditionFailure("a value of another type") }
     return box.value
-  }
-
-  @usableFromInline
-  func current(_ key: Span<UInt8>) -> (any AnyMemoryBox)? {
-    memory?.current(key, in: namespace.core)
   }
 
   @usableFromInline
@@ -76,7 +71,7 @@ extension Cache {
     guard let memory else { return decoded?.value }
     if isKept, let kept, let found {
       memory.confirm(kept, found.header, snapshot: snapshot)
-      return unbox(kept.box)
+      return unbox(kept)
     }
     if decoded == nil { memory.countMiss() }
     if let found, let decoded, let value = decoded.value {

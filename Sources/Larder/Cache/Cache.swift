@@ -11,6 +11,7 @@ public struct Cache<Value: Sendable>: Sendable {
   public let rules: Rules?
   /// The decoded values kept in memory; nil if none are.
   public let memory: CacheMemory?
+  private let memoryOwner: MemoryOwner?
   private let codec: any Codec<Value>
   /// What a value costs in memory; nil for the bytes of its encoded form.
   private let cost: (@Sendable (Value) -> Int)?
@@ -23,7 +24,10 @@ public struct Cache<Value: Sendable>: Sendable {
     self.codec = codec
     self.rules = rules
     self.cost = cost
-    self.memory = namespace.core.memory.memory(of: codec, for: namespace.handle, limits: memory)
+    let kept = namespace.core.memory.memory(
+      of: codec, for: namespace.handle, limits: memory, in: namespace.core)
+    self.memory = kept?.memory
+    memoryOwner = kept?.owner
   }
 
   public var name: String { namespace.name }

@@ -18,7 +18,7 @@ extension CacheMemory {
       return
     }
     let item = MemoryItem(
-      key: key.copied, hash: hash(of: key), cost: cost, end: limits.end(from: now), box: box,
+      key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), box: box,
       id: id, header: header, snapshot: snapshot)
     budget.giveBack(put(item, spare: spare, now: now))
   }
@@ -34,8 +34,8 @@ extension CacheMemory {
     let isKept = state.withLock { state in
       let capacity = state.limits.capacity
       guard capacity.holds(size) else { return false }
-      let shard = shard(of: item.hash)
-      let present = shard.table.withLock { $0.item(withKeyOf: item) }
+      let stripe = Self.stripe(of: item.hash)
+      let present = shards.withLock(stripe) { $0.item(withKeyOf: item) }
       if let present, present.snapshot > item.snapshot { return false }
       // While the caches of the store are full, this one is as large as it can be.
       let bound = MemoryUsage(
@@ -50,7 +50,7 @@ extension CacheMemory {
           item, capacity: capacity.limited(to: bound), now: now, leaving: &leaving)
       }
       forget(leaving)
-      let previous = shard.table.withLock { $0.put(item) }
+      let previous = shards.withLock(stripe) { $0.put(item) }
       assert(previous === replaced)
       return true
     }

@@ -15,10 +15,14 @@ public final class CacheMemory: Sendable {
   let counters = StripedCounters()
   let budget: MemoryBudget
   private let handle: NamespaceHandle
+  // What a hit needs is at hand here: to reach it through the store would cost counting references.
+  let environment: Environment
+  let clock: any LarderClock
+  let usesSystemClock: Bool
   /// Keys fall into other slots in each process, so that nobody can choose keys that fall into one.
   let seed = UInt64.random(in: .min ... .max)
-  /// What lookups go through; each has a lock of its own.
-  let shards: [MemoryShard]
+  /// What lookups go through, in parts with a lock each.
+  let shards: LockStripes<MemoryTable>
   /// What stays. Whoever changes the shards' tables holds this lock, and takes a shard's lock within it.
   let state: Mutex<State>
 
@@ -27,11 +31,14 @@ public final class CacheMemory: Sendable {
     var limits: MemoryLimits
   }
 
-  init(_ handle: NamespaceHandle, limits: MemoryLimits, budget: MemoryBudget) {
+  init(_ handle: NamespaceHandle, limits: MemoryLimits, in core: StoreCore) {
     namespace = handle.name
     self.handle = handle
-    self.budget = budget
-    shards = (0..<Self.shardCount).map { _ in MemoryShard() }
+    budget = core.memory.budget
+    environment = core.environment
+    clock = core.clock
+    usesSystemClock = core.usesSystemClock
+    shards = LockStripes(count: Self.shardCount) { MemoryTable() }
     state = Mutex(State(limits: limits))
     handle.memory.withLock { $0.add(counters) }
   }
@@ -47,7 +54,7 @@ public final class CacheMemory: Sendable {
     get { state.withLock { $0.limits } }
     set {
       state.withLock { $0.limits = newValue }
-      shrink(to: newValue.capacity)
+      trim { _ in newValue.capacity }
     }
   }
 
@@ -61,12 +68,12 @@ public final class CacheMemory: Sendable {
 
   /// Drops values until they cost no more than `cost`: first what is used least.
   public func trim(to cost: Int) {
-    shrink(to: MemoryUsage(cost: max(0, cost), entries: .max))
+    trim { _ in MemoryUsage(cost: max(0, cost), entries: .max) }
   }
 
   /// Drops values until no more than this part of them is left, in number and cost; 0 to 1.
   public func trim(toFraction fraction: Double) {
-    shrink { usage in usage.scaled(by: fraction) }
+    trim { usage in usage.scaled(by: fraction) }
   }
 
   /// Drops all values. The entries stay, and are decoded when they are read next.
@@ -74,13 +81,18 @@ public final class CacheMemory: Sendable {
     change { policy, leaving in leaving = policy.removeAll() }
   }
 
-  func shrink(to capacity: MemoryUsage) {
-    shrink { _ in capacity }
+  private func trim(to capacity: (MemoryUsage) -> MemoryUsage) {
+    change { policy, leaving in
+      policy.trim(to: capacity(policy.usage), leaving: &leaving)
+      counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
+    }
   }
 
-  func shrink(to capacity: (MemoryUsage) -> MemoryUsage) {
+  /// Lets so much go for the sake of something newer.
+  func giveWay(_ cost: Int) {
     change { policy, leaving in
-      policy.makeRoom(capacity: capacity(policy.usage), now: .min, leaving: &leaving)
+      let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)
+      policy.makeRoom(capacity: capacity, now: coarseNow, leaving: &leaving)
       counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
     }
   }
@@ -107,7 +119,7 @@ public final class CacheMemory: Sendable {
   /// Takes items out of the tables; called with the lock of `state`.
   func forget(_ leaving: [MemoryItem]) {
     for item in leaving {
-      let isGone = shard(of: item.hash).table.withLock { $0.remove(item) }
+      let isGone = shards.withLock(Self.stripe(of: item.hash)) { $0.remove(item) }
       assert(isGone)
     }
   }

@@ -12,11 +12,8 @@ final class MemoryBudget: Sendable {
   private struct State {
     var limit = MemoryBudget.defaultLimit
     var used = 0
-    var members: [Member] = []
-  }
-
-  private struct Member {
-    weak var memory: CacheMemory?
+    /// Held strongly: a weak reference would make each count of a reference, and so each hit, slower.
+    var members: [CacheMemory] = []
   }
 
   private let state = Mutex(State())
@@ -36,19 +33,28 @@ final class MemoryBudget: Sendable {
   func trim(to cost: Int) {
     while true {
       let excess = used - cost
-      if excess <= 0 || !makeRoom(excess, for: nil) { return }
+      if excess <= 0 { return }
+      guard let largest = members.max(by: { $0.usage.cost < $1.usage.cost }),
+        largest.usage.cost > 0
+      else { return }
+      largest.trim(to: max(0, largest.usage.cost - excess))
     }
   }
 
-  func add(_ memory: CacheMemory) {
-    state.withLock { state in
-      state.members.removeAll { $0.memory == nil }
-      state.members.append(Member(memory: memory))
+  func add(_ memory: CacheMemory) { state.withLock { $0.members.append(memory) } }
+
+  /// Lets go of a memory whose caches are gone, or of all.
+  func remove(_ memory: CacheMemory? = nil) {
+    let gone = state.withLock { state in
+      let gone = state.members.filter { memory == nil || $0 === memory }
+      state.members.removeAll { memory == nil || $0 === memory }
+      return gone
     }
+    for memory in gone { memory.removeAll() }
   }
 
   /// All that share the budget.
-  var members: [CacheMemory] { state.withLock { $0.members.compactMap(\.memory) } }
+  var members: [CacheMemory] { state.withLock { $0.members } }
 
   /// Sets so much aside for a value of `memory`; what is left then, or nil if so much cannot be had.
   func reserve(_ cost: Int, for memory: CacheMemory) -> Int? {
@@ -70,18 +76,21 @@ final class MemoryBudget: Sendable {
   }
 
   /// Lets one cache drop so much, or all it has; false if none has anything.
-  private func makeRoom(_ cost: Int, for growing: CacheMemory?) -> Bool {
+  private func makeRoom(_ cost: Int, for growing: CacheMemory) -> Bool {
     let holders = members.map { (memory: $0, cost: $0.usage.cost) }.filter { $0.cost > 0 }
     guard let largest = holders.max(by: { $0.cost < $1.cost }) else { return false }
     let mine = holders.first { $0.memory === growing }?.cost ?? 0
-    let share = limit / max(1, holders.count)
-    if let growing, mine > 0, mine >= share {
-      growing.shrink { usage in MemoryUsage(cost: max(0, usage.cost - cost), entries: .max) }
-    } else {
-      largest.memory.shrink { usage in
-        MemoryUsage(cost: max(0, usage.cost - cost), entries: .max)
-      }
-    }
+    let isLarge = mine > 0 && mine >= limit / holders.count
+    (isLarge ? growing : largest.memory).giveWay(cost)
     return true
   }
+}
+
+/// Lets go of a memory that cannot be shared when the last copy of its cache goes.
+final class MemoryOwner: Sendable {
+  private let memory: CacheMemory
+
+  init(_ memory: CacheMemory) { self.memory = memory }
+
+  deinit { memory.budget.remove(memory) }
 }

@@ -1,3 +1,4 @@
+import LMDB
 import Synchronization
 
 /// A decoded value.
@@ -15,15 +16,16 @@ final class MemoryBox<Value: Sendable>: Sendable {
 ///
 /// A pair of namespace id and version names one value for ever, so `value` never changes. What a touch or a commit can
 /// change is kept in atomics that belong together, and are read and written under the lock of the item's shard.
+@usableFromInline
 final class MemoryItem: Sendable {
-  let key: [UInt8]
+  let key: OwnedBytes
   let hash: UInt64
   let id: NamespaceID
   let version: UInt64
   let cost: Int
   /// The end of its life in memory, however long the entry lives.
   let end: Int64
-  let box: any AnyMemoryBox
+  @usableFromInline let box: any AnyMemoryBox
 
   /// The transaction at which this was last known to be the entry's value.
   private let stamp: Atomic<UInt64>
@@ -38,10 +40,10 @@ final class MemoryItem: Sendable {
   private let storedPlace = Atomic<Int>(MemoryQueue.end)
 
   init(
-    key: [UInt8], hash: UInt64, cost: Int, end: Int64, box: any AnyMemoryBox, id: NamespaceID,
+    key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, box: any AnyMemoryBox, id: NamespaceID,
     header: EntryHeader, snapshot: UInt64
   ) {
-    self.key = key
+    self.key = OwnedBytes(copying: key)
     self.hash = hash
     self.id = id
     self.cost = cost
@@ -55,12 +57,6 @@ final class MemoryItem: Sendable {
 
   private static func written(_ header: EntryHeader) -> Int64 {
     header.expires == EntryHeader.never ? .min : header.written
-  }
-
-  @inline(__always)
-  func hasKey(_ other: Span<UInt8>) -> Bool {
-    let key = key
-    return key.span.isSame(as: other)
   }
 
   var snapshot: UInt64 { stamp.load(ordering: .relaxed) }

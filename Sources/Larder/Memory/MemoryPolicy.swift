@@ -87,6 +87,17 @@ struct MemoryPolicy {
     }
   }
 
+  /// Drops what a capacity has no room for: first what was never used, the oldest of it first. Looks at all there is.
+  mutating func trim(to capacity: MemoryUsage, leaving: inout [MemoryItem]) {
+    var place = queue.oldest
+    while place != MemoryQueue.end, !capacity.holds(usage) {
+      let next = queue.newer(than: place)
+      if !queue[place].isUsed { evict(place, &leaving) }
+      place = next
+    }
+    makeRoom(capacity: capacity, now: .min, leaving: &leaving)
+  }
+
   /// An item that just crossed the edge and the one under the hand: one of them leaves. False if it is the former.
   private mutating func compete(
     _ crossing: Int, now: Int64, _ leaving: inout [MemoryItem]

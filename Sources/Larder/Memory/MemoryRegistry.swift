@@ -19,27 +19,28 @@ final class MemoryRegistry: Sendable {
   /// The snapshot and the generation of the catalogue in which the limit was last looked at.
   private let looked = Mutex((snapshot: UInt64(0), generation: UInt64(0)))
 
-  /// The memory for a cache; nil if none is wanted.
+  /// The memory for a cache, and its owner if it cannot be shared; nil if none is wanted.
   ///
   /// - Parameter limits: nil leaves those of a memory that is shared already; a new one has the default's.
   func memory<C: Codec>(
-    of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?
-  ) -> CacheMemory? {
+    of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in core: StoreCore
+  ) -> (memory: CacheMemory, owner: MemoryOwner?)? {
     if limits == MemoryLimits.none { return nil }
     guard let isAlike = Self.comparison(with: codec) else {
-      return make(handle, limits: limits)
+      let memory = make(handle, limits: limits, in: core)
+      return (memory, MemoryOwner(memory))
     }
     let place = Place(namespace: handle.name, codec: ObjectIdentifier(C.self))
     let (memory, isNew) = shared.withLock { shared in
       if let known = shared[place]?.first(where: { isAlike($0.codec) }) {
         return (known.memory, false)
       }
-      let memory = make(handle, limits: limits)
+      let memory = make(handle, limits: limits, in: core)
       shared[place, default: []].append(Shared(codec: codec, memory: memory))
       return (memory, true)
     }
     if !isNew, let limits, limits != memory.limits { memory.limits = limits }
-    return memory
+    return (memory, nil)
   }
 
   func isNew(_ snapshot: UInt64) -> Bool {
@@ -58,8 +59,10 @@ final class MemoryRegistry: Sendable {
     }
   }
 
-  private func make(_ handle: NamespaceHandle, limits: MemoryLimits?) -> CacheMemory {
-    let memory = CacheMemory(handle, limits: limits ?? .default, budget: budget)
+  private func make(
+    _ handle: NamespaceHandle, limits: MemoryLimits?, in core: StoreCore
+  ) -> CacheMemory {
+    let memory = CacheMemory(handle, limits: limits ?? .default, in: core)
     budget.add(memory)
     return memory
   }

@@ -1,5 +1,4 @@
 import LMDB
-import Synchronization
 
 /// Items by key: a hash table with open addressing, at most three quarters full.
 ///
@@ -18,8 +17,14 @@ struct MemoryTable {
 
   @inline(__always)
   func find(_ hash: UInt64, _ key: Span<UInt8>) -> MemoryItem? {
-    guard let index = index(of: hash, key) else { return nil }
-    return slots[index].item
+    if count == 0 { return nil }
+    var index = Int(truncatingIfNeeded: hash) & mask
+    while true {
+      let slot = slots[index]
+      if slot.hash == 0 { return nil }
+      if slot.hash == hash, let item = slot.item, item.key.isSame(as: key) { return item }
+      index = (index &+ 1) & mask
+    }
   }
 
   /// The item that has the key of another.
@@ -28,20 +33,13 @@ struct MemoryTable {
   }
 
   private func index(of item: MemoryItem) -> Int? {
-    let key = item.key
-    return index(of: item.hash, key.span)
-  }
-
-  @inline(__always)
-  private func index(of hash: UInt64, _ key: Span<UInt8>) -> Int? {
     if count == 0 { return nil }
-    var index = Int(truncatingIfNeeded: hash) & mask
-    while true {
-      let found = slots[index].hash
-      if found == 0 { return nil }
-      if found == hash, slots[index].item!.hasKey(key) { return index }
-      index = (index &+ 1) & mask
+    var index = Int(truncatingIfNeeded: item.hash) & mask
+    while let found = slots[index].item {
+      if found.hash == item.hash, found.key.isSame(as: item.key) { return index }
+      index = (index + 1) & mask
     }
+    return nil
   }
 
   /// Puts an item in the place of the one that has its key; returns that one.
@@ -92,32 +90,5 @@ struct MemoryTable {
     let old = slots
     slots = Array(repeating: Slot(), count: Swift.max(8, old.count * 2))
     for slot in old where slot.hash != 0 { insert(slot) }
-  }
-}
-
-/// A part of the table under a lock of its own. The padding keeps two locks out of one cache line.
-final class MemoryShard: Sendable {
-  let table = Mutex(MemoryTable())
-  private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (
-    0, 0, 0, 0, 0, 0, 0, 0
-  )
-}
-
-extension Span<UInt8> {
-  /// Whether the bytes are the same; eight at a time.
-  @inline(__always)
-  func isSame(as other: Span<UInt8>) -> Bool {
-    let count = count
-    if count != other.count { return false }
-    if count < 8 {
-      for index in 0..<count where self[index] != other[index] { return false }
-      return true
-    }
-    var offset = 0
-    while offset &+ 8 < count {
-      if word(at: offset) != other.word(at: offset) { return false }
-      offset &+= 8
-    }
-    return word(at: count &- 8) == other.word(at: count &- 8)
   }
 }

@@ -42,6 +42,8 @@ final class StoreCore: Sendable {
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
+    // The memories and what they share hold each other.
+    memory.budget.remove()
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
