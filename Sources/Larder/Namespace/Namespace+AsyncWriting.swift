@@ -2,7 +2,7 @@
 ///
 /// A task that is cancelled before its write has begun gets a `CancellationError`, and nothing is written.
 extension Namespace {
-  /// Stores `value` under `key`; see ``set(_:for:codec:expires:)-swift.method``.
+  /// Stores `value` under `key`; what was there is replaced.
   public func set(
     _ value: [UInt8], for key: some StoreKey, codec: CodecID = .bytes, expires: Expiration? = nil
   ) async throws {

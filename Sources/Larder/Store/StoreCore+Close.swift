@@ -20,7 +20,10 @@ extension StoreCore {
     queue.close()
     var isReleased = false
     do {
-      defer { isReleased = environment.close() }
+      defer {
+        isReleased = environment.close()
+        memory.removeAll()
+      }
       if isWritable.load(ordering: .relaxed) { try flush() }
     }
     if !isReleased {

@@ -29,6 +29,8 @@ final class StoreCore: Sendable {
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
+  /// Decoded values.
+  let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
@@ -46,6 +48,8 @@ final class StoreCore: Sendable {
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
+    // The memories and what they share hold each other.
+    memory.budget.remove()
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
@@ -75,11 +79,17 @@ final class StoreCore: Sendable {
     }
   }
 
+  /// Milliseconds by the store's clock; the system's may be up to 10 behind.
+  @inline(__always)
+  var coarseNow: Int64 {
+    usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+  }
+
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
   @inline(__always)
   func state(of header: EntryHeader) -> Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    var now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    var now = coarseNow
     if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
     return header.state(at: now)
   }
