@@ -12,6 +12,7 @@ import LMDB
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
     "churn": { try $0.churn() },
+    "commands": { try $0.obey() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
     "descriptors": { try $0.listDescriptors() },
@@ -26,6 +27,7 @@ import LMDB
     "hold": { try $0.hold() },
     "lose-locks": { try $0.loseLocks() },
     "no-room": { try $0.growWithoutRoom() },
+    "hold-write": { try $0.holdWrite() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "read": { try $0.read() },

@@ -78,16 +78,16 @@ extension Batch {
     case .nobody:
       return nil
     case .damaged:
-      counters.removals[.damaged] &+= 1
+      counters.removals.count(.damaged, bytes: 0)
       damaged.insert(slot.span.namespaceID)
       return nil
     case .entry(let previous) where previous.has(key):
-      counters.removals[.replaced] &+= 1
+      counters.removals.count(.replaced, bytes: previous.valueCount)
       uncount(previous, &counters)
       if previous.header.flags.contains(.chunked) { try removeChunks(of: previous) }
       return previous
     case .entry(let other):
-      counters.removals[.replaced] &+= 1
+      counters.removals.count(.replaced, bytes: other.valueCount)
       self.counters[other.id] = counters
       try erase(other)
       counters = try loadCounters(other.id)

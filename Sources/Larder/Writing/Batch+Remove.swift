@@ -4,12 +4,14 @@ extension Batch {
   /// Removes an entry from every database and every count, for a reason that is counted.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try erase(entry)
-    try count(reason, in: entry.id)
+    try count(reason, bytes: entry.valueCount, in: entry.id)
   }
 
-  mutating func count(_ reason: RemovalReason, in id: NamespaceID) throws(LarderError) {
+  mutating func count(
+    _ reason: RemovalReason, bytes: Int = 0, in id: NamespaceID
+  ) throws(LarderError) {
     var counters = try loadCounters(id)
-    counters.removals[reason] &+= 1
+    counters.removals.count(reason, bytes: bytes)
     self.counters[id] = counters
   }
 

@@ -6,9 +6,11 @@ extension StoreCore {
   static let reclaimedPerWrite = 32
 
   /// One write transaction: what `body` does, the counts, and a bounded share of what waits to be removed.
-  func write<Result>(_ body: (inout Batch) throws -> Result) throws(LarderError) -> Result {
+  func write<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout Batch) throws -> Result
+  ) throws(LarderError) -> Result {
     do {
-      return try writeAny(body)
+      return try writeAny(waitingAtMost: bound, body)
     } catch let error as LarderError {
       throw error
     } catch let error as LMDBError {
@@ -19,12 +21,14 @@ extension StoreCore {
   }
 
   /// The same for a caller's closure, whose own errors come back as they are.
-  func writeAny<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
+  func writeAny<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout Batch) throws -> Result
+  ) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
     var thrown: (any Error)?
     do {
-      let result = try environment.write { transaction in
+      let result = try environment.write(waitingAtMost: bound) { transaction in
         let state = try transaction.state()
         var batch = Batch(transaction, state: state, core: self)
         do {
