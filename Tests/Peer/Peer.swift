@@ -31,6 +31,9 @@ import LMDB
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "read": { try $0.read() },
+    "words": { try $0.shareWords() },
+    "words-count": { try $0.countWords() },
+    "words-no-room": { try $0.wordsWithoutRoom() },
     "write": { try $0.writeEntries() },
   ]
 

@@ -15,6 +15,8 @@ struct StoreState: Equatable {
   var suspectSince: UInt64 = 0
   /// Cleared ids whose entries are still in the file.
   var garbage: UInt64 = 0
+  /// Entries that have an owner: while there are none, nobody looks for any.
+  var dependents: UInt64 = 0
 
   init() {}
 
@@ -29,13 +31,15 @@ struct StoreState: Equatable {
     lastStamp = words.next()
     suspectSince = words.next()
     garbage = words.next()
+    dependents = words.next()
   }
 
   var encoded: [UInt8] {
     var result: [UInt8] = []
-    result.reserveCapacity(72)
+    result.reserveCapacity(80)
     for word in [
       generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
+      dependents,
     ] {
       result.append(word: word)
     }
