@@ -13,6 +13,7 @@ import LMDB
     "batches": { try $0.writeBatches() },
     "churn": { try $0.churn() },
     "commands": { try $0.obey() },
+    "churn-in-limit": { try $0.churnInLimit() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
     "descriptors": { try $0.listDescriptors() },
@@ -22,10 +23,13 @@ import LMDB
     "fork": { try $0.fork() },
     "fork-in-read": { try $0.forkInRead() },
     "fork-in-write": { try $0.forkInWrite() },
+    "fork-with-limit": { try $0.forkWithLimit() },
     "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
     "hold": { try $0.hold() },
+    "limits": { try $0.changeWithinLimits() },
     "lose-locks": { try $0.loseLocks() },
+    "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
     "hold-write": { try $0.holdWrite() },
     "larder": { try $0.openStore() },
@@ -85,6 +89,7 @@ extension Peer {
       case .panic: "panic"
       case .diskFull: "full"
       case .mapFull: "map-full"
+      case .mapHeld: "map-held"
       case .replaced: "replaced"
       default: "\(error)"
       }
