@@ -39,7 +39,7 @@ struct Listing {
     var kept: [Entry] = []
     while case let found = try walk.next(1000), !found.isEmpty {
       kept += found.filter { order.isBehindStart($0) }
-      if let most, kept.count > 2 * most + 1000 {
+      if let most, kept.count / 2 - 500 > most {
         kept.sort(by: order.precedes)
         kept.removeLast(kept.count - most)
       }
