@@ -19,7 +19,7 @@ final class Conversation {
       options.steps.contains(where: \.readsInput) || options.interactive || options.steps.isEmpty
     session = Session(
       store: store, settings: try Settings(options, environment),
-      host: Host(readsCommands: readsCommands))
+      host: Host(readsCommands: readsCommands, environment))
     if let name = options.namespace { try session.use(name) }
   }
 

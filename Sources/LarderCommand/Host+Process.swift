@@ -28,7 +28,7 @@ extension Host {
   /// The streams of this process.
   ///
   /// - Parameter readsCommands: Standard input is where commands come from.
-  init(readsCommands: Bool) {
+  init(readsCommands: Bool, _ environment: [String: String]) {
     self.init { bytes in try Terminal.write(bytes.span) }
     notify = { text in try Terminal.write("\(text)\n", to: .error) }
     window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }
@@ -36,6 +36,8 @@ extension Host {
     pause = Self.pause
     if Terminal.isTerminal(.input), Terminal.isTerminal(.error) { ask = Self.ask }
     if !readsCommands { input = Self.input() }
+    // Progress is for whoever looks at a terminal; a log would fill up with it.
+    if Terminal.movesCursor(on: .error, environment: environment) { progress = Self.showProgress }
   }
 
   private static func input() -> Input {
@@ -50,6 +52,12 @@ extension Host {
     return Input(
       item: { end in try unlessInterrupted(lines.readLine(endedBy: end)) },
       rest: { try unlessInterrupted(lines.readRest()) ?? [] })
+  }
+
+  private static func showProgress(_ words: SafeText?) throws {
+    let columns = (Terminal.size(of: .error)?.columns ?? 80) - 1
+    let text = words.map { DisplayWidth.fit($0.description, to: columns, mark: "~") } ?? ""
+    try Terminal.write("\r\u{1B}[K\(text)", to: .error)
   }
 
   /// Asks where answers do not go, so that they stay data.

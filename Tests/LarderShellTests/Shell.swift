@@ -13,6 +13,8 @@ final class Shell {
   /// What was said beside the answers, and asked.
   private(set) var notices: [String] = []
   private(set) var questions: [String] = []
+  /// The lines that showed how far a command was; nil took one away.
+  private(set) var progress: [String?] = []
   /// What a person answers.
   var answer = true
   /// What standard input still holds.
@@ -48,6 +50,7 @@ final class Shell {
   private func host(hasPerson: Bool, hasInput: Bool) -> Host {
     var host = Host { [unowned self] in printed += $0 }
     host.notify = { [unowned self] in notices.append($0.description) }
+    host.progress = { [unowned self] in progress.append($0?.description) }
     host.window = { Host.Window(columns: 80, rows: 24) }
     host.isInterrupted = { [unowned self] in
       patience -= 1

@@ -87,7 +87,7 @@ extension CommandSpec {
       throw ShellError(
         .overLimit,
         "the value has \(Wording.count(value.count)) bytes, and \(namespace.name) takes \(Wording.count(largest)) at most",
-        hint: "the limit is a rule of the namespace; namespaces shows it")
+        hint: "limits @\(namespace.name) shows the rule, and --entry-size changes it")
     }
   }
 }

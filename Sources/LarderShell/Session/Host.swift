@@ -33,6 +33,9 @@ package struct Host {
   /// Asks yes or no; nil where there is nobody to ask.
   package var ask: ((SafeText) throws -> Bool)?
   package var input: Input?
+  /// Shows how far a command has come, in place of what was shown before; nil takes it away. Nil
+  /// where nobody waits.
+  package var progress: ((SafeText?) throws -> Void)?
   package var window: () -> Window? = { nil }
   /// Whether the running command is to stop.
   package var isInterrupted: () -> Bool = { false }

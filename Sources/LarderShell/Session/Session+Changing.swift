@@ -54,7 +54,7 @@ extension Session {
     var acknowledgement = Acknowledgement(verb)
     for namespace in namespaces { acknowledgement.begin(namespace.name) }
     var keys: [Key] = []
-    try forEachBatch(of: selection, in: namespaces) { entries in
+    try forEachEntries(of: selection, in: namespaces) { entries in
       keys += entries.prefix(3 - keys.count).map(\.key)
       for entry in entries {
         var tally = Tally()
@@ -68,14 +68,26 @@ extension Session {
   private func forEachBatch(
     of selection: Selection, in namespaces: [Namespace], _ body: ([Entry]) throws -> Void
   ) throws {
+    try forEachEntries(of: selection, in: namespaces) { entries in
+      for batch in Self.cut(entries) { try body(batch) }
+    }
+  }
+
+  /// Hands the entries of a selection out some at a time, in its order and within its limit; nothing
+  /// of the store is held meanwhile.
+  func forEachEntries(
+    of selection: Selection, in namespaces: [Namespace], includingExpired: Bool = false,
+    _ body: ([Entry]) throws -> Void
+  ) throws {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(
-      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left)
+      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left,
+      includingExpired: includingExpired)
     while left > 0 {
       let entries = try list.next(min(left, Self.changesPerBatch))
       if entries.isEmpty { return }
       left -= entries.count
-      for batch in Self.cut(entries) { try body(batch) }
+      try body(entries)
     }
   }
 
