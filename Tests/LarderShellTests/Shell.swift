@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import Testing
 
@@ -47,11 +48,12 @@ final class Shell {
       host: host(hasPerson: hasPerson, hasInput: hasInput))
   }
 
-  private func host(hasPerson: Bool, hasInput: Bool) -> Host {
-    var host = Host { [unowned self] in printed += $0 }
+  private func host(hasPerson: Bool, hasInput: Bool) -> LarderShell.Host {
+    var host = LarderShell.Host(
+      write: { [unowned self] in printed += $0 }, read: Self.read, make: Self.make)
     host.notify = { [unowned self] in notices.append($0.description) }
     host.progress = { [unowned self] in progress.append($0?.description) }
-    host.window = { Host.Window(columns: 80, rows: 24) }
+    host.window = { LarderShell.Host.Window(columns: 80, rows: 24) }
     host.isInterrupted = { [unowned self] in
       patience -= 1
       return patience < 0
@@ -68,7 +70,7 @@ final class Shell {
       }
     }
     if hasInput {
-      host.input = Host.Input(
+      host.input = LarderShell.Host.Input(
         item: { [unowned self] in take(upTo: $0) },
         rest: { [unowned self] in
           defer { input = [] }
@@ -76,6 +78,23 @@ final class Shell {
         })
     }
     return host
+  }
+
+  private static func read(_ path: String) throws -> LarderShell.Host.Reader {
+    guard let file = FileHandle(forReadingAtPath: path) else { throw FileProblem.absent }
+    return LarderShell.Host.Reader { Array(try file.read(upToCount: 1000) ?? Data()) }
+  }
+
+  private static func make(_ path: String, replaces: Bool) throws -> LarderShell.Host.Writer {
+    guard replaces || !FileManager.default.fileExists(atPath: path) else {
+      throw FileProblem.exists
+    }
+    var written = Data()
+    return LarderShell.Host.Writer(
+      write: { written += $0 },
+      finish: {
+        do { try written.write(to: URL(fileURLWithPath: path)) } catch { throw FileProblem.absent }
+      })
   }
 
   private func take(upTo end: UInt8) -> [UInt8]? {

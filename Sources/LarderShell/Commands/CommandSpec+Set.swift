@@ -73,7 +73,9 @@ extension CommandSpec {
 
   private static func value(of call: Invocation, in session: Session) throws -> [UInt8] {
     guard let source = call.bytes("--from") else { return call.bytes("VALUE")! }
-    guard source == Array("-".utf8) else { return try LocalFile(source).read() }
+    guard source == Array("-".utf8) else {
+      return try LocalFile(source, of: session).contents()
+    }
     guard let input = session.host.input else { throw ShellError.inputIsTaken }
     return try input.rest()
   }

@@ -64,7 +64,7 @@ struct SizeReport {
     let all = try namespaces.map { try $0.count() }.reduce(0, +)
     do {
       try session.withProgress("adding up", of: all) { progress in
-        try session.forEachEntries(of: selection, in: namespaces) { entries in
+        _ = try session.forEachEntries(of: selection, in: namespaces) { entries in
           for entry in entries { add(entry, isInOrder: isInOrder) }
           try progress.advance(by: entries.count)
         }

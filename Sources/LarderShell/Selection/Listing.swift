@@ -13,6 +13,8 @@ struct Listing {
   /// Its entries come once: they depend on standard input.
   let isOnce: Bool
   private var supply: Supply
+  /// How many keys from outside there are not.
+  private(set) var absent = 0
 
   /// - Parameters:
   ///   - form: How its entries are written.
@@ -46,6 +48,7 @@ struct Listing {
     }
     kept.sort(by: order.precedes)
     supply = .kept(kept[...])
+    absent = walk.absent
   }
 
   /// The next entries, at most so many; none at the end.
@@ -54,6 +57,7 @@ struct Listing {
     case .walk(var walk):
       let found = try walk.next(most)
       supply = .walk(walk)
+      absent = walk.absent
       return found
     case .kept(let entries):
       supply = .kept(entries.dropFirst(most))

@@ -18,6 +18,8 @@ struct SelectionWalk {
   private var last: [UInt8]?
   /// Entries under a key from outside, of which there may be one in each namespace.
   private var pending: [Entry] = []
+  /// How many keys from outside are in none of the namespaces.
+  private(set) var absent = 0
 
   /// - Parameter includingExpired: Entries that have expired are found too, filters permitting.
   init(
@@ -91,6 +93,9 @@ struct SelectionWalk {
     while pending.isEmpty {
       guard let key = try input?.next() else { return nil }
       pending = try namespaces.compactMap { try find(key, in: $0) }.reversed()
+      if pending.isEmpty, try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
+        absent += 1
+      }
     }
     return pending.removeLast()
   }
