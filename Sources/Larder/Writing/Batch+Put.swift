@@ -32,7 +32,8 @@ extension Batch {
     let isChunked = core.chunksAbove.map { value.count > $0 } ?? false
     if isChunked { flags.insert(.chunked) }
     var header = EntryHeader(
-      flags: flags, codec: attributes.codec.rawValue, written: now.milliseconds, expires: expires,
+      flags: flags, codec: attributes.codec.rawValue,
+      written: min(attributes.written ?? now, now).milliseconds, expires: expires,
       staleUntil: staleUntil, deadline: previous?.header.deadline ?? EntryHeader.never,
       sequence: previous?.header.sequence ?? version, version: version)
     header.deadline = try index(slot, due: staleUntil, indexed: header.deadline)

@@ -11,6 +11,8 @@ package struct EntryAttributes: Sendable {
   package var lastModified: [UInt8]?
   package var metadata: [UInt8]?
   package var isPinned = false
+  /// When it was written, where it was written before; nil: now. Never later than now.
+  package var written: Timestamp?
 
   package init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec
@@ -40,5 +42,16 @@ package struct EntryAttributes: Sendable {
         hint: "use 1 to \(IndexKey.longestTag) bytes, none of them 0")
     }
     return bytes
+  }
+}
+
+extension Batch {
+  /// Stores a value with all that is known of it.
+  package mutating func put(
+    _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, attributes: EntryAttributes
+  ) throws {
+    try key.withKeyBytes { key in
+      try put(value.span, for: key, in: namespace.name, attributes: attributes)
+    }
   }
 }

@@ -51,6 +51,27 @@ struct Listing {
     absent = walk.absent
   }
 
+  /// Hands out the next entries with their values until `take` has enough and answers false; what
+  /// has gone since it was sorted is passed over.
+  mutating func advance(
+    in store: Store, _ take: (Entry, Span<UInt8>) throws -> Bool
+  ) throws {
+    switch supply {
+    case .walk(var walk):
+      defer {
+        absent = walk.absent
+        supply = .walk(walk)
+      }
+      try walk.advance(readingValues: true, take)
+    case .kept(var entries):
+      defer { supply = .kept(entries) }
+      while let entry = entries.popFirst() {
+        let key = entry.key.bytes
+        if try store.namespace(entry.namespace).lookUp(key, take) == false { return }
+      }
+    }
+  }
+
   /// The next entries, at most so many; none at the end.
   mutating func next(_ most: Int) throws -> [Entry] {
     switch supply {

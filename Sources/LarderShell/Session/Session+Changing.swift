@@ -109,6 +109,30 @@ extension Session {
     return list.absent
   }
 
+  /// Hands out what is made of the entries of a selection and their values, some at a time and never
+  /// more than a few megabytes of values; nothing of the store is held while `body` works.
+  func forEachValue<Item>(
+    of selection: Selection, in namespaces: [Namespace],
+    read: (Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Void
+  ) throws {
+    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    var list = try Listing(
+      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left)
+    while left > 0 {
+      var items: [Item] = []
+      var room = Self.bytesPerBatch / 4
+      try list.advance(in: store) { entry, value in
+        if host.isInterrupted() { throw Interruption() }
+        items.append(try read(entry, value))
+        room -= entry.stored
+        return items.count < min(left, Self.changesPerBatch) && room > 0
+      }
+      if items.isEmpty { return }
+      left -= items.count
+      try body(items)
+    }
+  }
+
   /// Cuts a batch where its values are large: a change may have to write them anew.
   private static func cut(_ entries: [Entry]) -> [[Entry]] {
     var batches: [[Entry]] = []
