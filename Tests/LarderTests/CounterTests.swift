@@ -66,7 +66,7 @@ import Testing
       let removals = try notes.removals
       #expect(removals[.replaced] == 1 && removals[.removed] == 2 && removals[.expired] == 3)
       #expect(removals[.cleared] == 5)
-      #expect(removals[.damaged] == 0 && removals[.evicted] == 0 && removals[.invalidated] == 0)
+      #expect(removals[.damaged] == 0 && removals.evicted == 0 && removals[.invalidated] == 0)
     }
   }
 

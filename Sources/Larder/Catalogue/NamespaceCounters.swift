@@ -12,8 +12,9 @@ struct NamespaceCounters: Equatable {
   var next: UInt64 = 1
   var removals = RemovalCounters()
   var reads = ReadCounters()
-  /// Room for the eviction policy's state.
-  var policy = [UInt64](repeating: 0, count: 10)
+  var queue = QueueState()
+  /// Entries that are pinned.
+  var pinned: UInt64 = 0
 
   init() {}
 
@@ -25,16 +26,18 @@ struct NamespaceCounters: Equatable {
     next = words.next()
     for reason in RemovalReason.allCases { removals[reason] = words.next() }
     for kind in ReadCounters.Kind.allCases { reads[kind] = words.next() }
-    for index in policy.indices { policy[index] = words.next() }
+    queue = QueueState(&words)
+    pinned = words.next()
   }
 
   var encoded: [UInt8] {
     var result: [UInt8] = []
-    result.reserveCapacity(264)
+    result.reserveCapacity(320)
     for word in [entries, bytes, stored, next] { result.append(word: word) }
     for reason in RemovalReason.allCases { result.append(word: removals[reason]) }
     for kind in ReadCounters.Kind.allCases { result.append(word: reads[kind]) }
-    for word in policy { result.append(word: word) }
+    queue.append(to: &result)
+    result.append(word: pinned)
     return result
   }
 }
@@ -43,8 +46,18 @@ struct NamespaceCounters: Equatable {
 public enum RemovalReason: Int, CaseIterable, Sendable {
   /// Its time had come.
   case expired
-  /// A limit of the namespace or the store needed its room.
-  case evicted
+  /// The namespace had as many entries as it may.
+  case evictedForEntries
+  /// The values of the namespace had as many bytes as they may.
+  case evictedForBytes
+  /// The store had as many entries as it may.
+  case evictedForStoreEntries
+  /// The values of the store had as many bytes as they may.
+  case evictedForStoreBytes
+  /// The data file was as large as it may be.
+  case evictedForDisk
+  /// It left with the entry it belonged to.
+  case orphaned
   /// Somebody removed it.
   case removed
   /// A write put another value under its key.
@@ -55,6 +68,16 @@ public enum RemovalReason: Int, CaseIterable, Sendable {
   case invalidated
   /// It was damaged.
   case damaged
+
+  /// Whether a limit was the reason.
+  public var isEviction: Bool {
+    switch self {
+    case .evictedForEntries, .evictedForBytes, .evictedForStoreEntries, .evictedForStoreBytes,
+      .evictedForDisk:
+      true
+    default: false
+    }
+  }
 }
 
 /// How many entries went for each reason, since the store was made.
@@ -64,6 +87,11 @@ public struct RemovalCounters: Sendable, Equatable {
   public internal(set) subscript(reason: RemovalReason) -> UInt64 {
     get { counts[reason.rawValue] }
     set { counts[reason.rawValue] = newValue }
+  }
+
+  /// Entries that a limit removed.
+  public var evicted: UInt64 {
+    RemovalReason.allCases.reduce(0) { $1.isEviction ? $0 &+ self[$1] : $0 }
   }
 }
 

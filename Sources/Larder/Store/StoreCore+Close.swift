@@ -16,6 +16,8 @@ extension StoreCore {
 
   func close() throws(LarderError) {
     guard environment.isOpen else { return }
+    // What was accepted is written before anything is let go of.
+    queue.close()
     var isReleased = false
     do {
       defer { isReleased = environment.close() }

@@ -68,12 +68,12 @@ struct StatisticsReport {
 
   private func row(_ namespace: Statistics.Namespace) -> [Cell] {
     let reads = namespace.reads
-    let reasons: [RemovalReason] = [.expired, .evicted]
+    let removed = [namespace.removals[.expired], namespace.removals.evicted]
     let counts = [reads.hits, reads.misses].map { Cell.number(Int(clamping: $0)) }
     return [
       .text(namespace.facts.name), .number(namespace.facts.entries), .size(namespace.facts.bytes),
     ] + counts + [reads.hitRate.map { .share($0) } ?? .null]
-      + reasons.map { .number(Int(clamping: namespace.removals[$0])) }
+      + removed.map { .number(Int(clamping: $0)) }
   }
 
   /// From here on it keeps so many pages from being used again that the file may grow.

@@ -1,0 +1,47 @@
+/// An entry of the queue: what a policy decides about.
+struct Candidate: Equatable {
+  var sequence: UInt64
+  /// Bytes of the value.
+  var size: UInt64
+  /// Names the entry in the access table.
+  var hash: UInt64
+  /// The entry's key in the main database.
+  var slot: [UInt8]
+}
+
+/// The part of the queue an entry is in.
+enum QueuePart: UInt8 {
+  case window, main
+}
+
+/// The queue of one namespace inside the write that needs room, as a policy sees it.
+///
+/// Pinned entries are not in it. ``first(from:)`` leaves out what must not leave now: the entry being written, and what
+/// ``evict(_:)`` could not remove.
+protocol EvictionQueue: ~Copyable {
+  var state: QueueState { get set }
+  /// Entries of the namespace.
+  var entries: UInt64 { get }
+  /// Whether a limit that this namespace must give way to is exceeded still.
+  var isOver: Bool { get }
+  /// What the limit that binds most counts for an entry of that size: its bytes, or 1.
+  func cost(ofSize size: UInt64) -> UInt64
+  /// That limit, in the same measure; the namespace's present usage if it has none of its own.
+  var capacity: UInt64 { get }
+  /// What the window holds in the same measure.
+  var windowCost: UInt64 { get }
+
+  /// The first entry of the queue with that sequence or a later one.
+  mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
+  /// Removes the entry, and what leaves with it; false if it must stay after all.
+  mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool
+}
+
+/// Decides what leaves a full namespace. A policy has no state of its own: it is in ``QueueState`` and the access table.
+protocol EvictionPolicy {
+  /// A new entry was appended to the queue; it counts as part of the window already.
+  func inserted(_ entry: Candidate, into queue: inout some EvictionQueue & ~Copyable)
+    throws(LarderError)
+  /// Evicts until the queue is no longer over its limit or nothing more can leave.
+  func makeRoom(in queue: inout some EvictionQueue & ~Copyable) throws(LarderError)
+}

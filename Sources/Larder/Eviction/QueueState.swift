@@ -1,0 +1,46 @@
+/// What a policy keeps for a namespace between writes, in the namespace's counters record.
+///
+/// The queue holds every entry that may be evicted, in the order of its sequence. Those from `edge` on are the window,
+/// new ones on probation; the older ones are main. Nothing moves: only `edge` and `hand` do.
+struct QueueState: Equatable {
+  /// The first sequence of the window.
+  var edge: UInt64 = 0
+  /// Where the search for a victim in main goes on.
+  var hand: UInt64 = 0
+  /// What the window holds.
+  var windowEntries: UInt64 = 0
+  var windowBytes: UInt64 = 0
+  /// The share of the capacity the window may have, in parts of 2^32; 0 before the first entry.
+  var target: UInt64 = 0
+  /// Evictions so far: the age of ghosts counts by it.
+  var evictions: UInt64 = 0
+  var inserts: UInt64 = 0
+  /// Evictions from the window and from main, fading: bits of a `Double` each.
+  var windowEvictions: UInt64 = 0
+  var mainEvictions: UInt64 = 0
+
+  static let wordCount = 9
+
+  init() {}
+
+  init(_ words: inout WordReader) {
+    edge = words.next()
+    hand = words.next()
+    windowEntries = words.next()
+    windowBytes = words.next()
+    target = words.next()
+    evictions = words.next()
+    inserts = words.next()
+    windowEvictions = words.next()
+    mainEvictions = words.next()
+  }
+
+  func append(to record: inout [UInt8]) {
+    for word in [
+      edge, hand, windowEntries, windowBytes, target, evictions, inserts, windowEvictions,
+      mainEvictions,
+    ] {
+      record.append(word: word)
+    }
+  }
+}
