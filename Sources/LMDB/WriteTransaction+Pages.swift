@@ -92,8 +92,11 @@ extension WriteTransaction {
     return unsafe info
   }
 
-  /// Pages between the last one of the last commit and the limit. Of the map LMDB never uses the last page.
-  private func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
+  /// Pages between the last one of the last commit and the limit, all in a row; constant time.
+  ///
+  /// Whatever this transaction took before, in a row or one by one: with `n` pages taken, a run of this many less `n` is
+  /// sure to be found. Of the map LMDB never uses the last page.
+  package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
     let info = try unsafe information()
     let pageSize = try statistics(of: .free).pageSize
     let end = min(limit / pageSize, unsafe info.me_mapsize / pageSize - 1)
