@@ -34,7 +34,9 @@ extension Cache {
 
   @inlinable @inline(__always)
   func unbox(_ item: MemoryItem) -> Value {
-    guard let box = item.box as? MemoryBox<Value> else { preconditionFailure("a value of another type") }
+    guard let box = item.box as? MemoryBox<Value> else {
+      preconditionFailure("a value of another type")
+    }
     return box.value
   }
 
