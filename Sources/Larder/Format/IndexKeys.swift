@@ -2,12 +2,15 @@ import LMDB
 
 /// The keys of the four index databases.
 enum IndexKey {
-  /// `deadlines`: the time first, so that what is due is a range at the front.
+  /// `deadlines`: within a namespace the time first, so that what is due in it is a range at its front.
+  ///
+  /// - Parameter entry: the entry's key in the main database, which begins with the same id.
   static func deadline(_ deadline: Int64, entry: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(8 + entry.count)
+    bytes.append(contentsOf: entry[..<4])
     bytes.append(bigEndian: UInt64(bitPattern: deadline))
-    bytes.append(contentsOf: entry)
+    bytes.append(contentsOf: entry[4...])
     return bytes
   }
 

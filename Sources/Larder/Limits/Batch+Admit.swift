@@ -79,7 +79,9 @@ extension Batch {
     in id: NamespaceID, named name: String, rules: Rules, kept: Set<[UInt8]>
   ) throws(LarderError) {
     guard rules.limits.exceeded(by: try loadCounters(id)) != nil else { return }
-    try removeExpired(in: id, keeping: kept)
+    try removeExpired(in: id, keeping: kept) { batch in
+      batch.counters[id].map { rules.limits.exceeded(by: $0) == nil } ?? true
+    }
     guard rules.limits.exceeded(by: try loadCounters(id)) != nil else { return }
     let request = RoomRequest(cause: .namespace, id: id, limits: rules.limits, kept: kept)
     try evict(rules.eviction, request)
@@ -92,6 +94,18 @@ extension Batch {
       hint: rules.eviction == .refuse
         ? "remove entries, raise the limit, or let the namespace evict"
         : "unpin or remove entries, or raise the limit")
+  }
+
+  /// Removes what has expired, in a namespace or in all, until there is room.
+  mutating func removeExpired(
+    in id: NamespaceID?, keeping kept: Set<[UInt8]>, until hasRoom: (borrowing Batch) -> Bool
+  ) throws(LarderError) {
+    // What only looks due is indexed anew and counts as a round; so the rounds are bounded.
+    for _ in 0..<32 {
+      if hasRoom(self) { return }
+      guard try mayHaveExpired(in: id) else { return }
+      try removeExpired(in: id, limit: 64, keeping: kept)
+    }
   }
 
   /// Lets the namespace's policy choose until the request is met or nothing more can leave.

@@ -7,7 +7,7 @@ extension Batch {
   mutating func queued(from sequence: UInt64, in id: NamespaceID) throws(LarderError) -> Candidate?
   {
     let queue = core.indexes.queue
-    let prefix = prefix(id)
+    let prefix = id.prefix
     return try read { transaction throws(LMDBError) -> Candidate? in
       var cursor = try transaction.cursor(in: queue)
       var record = try cursor.seek(IndexKey.queue(sequence, in: id).span)
@@ -31,7 +31,7 @@ extension Batch {
   /// The sequence of the entry that came last.
   mutating func newestSequence(in id: NamespaceID) throws(LarderError) -> UInt64? {
     let queue = core.indexes.queue
-    let prefix = prefix(id)
+    let prefix = id.prefix
     return try read { transaction throws(LMDBError) -> UInt64? in
       var cursor = try transaction.cursor(in: queue)
       _ = try cursor.seek(IndexKey.queue(.max, in: id).span)

@@ -27,7 +27,7 @@ extension Batch {
   mutating func makeRoomInStore(kept: Set<[UInt8]>) throws(LarderError) {
     _ = try limits
     guard exceededStoreLimit != nil else { return }
-    try removeExpired(in: nil, keeping: kept)
+    try removeExpired(in: nil, keeping: kept) { batch in batch.exceededStoreLimit == nil }
     try giveWay(kept: kept) { batch in batch.exceededStoreLimit != nil }
     if exceededStoreLimit != nil {
       throw LarderError(

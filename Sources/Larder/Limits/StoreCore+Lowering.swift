@@ -62,7 +62,7 @@ extension Batch {
     var left = 0
     if rules.limits.exceeded(by: counters) != nil {
       let entries = counters.entries
-      try removeExpired(in: record.id, keeping: [])
+      try removeExpired(in: record.id, limit: most)
       var request = RoomRequest(
         cause: .namespace, id: record.id, limits: rules.limits, left: most)
       request.sparesNewest = rules.limits.entries != 0 && rules.limits.bytes != 0
@@ -99,7 +99,7 @@ extension Batch {
     knownLimits = settings.limits
     let entries = state.entries
     if exceededStoreLimit != nil {
-      try removeExpired(in: nil, keeping: [])
+      try removeExpired(in: nil, limit: most)
       try giveWay(kept: []) { batch in
         batch.exceededStoreLimit != nil && entries &- batch.state.entries < UInt64(most)
       }

@@ -110,7 +110,7 @@ extension Namespace {
     return try core.write { batch in try batch.clear(name) }
   }
 
-  /// Removes this namespace's expired entries and returns exactly how many. See ``Store/purge()``.
+  /// Removes this namespace's expired entries and returns exactly how many; O(those). See ``Store/purge()``.
   @discardableResult
   public func purge() throws -> Removal {
     try store.checkWritable()

@@ -69,7 +69,7 @@ extension Batch {
   }
 
   private mutating func hasRecords(_ id: NamespaceID) throws(LarderError) -> Bool {
-    let prefix = prefix(id)
+    let prefix = id.prefix
     return try read { transaction throws(LMDBError) in
       var cursor = try transaction.cursor(in: .main)
       return try cursor.seek(prefix.span)?.key.starts(with: prefix.span) ?? false

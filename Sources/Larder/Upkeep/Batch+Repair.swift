@@ -3,7 +3,7 @@ import LMDB
 extension Batch {
   /// Takes a namespace's counts anew and drops index records that lead nowhere, after damage made them doubtful.
   ///
-  /// It walks the namespace and the deadline index once, which only a damaged record makes necessary.
+  /// It walks the namespace and its records of the indexes once, and all tags, which only a damaged record makes necessary.
   mutating func repair(_ id: NamespaceID) throws(LarderError) {
     var counters = try loadCounters(id)
     state.entries &-= counters.entries
@@ -20,7 +20,7 @@ extension Batch {
     var tagged: [[UInt8]: StoredEntry] = [:]
     var versions: Set<UInt64> = []
     var unreadable: [[UInt8]] = []
-    try forEach(in: .main, from: prefix(id)) { slot, record in
+    try forEach(in: .main, from: id.prefix) { slot, record in
       guard let entry = StoredEntry(slot: slot, record: record), entry.key != nil else {
         unreadable.append(slot)
         return
@@ -47,7 +47,7 @@ extension Batch {
     _ id: NamespaceID, sequences: [UInt64: [UInt8]], deadlines: [[UInt8]: Int64]
   ) throws(LarderError) {
     let indexes = core.indexes
-    let prefix = prefix(id)
+    let prefix = id.prefix
     var dangling: [(key: [UInt8], database: Database)] = []
     try forEach(in: indexes.queue, from: prefix) { key, storedKey in
       let owner = key.count == 12 ? sequences[key.span.bigEndian(at: 4)] : nil
@@ -55,10 +55,11 @@ extension Batch {
         dangling.append((key, indexes.queue))
       }
     }
-    try forEach(in: indexes.deadlines, from: []) { key, _ in
-      let slot = Array(key.dropFirst(8))
-      guard slot.starts(with: prefix) else { return }
-      if deadlines[slot] != key.span.bigEndian(at: 0) { dangling.append((key, indexes.deadlines)) }
+    try forEach(in: indexes.deadlines, from: prefix) { key, _ in
+      let record = DeadlineRecord(key.span)
+      if record.map({ deadlines[$0.slot] == $0.deadline }) != true {
+        dangling.append((key, indexes.deadlines))
+      }
     }
     try drop(dangling)
   }
@@ -67,7 +68,7 @@ extension Batch {
     _ id: NamespaceID, tagged: [[UInt8]: StoredEntry], versions: Set<UInt64>
   ) throws(LarderError) {
     let indexes = core.indexes
-    let prefix = prefix(id)
+    let prefix = id.prefix
     var dangling: [(key: [UInt8], database: Database)] = []
     try forEach(in: indexes.tags, from: []) { key, _ in
       guard let record = IndexKey.tagged(key), record.slot.starts(with: prefix) else { return }
@@ -81,14 +82,11 @@ extension Batch {
     try drop(dangling)
   }
 
-  /// Drops the deadlines and tags of entries that were too damaged to say which they had.
-  mutating func dropIndexed(_ slots: Set<[UInt8]>) throws(LarderError) {
+  /// Drops the tags of entries that were too damaged to say which they had.
+  mutating func dropTags(of slots: Set<[UInt8]>) throws(LarderError) {
     if slots.isEmpty { return }
     let indexes = core.indexes
     var dangling: [(key: [UInt8], database: Database)] = []
-    try forEach(in: indexes.deadlines, from: []) { key, _ in
-      if slots.contains(Array(key.dropFirst(8))) { dangling.append((key, indexes.deadlines)) }
-    }
     try forEach(in: indexes.tags, from: []) { key, _ in
       guard let record = IndexKey.tagged(key) else { return }
       if slots.contains(record.slot) { dangling.append((key, indexes.tags)) }
@@ -103,12 +101,6 @@ extension Batch {
       try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: database)
       }
     }
-  }
-
-  func prefix(_ id: NamespaceID) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(id: id)
-    return bytes
   }
 
   /// Walks the records whose keys begin with `prefix`.
