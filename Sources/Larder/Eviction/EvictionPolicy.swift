@@ -22,7 +22,7 @@ protocol EvictionQueue: ~Copyable {
   var state: QueueState { get set }
   /// Entries of the namespace.
   var entries: UInt64 { get }
-  /// Whether a limit that this namespace must give way to is exceeded still.
+  /// Whether a limit that this namespace must give way to is exceeded still; of a new entry, whether any is.
   var isOver: Bool { get }
   /// What the limit that binds most counts for an entry of that size: its bytes, or 1.
   func cost(ofSize size: UInt64) -> UInt64
@@ -31,8 +31,10 @@ protocol EvictionQueue: ~Copyable {
   /// What the window holds in the same measure.
   var windowCost: UInt64 { get }
 
-  /// The first entry of the queue with that sequence or a later one.
+  /// The first entry of the queue with that sequence or a later one that may leave.
   mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
+  /// Moves the edge behind the oldest entry of the window, which then is main's newest; nil if there is none that may move.
+  mutating func cross() throws(LarderError) -> Candidate?
   /// Removes the entry, and what leaves with it; false if it must stay after all.
   mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool
 }

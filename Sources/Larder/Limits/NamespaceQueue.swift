@@ -31,6 +31,7 @@ struct NamespaceQueue: ~Copyable, EvictionQueue {
     switch request.cause {
     case .namespace: request.limits.exceeded(by: counters)
     case .store: batch.exceededStoreLimit
+    case .insertion: request.limits.exceeded(by: counters) ?? batch.exceededStoreLimit
     }
   }
 
@@ -73,8 +74,19 @@ struct NamespaceQueue: ~Copyable, EvictionQueue {
     return nil
   }
 
+  mutating func cross() throws(LarderError) -> Candidate? {
+    // An entry that is being overwritten counts with its new size already and is found with its old one.
+    guard let found = try batch.queued(from: state.edge, in: request.id),
+      found.sequence != request.written
+    else { return nil }
+    state.edge = found.sequence + 1
+    state.windowEntries &-= 1
+    state.windowBytes &-= found.size
+    return found
+  }
+
   mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool {
-    guard let reason else { return false }
+    guard let reason, !request.kept.contains(candidate.slot) else { return false }
     let before = batch.state
     guard try batch.evict(candidate, reason: reason, keeping: request.kept) else {
       request.spared.insert(candidate.sequence)
