@@ -82,7 +82,8 @@ extension Cache {
     // Other writers need not wait for the codec.
     let bytes = try encode(value)
     try declareRules()
-    try namespace.store.write { batch in
+    try namespace.store.checkWritable()
+    try namespace.core.write { batch in
       try batch.set(encoded: bytes, for: key, in: self, expires: expires)
     }
   }
@@ -94,7 +95,8 @@ extension Cache {
   {
     let bytes = try encode(value)
     try declareRules()
-    return try namespace.store.write { batch in
+    try namespace.store.checkWritable()
+    return try namespace.core.write { batch in
       let present = try batch.value(for: key, in: namespace)
       if let present, canDecode(present) { return false }
       try batch.set(encoded: bytes, for: key, in: self, expires: expires)

@@ -20,6 +20,8 @@ struct StoreState: Equatable {
   var nextDue = UInt64(EntryHeader.never)
   /// Entries that have an owner: while there are none, nobody looks for any.
   var dependents: UInt64 = 0
+  /// Commits made for nothing but to let pages freed before them be used again.
+  var ages: UInt64 = 0
 
   init() {}
 
@@ -36,6 +38,7 @@ struct StoreState: Equatable {
     garbage = words.next()
     nextDue = words.next()
     dependents = words.next()
+    ages = words.next()
   }
 
   var encoded: [UInt8] {
@@ -44,7 +47,7 @@ struct StoreState: Equatable {
     for word in [
       generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
       nextDue,
-      dependents,
+      dependents, ages,
     ] {
       result.append(word: word)
     }

@@ -30,23 +30,23 @@ extension AccessTable {
     }
   }
 
-  /// After a write: notes how many entries the store has, and makes the table anew if they have outgrown it or its clock
-  /// has come to the end.
-  ///
-  /// - Returns: false if the table should be another one and could not be had.
-  func fit(entries: Int, now: Int64) -> Bool {
-    let needed: Int
-    do {
-      let view = words.view
-      guard view.isWritable else { return false }
-      if view.note(Note.entries) != UInt64(entries) {
-        view.setNote(Note.entries, UInt64(entries))
-      }
-      let isWorn = now / 60_000 - view.epoch > Self.longestMinutes
-      if entries <= view.entries || view.entries == Self.mostEntries, !isWorn { return true }
-      needed = min(max(view.entries, entries.roundedUpToPowerOfTwo), Self.mostEntries)
+  /// Notes how many entries the store has. False if they have outgrown the table, if its clock has come to the end, or if
+  /// there is none.
+  func fits(entries: Int, now: Int64) -> Bool {
+    let view = words.view
+    guard view.isWritable else { return false }
+    if view.note(Note.entries) != UInt64(entries) {
+      view.setNote(Note.entries, UInt64(entries))
     }
-    return words.replace(count: Self.wordsPerEntry * needed) { old, new in
+    let isWorn = now / 60_000 - view.epoch > Self.longestMinutes
+    return !isWorn && (entries <= view.entries || view.entries == Self.mostEntries)
+  }
+
+  /// Makes the table anew so that it fits.
+  func refit(entries: Int, now: Int64) {
+    open(writable: true, now: now)
+    let needed = min(max(words.view.entries, entries.roundedUpToPowerOfTwo), Self.mostEntries)
+    words.replace(count: Self.wordsPerEntry * max(needed, Self.fewestEntries)) { old, new in
       let epoch = max(old.epoch, now / 60_000 - Self.keptMinutes)
       new.setNote(Note.epoch, UInt64(bitPattern: epoch))
       new.setNote(Note.entries, UInt64(entries))

@@ -20,6 +20,15 @@ extension AccessTable {
     }
   }
 
+  /// The entry was written: a use if it was there before. What is new begins without a clock, and has a mark already if its
+  /// policy gave it one.
+  func written(_ hash: UInt64, isNew: Bool, at now: Int64) {
+    if !isNew { return touch(hash, at: now) }
+    let view = words.view
+    guard view.isWritable, view.markPlace(of: hash) == nil else { return }
+    setMark(Mark(frequency: 1), of: hash, at: now)
+  }
+
   /// The hand passes a used entry. No use.
   func lowerClock(of hash: UInt64) {
     let view = words.view

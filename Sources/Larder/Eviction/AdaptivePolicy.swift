@@ -18,8 +18,10 @@ struct AdaptivePolicy: EvictionPolicy {
     table.setMark(firstMark(of: entry, in: &queue), of: entry.hash, at: now)
     table.sweep()
     var steps = 0
-    // In a full cache those that cross must compete, which they do when room is made.
-    while !queue.isOver, isWindowTooLarge(queue), steps < Self.mostSteps, try queue.cross() != nil {
+    // When the cache is full those that cross must compete, which they do when room is made.
+    while !queue.isNearlyFull, isWindowTooLarge(queue), steps < Self.mostSteps,
+      try queue.cross() != nil
+    {
       steps += 1
     }
   }
@@ -115,7 +117,6 @@ struct AdaptivePolicy: EvictionPolicy {
     let frequency = table.mark(of: entry.hash).frequency
     let entries = queue.entries
     guard try queue.evict(entry) else { return false }
-    table.forget(entry.hash)
     var age = GhostAge(queue.state, entries: entries)
     table.putGhost(of: entry.hash, stamp: age.stamp, part: part, frequency: frequency)
     age.evicted()

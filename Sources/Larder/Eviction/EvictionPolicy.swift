@@ -22,8 +22,10 @@ protocol EvictionQueue: ~Copyable {
   var state: QueueState { get set }
   /// Entries of the namespace.
   var entries: UInt64 { get }
-  /// Whether a limit that this namespace must give way to is exceeded still; of a new entry, whether any is.
+  /// Whether a limit that this namespace must give way to is exceeded still.
   var isOver: Bool { get }
+  /// Whether little room is left under any limit, so that what is new must soon compete with what is there.
+  var isNearlyFull: Bool { get }
   /// What the limit that binds most counts for an entry of that size: its bytes, or 1.
   func cost(ofSize size: UInt64) -> UInt64
   /// That limit, in the same measure; the namespace's present usage if it has none of its own.
@@ -35,7 +37,7 @@ protocol EvictionQueue: ~Copyable {
   mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
   /// Moves the edge behind the oldest entry of the window, which then is main's newest; nil if there is none that may move.
   mutating func cross() throws(LarderError) -> Candidate?
-  /// Removes the entry, and what leaves with it; false if it must stay after all.
+  /// Removes the entry with its mark, and what leaves with it; false if it must stay after all.
   mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool
 }
 

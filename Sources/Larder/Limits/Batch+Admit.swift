@@ -35,7 +35,7 @@ extension Batch {
   /// Throws ``LarderError/Code/full``, with the counts as they were, if too little may leave.
   mutating func admit(
     _ weight: Weight, replacing previous: StoredEntry?, at slot: [UInt8], key: Span<UInt8>,
-    owners: [StoredOwner], record: NamespaceRecord, rules: Rules, namespace: String
+    owners: [StoredOwner], isChunked: Bool, record: NamespaceRecord, rules: Rules, namespace: String
   ) throws(LarderError) {
     let id = record.id
     if let previous { try countOut(Weight(previous), of: id) }
@@ -45,10 +45,13 @@ extension Batch {
       var kept: Set<[UInt8]> = [slot]
       for owner in owners { kept.insert(owner.slot) }
       for owner in previous?.owners ?? [] { kept.insert(owner.slot) }
+      writing = slot
+      defer { writing = nil }
       do throws(LarderError) {
         try note(weight, isNew: previous == nil, slot: slot, key: key, rules: rules, kept: kept)
         try makeRoom(in: id, named: namespace, rules: rules, kept: kept)
         try makeRoomInStore(kept: kept)
+        try makeRoomOnDisk(for: weight, isChunked: isChunked, kept: kept)
       } catch {
         try countOut(weight, of: id)
         if let previous { try countIn(Weight(previous), of: id) }
@@ -67,7 +70,7 @@ extension Batch {
     let id = slot.span.namespaceID
     let candidate = Candidate(
       sequence: weight.sequence, size: UInt64(weight.size),
-      hash: Checksum.of(key, seed: UInt64(id.rawValue)), slot: slot)
+      hash: Checksum.place(of: key, in: id), slot: slot)
     let request = RoomRequest(cause: .namespace, id: id, limits: rules.limits, kept: kept)
     _ = try with(rules.eviction, request) { policy, queue throws(LarderError) in
       try policy.inserted(candidate, into: &queue)
@@ -119,12 +122,14 @@ extension Batch {
 
   private mutating func with(
     _ eviction: Eviction, _ request: RoomRequest,
-    _ body: (FIFOPolicy, inout NamespaceQueue) throws(LarderError) -> Void
+    _ body: (any EvictionPolicy, inout NamespaceQueue) throws(LarderError) -> Void
   ) throws(LarderError) -> Removal {
+    let policy: any EvictionPolicy =
+      eviction == .fifo ? FIFOPolicy() : AdaptivePolicy(table: core.access, now: now.milliseconds)
     var queue = NamespaceQueue(self, request)
     var failure: LarderError?
     do throws(LarderError) {
-      try body(FIFOPolicy(), &queue)
+      try body(policy, &queue)
     } catch {
       failure = error
     }

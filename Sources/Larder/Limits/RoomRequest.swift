@@ -1,12 +1,10 @@
 /// Whose limit room is made for, in which namespace, and what must stay meanwhile.
 struct RoomRequest {
   enum Cause {
-    /// Nobody's yet: an entry was inserted.
-    case insertion
     /// The namespace's own limits.
     case namespace
-    /// Those of the store, which has chosen this namespace to give way.
-    case store
+    /// One of the store's, for which this namespace was chosen to give way.
+    case store(RemovalReason)
   }
 
   var cause: Cause
@@ -16,8 +14,6 @@ struct RoomRequest {
   var left = Int.max
   /// Places in the main database that must stay: the entry being written and its owners.
   var kept: Set<[UInt8]> = []
-  /// The place in the queue of the entry being written; 0 is none.
-  var written: UInt64 = 0
   /// What was found unable to leave, by sequence.
   var spared: Set<UInt64> = []
   /// Whether the newest entry stays, too.

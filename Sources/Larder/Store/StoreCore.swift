@@ -16,6 +16,7 @@ final class StoreCore: Sendable {
   /// The system's clock is read without going through the protocol.
   let usesSystemClock: Bool
   let chunksAbove: Int?
+  let pageSize: Int
   /// What a page of its own holds beside LMDB's header: a value in chunks needs no pages in a row.
   let chunkSize: Int
   /// Set once a handle that may write exists; only then does closing write what waits.
@@ -23,6 +24,10 @@ final class StoreCore: Sendable {
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
+  /// What was used, by all processes.
+  let access: AccessTable
+  /// The minute in which the table could not be made as large as it should be.
+  let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
@@ -34,10 +39,12 @@ final class StoreCore: Sendable {
     self.environment = environment
     indexes = Indexes(environment.databases)
     identity = format.identity
+    access = AccessTable(of: environment, store: format.identity)
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
-    chunkSize = environment.info.pageSize - 16
+    pageSize = environment.info.pageSize
+    chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
   }
 
@@ -72,11 +79,17 @@ final class StoreCore: Sendable {
     }
   }
 
+  /// Milliseconds since 1970, a few behind where that is cheaper.
+  @inline(__always)
+  var coarseNow: Int64 {
+    usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+  }
+
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
   @inline(__always)
   func state(of header: EntryHeader) -> Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    var now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    var now = coarseNow
     if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
     return header.state(at: now)
   }

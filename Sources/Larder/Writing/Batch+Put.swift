@@ -21,18 +21,18 @@ extension Batch {
 
     let version = try number(in: id)
     let isPinned = attributes.isPinned ?? previous?.header.flags.contains(.pinned) ?? false
-    let isChunked = core.chunksAbove.map { value.count > $0 } ?? false
+    let recordCount = EntryHeader.size + encodedFields.count + value.count
+    let isChunked = try needsChunks(value: value.count, recordCount: recordCount)
     var flags: EntryHeader.Flags = isLong ? .longKey : []
     if isPinned { flags.insert(.pinned) }
     if isChunked { flags.insert(.chunked) }
     let sequence = isPinned ? 0 : place(of: previous, version: version, rules: rules)
     let weight = Weight(
       size: value.count,
-      stored: EntryHeader.size + encodedFields.count + value.count
-        + (isChunked ? ChunkedPayload.size : 0),
+      stored: recordCount + (isChunked ? ChunkedPayload.size : 0),
       sequence: sequence)
     try admit(
-      weight, replacing: previous, at: slot, key: key, owners: owners,
+      weight, replacing: previous, at: slot, key: key, owners: owners, isChunked: isChunked,
       record: record, rules: rules, namespace: namespace)
 
     let expires = (attributes.expires ?? rules.expires).deadline(from: now)
@@ -52,6 +52,8 @@ extension Batch {
       slot: slot, header: header, fields: encodedFields,
       payload: isChunked ? payload.span : value, key: key)
     if isChunked { try writeChunks(value, version: version, id: id) }
+    core.access.written(
+      Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
     stamp()
   }
 
