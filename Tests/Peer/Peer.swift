@@ -11,6 +11,7 @@ import LMDB
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
+    "count": { try $0.countUp() },
     "churn": { try $0.churn() },
     "churn-in-limit": { try $0.churnInLimit() },
     "crowd": { try $0.crowd() },
@@ -34,6 +35,7 @@ import LMDB
     "larder-hold": { try $0.holdMoment() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
+    "obey": { try $0.obey() },
     "read": { try $0.read() },
     "use": { try $0.useEntries() },
     "words": { try $0.shareWords() },

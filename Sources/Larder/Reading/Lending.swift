@@ -6,11 +6,14 @@ extension StoreCore {
   /// The whole read path: one lookup, the header, the clock, the checksum, a mark in the access table; nothing is copied,
   /// allocated or locked.
   ///
-  /// - Parameter leavesNotes: whether it is noted that the entry was used, or that it should be removed.
+  /// - Parameters:
+  ///   - leavesNotes: whether it is noted that the entry was used, or that it should be removed.
+  ///   - isKnown: told which version of the value would be lent; if it answers true, none is, and it is no use.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
     leavesNotes: Bool,
+    unless isKnown: (NamespaceID, EntryHeader) -> Bool = { _, _ in false },
     _ body: (Span<UInt8>) throws -> Void
   ) throws {
     let id = try identify(handle, in: transaction)
@@ -25,7 +28,7 @@ extension StoreCore {
     else {
       try lendUncommon(
         record, key: key, id: id, place: place, of: handle, in: transaction,
-        leavesNotes: leavesNotes, body)
+        leavesNotes: leavesNotes, unless: isKnown, body)
       return
     }
     guard
@@ -34,6 +37,7 @@ extension StoreCore {
         leavesNotes: leavesNotes)
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
+    if isKnown(id, header) { return }
     if leavesNotes { access.touch(place, at: coarseNow) }
     try body(record.extracting(header.payloadStart..<record.count))
   }
@@ -118,9 +122,8 @@ extension StoreCore {
   @inline(never)
   private func lendUncommon(
     _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
-    of handle: NamespaceHandle,
-    in transaction: borrowing ReadTransaction, leavesNotes: Bool,
-    _ body: (Span<UInt8>) throws -> Void
+    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, leavesNotes: Bool,
+    unless isKnown: (NamespaceID, EntryHeader) -> Bool, _ body: (Span<UInt8>) throws -> Void
   ) throws {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .known) else {
       handle.count(.damaged, stripe: transaction.stripe)
@@ -138,8 +141,13 @@ extension StoreCore {
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)
+      if isKnown(id, header) { return }
       if leavesNotes { access.touch(place, at: coarseNow) }
       try body(payload)
+      return
+    }
+    if isKnown(id, header) {
+      handle.count(.hits, stripe: transaction.stripe)
       return
     }
     guard let value = try assemble(payload, id: id, version: header.version, in: transaction) else {

@@ -32,7 +32,7 @@ public struct Store: Sendable {
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
-    var flushes = true
+    package var flushes = true
 
     public init() {}
   }

@@ -29,9 +29,12 @@ final class StoreCore: Sendable {
   /// The minute in which the table could not be made as large as it should be.
   let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
+  let queue = WriteQueue()
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
+  /// Decoded values.
+  let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
@@ -50,6 +53,8 @@ final class StoreCore: Sendable {
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
+    // The memories and what they share hold each other.
+    memory.budget.remove()
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
@@ -79,7 +84,7 @@ final class StoreCore: Sendable {
     }
   }
 
-  /// Milliseconds since 1970, a few behind where that is cheaper.
+  /// Milliseconds by the store's clock; the system's may be up to 10 behind.
   @inline(__always)
   var coarseNow: Int64 {
     usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds

@@ -1,10 +1,12 @@
 import LMDB
 
 extension Batch {
-  /// Stores a value; what the key held before is replaced, and what must leave for it leaves.
+  /// Stores a value; what the key held before is replaced, and what must leave for it leaves. Returns where it lies and
+  /// its header but for the checksum.
+  @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: String, attributes: EntryAttributes
-  ) throws(LarderError) {
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     try checkKey(key, in: namespace)
     // Everything that can be refused is looked at before anything is changed.
     let rules = (try record(named: namespace)?.rules ?? NamespaceRecord.RuleSet()).effective
@@ -55,6 +57,7 @@ extension Batch {
     core.access.written(
       Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
     stamp()
+    return (id, header)
   }
 
   /// An overwrite keeps its place in the queue, except where the order is that of writing.

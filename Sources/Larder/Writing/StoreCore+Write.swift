@@ -86,6 +86,8 @@ extension Store {
   /// ``Options/patience``. A write inside `body` other than through the batch is a programming error and traps.
   public func write<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
     try checkWritable()
+    core.queue.beginDirectWrite()
+    defer { core.queue.endDirectWrite() }
     return try core.writeWithinLimit(repeats: false, body)
   }
 }
