@@ -25,7 +25,7 @@ extension Peer {
 
   /// Does what each line of its input says, by the clock of whoever says it:
   /// `<milliseconds since 1970> set|touch|remove|clear|purge|limit <namespace> <key> <number> <lifetime>`.
-  func obey() throws {
+  func obeyByTheClock() throws {
     let clock = ManualClock()
     var options = unflushed
     options.clock = clock
