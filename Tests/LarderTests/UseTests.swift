@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import Testing
 
 @testable import Larder
@@ -64,7 +65,7 @@ import Testing
       let notes = store.namespace("notes")
       var rules = Rules()
       rules.stale = .seconds(100)
-      try notes.declare(rules)
+      try store.declare(rules, for: "notes")
       try notes.set("v", for: "k", expires: .after(.seconds(100)))
       let before = try mark("k", in: notes)
       clock.advance(by: .seconds(150))
