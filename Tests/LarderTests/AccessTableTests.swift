@@ -53,9 +53,11 @@ private let minute: Int64 = 60_000
   }
 
   @Test(arguments: [1, 10, 50, 1000, 100_000, 50_000_000])
-  func `ghosts live four times as many evictions as there are entries, in small and large namespaces`(
-    _ entries: UInt64
-  ) {
+  func
+    `ghosts live four times as many evictions as there are entries, in small and large namespaces`(
+      _ entries: UInt64
+    )
+  {
     var state = QueueState()
     state.evictions = 3_000_000_017
     // As if it had grown to that size.
@@ -71,7 +73,8 @@ private let minute: Int64 = 60_000
     }
     let step = 1 << state.ageShift as UInt64
     #expect(step <= max(1, entries / 16))
-    #expect(after(0).isRegret(ghost) && after(entries / 2).isRegret(ghost))
+    // A step may have begun just before.
+    #expect(after(0).isRegret(ghost) && after(entries / 2 - (step - 1)).isRegret(ghost))
     #expect(!after(entries / 2 + 2 * step).isRegret(ghost))
     #expect(after(4 * entries - step).isAlive(ghost))
     #expect(!after(4 * entries + 2 * step).isAlive(ghost))

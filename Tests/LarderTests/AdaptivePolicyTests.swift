@@ -53,7 +53,9 @@ import Testing
     }
   }
 
-  @Test func `with sizes the bytes stay within the capacity, and the window within its target`() throws {
+  @Test func `with sizes the bytes stay within the capacity, and the window within its target`()
+    throws
+  {
     let seed = UInt64(setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000)))
     try withStore { store, _ in
       var random = SplitMix(state: seed)
@@ -116,7 +118,8 @@ import Testing
 }
 
 @Suite struct WindowTargets {
-  @Test func `a target begins at a tenth and follows regrets, faster the more there are in a row`() {
+  @Test func `a target begins at a tenth and follows regrets, faster the more there are in a row`()
+  {
     var state = QueueState()
     var target = WindowTarget(state)
     #expect(target.share == 0.1)

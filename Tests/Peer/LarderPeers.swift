@@ -60,8 +60,10 @@ extension Peer {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
     func use() throws -> Int {
-      try (0..<argument(0)).filter { try notes.contains("\($0)") && notes.value(for: "\($0)") == "v" }
-        .count
+      try (0..<argument(0)).filter {
+        try notes.contains("\($0)") && notes.value(for: "\($0)") == "v"
+      }
+      .count
     }
     Peer.say("\(try use())")
     let end = Thread { readToEnd() }
