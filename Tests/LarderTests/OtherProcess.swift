@@ -45,7 +45,7 @@ final class OtherProcess {
 
   /// Gives it a line and returns the answer.
   @discardableResult
-  func tell(_ line: String) throws -> String? {
+  func ask(_ line: String) throws -> String? {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
     return self.line()
   }

@@ -39,6 +39,7 @@ import LMDB
     "number": { try $0.number() },
     "obey": { try $0.obeyByTheClock() },
     "read": { try $0.read() },
+    "use": { try $0.useEntries() },
     "words": { try $0.shareWords() },
     "words-count": { try $0.countWords() },
     "words-no-room": { try $0.wordsWithoutRoom() },

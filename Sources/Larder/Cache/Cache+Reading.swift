@@ -60,7 +60,7 @@ extension Cache {
     var isKept = false
     var decoded: (value: Value?, size: Int)?
     try core.lend(
-      key, of: namespace.handle, in: transaction, asksRemoval: !namespace.store.isReadOnly,
+      key, of: namespace.handle, in: transaction, leavesNotes: !namespace.store.isReadOnly,
       unless: { id, header in
         found = (id, header)
         isKept = kept?.isValue(of: header, id: id, at: core.coarseNow) ?? false

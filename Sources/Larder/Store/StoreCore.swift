@@ -24,6 +24,10 @@ final class StoreCore: Sendable {
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
+  /// What was used, by all processes.
+  let access: AccessTable
+  /// The minute in which the table could not be made as large as it should be.
+  let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
   let queue = WriteQueue()
   let fairShare = FairShare()
@@ -38,6 +42,7 @@ final class StoreCore: Sendable {
     self.environment = environment
     indexes = Indexes(environment.databases)
     identity = format.identity
+    access = AccessTable(of: environment, store: format.identity)
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove

@@ -55,6 +55,8 @@ extension Batch {
       slot: slot, header: header, fields: encodedFields,
       payload: isChunked ? payload.span : value, key: key)
     if isChunked { try writeChunks(value, version: version, id: id) }
+    core.access.written(
+      Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
     stamp()
     return (id, header)
   }

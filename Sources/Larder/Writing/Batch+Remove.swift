@@ -15,6 +15,7 @@ extension Batch {
 
   /// The same without the counts, for an entry whose namespace was cleared: those have left them already.
   mutating func eraseRecords(_ entry: StoredEntry) throws(LarderError) {
+    if let key = entry.key { core.access.forget(Checksum.place(of: key.span, in: entry.id)) }
     let indexes = core.indexes
     try change { transaction throws(LMDBError) in
       try transaction.remove(entry.slot, from: .main)

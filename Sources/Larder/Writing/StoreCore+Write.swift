@@ -30,6 +30,7 @@ extension StoreCore {
   ) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
+    var entries: UInt64 = 0
     var thrown: (any Error)?
     do {
       let result = try environment.write(waitingAtMost: bound) { transaction in
@@ -46,6 +47,7 @@ extension StoreCore {
           try batch.finish()
           merged = batch.merged
           removing = batch.removing
+          entries = batch.state.entries
           transaction = batch.release()
           return result
         } catch {
@@ -59,6 +61,7 @@ extension StoreCore {
         }
       }
       removals.finish(removing, done: true)
+      fitAccess(to: entries)
       return result
     } catch {
       for (handle, counts) in merged { handle.note(counts, takenBack: true) }
