@@ -28,6 +28,23 @@ enum IndexKey {
     tag + [0] + entry
   }
 
+  /// `tags`, too: what belongs to an entry is a range. No tag begins with a 0; the owner's place is hashed, and what is
+  /// found is compared with the fields of the entry it leads to.
+  static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = [0]
+    bytes.reserveCapacity(9 + entry.count)
+    bytes.append(bigEndian: Checksum.of(owner.span, seed: 7))
+    bytes.append(contentsOf: entry)
+    return bytes
+  }
+
+  /// The entry that a record of `tags` leads to, and the tag; nil for one that an owner has. Nil if it is no such record.
+  static func tagged(_ key: [UInt8]) -> (tag: [UInt8]?, slot: [UInt8])? {
+    guard let end = key.firstIndex(of: 0) else { return nil }
+    let slot = Array(key.dropFirst(end == 0 ? 9 : end + 1))
+    return slot.count > 4 ? (end == 0 ? nil : Array(key[..<end]), slot) : nil
+  }
+
   /// `chunks`: the pieces of one version of a value, in order.
   static func chunk(_ index: UInt32, of version: UInt64, in id: NamespaceID) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -24,6 +24,9 @@ final class StoreCore: Sendable {
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
   let removals = RemovalQueue()
+  let fairShare = FairShare()
+  /// The store's settings as of a generation of the catalogue.
+  let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   let isTemporary = Atomic(false)
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 

@@ -12,9 +12,12 @@ extension Batch {
     counters.entries = 0
     counters.bytes = 0
     counters.stored = 0
+    counters.pinned = 0
+    counters.queue.windowEntries = 0
+    counters.queue.windowBytes = 0
     var sequences: [UInt64: [UInt8]] = [:]
     var deadlines: [[UInt8]: Int64] = [:]
-    var tags: [[UInt8]: [[UInt8]]] = [:]
+    var tagged: [[UInt8]: StoredEntry] = [:]
     var versions: Set<UInt64> = []
     var unreadable: [[UInt8]] = []
     try forEach(in: .main, from: id.prefix) { slot, record in
@@ -22,10 +25,8 @@ extension Batch {
         unreadable.append(slot)
         return
       }
-      counters.entries &+= 1
-      counters.bytes &+= UInt64(entry.valueCount)
-      counters.stored &+= UInt64(entry.storedCount)
-      if !entry.fields.tags.isEmpty { tags[slot] = entry.fields.tags }
+      counters.add(Weight(entry))
+      if !entry.fields.tags.isEmpty || !entry.owners.isEmpty { tagged[slot] = entry }
       if entry.header.flags.contains(.chunked) { versions.insert(entry.header.version) }
       sequences[entry.header.sequence] = slot
       deadlines[slot] = entry.header.deadline
@@ -39,7 +40,7 @@ extension Batch {
     state.stored &+= counters.stored
     self.counters[id] = counters
     try dropDangling(id, sequences: sequences, deadlines: deadlines)
-    try dropDangling(id, tags: tags, versions: versions)
+    try dropDangling(id, tagged: tagged, versions: versions)
   }
 
   private mutating func dropDangling(
@@ -64,16 +65,14 @@ extension Batch {
   }
 
   private mutating func dropDangling(
-    _ id: NamespaceID, tags: [[UInt8]: [[UInt8]]], versions: Set<UInt64>
+    _ id: NamespaceID, tagged: [[UInt8]: StoredEntry], versions: Set<UInt64>
   ) throws(LarderError) {
     let indexes = core.indexes
     let prefix = id.prefix
     var dangling: [(key: [UInt8], database: Database)] = []
     try forEach(in: indexes.tags, from: []) { key, _ in
-      guard let end = key.firstIndex(of: 0), key[(end + 1)...].starts(with: prefix) else { return }
-      if tags[Array(key[(end + 1)...])]?.contains(Array(key[..<end])) != true {
-        dangling.append((key, indexes.tags))
-      }
+      guard let record = IndexKey.tagged(key), record.slot.starts(with: prefix) else { return }
+      if tagged[record.slot]?.isIndexed(under: key) != true { dangling.append((key, indexes.tags)) }
     }
     try forEach(in: indexes.chunks, from: prefix) { key, _ in
       if key.count != 16 || !versions.contains(key.span.bigEndian(at: 4)) {
@@ -89,8 +88,8 @@ extension Batch {
     let indexes = core.indexes
     var dangling: [(key: [UInt8], database: Database)] = []
     try forEach(in: indexes.tags, from: []) { key, _ in
-      guard let end = key.firstIndex(of: 0) else { return }
-      if slots.contains(Array(key[(end + 1)...])) { dangling.append((key, indexes.tags)) }
+      guard let record = IndexKey.tagged(key) else { return }
+      if slots.contains(record.slot) { dangling.append((key, indexes.tags)) }
     }
     try drop(dangling)
   }

@@ -43,12 +43,11 @@ extension Verifier {
     var record = try cursor.first()
     while let found = record {
       let bytes = found.key.copied
-      if let end = bytes.firstIndex(of: 0), end > 0, bytes.count > end + 5 {
-        let slot = Array(bytes[(end + 1)...])
+      if let (_, slot) = IndexKey.tagged(bytes) {
         let entry = try transaction.find(slot, in: .main).flatMap {
           StoredEntry(slot: slot, record: transaction.bytes(of: $0))
         }
-        if entry?.fields.tags.contains(Array(bytes[..<end])) != true {
+        if entry?.isIndexed(under: bytes) != true {
           fault(.tags, slot, "the tags have a record that no entry knows")
         }
       } else {
