@@ -24,8 +24,8 @@ extension StoreCore {
     }
     guard
       admits(
-        header, record: record, key: key, id: id, of: handle, in: transaction,
-        asksRemoval: asksRemoval)
+        header, as: state(of: header), record: record, key: key, id: id, of: handle,
+        in: transaction, asksRemoval: asksRemoval)
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
     try body(record.extracting(header.payloadStart..<record.count))
@@ -34,10 +34,10 @@ extension StoreCore {
   /// Whether an entry may be lent, being fresh and intact; counts why not.
   @inline(__always)
   private func admits(
-    _ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID,
-    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, asksRemoval: Bool
+    _ header: EntryHeader, as state: Entry.State, record: Span<UInt8>, key: Span<UInt8>,
+    id: NamespaceID, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
+    asksRemoval: Bool
   ) -> Bool {
-    let state = state(of: header)
     guard state == .fresh else {
       missed(state, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval)
       return false
@@ -111,7 +111,7 @@ extension StoreCore {
     if state == .expired, asksRemoval { removals.ask(StoredKey.entry(key, in: id)) }
   }
 
-  /// Keys of more than 250 bytes, values in chunks, and records that are none.
+  /// Keys of more than 250 bytes, values in chunks, entries that use keeps, and records that are none.
   @inline(never)
   private func lendUncommon(
     _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
@@ -126,11 +126,18 @@ extension StoreCore {
       handle.count(.misses, stripe: transaction.stripe)
       return
     }
+    let isIdle = header.flags.contains(.idle)
+    var state = state(of: header)
+    if isIdle, state != .fresh {
+      let slot = StoredKey.entry(key, in: id)
+      state = self.state(of: current(header, idle: header.idle(in: record), slot: slot))
+    }
     guard
       admits(
-        header, record: record, key: key, id: id, of: handle, in: transaction,
+        header, as: state, record: record, key: key, id: id, of: handle, in: transaction,
         asksRemoval: asksRemoval)
     else { return }
+    if isIdle, asksRemoval { noteUse(header, record: record, key: key, id: id) }
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)

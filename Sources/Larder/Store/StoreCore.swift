@@ -24,6 +24,8 @@ final class StoreCore: Sendable {
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
   let removals = RemovalQueue()
+  let uses = UseQueue()
+  let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
@@ -37,6 +39,7 @@ final class StoreCore: Sendable {
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
+    timer = options.timer
     chunkSize = environment.info.pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
   }

@@ -76,7 +76,7 @@ extension Batch {
           try remove(entry, reason: .expired)
           return Removal(entries: 1, bytes: entry.valueCount)
         }
-        if try rearm(entry) { return Removal() }
+        if try reindex(entry) { return Removal() }
       case .damaged where try isLive(id):
         // Nobody can read it, and nothing else would ever come by here again.
         damaged.insert(id)
@@ -97,10 +97,11 @@ extension Batch {
   }
 
   /// Indexes an entry under the end it has now, after its old record came due.
-  private mutating func rearm(_ entry: StoredEntry) throws(LarderError) -> Bool {
+  private mutating func reindex(_ entry: StoredEntry) throws(LarderError) -> Bool {
     try unindex(entry.slot, deadline: entry.header.deadline)
     return try reschedule(
-      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil, isIndexed: false)
+      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil,
+      idle: entry.fields.idle, isIndexed: false)
   }
 
   /// Up to `limit` records of one namespace, or of all, that are due, or damaged beyond leading anywhere.

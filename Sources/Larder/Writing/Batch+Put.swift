@@ -11,7 +11,10 @@ extension Batch {
     try checkSize(value.count, rules: rules, namespace: namespace)
     let isLong = key.count > StoredKey.longestShort
     let owners = try owners(attributes.owners)
-    let fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
+    let lifetime = try Lifetime(
+      attributes.expires, stale: attributes.stale, rules: rules, at: now)
+    var fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
+    fields.idle = lifetime.idle
     let encodedFields = fields.encoded()
     try account(value.count + key.count + encodedFields.count)
     let record = try recordMaking(namespace)
@@ -24,6 +27,7 @@ extension Batch {
     let isChunked = core.chunksAbove.map { value.count > $0 } ?? false
     var flags: EntryHeader.Flags = isLong ? .longKey : []
     if isPinned { flags.insert(.pinned) }
+    if lifetime.idle != nil { flags.insert(.idle) }
     if isChunked { flags.insert(.chunked) }
     let sequence = isPinned ? 0 : place(of: previous, version: version, rules: rules)
     let weight = Weight(
@@ -35,8 +39,8 @@ extension Batch {
       weight, replacing: previous, at: slot, key: key, owners: owners,
       record: record, rules: rules, namespace: namespace)
 
-    let expires = (attributes.expires ?? rules.expires).deadline(from: now)
-    let staleUntil = lateEnd(expires, stale: attributes.stale ?? rules.stale)
+    let expires = lifetime.expires(key, version: version)
+    let staleUntil = Lifetime.late(expires, stale: lifetime.stale)
     var header = EntryHeader(
       flags: flags, codec: attributes.codec.rawValue, written: now.milliseconds, expires: expires,
       staleUntil: staleUntil, deadline: previous?.header.deadline ?? EntryHeader.never,
@@ -69,11 +73,6 @@ extension Batch {
         .invalidArgument, "a key of \(key.count) bytes cannot be stored in namespace \(namespace)",
         hint: "use 1 to \(Key.longest) bytes")
     }
-  }
-
-  func lateEnd(_ expires: Int64, stale: Duration) -> Int64 {
-    expires == EntryHeader.never
-      ? expires : max(expires, Timestamp(milliseconds: expires).advanced(by: stale).milliseconds)
   }
 
   /// What a write finds under its key. One that cannot be kept in place, being damaged or another key's, is removed from

@@ -22,12 +22,14 @@ extension StoreCore {
   func writeAny<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
+    var using: [UseQueue.Use] = []
     var thrown: (any Error)?
     do {
       let result = try environment.write { transaction in
         let state = try transaction.state()
         var batch = Batch(transaction, state: state, core: self)
         do {
+          try batch.putUsesDown(entries: Self.usesPerWrite.entries, bytes: Self.usesPerWrite.bytes)
           let result = try body(&batch)
           if !batch.leavesQueue { try batch.removeQueued(limit: Self.removalsPerWrite) }
           try batch.reclaim(limit: Self.reclaimedPerWrite)
@@ -35,11 +37,13 @@ extension StoreCore {
           try batch.finish()
           merged = batch.merged
           removing = batch.removing
+          using = batch.using
           transaction = batch.release()
           return result
         } catch {
           merged = batch.merged
           removing = batch.removing
+          using = batch.using
           thrown = error
           let cause = batch.failure?.cause
           transaction = batch.release()
@@ -48,10 +52,12 @@ extension StoreCore {
         }
       }
       removals.finish(removing, done: true)
+      uses.finish(using, done: true)
       return result
     } catch {
       for (handle, counts) in merged { handle.note(counts, takenBack: true) }
       removals.finish(removing, done: false)
+      uses.finish(using, done: false)
       if let thrown { throw thrown }
       if let error = error as? LMDBError { throw self.error(error) }
       throw error

@@ -1,0 +1,104 @@
+import Dispatch
+import LMDB
+
+extension StoreCore {
+  /// How many entries, and how many bytes of them, one write gives new ends because they were used.
+  static let usesPerWrite = (entries: 64, bytes: 256 << 10)
+  static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
+  /// The longest that a use waits for a write, in milliseconds.
+  private static let patience: Int64 = 1000
+
+  /// A hit of an entry that stays for a while after its last use. Never waits for a writer.
+  @inline(never)
+  func noteUse(_ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID) {
+    guard let idle = header.idle(in: record) else { return }
+    let now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    guard idle.isDue(at: now, end: header.expires) else { return }
+    let use = UseQueue.Use(
+      slot: StoredKey.entry(key, in: id), version: header.version, moment: now)
+    // Early enough for use that comes again after the whole interval, and before the end.
+    let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.patience)
+    guard let delay = uses.add(use, delay: soon) else { return }
+    timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }
+  }
+
+  private func timerEnded() {
+    uses.timerEnded()
+    guard environment.isOpen else { return }
+    do throws(LarderError) {
+      try putUsesDown()
+    } catch {
+      // What could not be written goes on waiting. The next write or close meets the same and has somebody to tell.
+    }
+  }
+
+  /// Gives every entry that was used until now its new end.
+  func putUsesDown() throws(LarderError) {
+    var left = uses.count
+    while left > 0 {
+      let done = try write { batch in
+        try batch.putUsesDown(entries: Self.usesPerFlush.entries, bytes: Self.usesPerFlush.bytes)
+      }
+      left = min(left - max(done, 1), uses.count)
+    }
+  }
+
+  /// The header with the end that it gets from use not put down yet.
+  func current(_ header: EntryHeader, idle: IdleInterval?, slot: [UInt8]) -> EntryHeader {
+    guard let idle, let use = uses.pending(slot), use.version == header.version else {
+      return header
+    }
+    let end = idle.end(after: use.moment)
+    guard end > header.expires else { return header }
+    var current = header
+    current.expires = end
+    current.staleUntil = Lifetime.late(end, stale: header.stale ?? .zero)
+    return current
+  }
+
+  /// Runs something once, on a thread of the system's.
+  @Sendable static func later(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
+    DispatchQueue.global(qos: .utility).asyncAfter(
+      deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), execute: body)
+  }
+}
+
+extension Batch {
+  /// Gives entries new ends that reads of this process have used; returns how many it looked at.
+  ///
+  /// An entry that has come to its end since it was used lives on, if nobody has removed it yet.
+  @discardableResult
+  mutating func putUsesDown(entries: Int, bytes: Int) throws(LarderError) -> Int {
+    var taken = core.uses.take(entries)
+    var size = 0
+    var done = 0
+    while done < taken.count, size < bytes {
+      size += try putDown(taken[done])
+      done += 1
+    }
+    core.uses.finish(Array(taken[done...]), done: false)
+    taken.removeLast(taken.count - done)
+    using += taken
+    return done
+  }
+
+  /// Returns how many bytes it wrote.
+  private mutating func putDown(_ use: UseQueue.Use) throws(LarderError) -> Int {
+    guard case .entry(let entry) = try occupant(of: use.slot),
+      entry.header.version == use.version, try isLive(entry.id)
+    else { return 0 }
+    return try extend(entry, usedAt: min(use.moment, now.milliseconds)) ? entry.recordCount : 0
+  }
+
+  /// Gives an entry that stays for a while after its last use the end that follows from use at a moment.
+  @discardableResult
+  mutating func extend(_ entry: StoredEntry, usedAt moment: Int64) throws(LarderError) -> Bool {
+    guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
+      idle.isDue(at: moment, end: entry.header.expires)
+    else { return false }
+    let end = idle.end(after: moment)
+    return try reschedule(
+      entry, expires: end,
+      staleUntil: Lifetime.late(end, stale: entry.header.stale ?? .zero), idle: idle)
+  }
+}
