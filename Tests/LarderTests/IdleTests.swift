@@ -309,6 +309,49 @@ private final class ManualTimer: Sendable {
     #expect(try store.verify().faults == [])
   }
 
+  @Test func `a hit in memory is use, too`() throws {
+    try withIdleStore { store, notes, clock, timer in
+      let texts = store.cache(TextCodec(), in: "notes")
+      try texts.set("v", for: "set")
+      try notes.set("v", for: "read")
+      for round in 0..<20 {
+        clock.advance(by: .seconds(1600))
+        for key in ["set", "read"] {
+          #expect(try texts.value(for: key) == "v", "\(round)")
+          #expect(try texts.value(for: key) == "v")
+        }
+        // Whether or not it was put down meanwhile.
+        if round % 2 == 0 { timer.runOut() }
+      }
+      timer.runOut()
+      clock.advance(by: .seconds(50))
+      #expect(try texts.value(for: "set") == "v")
+      #expect(timer.delays.isEmpty)
+      clock.advance(by: .seconds(1650))
+      #expect(try texts.value(for: "set") == nil)
+    }
+  }
+
+  @Test func `putting use down keeps the data file within its limit`() throws {
+    try withIdleStore { store, notes, clock, timer in
+      let limit = 4 << 20
+      try store.declare(StoreLimits(disk: limit))
+      let value = [UInt8](repeating: 7, count: 6000)
+      for number in 0..<900 { try notes.set(value, for: number) }
+      let keys = try notes.page(limit: 1000).items.map(\.key)
+      #expect(keys.count < 900)
+      for _ in 0..<3 {
+        clock.advance(by: .seconds(1600))
+        for key in keys { #expect(try notes.bytes(key) == value) }
+        // Each goes on where the one before found too few pages.
+        for _ in 0..<50 where store.core.uses.count > 0 { try store.core.putUsesDown() }
+        #expect(store.core.uses.count == 0)
+        #expect(try store.statistics().file.size <= limit)
+      }
+      timer.runOut()
+    }
+  }
+
   @Test func `the system's own timer puts a use down while nobody writes`() throws {
     try withStore { store, clock in
       let notes = store.namespace("notes")

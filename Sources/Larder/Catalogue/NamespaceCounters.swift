@@ -101,6 +101,8 @@ public struct ReadCounters: Sendable, Equatable {
     /// A value was lent, whether or not its codec could read it.
     case hits
     case misses, expired, stale, damaged, undecodable
+    /// Of the hits, those that found the value decoded in memory.
+    case memory
   }
 
   private var counts = [UInt64](repeating: 0, count: Kind.allCases.count)
@@ -112,6 +114,8 @@ public struct ReadCounters: Sendable, Equatable {
 
   /// Reads that found a fresh value.
   public var hits: UInt64 { self[.hits] &- self[.undecodable] }
+  /// Of the hits, those that found the value decoded in memory.
+  public var memory: UInt64 { self[.memory] }
   /// Reads that found none, for whatever reason.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
   /// Misses because there was no entry.

@@ -29,8 +29,10 @@ extension Batch {
     guard exceededStoreLimit != nil else { return }
     let isOver = { (batch: borrowing Batch) in batch.exceededStoreLimit != nil }
     try removeExpired(in: nil, keeping: kept, while: isOver)
-    try giveWay(kept: kept, while: isOver)
-    try removeExpired(in: nil, limit: .max, keeping: kept, while: isOver)
+    if let reason = exceededStoreLimit {
+      try giveWay(for: reason, kept: kept, while: isOver)
+      try removeExpired(in: nil, limit: .max, keeping: kept, while: isOver)
+    }
     if exceededStoreLimit != nil {
       throw LarderError(
         .full,
@@ -41,13 +43,15 @@ extension Batch {
 
   /// Namespaces give way in turn while `goesOn`.
   mutating func giveWay(
-    kept: Set<[UInt8]>, while goesOn: (borrowing Batch) -> Bool
+    for reason: RemovalReason, kept: Set<[UInt8]>, while goesOn: (borrowing Batch) -> Bool
   ) throws(LarderError) {
     var members = try evictable()
     while goesOn(self), let member = core.fairShare.next(among: members) {
       let counters = try loadCounters(member.id)
       let limits = try record(named: member.name)?.rules.effective.limits ?? Limits()
-      let request = RoomRequest(cause: .store, id: member.id, limits: limits, left: 1, kept: kept)
+      let request = RoomRequest(
+        cause: .store(exceededStoreLimit ?? reason), id: member.id, limits: limits, left: 1,
+        kept: kept)
       let removal = counters.entries == 0 ? Removal() : try evict(member.eviction, request)
       if removal.entries == 0 {
         members.removeAll { $0.id == member.id }

@@ -8,7 +8,9 @@ import Synchronization
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
-  /// What of `reads` the store's own counters already include.
+  /// What reads found in memory, before any of it was counted in `reads`.
+  let memory = Mutex(MemoryTallies())
+  /// What of these the store's own counters already include.
   private let merged = Mutex(ReadCounters())
   let record = Mutex<(generation: UInt64, record: NamespaceRecord)?>(nil)
 
@@ -61,13 +63,22 @@ final class NamespaceHandle: Sendable {
 
   /// What this process's reads met and the store does not know yet.
   func unmerged() -> ReadCounters {
-    merged.withLock { merged in
+    let total = total
+    return merged.withLock { merged in
       var difference = ReadCounters()
-      for kind in ReadCounters.Kind.allCases {
-        difference[kind] = reads.total(kind.rawValue) &- merged[kind]
-      }
+      for kind in ReadCounters.Kind.allCases { difference[kind] = total[kind] &- merged[kind] }
       return difference
     }
+  }
+
+  private var total: ReadCounters {
+    var total = ReadCounters()
+    for kind in ReadCounters.Kind.allCases { total[kind] = reads.total(kind.rawValue) }
+    let found = memory.withLock { $0.total }
+    // A validation looked the entry up, and so is a hit among `reads` already.
+    total[.hits] &+= found[.hits]
+    total[.memory] = found[.hits] &+ found[.validations]
+    return total
   }
 
   /// The store's counts now include these reads; or, if the write failed, again do not.

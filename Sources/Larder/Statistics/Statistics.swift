@@ -7,6 +7,8 @@ public struct Statistics: Sendable {
     /// Of all processes; what other processes have not written yet is missing.
     public var reads: ReadCounters
     public var removals: RemovalCounters
+    /// The decoded values in the memory of this process; nil if it keeps none of the namespace.
+    public var memory: MemoryStatistics?
   }
 
   public struct File: Sendable, Hashable {
@@ -51,11 +53,12 @@ extension Store {
     let listed = try core.namespaces(in: transaction)
     var pending: [String: ReadCounters] = [:]
     for handle in core.allHandles { pending[handle.name] = handle.unmerged() }
+    let memory = core.memory.statistics
     let namespaces = listed.map { namespace in
       Statistics.Namespace(
         facts: namespace.facts,
         reads: namespace.counters.reads + (pending[namespace.facts.name] ?? ReadCounters()),
-        removals: namespace.counters.removals)
+        removals: namespace.counters.removals, memory: memory[namespace.facts.name])
     }
     do throws(LMDBError) {
       let state = try transaction.state()

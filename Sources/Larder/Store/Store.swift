@@ -34,7 +34,7 @@ public struct Store: Sendable {
     /// Runs something once, after a while, on another thread.
     var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreCore.later
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
-    var flushes = true
+    package var flushes = true
 
     public init() {}
   }

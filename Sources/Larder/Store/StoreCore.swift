@@ -16,6 +16,7 @@ final class StoreCore: Sendable {
   /// The system's clock is read without going through the protocol.
   let usesSystemClock: Bool
   let chunksAbove: Int?
+  let pageSize: Int
   /// What a page of its own holds beside LMDB's header: a value in chunks needs no pages in a row.
   let chunkSize: Int
   /// Set once a handle that may write exists; only then does closing write what waits.
@@ -26,9 +27,12 @@ final class StoreCore: Sendable {
   let removals = RemovalQueue()
   let uses = UseQueue()
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+  let queue = WriteQueue()
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
+  /// Decoded values.
+  let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
@@ -40,12 +44,15 @@ final class StoreCore: Sendable {
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
     timer = options.timer
-    chunkSize = environment.info.pageSize - 16
+    pageSize = environment.info.pageSize
+    chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
   }
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
+    // The memories and what they share hold each other.
+    memory.budget.remove()
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
@@ -75,11 +82,17 @@ final class StoreCore: Sendable {
     }
   }
 
+  /// Milliseconds by the store's clock; the system's may be up to 10 behind.
+  @inline(__always)
+  var coarseNow: Int64 {
+    usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+  }
+
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
   @inline(__always)
   func state(of header: EntryHeader) -> Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    var now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    var now = coarseNow
     if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
     return header.state(at: now)
   }

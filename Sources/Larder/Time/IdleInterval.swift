@@ -20,10 +20,11 @@ struct IdleInterval: Hashable, Sendable {
       .advanced(by: .milliseconds(milliseconds / 16)).milliseconds
   }
 
-  /// Whether use at a moment is to be remembered: a sixteenth of the interval has passed since the last re-arm.
-  func isDue(at moment: Int64, end: Int64) -> Bool {
-    end != EntryHeader.never
-      && moment >= end.subtractingReportingOverflow(milliseconds).partialValue
+  /// From when on use is to be remembered, of an entry that ends at `end`: a sixteenth of the interval after the last
+  /// re-arm.
+  func due(end: Int64) -> Int64 {
+    end == EntryHeader.never
+      ? end : Timestamp(milliseconds: end).advanced(by: .milliseconds(-milliseconds)).milliseconds
   }
 }
 
@@ -47,7 +48,7 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// The same, found in a record without a copy of its fields.
+  /// How long an entry may lie unused, found in its record without a copy of the fields.
   func idle(in record: Span<UInt8>) -> IdleInterval? {
     var offset = Self.size
     while offset + 5 <= payloadStart {
@@ -59,5 +60,13 @@ extension EntryHeader {
       offset += 5 + count
     }
     return nil
+  }
+
+  /// As the memory tier may remember it: from then on a hit must look at the entry, where it is noted as use.
+  func remembered(_ idle: IdleInterval?) -> EntryHeader {
+    guard let idle else { return self }
+    var header = self
+    header.expires = min(expires, idle.due(end: expires))
+    return header
   }
 }

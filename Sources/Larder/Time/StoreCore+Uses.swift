@@ -10,10 +10,11 @@ extension StoreCore {
 
   /// A hit of an entry that stays for a while after its last use. Never waits for a writer.
   @inline(never)
-  func noteUse(_ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID) {
-    guard let idle = header.idle(in: record) else { return }
-    let now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
-    guard idle.isDue(at: now, end: header.expires) else { return }
+  func noteUse(
+    _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID
+  ) {
+    let now = coarseNow
+    guard now >= idle.due(end: header.expires) else { return }
     let use = UseQueue.Use(
       slot: StoredKey.entry(key, in: id), version: header.version, moment: now)
     // Early enough for use that comes again after the whole interval, and before the end.
@@ -73,7 +74,8 @@ extension Batch {
     var size = 0
     var done = 0
     while done < taken.count, size < bytes {
-      size += try putDown(taken[done])
+      guard let written = try putDown(taken[done]) else { break }
+      size += written
       done += 1
     }
     core.uses.finish(Array(taken[done...]), done: false)
@@ -82,19 +84,29 @@ extension Batch {
     return done
   }
 
-  /// Returns how many bytes it wrote.
-  private mutating func putDown(_ use: UseQueue.Use) throws(LarderError) -> Int {
+  /// Returns how many bytes it wrote; nil if the data file's limit leaves too few pages for it in this batch.
+  private mutating func putDown(_ use: UseQueue.Use) throws(LarderError) -> Int? {
     guard case .entry(let entry) = try occupant(of: use.slot),
       entry.header.version == use.version, try isLive(entry.id)
     else { return 0 }
+    guard spend(entry.recordCount) else { return nil }
     return try extend(entry, usedAt: min(use.moment, now.milliseconds)) ? entry.recordCount : 0
+  }
+
+  /// Takes pages for a record from what the data file's limit leaves; false if there are too few.
+  private mutating func spend(_ bytes: Int) -> Bool {
+    guard var room = disk else { return true }
+    room.spent += (bytes + core.pageSize - 1) / core.pageSize + DiskRoom.perEntry
+    guard room.spent + DiskRoom.kept <= room.available else { return false }
+    disk = room
+    return true
   }
 
   /// Gives an entry that stays for a while after its last use the end that follows from use at a moment.
   @discardableResult
   mutating func extend(_ entry: StoredEntry, usedAt moment: Int64) throws(LarderError) -> Bool {
     guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
-      idle.isDue(at: moment, end: entry.header.expires)
+      moment >= idle.due(end: entry.header.expires)
     else { return false }
     let end = idle.end(after: moment)
     return try reschedule(
