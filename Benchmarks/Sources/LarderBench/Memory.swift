@@ -15,7 +15,9 @@ struct MemoryBench: ParsableCommand {
   @Option(help: "Rounds, of which the median counts.") var rounds = 31
   @Option(help: "Access traces to replay instead, plain or compressed with gzip; repeatable.")
   var trace: [String] = []
-  @Option(help: "Capacities for traces, in percent of their distinct keys.") var percent = [1.0, 10]
+  @Option(help: "Capacities for traces, in percent of their distinct keys.") var percent = [
+    1.0, 10,
+  ]
 
   func run() throws {
     try place.withDirectory { directory in
@@ -48,7 +50,8 @@ private final class MemoryReads: Sendable {
 
   init(directory: String) throws {
     store = try Store(at: directory + "/ours")
-    let cache = store.cache(of: Article.self, in: "articles", rules: Rules(expires: .after(.days(1))))
+    let cache = store.cache(
+      of: Article.self, in: "articles", rules: Rules(expires: .after(.days(1))))
     self.cache = cache
     plain = store.cache(of: Article.self, in: "articles", memory: MemoryLimits.none)
     var articles: [String: Article] = [:]
@@ -73,7 +76,8 @@ private final class MemoryReads: Sendable {
   func report(rounds: Int, operations: Int) throws {
     let order = workload.order(distinct: 1000, rounds: operations)
     func line(
-      _ name: String, _ result: (ours: Sample, raw: Sample, ratio: Double, spread: ClosedRange<Double>),
+      _ name: String,
+      _ result: (ours: Sample, raw: Sample, ratio: Double, spread: ClosedRange<Double>),
       _ other: String
     ) {
       print(
@@ -84,7 +88,8 @@ private final class MemoryReads: Sendable {
       "hit in memory",
       try compare(
         rounds: rounds, operations: operations, ours: { try read(order) },
-        raw: { _ = raw_read(raw, workload.flat, Workload.keySize, order, order.count) }), "LMDB in C")
+        raw: { _ = raw_read(raw, workload.flat, Workload.keySize, order, order.count) }),
+      "LMDB in C")
     line(
       "hit in memory",
       try compare(
@@ -171,30 +176,33 @@ private struct MemoryTrace {
   }
 
   func report(percent: [Double], directory: String) throws {
-    let store = try Store(at: directory + "/" + name)
+    let path = directory + "/" + name
+    let store = try Store(at: path)
     let notes = store.namespace("notes")
     for start in stride(from: 0, to: keys, by: 50_000) {
       try store.write { batch in
         for key in start..<min(start + 50_000, keys) { try batch.set("v", for: key, in: notes) }
       }
     }
+    try store.close()
     for percent in percent {
+      // A new opening, so that no memory knows of the cell before.
+      let store = try Store(at: path)
       let capacity = Int(Double(keys) * percent / 100)
       let cache = store.cache(
         TextCodec(), in: "notes", memory: MemoryLimits(entries: max(1, capacity)))
-      cache.memory!.removeAll()
-      let before = cache.memory!.statistics.hits
       for key in requests {
         let value = try cache.value(for: key)
         precondition(value == "v")
       }
-      let hits = cache.memory!.statistics.hits - before
+      let hits = cache.memory!.statistics.hits
       let ours = 100 * Double(hits) / Double(requests.count)
       let lru = 100 * Double(leastRecentlyUsed(capacity)) / Double(requests.count)
       print(
-        "\(name), \(requests.count) requests, \(percent) % = \(capacity): ours \(text(ours)) %, LRU \(text(lru)) %")
+        "\(name), \(requests.count) requests, \(percent) % = \(capacity): ours \(text(ours)) %, LRU \(text(lru)) %"
+      )
+      try store.close()
     }
-    try store.close()
   }
 
   private func leastRecentlyUsed(_ capacity: Int) -> Int {

@@ -57,6 +57,8 @@ final class StoreCore: Sendable {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
       try? FileManager.default.removeItem(atPath: environment.path)
+    } else {
+      flushLast()
     }
   }
 

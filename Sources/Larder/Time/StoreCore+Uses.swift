@@ -33,14 +33,20 @@ extension StoreCore {
     }
   }
 
-  /// Gives every entry that was used until now its new end.
-  func putUsesDown() throws(LarderError) {
+  /// Gives every entry that was used until now its new end, as far as the data file's limit leaves room for that.
+  func putUsesDown(waitingAtMost bound: Duration? = nil) throws(LarderError) {
     var left = uses.count
-    while left > 0 {
-      let done = try write { batch in
-        try batch.putUsesDown(entries: Self.usesPerFlush.entries, bytes: Self.usesPerFlush.bytes)
+    var tries = 0
+    while left > 0, tries < 3 {
+      let done = try write(waitingAtMost: bound) { batch in
+        let done = try batch.putUsesDown(
+          entries: Self.usesPerFlush.entries, bytes: Self.usesPerFlush.bytes)
+        // Pages that were freed before can be used again two commits later.
+        if done == 0 { batch.age() }
+        return done
       }
-      left = min(left - max(done, 1), uses.count)
+      tries = done == 0 ? tries + 1 : 0
+      left = min(left - done, uses.count)
     }
   }
 
@@ -65,6 +71,14 @@ extension StoreCore {
 }
 
 extension Batch {
+  /// Puts some of what waits down beside what the batch is made for. Where the data file has a limit, that is left to
+  /// transactions of their own: none must fail for it.
+  mutating func takeUsesAlong() throws(LarderError) {
+    guard disk == nil else { return }
+    let most = StoreCore.usesPerWrite
+    try putUsesDown(entries: most.entries, bytes: most.bytes)
+  }
+
   /// Gives entries new ends that reads of this process have used; returns how many it looked at.
   ///
   /// An entry that has come to its end since it was used lives on, if nobody has removed it yet.
@@ -96,7 +110,7 @@ extension Batch {
   /// Takes pages for a record from what the data file's limit leaves; false if there are too few.
   private mutating func spend(_ bytes: Int) -> Bool {
     guard var room = disk else { return true }
-    room.spent += (bytes + core.pageSize - 1) / core.pageSize + DiskRoom.perEntry
+    room.spend(pages: bytes > core.pageSize / 2 ? pages(ofRecord: bytes) : 0, stored: bytes)
     guard room.spent + DiskRoom.kept <= room.available else { return false }
     disk = room
     return true

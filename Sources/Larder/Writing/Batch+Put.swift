@@ -12,7 +12,7 @@ extension Batch {
     let rules = (try record(named: namespace)?.rules ?? NamespaceRecord.RuleSet()).effective
     try checkSize(value.count, rules: rules, namespace: namespace)
     let isLong = key.count > StoredKey.longestShort
-    let owners = try owners(attributes.owners)
+    let owners = try owners(of: attributes)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, rules: rules, at: now)
     var fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
@@ -44,7 +44,8 @@ extension Batch {
     let expires = lifetime.expires(key, version: version)
     let staleUntil = Lifetime.late(expires, stale: lifetime.stale)
     var header = EntryHeader(
-      flags: flags, codec: attributes.codec.rawValue, written: now.milliseconds, expires: expires,
+      flags: flags, codec: attributes.codec.rawValue,
+      written: min(attributes.written ?? now, now).milliseconds, expires: expires,
       staleUntil: staleUntil, deadline: previous?.header.deadline ?? EntryHeader.never,
       sequence: sequence, version: version)
     header.deadline = try index(slot, due: staleUntil, indexed: header.deadline)

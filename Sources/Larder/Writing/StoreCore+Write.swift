@@ -8,9 +8,13 @@ extension StoreCore {
   /// One write transaction: what `body` does, the counts, and a bounded share of what waits to be removed.
   ///
   /// `body` may run several times, where the disk limit makes room in between.
-  func write<Result>(_ body: (inout Batch) throws -> Result) throws(LarderError) -> Result {
+  ///
+  /// - Parameter bound: how long to wait for other writers instead, those of this process included.
+  func write<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout Batch) throws -> Result
+  ) throws(LarderError) -> Result {
     do {
-      return try writeWithinLimit(repeats: true, body)
+      return try writeWithinLimit(repeats: true, waitingAtMost: bound, body)
     } catch let error as LarderError {
       throw error
     } catch let error as LMDBError {
@@ -21,20 +25,22 @@ extension StoreCore {
   }
 
   /// One transaction, once; the body's own errors come back as they are.
-  func writeOnce<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
+  func writeOnce<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout Batch) throws -> Result
+  ) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
     var using: [UseQueue.Use] = []
     var thrown: (any Error)?
     do {
-      let result = try environment.write { transaction in
+      let result = try environment.write(waitingAtMost: bound) { transaction in
         let state = try transaction.state()
         var batch = Batch(transaction, state: state, core: self)
         do {
           guard try batch.openDisk() else {
             throw OtherFileLimit(limit: try batch.limits.disk)
           }
-          try batch.putUsesDown(entries: Self.usesPerWrite.entries, bytes: Self.usesPerWrite.bytes)
+          try batch.takeUsesAlong()
           let result = try body(&batch)
           if !batch.leavesQueue { try batch.removeQueued(limit: Self.removalsPerWrite) }
           try batch.reclaim(limit: Self.reclaimedPerWrite)
