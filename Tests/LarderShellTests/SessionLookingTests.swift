@@ -228,6 +228,7 @@ import Testing
         used           \u{2014}
         expires        in 1 h 59 min
         state          fresh
+        idle           \u{2014}
         stale_until    \u{2014}
         codec          text
         version        5

@@ -43,7 +43,7 @@ struct StoreState: Equatable {
 
   var encoded: [UInt8] {
     var result: [UInt8] = []
-    result.reserveCapacity(88)
+    result.reserveCapacity(96)
     for word in [
       generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
       nextDue,

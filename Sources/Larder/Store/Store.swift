@@ -35,6 +35,8 @@ public struct Store: Sendable {
     public var foreign = false
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
+    /// Runs something once, after a while, on another thread.
+    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreCore.later
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
     package var flushes = true
 

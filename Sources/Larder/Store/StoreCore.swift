@@ -29,6 +29,8 @@ final class StoreCore: Sendable {
   /// The minute in which the table could not be made as large as it should be.
   let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
+  let uses = UseQueue()
+  let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let queue = WriteQueue()
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
@@ -46,6 +48,7 @@ final class StoreCore: Sendable {
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
+    timer = options.timer
     pageSize = environment.info.pageSize
     chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)

@@ -31,6 +31,7 @@ extension StoreCore {
   func purge(
     only namespace: Namespace?, while goesOn: () -> Bool = { true }
   ) throws(LarderError) -> Removal {
+    try putUsesDown()
     var total = Removal()
     var position: [UInt8]?
     repeat {

@@ -29,28 +29,6 @@ extension Batch {
     try releaseDependents(of: entry.slot)
   }
 
-  /// Gives an entry another end. The value and its version stay; the record is written anew, checksum and all.
-  ///
-  /// - Parameter isIndexed: whether the deadline index still has the entry where its header says.
-  /// - Returns: false if the record is damaged: a new checksum must not vouch for it, so it is left as it is.
-  mutating func reschedule(
-    _ entry: StoredEntry, expires: Int64, staleUntil: Int64, written: Int64? = nil,
-    isIndexed: Bool = true
-  ) throws(LarderError) -> Bool {
-    guard let key = entry.key, let body = try intactBody(of: entry, key: key) else { return false }
-    var header = entry.header
-    header.written = written ?? header.written
-    header.expires = expires
-    header.staleUntil = staleUntil
-    header.deadline = try index(
-      entry.slot, due: staleUntil, indexed: isIndexed ? header.deadline : EntryHeader.never)
-    let fields = Int(header.fieldsCount)
-    _ = try writeRecord(
-      slot: entry.slot, header: header, fields: Array(body[..<fields]),
-      payload: body.span.extracting(fields..<body.count), key: key.span)
-    return true
-  }
-
   /// All that follows an entry's header, if the checksum says that it is what was written.
   mutating func intactBody(of entry: StoredEntry, key: [UInt8]) throws(LarderError) -> [UInt8]? {
     try read { transaction throws(LMDBError) -> [UInt8]? in

@@ -25,6 +25,8 @@ public struct Batch: ~Copyable {
   var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
   /// Removals asked for by reads that this batch carries out; if it fails they are waiting again.
   var removing: [[UInt8]] = []
+  /// Uses that this batch puts down; if it fails they are waiting again.
+  var using: [UseQueue.Use] = []
   /// The store's limits, once this batch has looked them up.
   var knownLimits: StoreLimits?
   /// What the data file's limit leaves; nil without one.
