@@ -81,7 +81,8 @@ struct LimitRun {
     case 88..<91:
       let overrides = Rules.Overrides(
         limits: dice.chance(30)
-          ? nil : Limits(entries: dice.chance(50) ? nil : dice.roll(0..<40), bytes: Limits.unlimited))
+          ? nil
+          : Limits(entries: dice.chance(50) ? nil : dice.roll(0..<40), bytes: Limits.unlimited))
       try store.override(overrides, for: name)
     case 91..<94:
       try store.declare(

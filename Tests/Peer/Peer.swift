@@ -35,6 +35,7 @@ import LMDB
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "read": { try $0.read() },
+    "watch": { try $0.watch() },
     "words": { try $0.shareWords() },
     "words-count": { try $0.countWords() },
     "words-no-room": { try $0.wordsWithoutRoom() },

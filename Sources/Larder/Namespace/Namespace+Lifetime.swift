@@ -36,8 +36,10 @@ extension Batch {
     let deadline = (expires ?? rules.expires).deadline(from: now)
     stamp()
     // An entry from the future would stay stale, whatever its new end.
-    return try reschedule(
+    let isDone = try reschedule(
       entry, expires: deadline, staleUntil: lateEnd(deadline, stale: rules.stale),
       written: min(entry.header.written, now.milliseconds))
+    if isDone { try noteTouched(entry) }
+    return isDone
   }
 }

@@ -35,6 +35,10 @@ public struct Store: Sendable {
     public var foreign = false
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
+    /// How many changes the ring holds; the same in every process.
+    var changeSlots = ChangeRing.usualSlots
+    /// The machine's monotonic clock in milliseconds, by which processes believe each other that they watch.
+    var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
     var flushes = true
 

@@ -33,6 +33,7 @@ extension StoreCore {
 
   func close() throws(LarderError) {
     guard environment.isOpen else { return }
+    changes.close()
     var isReleased = false
     do {
       defer { isReleased = environment.close() }

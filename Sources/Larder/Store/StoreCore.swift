@@ -28,6 +28,7 @@ final class StoreCore: Sendable {
   /// The store's settings as of a generation of the catalogue.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   let isTemporary = Atomic(false)
+  let changes: ChangeFeed
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
   init(environment: Environment, format: StoreFormat, options: Store.Options) {
@@ -39,6 +40,9 @@ final class StoreCore: Sendable {
     chunksAbove = options.chunksAbove
     chunkSize = environment.info.pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
+    changes = ChangeFeed(
+      ring: ChangeRing(of: environment, store: format.identity, slots: options.changeSlots),
+      newest: { environment.lastTransaction }, machine: options.machineClock)
   }
 
   // The environment closes itself with its last reference. Here it may already be another opening's.

@@ -52,6 +52,7 @@ extension Batch {
       slot: slot, header: header, fields: encodedFields,
       payload: isChunked ? payload.span : value, key: key)
     if isChunked { try writeChunks(value, version: version, id: id) }
+    try note(.set, key, in: id, before: previous?.valueCount, after: value.count)
     stamp()
   }
 
@@ -81,13 +82,11 @@ extension Batch {
   private mutating func replaced(
     at slot: [UInt8], key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
-    let id = slot.span.namespaceID
     switch try occupant(of: slot) {
     case .nobody:
       return nil
     case .damaged:
-      try count(.damaged, in: id)
-      damaged.insert(id)
+      try lose(slot)
       return nil
     case .entry(let previous) where previous.has(key):
       return previous

@@ -26,6 +26,8 @@ extension StoreCore {
   ) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
+    var notes: ChangeNotes?
+    var isPassedOver = false
     var thrown: (any Error)?
     do {
       let result = try environment.write(waitingAtMost: bound) { transaction in
@@ -37,6 +39,9 @@ extension StoreCore {
           try batch.reclaim(limit: Self.reclaimedPerWrite)
           try batch.mergeReads()
           try batch.finish()
+          batch.notes?.prepare()
+          notes = batch.notes
+          isPassedOver = batch.hasUnnoted && batch.state.watched != 0
           merged = batch.merged
           removing = batch.removing
           transaction = batch.release()
@@ -51,10 +56,13 @@ extension StoreCore {
           throw cause ?? error
         }
       }
+      notes?.publish()
+      if isPassedOver { changes.passOver() }
       removals.finish(removing, done: true)
       return result
     } catch {
       for (handle, counts) in merged { handle.note(counts, takenBack: true) }
+      notes?.takeBack()
       removals.finish(removing, done: false)
       if let thrown { throw thrown }
       if let error = error as? LMDBError { throw self.error(error) }
