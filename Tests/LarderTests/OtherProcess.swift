@@ -52,6 +52,13 @@ final class OtherProcess {
 
   var isRunning: Bool { process.isRunning }
 
+  var identifier: Int32 { process.processIdentifier }
+
+  /// Writes a line to its input.
+  func tell(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
   func endInput() throws { try input.fileHandleForWriting.close() }
 
   func kill() {

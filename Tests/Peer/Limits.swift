@@ -34,3 +34,26 @@ extension Peer {
     Peer.say("done \(refused)")
   }
 }
+
+extension Peer {
+  /// Keeps a moment of the store until the input ends.
+  func holdMoment() throws {
+    let opened = try Store(at: store)
+    try opened.read { _ in
+      Peer.say("holding")
+      waitForEndOfInput()
+    }
+    try opened.close()
+  }
+
+  /// Writes so many entries of so many bytes.
+  func fillStore() throws {
+    let opened = try Store(at: store)
+    let notes = opened.namespace("notes")
+    for index in 0..<argument(0) {
+      try notes.set([UInt8](repeating: 9, count: argument(1)), for: "peer \(index)")
+    }
+    try opened.close()
+    Peer.say("done")
+  }
+}

@@ -11,6 +11,7 @@ import LMDB
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
+    "count": { try $0.countUp() },
     "churn": { try $0.churn() },
     "commands": { try $0.obey() },
     "churn-in-limit": { try $0.churnInLimit() },
@@ -31,9 +32,12 @@ import LMDB
     "lose-locks": { try $0.loseLocks() },
     "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
+    "larder-fill": { try $0.fillStore() },
+    "larder-hold": { try $0.holdMoment() },
     "hold-write": { try $0.holdWrite() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
+    "obey": { try $0.obeyByTheClock() },
     "read": { try $0.read() },
     "watch": { try $0.watch() },
     "words": { try $0.shareWords() },

@@ -148,6 +148,8 @@ public struct ReadCounters: Sendable, Equatable {
     /// A value was lent, whether or not its codec could read it.
     case hits
     case misses, expired, stale, damaged, undecodable
+    /// Of the hits, those that found the value decoded in memory.
+    case memory
   }
 
   private var counts = [UInt64](repeating: 0, count: Kind.allCases.count)
@@ -162,6 +164,8 @@ public struct ReadCounters: Sendable, Equatable {
     // A reset may fall between a read and the decoding of what it found.
     self[.hits] - min(self[.hits], self[.undecodable])
   }
+  /// Of the hits, those that found the value decoded in memory.
+  public var memory: UInt64 { self[.memory] }
   /// Reads that found none, for whatever reason.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
   /// Misses because there was no entry.

@@ -20,6 +20,8 @@ struct StoreState: Equatable {
   var nextDue = UInt64(EntryHeader.never)
   /// Entries that have an owner: while there are none, nobody looks for any.
   var dependents: UInt64 = 0
+  /// Commits made for nothing but to let pages freed before them be used again.
+  var ages: UInt64 = 0
   /// 1 once somebody has watched the store: from then on writers look whether somebody does.
   var watched: UInt64 = 0
   /// When some process last began its maintenance, by its clock; 0 if none ever did.
@@ -40,16 +42,17 @@ struct StoreState: Equatable {
     garbage = words.next()
     nextDue = words.next()
     dependents = words.next()
+    ages = words.next()
     watched = words.next()
     maintained = words.next()
   }
 
   var encoded: [UInt8] {
     var result: [UInt8] = []
-    result.reserveCapacity(104)
+    result.reserveCapacity(112)
     for word in [
       generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
-      nextDue, dependents, watched, maintained,
+      nextDue, dependents, ages, watched, maintained,
     ] {
       result.append(word: word)
     }

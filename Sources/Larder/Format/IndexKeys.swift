@@ -67,6 +67,8 @@ struct Indexes: Sendable {
   let tags: Database
   let chunks: Database
 
+  var all: [Database] { [deadlines, queue, tags, chunks] }
+
   init(_ databases: [Database]) {
     deadlines = databases[0]
     queue = databases[1]

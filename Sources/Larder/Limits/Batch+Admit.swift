@@ -35,7 +35,7 @@ extension Batch {
   /// Throws ``LarderError/Code/full``, with the counts as they were, if too little may leave.
   mutating func admit(
     _ weight: Weight, replacing previous: StoredEntry?, at slot: [UInt8], key: Span<UInt8>,
-    owners: [StoredOwner], record: NamespaceRecord, rules: Rules, namespace: String
+    owners: [StoredOwner], isChunked: Bool, record: NamespaceRecord, rules: Rules, namespace: String
   ) throws(LarderError) {
     let id = record.id
     if let previous { try countOut(Weight(previous), of: id) }
@@ -49,6 +49,7 @@ extension Batch {
         try note(weight, isNew: previous == nil, slot: slot, key: key, rules: rules, kept: kept)
         try makeRoom(in: id, named: namespace, rules: rules, kept: kept)
         try makeRoomInStore(kept: kept)
+        try makeRoomOnDisk(for: weight, isChunked: isChunked, kept: kept)
       } catch {
         try countOut(weight, of: id)
         if let previous { try countIn(Weight(previous), of: id) }

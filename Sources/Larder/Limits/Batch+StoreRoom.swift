@@ -28,7 +28,9 @@ extension Batch {
     _ = try limits
     guard exceededStoreLimit != nil else { return }
     try removeExpired(in: nil, keeping: kept) { batch in batch.exceededStoreLimit == nil }
-    try giveWay(kept: kept) { batch in batch.exceededStoreLimit != nil }
+    if let reason = exceededStoreLimit {
+      try giveWay(for: reason, kept: kept) { batch in batch.exceededStoreLimit != nil }
+    }
     if exceededStoreLimit != nil {
       throw LarderError(
         .full,
@@ -39,13 +41,15 @@ extension Batch {
 
   /// Namespaces give way in turn while `goesOn`.
   mutating func giveWay(
-    kept: Set<[UInt8]>, while goesOn: (borrowing Batch) -> Bool
+    for reason: RemovalReason, kept: Set<[UInt8]>, while goesOn: (borrowing Batch) -> Bool
   ) throws(LarderError) {
     var members = try evictable()
     while goesOn(self), let member = core.fairShare.next(among: members) {
       let counters = try loadCounters(member.id)
       let limits = try record(named: member.name)?.rules.effective.limits ?? Limits()
-      let request = RoomRequest(cause: .store, id: member.id, limits: limits, left: 1, kept: kept)
+      let request = RoomRequest(
+        cause: .store(exceededStoreLimit ?? reason), id: member.id, limits: limits, left: 1,
+        kept: kept)
       let removal = counters.entries == 0 ? Removal() : try evict(member.eviction, request)
       if removal.entries == 0 {
         members.removeAll { $0.id == member.id }

@@ -30,7 +30,7 @@ struct NamespaceQueue: ~Copyable, EvictionQueue {
   private var reason: RemovalReason? {
     switch request.cause {
     case .namespace: request.limits.exceeded(by: counters)
-    case .store: batch.exceededStoreLimit
+    case .store(let reason): reason
     }
   }
 

@@ -3,8 +3,8 @@ struct RoomRequest {
   enum Cause {
     /// The namespace's own limits.
     case namespace
-    /// Those of the store, which has chosen this namespace to give way.
-    case store
+    /// One of the store's, for which this namespace was chosen to give way.
+    case store(RemovalReason)
   }
 
   var cause: Cause

@@ -30,6 +30,7 @@ extension StoreCore {
     try lower { batch throws(LarderError) in
       try batch.changeLimits(most: Self.evictedPerStep, change)
     }
+    memory.budget.limit = try settings(in: beginRead()).memoryLimit
   }
 
   private func lower(
@@ -98,18 +99,19 @@ extension Batch {
     guard settings != before else { return .done }
     knownLimits = settings.limits
     let entries = state.entries
-    if exceededStoreLimit != nil {
+    if let reason = exceededStoreLimit {
       try removeExpired(in: nil, limit: most)
-      try giveWay(kept: []) { batch in
+      try giveWay(for: reason, kept: []) { batch in
         batch.exceededStoreLimit != nil && entries &- batch.state.entries < UInt64(most)
       }
     }
-    guard exceededStoreLimit != nil else {
+    let disk = try lowerDisk(to: settings.limits.disk, most: min(most, 100))
+    guard exceededStoreLimit != nil || disk != nil else {
       try store(settings)
       return .done
     }
     let wanted = settings.limits
-    settings.hold(entries: Int(state.entries), bytes: Int(state.bytes))
+    settings.hold(entries: Int(state.entries), bytes: Int(state.bytes), disk: disk)
     try store(settings)
     if state.entries < entries { return .underWay }
     return .stuck(
@@ -118,6 +120,31 @@ extension Batch {
         "\(core.environment.path) holds \(state.entries) entries and \(state.bytes) bytes that may not be evicted: "
           + "its limit of \(wanted.words) is not reached",
         hint: "remove or unpin entries, then set the limit again"))
+  }
+}
+
+extension Batch {
+  /// Evicts until what is used fits into a data file of so many bytes, its reserve left out.
+  ///
+  /// - Returns: the limit that can hold meanwhile, nil if the wanted one does. A file without free pages must grow by a few
+  ///   before anything can be removed from it.
+  private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
+    guard let limit else { return nil }
+    let pages = limit / core.pageSize
+    let usable = pages - DiskRoom.reserve(of: pages, pageSize: core.pageSize)
+    guard isOver(usable) else { return nil }
+    let size = core.environment.fileSize
+    let available = try read { transaction throws(LMDBError) in
+      try transaction.availablePages(upTo: DiskRoom.perStep, limit: size)
+    }
+    let entries = state.entries
+    for _ in 0..<4 where state.garbage > 0 && isOver(usable) { _ = try reclaim(limit: 64) }
+    try removeExpired(in: nil, limit: most)
+    try giveWay(for: .evictedForDisk, kept: []) { batch in
+      entries &- batch.state.entries < UInt64(most) && batch.isOver(usable)
+    }
+    if !isOver(usable) { return nil }
+    return max(limit, size + max(0, DiskRoom.perStep - available) * core.pageSize)
   }
 }
 
@@ -143,8 +170,9 @@ extension NamespaceRecord.RuleSet {
 }
 
 extension StoreSettings {
-  fileprivate mutating func hold(entries: Int, bytes: Int) {
+  fileprivate mutating func hold(entries: Int, bytes: Int, disk: Int?) {
     let limits = limits
+    if let disk { if overrides.disk != nil { overrides.disk = disk } else { declared.disk = disk } }
     if let limit = limits.entries, limit < entries {
       if overrides.entries != nil {
         overrides.entries = entries

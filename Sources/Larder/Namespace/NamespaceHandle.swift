@@ -8,7 +8,9 @@ import Synchronization
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
-  /// What of `reads` is not this process's to add to the store's counters any more.
+  /// What reads found in memory, before any of it was counted in `reads`.
+  let memory = Mutex(MemoryTallies())
+  /// What of these is not this process's to add to the store's counters any more.
   private let merged = Mutex(Merged())
   let record = Mutex<(generation: UInt64, record: NamespaceRecord)?>(nil)
 
@@ -69,13 +71,24 @@ final class NamespaceHandle: Sendable {
 
   /// What this process's reads met and the store does not know yet.
   func unmerged() -> ReadCounters {
-    merged.withLock { merged in
+    let total = total
+    return merged.withLock { merged in
       var difference = ReadCounters()
       for kind in ReadCounters.Kind.allCases {
-        difference[kind] = reads.total(kind.rawValue) &- merged.counts[kind]
+        difference[kind] = total[kind] &- merged.counts[kind]
       }
       return difference
     }
+  }
+
+  private var total: ReadCounters {
+    var total = ReadCounters()
+    for kind in ReadCounters.Kind.allCases { total[kind] = reads.total(kind.rawValue) }
+    let found = memory.withLock { $0.total }
+    // A validation looked the entry up, and so is a hit among `reads` already.
+    total[.hits] &+= found[.hits]
+    total[.memory] = found[.hits] &+ found[.validations]
+    return total
   }
 
   /// The store's counters began with commit `epoch`, as the commit `moment` shows them: what was read before that was
@@ -84,11 +97,12 @@ final class NamespaceHandle: Sendable {
   /// The first read after a reset comes by here, because a reset is a new generation of the catalogue. So nothing read
   /// before it counts, and nothing read after it is lost, but for reads under way in other threads just then.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
+    let total = total
     merged.withLock { merged in
       guard moment >= merged.moment else { return }
       merged.moment = moment
       if epoch == merged.epoch { return }
-      for kind in ReadCounters.Kind.allCases { merged.counts[kind] = reads.total(kind.rawValue) }
+      merged.counts = total
       merged.epoch = epoch
     }
   }

@@ -11,6 +11,8 @@ public struct Statistics: Sendable {
     public var reads: ReadCounters
     public var removals: RemovalCounters
     public var usage: Usage
+    /// The decoded values in the memory of this process; nil if it keeps none of the namespace.
+    public var memory: MemoryStatistics?
 
     /// How full a namespace is.
     public struct Usage: Sendable, Hashable {
@@ -39,6 +41,8 @@ public struct Statistics: Sendable {
     public var bytes: Tier
     /// Bytes of the data file.
     public var disk: Tier
+    /// What decoded values cost in the memory of this process.
+    public var memory: Tier
   }
 
   public struct File: Sendable, Hashable {
@@ -88,9 +92,11 @@ extension Store {
     try core.settle(self)
     let transaction = try core.beginRead()
     let settings = try core.settings(in: transaction)
+    let memory = core.memory.statistics
     let namespaces = try core.namespaces(in: transaction).map { listed in
       Statistics.Namespace(
-        listed, unmerged: core.handle(for: listed.facts.name), at: transaction.id)
+        listed, unmerged: core.handle(for: listed.facts.name), at: transaction.id,
+        memory: memory[listed.facts.name])
     }
     do throws(LMDBError) {
       let state = try transaction.state()
@@ -119,17 +125,22 @@ extension Store {
     Statistics.Usage(
       entries: Statistics.Tier(used: Int(clamping: state.entries), limit: limits.entries),
       bytes: Statistics.Tier(used: Int(clamping: state.bytes), limit: limits.bytes),
-      disk: Statistics.Tier(used: fileSize, limit: limits.disk))
+      disk: Statistics.Tier(used: fileSize, limit: limits.disk),
+      memory: Statistics.Tier(used: core.memory.budget.used, limit: limits.memory))
   }
 }
 
 extension Statistics.Namespace {
-  init(_ listed: StoreCore.ListedNamespace, unmerged handle: NamespaceHandle, at moment: UInt64) {
+  init(
+    _ listed: StoreCore.ListedNamespace, unmerged handle: NamespaceHandle, at moment: UInt64,
+    memory: MemoryStatistics?
+  ) {
     handle.begin(listed.counters.epoch, seenAt: moment)
     facts = listed.facts
     since = Timestamp(milliseconds: Int64(clamping: listed.counters.since))
     reads = listed.counters.reads + handle.unmerged()
     removals = listed.counters.removals
+    self.memory = memory
     let limits = facts.rules.limits
     usage = Usage(
       entries: Statistics.Tier(used: facts.entries, limit: limits.entries),

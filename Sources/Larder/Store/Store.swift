@@ -40,7 +40,7 @@ public struct Store: Sendable {
     /// The machine's monotonic clock in milliseconds, by which processes believe each other that they watch.
     var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
-    var flushes = true
+    package var flushes = true
 
     public init() {}
   }

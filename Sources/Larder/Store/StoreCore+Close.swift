@@ -33,10 +33,15 @@ extension StoreCore {
 
   func close() throws(LarderError) {
     guard environment.isOpen else { return }
+    // What was accepted is written before anything is let go of.
+    queue.close()
     changes.close()
     var isReleased = false
     do {
-      defer { isReleased = environment.close() }
+      defer {
+        isReleased = environment.close()
+        memory.removeAll()
+      }
       if isWritable.load(ordering: .relaxed) { try flush() }
     }
     if !isReleased {

@@ -16,6 +16,7 @@ final class StoreCore: Sendable {
   /// The system's clock is read without going through the protocol.
   let usesSystemClock: Bool
   let chunksAbove: Int?
+  let pageSize: Int
   /// What a page of its own holds beside LMDB's header: a value in chunks needs no pages in a row.
   let chunkSize: Int
   /// Set once a handle that may write exists; only then does closing write what waits.
@@ -24,9 +25,12 @@ final class StoreCore: Sendable {
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
   let removals = RemovalQueue()
+  let queue = WriteQueue()
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
+  /// Decoded values.
+  let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
   private let handles = Mutex<[String: NamespaceHandle]>([:])
@@ -38,7 +42,8 @@ final class StoreCore: Sendable {
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
-    chunkSize = environment.info.pageSize - 16
+    pageSize = environment.info.pageSize
+    chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
     changes = ChangeFeed(
       ring: ChangeRing(of: environment, store: format.identity, slots: options.changeSlots),
@@ -47,6 +52,8 @@ final class StoreCore: Sendable {
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
+    // The memories and what they share hold each other.
+    memory.budget.remove()
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
@@ -78,11 +85,17 @@ final class StoreCore: Sendable {
     }
   }
 
+  /// Milliseconds by the store's clock; the system's may be up to 10 behind.
+  @inline(__always)
+  var coarseNow: Int64 {
+    usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+  }
+
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
   @inline(__always)
   func state(of header: EntryHeader) -> Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    var now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    var now = coarseNow
     if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
     return header.state(at: now)
   }

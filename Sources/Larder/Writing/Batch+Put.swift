@@ -1,10 +1,12 @@
 import LMDB
 
 extension Batch {
-  /// Stores a value; what the key held before is replaced, and what must leave for it leaves.
+  /// Stores a value; what the key held before is replaced, and what must leave for it leaves. Returns where it lies and
+  /// its header but for the checksum.
+  @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: String, attributes: EntryAttributes
-  ) throws(LarderError) {
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     try checkKey(key, in: namespace)
     // Everything that can be refused is looked at before anything is changed.
     let rules = (try record(named: namespace)?.rules ?? NamespaceRecord.RuleSet()).effective
@@ -21,18 +23,18 @@ extension Batch {
 
     let version = try number(in: id)
     let isPinned = attributes.isPinned ?? previous?.header.flags.contains(.pinned) ?? false
-    let isChunked = core.chunksAbove.map { value.count > $0 } ?? false
+    let recordCount = EntryHeader.size + encodedFields.count + value.count
+    let isChunked = try needsChunks(value: value.count, recordCount: recordCount)
     var flags: EntryHeader.Flags = isLong ? .longKey : []
     if isPinned { flags.insert(.pinned) }
     if isChunked { flags.insert(.chunked) }
     let sequence = isPinned ? 0 : place(of: previous, version: version, rules: rules)
     let weight = Weight(
       size: value.count,
-      stored: EntryHeader.size + encodedFields.count + value.count
-        + (isChunked ? ChunkedPayload.size : 0),
+      stored: recordCount + (isChunked ? ChunkedPayload.size : 0),
       sequence: sequence)
     try admit(
-      weight, replacing: previous, at: slot, key: key, owners: owners,
+      weight, replacing: previous, at: slot, key: key, owners: owners, isChunked: isChunked,
       record: record, rules: rules, namespace: namespace)
 
     let expires = (attributes.expires ?? rules.expires).deadline(from: now)
@@ -54,6 +56,7 @@ extension Batch {
     if isChunked { try writeChunks(value, version: version, id: id) }
     try note(.set, key, in: id, before: previous?.valueCount, after: value.count)
     stamp()
+    return (id, header)
   }
 
   /// An overwrite keeps its place in the queue, except where the order is that of writing.

@@ -31,6 +31,10 @@ public struct Batch: ~Copyable {
   var hasUnnoted = false
   /// The store's limits, once this batch has looked them up.
   var knownLimits: StoreLimits?
+  /// What the data file's limit leaves; nil without one.
+  var disk: DiskRoom?
+  /// How many pages a write found missing, for which the batch failed.
+  var pagesShort: Int?
   /// Set by a purge, which finds what has expired by itself and counts it.
   var leavesQueue = false
   private var changes = 0
