@@ -39,12 +39,12 @@ import Testing
         let key = "\(dice.roll(0..<8))"
         let notes = store.namespace(name)
         switch dice.roll(0..<9) {
-        case 0..<2: try notes.set([UInt8](repeating: 1, count: dice.roll(0..<99)), for: key)
-        case 2..<4: #expect(try peer.tell("set \(name) \(key) \(dice.roll(0..<99))") == "done")
-        case 4: try notes.remove(key)
-        case 5: #expect(try peer.tell("remove \(name) \(key)") == "done")
-        case 6: #expect(try peer.tell("touch \(name) \(key)") == "done")
-        case 7 where dice.chance(20): #expect(try peer.tell("clear \(name)") == "done")
+        case 0..<2: try await notes.set([UInt8](repeating: 1, count: dice.roll(0..<99)), for: key)
+        case 2..<4: #expect(try peer.ask("set \(name) \(key) \(dice.roll(0..<99))") == "done")
+        case 4: try await notes.remove(key)
+        case 5: #expect(try peer.ask("remove \(name) \(key)") == "done")
+        case 6: #expect(try peer.ask("touch \(name) \(key)") == "done")
+        case 7 where dice.chance(20): #expect(try peer.ask("clear \(name)") == "done")
         default: if dice.chance(20) { try notes.clear() }
         }
       }
@@ -53,7 +53,7 @@ import Testing
     }
     #expect(replay.missed == 0 && replay.count > 50)
     // What another process does arrives without a write here.
-    #expect(try peer.tell("set a last 7") == "done")
+    #expect(try peer.ask("set a last 7") == "done")
     let last = try #require(await watch.next())
     #expect(
       last.key == Key("last") && last.process != Int(ProcessInfo.processInfo.processIdentifier))
@@ -120,18 +120,18 @@ import Testing
     for round in 0..<50 where !kinds.contains(.missed(nil)) {
       machine.advance(Int64(ChangeLease.length) + 1)
       // Unless the lease was renewed just between, this is not published.
-      try store.namespace("notes").set("v", for: round)
+      try await store.namespace("notes").set("v", for: round)
       kinds.insert(try #require(await watch.next()).kind)
     }
     #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
-    try store.namespace("notes").remove(0)
+    try await store.namespace("notes").remove(0)
     #expect(await watch.next()?.kind == .removed(.removed))
     // Time alone is no loss.
     let feed = store.core.changes
     #expect(feed.pulse(after: feed.ring.mark) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
     while try !isPublished(store) { await Task.yield() }
-    try store.namespace("notes").set("v", for: 0)
+    try await store.namespace("notes").set("v", for: 0)
     #expect(await watch.next()?.kind == .set)
     try store.close()
   }

@@ -69,7 +69,7 @@ import Testing
     var watch = try #require(changes).makeAsyncIterator()
     #expect(store.core.changes.ring.mark.gaps == gaps + 1)
     #expect(await watch.next()?.kind == .missed(nil))
-    try notes.remove("k")
+    try await notes.remove("k")
     #expect(await watch.next()?.kind == .removed(.removed))
     // A write without changes passes nobody.
     changes = nil
@@ -111,14 +111,14 @@ import Testing
     }
     let store = try Store.temporary()
     var watch = store.changes().makeAsyncIterator()
-    for key in 0..<3 { try store.namespace("notes").set("v", for: key) }
+    for key in 0..<3 { try await store.namespace("notes").set("v", for: key) }
     #expect(await watch.next()?.key == Key(0))
     // A word of the second slot.
     let words = store.core.changes.ring.words
     let word = 512 + ChangeRecord.slotCount + 4
     words.view.store(words.view.wide(word) ^ 1, wide: word)
     #expect(await watch.next()?.kind == .missed(2))
-    try store.namespace("notes").set("v", for: 9)
+    try await store.namespace("notes").set("v", for: 9)
     #expect(await watch.next()?.key == Key(9))
   }
 
@@ -158,7 +158,7 @@ import Testing
     }
     // Whatever was missed, the last is not: there is always room for what comes after.
     while try store.write({ batch in batch.notes != nil }) {
-      try store.namespace("notes").set(value, for: total)
+      try await store.namespace("notes").set(value, for: total)
       await Task.yield()
     }
     let (seen, missed) = await watching.value

@@ -8,16 +8,16 @@ import Testing
     let clock = ManualClock()
     let store = try Store.temporary(clock: clock)
     let notes = store.namespace("notes")
-    try notes.set("before", for: "old")
+    try await notes.set("before", for: "old")
     let changes = store.changes()
     var watch = changes.makeAsyncIterator()
-    try notes.set("v", for: "k", expires: .after(.seconds(5)))
-    try notes.set("longer", for: "k", expires: .after(.seconds(5)))
-    try notes.touch("k", expires: .after(.seconds(6)))
-    try notes.remove("old")
+    try await notes.set("v", for: "k", expires: .after(.seconds(5)))
+    try await notes.set("longer", for: "k", expires: .after(.seconds(5)))
+    try await notes.touch("k", expires: .after(.seconds(6)))
+    try await notes.remove("old")
     clock.advance(by: .seconds(6))
     try store.purge()
-    try notes.set("w", for: "k")
+    try await notes.set("w", for: "k")
     try notes.clear()
     try store.rename("notes", to: "renamed")
     let seen = try await watch.rest(of: store)
@@ -42,7 +42,7 @@ import Testing
     let store = try Store.temporary()
     let notes = store.namespace("notes")
     var watch = store.changes().makeAsyncIterator()
-    try notes.set("1", for: 1)
+    try await notes.set("1", for: 1)
     #expect(throws: Stop.self) {
       try store.write { batch in
         for key in 0..<50 { try batch.set("no", for: key, in: notes) }
@@ -72,14 +72,14 @@ import Testing
     let store = try Store.temporary()
     let (a, b) = (store.namespace("a"), store.namespace("b"))
     var watch = a.changes().makeAsyncIterator()
-    try b.set("v", for: 1)
-    try a.set("v", for: 2)
+    try await b.set("v", for: 1)
+    try await a.set("v", for: 2)
     try a.clear()
-    try a.set("v", for: 3)
+    try await a.set("v", for: 3)
     try store.rename("a", to: "c")
-    try store.namespace("c").set("v", for: 4)
+    try await store.namespace("c").set("v", for: 4)
     try store.rename("b", to: "a")
-    try a.set("v", for: 5)
+    try await a.set("v", for: 5)
     var kinds: [Change.Kind] = []
     for _ in 0..<6 { kinds.append(try #require(await watch.next()).kind) }
     #expect(kinds == [.set, .cleared, .set, .renamed(to: "c"), .renamed(to: "a"), .set])
@@ -91,8 +91,8 @@ import Testing
     var watch = store.changes().makeAsyncIterator()
     for count in [1, 64, 65, 250, 251, 5000] {
       let key = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
-      try notes.set("v", for: key)
-      try notes.remove(key)
+      try await notes.set("v", for: key)
+      try await notes.remove(key)
       for _ in 0..<2 {
         let change = try #require(await watch.next())
         #expect(change.key?.bytes == Array(key.prefix(64)) && change.isKeyCut == (count > 64))
@@ -113,7 +113,7 @@ import Testing
     do {
       let changes = store.changes()
       #expect(try isPublished())
-      try notes.set("v", for: "k")
+      try await notes.set("v", for: "k")
       for await change in changes {
         #expect(change.kind == .set)
         break
@@ -147,7 +147,7 @@ import Testing
         return count
       }
     }
-    try store.namespace("notes").set("v", for: "k")
+    try await store.namespace("notes").set("v", for: "k")
     try store.close()
     for task in tasks { #expect(await task.value <= 1) }
     var late = store.changes().makeAsyncIterator()
@@ -172,7 +172,7 @@ import Testing
     #expect(error.code == .readOnly)
     _ = store.changes()
     watch = reader.changes().makeAsyncIterator()
-    try store.namespace("notes").set("v", for: "k")
+    try await store.namespace("notes").set("v", for: "k")
     #expect(await watch.next()?.kind == .set)
   }
 
@@ -182,16 +182,16 @@ import Testing
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     var watch = store.changes().makeAsyncIterator()
-    for key in 0..<64 { try notes.set("v", for: key) }
+    for key in 0..<64 { try await notes.set("v", for: key) }
     for key in 0..<64 { #expect(await watch.next()?.key == Key(key)) }
-    for key in 0..<65 { try notes.set("v", for: key) }
+    for key in 0..<65 { try await notes.set("v", for: key) }
     #expect(await watch.next()?.kind == .missed(65))
     // One batch that is larger than the ring.
     try store.write { batch in
       for key in 0..<1000 { try batch.set("w", for: key, in: notes) }
     }
     #expect(await watch.next()?.kind == .missed(1000))
-    try notes.remove(7)
+    try await notes.remove(7)
     #expect(await watch.next()?.kind == .removed(.removed))
   }
 
@@ -232,7 +232,7 @@ import Testing
       let notes = store.namespace("notes-\(thread)")
       for key in 0..<200 { try notes.set("\(key)", for: key) }
     }
-    try store.namespace("end").set("", for: "end")
+    try await store.namespace("end").set("", for: "end")
     let seen = await tasks[0].value
     #expect(seen.count == 601)
     for thread in 0..<3 {

@@ -57,7 +57,7 @@ extension Changes.Iterator {
   /// The changes of all commits up to now.
   mutating func rest(of store: Store) async throws -> [Change] {
     // A change of its own marks the end.
-    try store.namespace("end").set("", for: "end")
+    try await store.namespace("end").set("", for: "end")
     var changes: [Change] = []
     while let change = await next() {
       if change.namespace == "end", change.kind == .set { break }

@@ -35,6 +35,7 @@ import LMDB
     "larder-fill": { try $0.fillStore() },
     "larder-hold": { try $0.holdMoment() },
     "hold-write": { try $0.holdWrite() },
+    "keep-moment": { try $0.keepMoment() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "obey": { try $0.obeyByTheClock() },
