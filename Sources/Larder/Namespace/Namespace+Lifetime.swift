@@ -38,8 +38,10 @@ extension Batch {
     let end = lifetime.expires(key, version: entry.header.version)
     stamp()
     // An entry from the future would stay stale, whatever its new end.
-    return try reschedule(
+    let isDone = try reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
       idle: lifetime.idle, written: min(entry.header.written, now.milliseconds))
+    if isDone { try noteTouched(entry) }
+    return isDone
   }
 }

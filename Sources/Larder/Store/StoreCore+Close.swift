@@ -36,6 +36,7 @@ extension StoreCore {
     guard environment.isOpen else { return }
     // What was accepted is written before anything is let go of.
     queue.close()
+    changes.close()
     var isReleased = false
     do {
       defer {

@@ -38,6 +38,7 @@ final class StoreCore: Sendable {
   /// Decoded values.
   let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
+  let changes: ChangeFeed
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
   init(environment: Environment, format: StoreFormat, options: Store.Options) {
@@ -52,6 +53,9 @@ final class StoreCore: Sendable {
     pageSize = environment.info.pageSize
     chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
+    changes = ChangeFeed(
+      ring: ChangeRing(of: environment, store: format.identity, slots: options.changeSlots),
+      newest: { environment.lastTransaction }, machine: options.machineClock)
   }
 
   // The environment closes itself with its last reference. Here it may already be another opening's.

@@ -79,8 +79,7 @@ extension Batch {
         if try reindex(entry) { return Removal() }
       case .damaged where try isLive(id):
         // Nobody can read it, and nothing else would ever come by here again.
-        damaged.insert(id)
-        try count(.damaged, in: id)
+        try lose(record.slot)
         try change { transaction throws(LMDBError) in
           _ = try transaction.remove(record.slot, from: .main)
         }

@@ -106,8 +106,7 @@ extension Batch {
       return false
     case .damaged:
       try account(0)
-      damaged.insert(record.id)
-      try count(.damaged, in: record.id)
+      try lose(slot)
       try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
       return false
     case .entry(let entry):

@@ -61,6 +61,7 @@ extension Batch {
     if isChunked { try writeChunks(value, version: version, id: id) }
     core.access.written(
       Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
+    try note(.set, key, in: id, before: previous?.valueCount, after: value.count)
     stamp()
     return (id, header.remembered(lifetime.idle))
   }
@@ -86,13 +87,11 @@ extension Batch {
   private mutating func replaced(
     at slot: [UInt8], key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
-    let id = slot.span.namespaceID
     switch try occupant(of: slot) {
     case .nobody:
       return nil
     case .damaged:
-      try count(.damaged, in: id)
-      damaged.insert(id)
+      try lose(slot)
       return nil
     case .entry(let previous) where previous.has(key):
       return previous

@@ -3,8 +3,17 @@ import LMDB
 extension Batch {
   /// Removes an entry from every database and every count, for a reason that is counted.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
+    try note(reason, entry)
     try erase(entry)
     try count(reason, bytes: entry.valueCount, in: entry.id)
+  }
+
+  /// A record that is being removed or replaced is damaged: it is counted, and its namespace's counts are taken anew.
+  mutating func lose(_ slot: [UInt8]) throws(LarderError) {
+    let id = slot.span.namespaceID
+    damaged.insert(id)
+    try count(.damaged, in: id)
+    try noteDamaged(slot)
   }
 
   /// Removes an entry from every database and every count.

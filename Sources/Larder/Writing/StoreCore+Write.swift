@@ -32,6 +32,8 @@ extension StoreCore {
     var removing: [[UInt8]] = []
     var entries: UInt64 = 0
     var using: [UseQueue.Use] = []
+    var notes: ChangeNotes?
+    var isPassedOver = false
     var thrown: (any Error)?
     do {
       let result = try environment.write(waitingAtMost: bound) { transaction in
@@ -47,6 +49,9 @@ extension StoreCore {
           try batch.reclaim(limit: Self.reclaimedPerWrite)
           try batch.mergeReads()
           try batch.finish()
+          batch.notes?.prepare()
+          notes = batch.notes
+          isPassedOver = batch.hasUnnoted && batch.state.watched != 0
           merged = batch.merged
           removing = batch.removing
           entries = batch.state.entries
@@ -64,12 +69,15 @@ extension StoreCore {
           throw cause ?? error
         }
       }
+      notes?.publish()
+      if isPassedOver { changes.passOver() }
       removals.finish(removing, done: true)
       fitAccess(to: entries)
       uses.finish(using, done: true)
       return result
     } catch {
       for (handle, counts) in merged { handle.note(counts, takenBack: true) }
+      notes?.takeBack()
       removals.finish(removing, done: false)
       uses.finish(using, done: false)
       if let thrown { throw thrown }
