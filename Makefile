@@ -49,6 +49,12 @@ docs: packages
 install: all
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 "$$($(SWIFT) build -c release --show-bin-path)/larder" "$(DESTDIR)$(PREFIX)/bin/larder"
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	"$(DESTDIR)$(PREFIX)/bin/larder" --man > "$(DESTDIR)$(PREFIX)/share/man/man1/larder.1"
+	"$(DESTDIR)$(PREFIX)/bin/larder" --completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/larder"
+	"$(DESTDIR)$(PREFIX)/bin/larder" --completions zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_larder"
+	"$(DESTDIR)$(PREFIX)/bin/larder" --completions fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/larder.fish"
 
 clean:
 	rm -rf .build Benchmarks/.build
