@@ -59,13 +59,14 @@ extension Cache {
     var found: (id: NamespaceID, header: EntryHeader)?
     var isKept = false
     var decoded: (value: Value?, size: Int)?
+    let isKnown = { (id: NamespaceID, header: EntryHeader) -> Bool in
+      found = (id, header)
+      isKept = kept?.isValue(of: header, id: id, at: core.coarseNow) ?? false
+      return isKept
+    }
     try core.lend(
       key, of: namespace.handle, in: transaction, asksRemoval: !namespace.store.isReadOnly,
-      unless: { id, header in
-        found = (id, header)
-        isKept = kept?.isValue(of: header, id: id, at: core.coarseNow) ?? false
-        return isKept
-      }
+      unless: isKnown
     ) { bytes in
       memory?.countMiss()
       decoded = (try decode(bytes), bytes.count)
