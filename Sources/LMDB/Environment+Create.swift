@@ -48,7 +48,7 @@ extension Environment {
   ) throws(LMDBError) {
     var begun: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
-    var transaction = unsafe WriteTransaction(handle: begun!)
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
     try prepare(&transaction)
     try transaction.commit()
   }

@@ -8,11 +8,20 @@ extension Environment {
   /// Reading on the same thread meanwhile is fine; writing there is a programming error and traps. After
   /// ``LMDBError/mapFull`` the same write may succeed when it is tried again, because each write first sees to the
   /// map's size.
-  package func write<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
-    writer.enter()
+  ///
+  /// - Parameter bound: how long to wait for other writers instead, those of this process included.
+  package func write<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    let patience = bound ?? patience
+    if let bound {
+      guard writer.enter(patience: bound) else { throw LMDBError.busy }
+    } else {
+      writer.enter()
+    }
     defer { writer.leave() }
     if !isOpen { throw phaseError }
-    try growMapIfUseful()
+    try prepareMap()
     try locks.wait(for: .turn, patience: patience)
     do {
       defer { locks.release(.turn) }
@@ -20,7 +29,7 @@ extension Environment {
     }
     defer { locks.release(.write) }
     try checkIdentity()
-    try adoptMapSizeIfNeeded()
+    try fitMap()
     readers.enterWriter()
     defer { readers.leaveWriter() }
     do {
@@ -51,7 +60,7 @@ extension Environment {
     let expected = meta.lastTransaction + 1
     var transaction: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))
-    let begun = unsafe WriteTransaction(handle: transaction!)
+    let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
     // Under the guard lock nobody else can have committed in between, so any other number means that the lock file
     // lost its memory or that somebody writes without our locks. (A writer killed before it published its commit is
     // no such case: LMDB then learns of its death and takes the number from the data file.)

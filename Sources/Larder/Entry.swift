@@ -17,6 +17,8 @@ public struct Entry: Sendable, Hashable {
   /// Bytes of the header and the value.
   public var stored: Int
   public var written: Timestamp
+  /// When it was last read or written, to the minute; nil if that is not known any more.
+  public var used: Timestamp?
   /// From when on it is not fresh; nil for never.
   public var expires: Timestamp?
   /// Until when it may be served stale; nil if there is no such time after `expires`.
@@ -26,8 +28,8 @@ public struct Entry: Sendable, Hashable {
   /// Changes whenever the value is written again, and never returns.
   public var version: UInt64
   public var isPinned: Bool
-  /// The entry this one leaves with.
-  public var owner: Key?
+  /// The entries it belongs to; it leaves with the last of them.
+  public var owners: [Owner]
   public var tags: [String]
   /// The validator of the response it was made from, byte for byte.
   public var entityTag: [UInt8]?

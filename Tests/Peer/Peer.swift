@@ -13,6 +13,8 @@ import LMDB
     "batches": { try $0.writeBatches() },
     "count": { try $0.countUp() },
     "churn": { try $0.churn() },
+    "commands": { try $0.obey() },
+    "churn-in-limit": { try $0.churnInLimit() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
     "descriptors": { try $0.listDescriptors() },
@@ -22,15 +24,25 @@ import LMDB
     "fork": { try $0.fork() },
     "fork-in-read": { try $0.forkInRead() },
     "fork-in-write": { try $0.forkInWrite() },
+    "fork-with-limit": { try $0.forkWithLimit() },
     "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
     "hold": { try $0.hold() },
+    "limits": { try $0.changeWithinLimits() },
     "lose-locks": { try $0.loseLocks() },
+    "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
+    "larder-fill": { try $0.fillStore() },
+    "larder-hold": { try $0.holdMoment() },
+    "hold-write": { try $0.holdWrite() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
-    "obey": { try $0.obey() },
+    "obey": { try $0.obeyByTheClock() },
     "read": { try $0.read() },
+    "use": { try $0.useEntries() },
+    "words": { try $0.shareWords() },
+    "words-count": { try $0.countWords() },
+    "words-no-room": { try $0.wordsWithoutRoom() },
     "write": { try $0.writeEntries() },
   ]
 
@@ -82,6 +94,7 @@ extension Peer {
       case .panic: "panic"
       case .diskFull: "full"
       case .mapFull: "map-full"
+      case .mapHeld: "map-held"
       case .replaced: "replaced"
       default: "\(error)"
       }

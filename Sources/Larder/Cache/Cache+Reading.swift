@@ -65,7 +65,7 @@ extension Cache {
       return isKept
     }
     try core.lend(
-      key, of: namespace.handle, in: transaction, asksRemoval: !namespace.store.isReadOnly,
+      key, of: namespace.handle, in: transaction, leavesNotes: !namespace.store.isReadOnly,
       unless: isKnown
     ) { bytes in
       memory?.countMiss()

@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// A typed view of a namespace: values of one type, turned into bytes and back by a codec.
 ///
@@ -12,7 +13,7 @@ public struct Cache<Value: Sendable>: Sendable {
   /// The decoded values kept in memory; nil if none are.
   public let memory: CacheMemory?
   private let memoryOwner: MemoryOwner?
-  private let codec: any Codec<Value>
+  let codec: any Codec<Value>
   /// What a value costs in memory; nil for the bytes of its encoded form.
   private let cost: (@Sendable (Value) -> Int)?
 
@@ -43,7 +44,7 @@ public struct Cache<Value: Sendable>: Sendable {
     }
   }
 
-  private func canDecode(_ bytes: [UInt8]) -> Bool {
+  func canDecode(_ bytes: [UInt8]) -> Bool {
     do {
       _ = try codec.decode(bytes.span)
       return true
@@ -84,64 +85,11 @@ public struct Cache<Value: Sendable>: Sendable {
 }
 
 extension Cache {
-  /// Stores `value` under `key`; what was there is replaced.
-  ///
-  /// Without `expires` it stays for as long as the namespace's rules say.
-  public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws {
-    // Other writers need not wait for the codec.
-    let bytes = try encode(value)
-    try namespace.store.checkWritable()
-    let stored = try namespace.core.writeAny { batch in
-      let (id, header) = try batch.set(encoded: bytes, for: key, in: self, expires: expires)
-      return (id, header, batch.transaction.id)
-    }
-    // A codec that may give back something else has to be asked what it gives.
-    guard memory != nil, codec.isLossless else { return }
-    try key.withKeyBytes { key in
-      keep(
-        value, for: key, size: bytes.count, id: stored.0, header: stored.1, snapshot: stored.2)
-    }
-  }
-
-  /// Stores `value` unless a read would find one under `key`; whether it did.
-  @discardableResult
-  public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws
-    -> Bool
-  {
-    let bytes = try encode(value)
-    return try namespace.store.write { batch in
-      let present = try batch.value(for: key, in: namespace)
-      if let present, canDecode(present) { return false }
-      try batch.set(encoded: bytes, for: key, in: self, expires: expires)
-      return true
-    }
-  }
-
-  @discardableResult
-  public func remove(_ key: some StoreKey) throws -> Bool {
-    let wasThere = try namespace.remove(key)
-    try key.withKeyBytes { key in memory?.item(key).map { memory?.remove($0) } }
-    return wasThere
-  }
-
   /// Whether there is a fresh entry under `key`; decodes nothing and counts nothing.
   public func contains(_ key: some StoreKey) throws -> Bool { try namespace.contains(key) }
 
   /// What is known of the entry under `key`, be it expired; decodes nothing and counts nothing.
   public func entry(for key: some StoreKey) throws -> Entry? { try namespace.entry(for: key) }
-
-  @discardableResult
-  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {
-    try namespace.touch(key, expires: expires)
-  }
-
-  @discardableResult
-  public func expire(_ key: some StoreKey, _ expires: Expiration) throws -> Bool {
-    try namespace.expire(key, expires)
-  }
-
-  @discardableResult
-  public func persist(_ key: some StoreKey) throws -> Bool { try namespace.persist(key) }
 
   /// The facts of up to `limit` entries in key order, behind `cursor`; see ``Namespace/page(limit:after:prefix:)``.
   public func page(

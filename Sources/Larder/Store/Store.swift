@@ -11,6 +11,10 @@ import Synchronization
 ///
 /// A store is a handle; copies of it and further openings of the same path in this process share one environment, which
 /// closes when the last of them goes or ``close()`` is called.
+///
+/// The last handle of a store that was not closed writes what waits, as ``close()`` does: counts of reads, and removals
+/// that reads asked for. It can tell nobody how that went, so it waits for other writers for at most 100 ms and gives up
+/// on any error; then the counts of those reads are lost, and nothing else.
 public struct Store: Sendable {
   let core: StoreCore
   /// Whether every change is refused.
@@ -25,6 +29,8 @@ public struct Store: Sendable {
     public var clock: any LarderClock = SystemClock()
     /// How long a write waits for a writer in another process before it fails as busy.
     public var patience = Duration.seconds(10)
+    /// Limits to declare for the store as a whole; nil leaves those it has. See ``Store/declare(_:)``.
+    public var limits: StoreLimits?
     /// Accept a store that belongs to another user; it is then read-only.
     public var foreign = false
     /// Values above this many bytes are stored in chunks; nil for none.
@@ -42,7 +48,11 @@ public struct Store: Sendable {
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     core = try StoreCore.open(at: path, options: options)
     isReadOnly = options.readOnly || options.foreign
-    if !isReadOnly { core.isWritable.store(true, ordering: .relaxed) }
+    core.access.open(writable: !isReadOnly, now: core.coarseNow)
+    if !isReadOnly {
+      core.isWritable.store(true, ordering: .relaxed)
+      if let limits = options.limits { try declare(limits) }
+    }
   }
 
   /// A new store in the system's directory for temporary files, removed when its last handle goes. Its commits are not

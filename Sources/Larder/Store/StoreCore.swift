@@ -16,6 +16,7 @@ final class StoreCore: Sendable {
   /// The system's clock is read without going through the protocol.
   let usesSystemClock: Bool
   let chunksAbove: Int?
+  let pageSize: Int
   /// What a page of its own holds beside LMDB's header: a value in chunks needs no pages in a row.
   let chunkSize: Int
   /// Set once a handle that may write exists; only then does closing write what waits.
@@ -23,7 +24,15 @@ final class StoreCore: Sendable {
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
+  /// What was used, by all processes.
+  let access: AccessTable
+  /// The minute in which the table could not be made as large as it should be.
+  let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
+  let queue = WriteQueue()
+  let fairShare = FairShare()
+  /// The store's settings as of a generation of the catalogue.
+  let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   /// Decoded values.
   let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
@@ -33,10 +42,12 @@ final class StoreCore: Sendable {
     self.environment = environment
     indexes = Indexes(environment.databases)
     identity = format.identity
+    access = AccessTable(of: environment, store: format.identity)
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
-    chunkSize = environment.info.pageSize - 16
+    pageSize = environment.info.pageSize
+    chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
   }
 
@@ -48,6 +59,8 @@ final class StoreCore: Sendable {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
       try? FileManager.default.removeItem(atPath: environment.path)
+    } else {
+      flushLast()
     }
   }
 

@@ -37,7 +37,7 @@ extension Batch {
           }
         }
       }
-      try dropIndexed(unreadable)
+      try dropTags(of: unreadable)
       reclaimed += slots.count
       if reclaimed < limit {
         try removeRest(of: id)
@@ -55,8 +55,8 @@ extension Batch {
 
   /// What damaged entries of a cleared namespace have left: its id may be given to another one day.
   private mutating func removeRest(of id: NamespaceID) throws(LarderError) {
-    let prefix = prefix(id)
-    for database in [core.indexes.queue, core.indexes.chunks] {
+    let prefix = id.prefix
+    for database in [core.indexes.deadlines, core.indexes.queue, core.indexes.chunks] {
       var keys: [[UInt8]] = []
       try forEach(in: database, from: prefix) { key, _ in keys.append(key) }
       for key in keys {
@@ -79,7 +79,7 @@ extension Batch {
   }
 
   private mutating func slots(of id: NamespaceID, limit: Int) throws(LarderError) -> [[UInt8]] {
-    let prefix = prefix(id)
+    let prefix = id.prefix
     return try read { transaction throws(LMDBError) in
       var found: [[UInt8]] = []
       var cursor = try transaction.cursor(in: .main)
@@ -94,9 +94,7 @@ extension Batch {
 
   /// Adds what this process's reads met to the store's own counts.
   mutating func mergeReads() throws(LarderError) {
-    for handle in core.allHandles {
-      let pending = handle.unmerged()
-      guard pending != ReadCounters() else { continue }
+    for handle in core.allHandles where handle.unmerged() != ReadCounters() {
       let record: NamespaceRecord?
       do throws(LarderError) {
         record = try self.record(named: handle.name)
@@ -106,6 +104,13 @@ extension Batch {
       }
       guard let record else { continue }
       var counters = try loadCounters(record.id)
+      if counters.epoch < transaction.id {
+        handle.begin(counters.epoch, seenAt: transaction.id - 1)
+      } else if storedCounters[record.id] != nil {
+        // This very batch has let them begin anew: what is not merged yet was read before.
+        continue
+      }
+      let pending = handle.unmerged()
       for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       self.counters[record.id] = counters
       handle.note(pending)

@@ -1,0 +1,223 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct `Pages that a write can count on` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private struct Undo: Error {}
+  private static let limit = 4 << 20
+
+  private func open(_ name: String = "") throws -> Environment {
+    try Fixture.open(directory.store + name, Fixture.options(flush: .never))
+  }
+
+  /// Runs `body` in a write whose changes are taken back.
+  private func attempt(
+    _ environment: Environment, _ body: (inout WriteTransaction) throws -> Void
+  ) throws {
+    do {
+      try environment.write { transaction in
+        try body(&transaction)
+        throw Undo()
+      }
+    } catch is Undo {
+    }
+  }
+
+  @Test func `those in use and the free ones are all pages of the file`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    var churn = Churn(environment, limit: Self.limit, seed: seed)
+    let second = environment.databases[0]
+    for round in 0..<60 {
+      try churn.run(5)
+      let error = failure {
+        try environment.set(
+          Fixture.bytes(round % 9), Fixture.filling(round, count: 700 * round), in: second)
+      }
+      #expect(error == nil || error == .mapFull)
+      try environment.write { transaction in
+        let used = try transaction.usedPages(of: [second])
+        let free = try environment.beginRead().freePages()
+        #expect(used + free == environment.info.pages, "seed \(seed), round \(round)")
+        #expect(try transaction.usedPages(of: [.main, second]) == used)
+      }
+    }
+  }
+
+  @Test func `a write takes as many as are available, and no more`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 30_000)
+    var random = SplitMix(state: UInt64(seed))
+    var ofLists = 0
+    for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 25) {
+      try churn.run(20)
+      if round % 3 == 1 {
+        let read = try environment.beginRead()
+        try churn.run(10)
+        ofLists += try takeAll(environment, &random, round)
+        #expect(try read.copy(Fixture.signature) == [1])
+      } else {
+        ofLists += try takeAll(environment, &random, round)
+      }
+    }
+    #expect(ofLists > 100)
+  }
+
+  /// Puts values into an empty database, of which each page is one that was available. How many must fit is known from
+  /// the same puts in a store with all room.
+  ///
+  /// - Returns: how many of the available pages were free ones within the file.
+  private func takeAll(
+    _ environment: Environment, _ random: inout SplitMix, _ round: Int
+  ) throws -> Int {
+    let sizes = (0..<2000).map { _ in Int.random(in: 20..<4000, using: &random) }
+    let needed = try pagesNeeded(for: sizes, round)
+    var fromLists = 0
+    try attempt(environment) { transaction in
+      let second = environment.databases[0]
+      let available = try transaction.availablePages(upTo: .max, limit: Self.limit)
+      fromLists = available - max(Self.limit / 4096 - 1 - environment.info.pages, 0)
+      let enough = try transaction.availablePages(upTo: available / 2, limit: Self.limit)
+      #expect(enough >= available / 2 && enough <= available)
+      for (number, size) in sizes.enumerated() {
+        let value = Fixture.filling(number, count: size)
+        let error = failure {
+          try transaction.put(value.span, for: Fixture.bytes(number * 7919 % 2003).span, in: second)
+        }
+        let fits = needed[number] <= available
+        #expect(
+          error == (fits ? nil : .mapFull),
+          "seed \(seed), round \(round): \(needed[number]) of \(available)")
+        if error != nil || !fits { return }
+      }
+      Issue.record("all of \(available) pages were not enough to fail, seed \(seed)")
+    }
+    return fromLists
+  }
+
+  /// How many pages the first, the first two... of these puts take together.
+  private func pagesNeeded(for sizes: [Int], _ round: Int) throws -> [Int] {
+    let roomy = try open("-roomy")
+    var needed: [Int] = []
+    try attempt(roomy) { transaction in
+      let second = roomy.databases[0]
+      for (number, size) in sizes.enumerated() {
+        let value = Fixture.filling(number, count: size)
+        try transaction.put(value.span, for: Fixture.bytes(number * 7919 % 2003).span, in: second)
+        needed.append(try transaction.statistics(of: second).pages)
+      }
+    }
+    return needed
+  }
+
+  @Test func `a commit finds what it needs if that much is left`() throws {
+    let environment = try open()
+    var random = SplitMix(state: UInt64(seed))
+    var total = 0
+    for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 20) {
+      let limit = max(Self.limit, environment.info.pages * 4096 + 4096 * (round % 4) * 20)
+      environment.setFileLimit(limit)
+      var churn = Churn(environment, limit: limit, author: round, seed: seed, largest: 30_000)
+      try churn.run(round == 0 ? 400 : 30)
+      let removals = round % 2 == 0 ? 0 : Int.random(in: 1..<400, using: &random)
+      let error = failure {
+        let stored = try takeAllButCommit(environment, limit: limit, removals: removals)
+        total += stored
+        // Without a limit there is room to remove it.
+        environment.setFileLimit(nil)
+        try environment.write { transaction in
+          for number in 0..<stored {
+            try transaction.remove(Fixture.bytes(number).span, from: environment.databases[0])
+          }
+        }
+      }
+      #expect(error == nil, "seed \(seed), round \(round)")
+    }
+    #expect(total > 50, "seed \(seed)")
+  }
+
+  /// Removes values and stores others until only what the commit needs is left; how many are stored.
+  private func takeAllButCommit(_ environment: Environment, limit: Int, removals: Int) throws -> Int
+  {
+    let second = environment.databases[0]
+    return try environment.write { transaction in
+      let available = try transaction.availablePages(upTo: .max, limit: limit)
+      let before = try transaction.statistics(of: .main)
+      var touched = 0
+      for number in 0..<removals {
+        let name = Fixture.bytes(0) + Fixture.bytes(number)
+        if try transaction.remove(name.span, from: .main) { touched += before.depth }
+      }
+      let freed = try before.pages - transaction.statistics(of: .main).pages + touched
+      let left = WriteTransaction.pagesOfCommit(available: available, freeing: freed)
+      var stored = 0
+      while try transaction.statistics(of: second).pages + touched + left + 3 < available {
+        let value = Fixture.filling(stored, count: 3000)
+        try transaction.put(value.span, for: Fixture.bytes(stored).span, in: second)
+        stored += 1
+      }
+      return stored
+    }
+  }
+
+  @Test func `asking changes nothing, before or after changes`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    var churn = Churn(environment, limit: Self.limit, seed: seed)
+    try churn.run(100)
+    try environment.write { transaction in
+      let before = try transaction.availablePages(upTo: .max, limit: Self.limit)
+      try transaction.put([1].span, for: [1].span, in: environment.databases[0])
+      #expect(try transaction.availablePages(upTo: .max, limit: Self.limit) == before)
+      _ = try transaction.hasRun(of: 1000, limit: Self.limit)
+      try transaction.put([2].span, for: [2].span, in: environment.databases[0])
+    }
+    #expect(try environment.value([1], in: environment.databases[0]) == [1])
+    #expect(try environment.value([2], in: environment.databases[0]) == [2])
+    #expect(try churn.isIntact())
+  }
+
+  @Test func `a smaller limit than the map's counts fewer pages behind the last one`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    try environment.set([1], [1])
+    try attempt(environment) { transaction in
+      let pages = environment.info.pages
+      let all = try transaction.availablePages(upTo: .max, limit: Self.limit)
+      #expect(try transaction.availablePages(upTo: .max, limit: Self.limit * 2) == all)
+      let fewer = try transaction.availablePages(upTo: .max, limit: (pages + 10) * 4096)
+      let none = try transaction.availablePages(upTo: .max, limit: pages * 4096)
+      #expect(fewer == none + 10)
+      #expect(all == none + Self.limit / 4096 - 1 - pages)
+      let behind = try transaction.pagesBehindLast(limit: (pages + 10) * 4096)
+      #expect(behind == 10)
+      #expect(try transaction.pagesBehindLast(limit: Self.limit) == all - none)
+      #expect(try transaction.availablePages(upTo: .max, limit: 0) == none)
+      #expect(try transaction.hasRun(of: 10, limit: (pages + 10) * 4096))
+      #expect(try !transaction.hasRun(of: 11, limit: (pages + 10) * 4096))
+    }
+  }
+
+  @Test func `the pages that a write freed are there for the next but one`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    let big = Fixture.filling(1, count: 200_000)
+    try environment.set(Fixture.bytes(1), big)
+    for number in 2..<6 { try environment.set(Fixture.bytes(number), [1]) }
+    func reusable() throws -> Int {
+      var pages = 0
+      try attempt(environment) { pages = try $0.availablePages(upTo: .max, limit: 0) }
+      return pages
+    }
+    let before = try reusable()
+    try environment.write { _ = try $0.remove(Fixture.bytes(1).span, from: .main) }
+    #expect(try reusable() < before + 40)
+    try environment.set(Fixture.bytes(2), [2])
+    #expect(try reusable() >= before + 40)
+  }
+}
