@@ -24,7 +24,7 @@ test: packages
 
 # Ratios against LMDB used from C, in one run; about two minutes on a quiet machine.
 bench: packages
-	cd Benchmarks && $(SWIFT) build -c release && .build/release/LarderBench reads && .build/release/LarderBench upkeep
+	cd Benchmarks && $(SWIFT) build -c release && .build/release/LarderBench reads && .build/release/LarderBench memory && .build/release/LarderBench upkeep
 
 bench-smoke: packages
 	cd Benchmarks && $(SWIFT) build -c release && \
