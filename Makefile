@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test lint format docs install packages bench bench-smoke traces clean
+.PHONY: all run test traits lint format docs install packages bench bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release
@@ -21,6 +21,10 @@ run: all
 test: packages
 	$(SWIFT) build --build-tests
 	$(SWIFT) test
+
+# The library with its optional dependency, which nothing else builds.
+traits: packages
+	$(SWIFT) build --traits ServiceLifecycle --scratch-path .build/traits --target Larder
 
 # Ratios against LMDB used from C, in one run; about two minutes on a quiet machine.
 bench: packages

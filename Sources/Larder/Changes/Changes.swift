@@ -42,7 +42,7 @@ extension Store {
   ///
   /// The watch begins with this call and keeps no read transaction open. It ends when the loop is left, the task
   /// cancelled or the store closed; then writers stop publishing, as they do ten seconds after a watching process was
-  /// killed. The first watch of a store makes the file, of 16 MB, and one small commit; where that cannot be done the
+  /// killed. The first watch of a store makes the file, of 17 MB, and one small commit; where that cannot be done the
   /// only element is ``Change/Kind/ended(_:)``.
   public func changes(in namespace: String? = nil) -> Changes {
     Changes(watch: Watch(self, only: namespace))
