@@ -32,6 +32,8 @@ extension Batch {
     if isPinned { flags.insert(.pinned) }
     if lifetime.idle != nil { flags.insert(.idle) }
     if isChunked { flags.insert(.chunked) }
+    if !fields.tags.isEmpty { flags.insert(.tagged) }
+    if attributes.isNegative { flags.insert(.negative) }
     let sequence = isPinned ? 0 : place(of: previous, version: version, rules: rules)
     let weight = Weight(
       size: value.count,
