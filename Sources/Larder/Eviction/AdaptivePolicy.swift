@@ -6,8 +6,8 @@
 /// the more of them in a row, the more so. `Docs/Eviction.md` says where the numbers come from.
 struct AdaptivePolicy: EvictionPolicy {
   let table: AccessTable
-  /// Milliseconds since 1970.
-  let now: Int64
+  /// Now, since 1970.
+  let minute: Int64
 
   /// How many entries an insertion lets cross the edge, and how many the hand passes.
   private static let mostSteps = 64
@@ -15,7 +15,7 @@ struct AdaptivePolicy: EvictionPolicy {
   func inserted(
     _ entry: Candidate, into queue: inout some EvictionQueue & ~Copyable
   ) throws(LarderError) {
-    table.setMark(firstMark(of: entry, in: &queue), of: entry.hash, at: now)
+    table.setMark(firstMark(of: entry, in: &queue), of: entry.hash, in: minute)
     table.sweep()
     var steps = 0
     // When the cache is full those that cross must compete, which they do when room is made.
