@@ -35,16 +35,17 @@ extension StoreCore {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     let header = current(entry.header, idle: idle, slot: entry.slot)
     let never = EntryHeader.never
+    let now = clock.now
     let lastUse = access.lastUse(of: Checksum.place(of: key.bytes.span, in: entry.id))
     return Entry(
       namespace: namespace, key: key, size: entry.valueCount, stored: entry.storedCount,
       written: Timestamp(milliseconds: header.written),
-      used: lastUse.map { max($0, Timestamp(milliseconds: header.written)) },
+      used: lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) },
       expires: header.expires == never ? nil : Timestamp(milliseconds: header.expires),
       staleUntil: header.staleUntil == header.expires || header.staleUntil == never
         ? nil : Timestamp(milliseconds: header.staleUntil),
       idle: idle.map { .milliseconds($0.milliseconds) },
-      state: header.state(at: clock.now.milliseconds), codec: CodecID(rawValue: header.codec),
+      state: header.state(at: now.milliseconds), codec: CodecID(rawValue: header.codec),
       version: header.version, isPinned: header.flags.contains(.pinned),
       isNegative: header.flags.contains(.negative), owners: owners,
       tags: entry.fields.tags.map { String(decoding: $0, as: UTF8.self) },

@@ -38,7 +38,7 @@ extension StoreCore {
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
     if isKnown(id, header) { return }
-    if leavesNotes { access.touch(place, at: coarseNow) }
+    if leavesNotes { access.touch(place, in: coarseMinute) }
     try body(record.extracting(header.payloadStart..<record.count))
   }
 
@@ -159,7 +159,7 @@ extension StoreCore {
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)
       if isKnown(id, told) { return }
-      if leavesNotes { access.touch(place, at: coarseNow) }
+      if leavesNotes { access.touch(place, in: coarseMinute) }
       try body(payload)
       return
     }
@@ -172,7 +172,7 @@ extension StoreCore {
       return
     }
     handle.count(.hits, stripe: transaction.stripe)
-    if leavesNotes { access.touch(place, at: coarseNow) }
+    if leavesNotes { access.touch(place, in: coarseMinute) }
     try body(value.span)
   }
 }

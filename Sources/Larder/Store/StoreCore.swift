@@ -101,6 +101,12 @@ final class StoreCore: Sendable {
     usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
   }
 
+  /// Minutes since 1970 by the store's clock.
+  @inline(__always)
+  var coarseMinute: Int64 {
+    usesSystemClock ? SystemTime.coarseMinutes : clock.now.milliseconds / 60_000
+  }
+
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
   @inline(__always)
   func state(of header: EntryHeader) -> Entry.State {

@@ -62,7 +62,7 @@ extension Batch {
       payload: isChunked ? payload.span : value, key: key)
     if isChunked { try writeChunks(value, version: version, id: id) }
     core.access.written(
-      Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
+      Checksum.place(of: key, in: id), isNew: previous == nil, in: now.milliseconds / 60_000)
     try note(.set, key, in: id, before: previous?.valueCount, after: value.count)
     stamp()
     return (id, header.remembered(lifetime.idle))
