@@ -10,6 +10,8 @@ public struct EntryAttributes: Sendable {
   public var tags: [String] = []
   /// Entries it leaves with the last of; each must be there.
   public var owners: [Owner] = []
+  /// For how long it stays after its last use, beside an end that is given, as in an import; nil: as ``expires`` says.
+  package var idle: Duration?
   /// Whether owners may come later, as in an import.
   package var awaitsOwners = false
   /// The validators of the response it was made from, byte for byte.
