@@ -26,15 +26,15 @@ extension Cache {
     var found = Found<Value>(now: core.clock.now)
     var size = 0
     var isUndecodable = false
+    func isKnown(_ entry: KeptEntry) -> Bool {
+      found.isFromMemory =
+        entry.state == .fresh
+        && kept?.isValue(of: entry.header, id: entry.id, at: core.coarseNow) ?? false
+      return found.isFromMemory
+    }
     let entry = try core.lendKept(
       key.span, of: namespace.handle, in: transaction, counts: counts,
-      leavesNotes: counts && !namespace.store.isReadOnly,
-      unless: { entry in
-        found.isFromMemory =
-          entry.state == .fresh
-          && kept?.isValue(of: entry.header, id: entry.id, at: core.coarseNow) ?? false
-        return found.isFromMemory
-      }
+      leavesNotes: counts && !namespace.store.isReadOnly, unless: isKnown
     ) { bytes in
       size = bytes.count
       found.value = decodeCounting(bytes)

@@ -61,7 +61,7 @@ extension StoreCore {
       return nil
     }
     if leavesNotes {
-      access.touch(place, at: coarseNow)
+      access.touch(place, in: coarseMinute)
       if let idle { noteUse(entry.header, idle, key: key, id: id) }
     }
     if header.flags.contains(.negative) {
