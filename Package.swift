@@ -19,6 +19,7 @@ let package = Package(
   products: [
     .library(name: "Larder", targets: ["Larder"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
+    .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
     .executable(name: "larder-lego", targets: ["LarderLego"]),
@@ -55,6 +56,10 @@ let package = Package(
       name: "LarderHTTP",
       dependencies: ["Larder", .product(name: "HTTPTypes", package: "swift-http-types")],
       swiftSettings: strict),
+    .target(
+      name: "LarderURLSession",
+      dependencies: ["LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types")],
+      swiftSettings: strict),
     .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
@@ -88,7 +93,7 @@ let package = Package(
     .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
-        "LarderHTTP", "Larder",
+        "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: strict),
