@@ -6,7 +6,10 @@ struct LarderBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract:
       "Measures Larder beside what could be used in its place, in one process and in turns.",
-    subcommands: [PeersCommand.self, GrowthCommand.self, UpkeepCommand.self, ReaderCommand.self],
+    subcommands: [
+      PeersCommand.self, GrowthCommand.self, UpkeepCommand.self, MarkdownCommand.self,
+      ReaderCommand.self,
+    ],
     defaultSubcommand: PeersCommand.self)
 }
 

@@ -22,29 +22,39 @@ struct PeersCommand: ParsableCommand {
 
   func run() throws {
     let kinds = try roster.kinds()
-    let settings = effort.settings
-    let report = Report(settings: settings, kinds: kinds)
-    let parts = part.isEmpty ? Part.allCases : part
-    try place.withDirectory { directory in
-      for size in size {
-        let scenario = Scenario(entries: size.entries, valueSize: size.valueSize)
-        for part in parts where part != .typed {
-          report.note("\(part.rawValue), \(scenario)")
-          try Self.run(part, scenario, kinds, directory, settings, report)
-        }
-      }
-      if parts.contains(.typed) {
-        try TypedBench(settings: settings, report: report, directory: directory + "/typed").run()
-      }
+    let report = Report(settings: effort.settings, kinds: kinds)
+    do {
+      try place.withDirectory { directory in try measure(kinds, directory, report) }
+    } catch {
+      // What was measured until then took long enough.
+      try output.write(report) { Chart(report.rows)?.svg() }
+      throw error
     }
     try output.write(report) { Chart(report.rows)?.svg() }
     report.note("done")
   }
 
+  private func measure(_ kinds: [PeerKind], _ directory: String, _ report: Report) throws {
+    let parts = part.isEmpty ? Part.allCases : part
+    for size in size {
+      let scenario = Scenario(entries: size.entries, valueSize: size.valueSize)
+      for part in parts where part != .typed {
+        report.note("\(part.rawValue), \(scenario)")
+        try Self.run(part, scenario, kinds, directory, report)
+      }
+    }
+    if parts.contains(.typed) {
+      try TypedBench(
+        settings: report.settings, report: report, directory: directory + "/typed"
+      ).run()
+    }
+  }
+
   private static func run(
     _ part: Part, _ scenario: Scenario, _ kinds: [PeerKind], _ directory: String,
-    _ settings: Settings, _ report: Report
+    _ report: Report
   ) throws {
+    let settings = report.settings
     // Enough for every round's new entries, and for as many to expire as half of what is stored.
     let spare = part == .reads ? 0 : max(scenario.entries / 2, (settings.rounds + 2) * 20_000)
     let bench = try Bench(

@@ -26,12 +26,15 @@ struct Chart {
     }
     self.scenario = scenario
     var groups: [Panel] = []
-    for row in small where row.scenario == scenario && row.rounds > 1 {
-      let durable = small.contains {
-        $0.workload == row.workload && $0.scenario == scenario && $0.level != row.level
-          && $0.peer == row.peer
-      }
-      let title = row.workload + (durable ? " (\(row.level.rawValue))" : "")
+    for row in small where row.scenario == scenario {
+      let levels = Set(
+        small.filter {
+          $0.workload == row.workload && $0.scenario == scenario
+            && $0.peer == PeerKind.reference
+        }.map(\.level))
+      // Writing is done at two levels.
+      let level = row.level == .durable ? "durable" : "no sync"
+      let title = row.workload + (levels.count > 1 ? " (\(level))" : "")
       if let index = groups.firstIndex(where: { $0.title == title }) {
         groups[index].rows.append(row)
       } else {
