@@ -43,9 +43,21 @@ final class OtherProcess {
     }
   }
 
+  /// Gives it a line and returns the answer.
+  @discardableResult
+  func tell(_ line: String) throws -> String? {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+    return self.line()
+  }
+
   var isRunning: Bool { process.isRunning }
 
   var identifier: Int32 { process.processIdentifier }
+
+  /// Writes a line to its input.
+  func tell(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
 
   func endInput() throws { try input.fileHandleForWriting.close() }
 

@@ -7,8 +7,8 @@ struct LarderBench: ParsableCommand {
     abstract:
       "Measures Larder beside what could be used in its place, in one process and in turns.",
     subcommands: [
-      PeersCommand.self, GrowthCommand.self, UpkeepCommand.self, MarkdownCommand.self,
-      ReaderCommand.self,
+      PeersCommand.self, GrowthCommand.self, UpkeepCommand.self, MemoryCommand.self,
+      MarkdownCommand.self, ReaderCommand.self,
     ],
     defaultSubcommand: PeersCommand.self)
 }

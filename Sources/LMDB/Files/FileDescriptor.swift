@@ -10,8 +10,25 @@ struct FileDescriptor: ~Copyable {
 
   deinit { close(number) }
 
-  var size: Int {
+  var status: stat? {
     var status = stat()
-    return unsafe fstat(number, &status) == 0 ? Int(status.st_size) : 0
+    return unsafe fstat(number, &status) == 0 ? status : nil
+  }
+
+  var size: Int { status.map { Int($0.st_size) } ?? 0 }
+
+  /// Up to `count` bytes; fewer at the end of the file or if they cannot be read.
+  func read(at offset: Int, count: Int) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      guard let base = buffer.baseAddress else { return }
+      initialized = max(unsafe pread(number, base, count, off_t(offset)), 0)
+    }
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(LMDBError) {
+    let written = unsafe bytes.withUnsafeBytes {
+      unsafe pwrite(number, $0.baseAddress, $0.count, off_t(offset))
+    }
+    guard written == bytes.count else { throw LMDBError(code: written < 0 ? clmdb_errno() : EIO) }
   }
 }

@@ -56,7 +56,7 @@ extension Batch {
         throw error
       }
     }
-    if previous != nil { try count(.replaced, in: id) }
+    if let previous { try count(.replaced, bytes: previous.valueCount, in: id) }
   }
 
   /// Tells the policy of a new entry.

@@ -7,12 +7,13 @@ extension StoreCore {
   /// One write transaction within the disk limit. What the library writes itself can be tried again; a caller's closure
   /// runs once.
   func writeWithinLimit<Result>(
-    repeats: Bool, _ body: (inout Batch) throws -> Result
+    repeats: Bool, waitingAtMost bound: Duration? = nil,
+    _ body: (inout Batch) throws -> Result
   ) throws -> Result {
     var tries = 0
     while true {
       do {
-        return try writeOnce(body)
+        return try writeOnce(waitingAtMost: bound, body)
       } catch let error as OtherFileLimit {
         environment.setFileLimit(error.limit)
       } catch let error as NoPages {

@@ -4,10 +4,12 @@ extension StoreCore {
   /// Finds the entry under `key` in a snapshot and lends its value to `body` if it is fresh.
   ///
   /// The whole read path: one lookup, the header, the clock, the checksum; nothing is copied, allocated or locked.
+  /// - Parameter isKnown: told which version of the value would be lent; if it answers true, none is.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
     asksRemoval: Bool,
+    unless isKnown: (NamespaceID, EntryHeader) -> Bool = { _, _ in false },
     _ body: (Span<UInt8>) throws -> Void
   ) throws {
     let id = try identify(handle, in: transaction)
@@ -19,7 +21,8 @@ extension StoreCore {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned)
     else {
       try lendUncommon(
-        record, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval, body)
+        record, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval,
+        unless: isKnown, body)
       return
     }
     guard
@@ -28,6 +31,7 @@ extension StoreCore {
         asksRemoval: asksRemoval)
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
+    if isKnown(id, header) { return }
     try body(record.extracting(header.payloadStart..<record.count))
   }
 
@@ -116,7 +120,7 @@ extension StoreCore {
   private func lendUncommon(
     _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
     in transaction: borrowing ReadTransaction, asksRemoval: Bool,
-    _ body: (Span<UInt8>) throws -> Void
+    unless isKnown: (NamespaceID, EntryHeader) -> Bool, _ body: (Span<UInt8>) throws -> Void
   ) throws {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .known) else {
       handle.count(.damaged, stripe: transaction.stripe)
@@ -134,7 +138,12 @@ extension StoreCore {
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)
+      if isKnown(id, header) { return }
       try body(payload)
+      return
+    }
+    if isKnown(id, header) {
+      handle.count(.hits, stripe: transaction.stripe)
       return
     }
     guard let value = try assemble(payload, id: id, version: header.version, in: transaction) else {

@@ -25,9 +25,12 @@ final class StoreCore: Sendable {
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
   let removals = RemovalQueue()
+  let queue = WriteQueue()
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
+  /// Decoded values.
+  let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
@@ -45,10 +48,14 @@ final class StoreCore: Sendable {
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
+    // The memories and what they share hold each other.
+    memory.budget.remove()
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
       try? FileManager.default.removeItem(atPath: environment.path)
+    } else {
+      flushLast()
     }
   }
 
@@ -74,11 +81,17 @@ final class StoreCore: Sendable {
     }
   }
 
+  /// Milliseconds by the store's clock; the system's may be up to 10 behind.
+  @inline(__always)
+  var coarseNow: Int64 {
+    usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+  }
+
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
   @inline(__always)
   func state(of header: EntryHeader) -> Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    var now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    var now = coarseNow
     if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
     return header.state(at: now)
   }

@@ -4,7 +4,7 @@ extension Batch {
   /// Removes an entry from every database and every count, for a reason that is counted.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try erase(entry)
-    try count(reason, in: entry.id)
+    try count(reason, bytes: entry.valueCount, in: entry.id)
   }
 
   /// Removes an entry from every database and every count.

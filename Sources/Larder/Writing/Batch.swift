@@ -142,7 +142,7 @@ extension Batch {
         try transaction.value(for: key, in: .main) != nil
       }
       if !isTaken {
-        counters[id] = NamespaceCounters()
+        counters[id] = NamespaceCounters(since: now, epoch: transaction.id)
         return id
       }
     }

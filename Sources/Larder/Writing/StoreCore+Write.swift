@@ -8,9 +8,13 @@ extension StoreCore {
   /// One write transaction: what `body` does, the counts, and a bounded share of what waits to be removed.
   ///
   /// `body` may run several times, where the disk limit makes room in between.
-  func write<Result>(_ body: (inout Batch) throws -> Result) throws(LarderError) -> Result {
+  ///
+  /// - Parameter bound: how long to wait for other writers instead, those of this process included.
+  func write<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout Batch) throws -> Result
+  ) throws(LarderError) -> Result {
     do {
-      return try writeWithinLimit(repeats: true, body)
+      return try writeWithinLimit(repeats: true, waitingAtMost: bound, body)
     } catch let error as LarderError {
       throw error
     } catch let error as LMDBError {
@@ -21,12 +25,14 @@ extension StoreCore {
   }
 
   /// One transaction, once; the body's own errors come back as they are.
-  func writeOnce<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
+  func writeOnce<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout Batch) throws -> Result
+  ) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
     var thrown: (any Error)?
     do {
-      let result = try environment.write { transaction in
+      let result = try environment.write(waitingAtMost: bound) { transaction in
         let state = try transaction.state()
         var batch = Batch(transaction, state: state, core: self)
         do {
@@ -83,6 +89,8 @@ extension Store {
   /// ``Options/patience``. A write inside `body` other than through the batch is a programming error and traps.
   public func write<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
     try checkWritable()
+    core.queue.beginDirectWrite()
+    defer { core.queue.endDirectWrite() }
     return try core.writeWithinLimit(repeats: false, body)
   }
 }

@@ -23,24 +23,30 @@ struct Part: Codable, Sendable {
 }
 
 /// A store of decoded values: reads answer the sum of the categories.
-protocol TypedPeer {
+protocol TypedPeer: Sendable {
   func read(_ order: Order, _ keys: [String]) throws -> Int
 }
 
-/// Through a `Cache`, with whatever it keeps in memory.
-struct LarderCached: TypedPeer {
+/// Through a `Cache`, with or without what it keeps in memory.
+struct LarderTyped: TypedPeer {
   let cache: Cache<Part>
+  let store: Store
 
-  init(_ directory: String, _ keys: [String]) throws {
-    let store = try Store(at: directory)
-    let cache = store.cache(of: Part.self, in: "parts")
+  init(_ store: Store, memory: MemoryLimits?) {
+    self.store = store
+    cache = store.cache(of: Part.self, in: "parts", memory: memory)
+  }
+
+  func fill(_ keys: [String]) throws {
     try store.write { batch in
       for (index, key) in keys.enumerated() {
         try batch.set(Part(UInt32(index)), for: key, in: cache)
       }
     }
-    self.cache = cache
   }
+
+  /// Somebody writes something else: what is in memory must be looked at again.
+  func commitElsewhere() throws { try store.namespace("other").set("value", for: 1) }
 
   func read(_ order: Order, _ keys: [String]) throws -> Int {
     var sum = 0
@@ -49,27 +55,10 @@ struct LarderCached: TypedPeer {
   }
 }
 
-/// The bytes of an entry, decoded at each read.
-struct LarderDecoded: TypedPeer {
-  let namespace: Namespace
-  let decoder = JSONDecoder()
-
-  func read(_ order: Order, _ keys: [String]) throws -> Int {
-    var sum = 0
-    for index in order {
-      let part = try namespace.withValue(for: keys[Int(index)]) { bytes in
-        try bytes.withUnsafeBytes { try decoder.decode(Part.self, from: Data($0)) }
-      }
-      sum += part?.category ?? 0
-    }
-    return sum
-  }
-}
-
 /// The entity cache that applications write: a row of JSON, decoded.
 struct SQLiteTyped: TypedPeer {
   let pool: DatabasePool
-  let decoder = JSONDecoder()
+  let decoder: Shared<JSONDecoder> = Shared(JSONDecoder())
 
   init(_ directory: String, _ keys: [String]) throws {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -98,7 +87,7 @@ struct SQLiteTyped: TypedPeer {
             sql: "SELECT value FROM entries WHERE namespace = 'parts' AND key = ? AND expires > ?"),
           arguments: [keys[Int(index)], Int64(Date().timeIntervalSince1970 * 1000)])
       }
-      if let json { sum += try decoder.decode(Part.self, from: json).category }
+      if let json { sum += try decoder.value.decode(Part.self, from: json).category }
     }
     return sum
   }

@@ -7,85 +7,124 @@ struct TypedBench {
     var id: String
     var name: String
     var level: Level
-    var workload: String
-    var peer: any TypedPeer
+    /// Reads entries; nanoseconds.
+    var read: (Order) throws -> Double
   }
 
   let settings: Settings
   let report: Report
-  let directory: String
+  let data: Dataset
+  let keys: [String]
+  let order: [UInt32]
+  private let raw: Contender
+  private let inMemory: LarderTyped
+  private let decoding: LarderTyped
+  private let sqlite: SQLiteTyped
+  private let dictionary: DictionaryTyped
 
-  func run() throws {
-    let size = try JSONEncoder().encode(Part(500)).count
-    let data = Dataset(count: 1000, valueSize: size)
-    let keys = Array(data.keys[..<data.count])
-    let scenario = Scenario(entries: data.count, valueSize: size)
+  init(settings: Settings, report: Report, directory: String) throws {
+    self.settings = settings
+    self.report = report
+    data = Dataset(count: 1000, valueSize: try JSONEncoder().encode(Part(500)).count)
+    keys = Array(data.keys[..<data.count])
+    order = Orders.random(data, distinct: data.count)
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
-    let raw = try Contender(
+    raw = try Contender(
       .lmdb, site: Site(directory: directory + "/lmdb", level: .unsynced, data: data))
     try raw.fill(0..<UInt32(data.count))
-    let cached = try LarderCached(directory + "/larder", keys)
-    let decoded = "typed hit, decoded"
-    let kept = "typed hit, as a user gets it"
-    let participants = [
-      Participant(
-        id: "larder", name: "Larder, bytes and a decoder", level: .durable, workload: decoded,
-        peer: LarderDecoded(namespace: cached.cache.namespace)),
-      Participant(
-        id: "sqlite", name: "SQLite (GRDB) and a decoder", level: .durable, workload: decoded,
-        peer: try SQLiteTyped(directory + "/sqlite", keys)),
-      Participant(
-        id: "larder", name: "Larder, Cache", level: .durable, workload: kept, peer: cached),
-      Participant(
-        id: "dictionary", name: "Dictionary, locked", level: .memory, workload: kept,
-        peer: DictionaryTyped(keys)),
-    ]
-    let order = Orders.random(data, distinct: data.count)
-    var counts = [Int](repeating: 0, count: participants.count + 1)
-    let outcomes = try Rounds.run(
-      of: participants.count + 1, rounds: settings.rounds, seed: "typed"
-    ) { index, round in
-      func read(_ count: Int) throws -> Double {
-        let piece = Orders.piece(of: order, round: round, count: count)
-        if index == participants.count {
-          return try raw.time(on: settings.readClock) { session in
-            guard try session.read(piece) == data.expected(piece) else {
-              throw Failure("LMDB in C read other bytes")
-            }
-          }
-        }
-        let expected = piece.reduce(0) { $0 + Part($1).category }
-        var sum = 0
-        let time = try settings.readClock.time {
-          sum = try participants[index].peer.read(piece, keys)
-        }
-        guard sum == expected else {
-          throw Failure("\(participants[index].name) read other values")
-        }
-        return time
-      }
-      if counts[index] == 0 {
-        counts[index] = min(
-          Orders.length, max(1000, Int(settings.roundTime * 1000 / (try read(1000)))))
-      }
-      let count = counts[index]
-      return [try read(count) / Double(count)]
-    }
-    let limit = Participant(
-      id: PeerKind.reference, name: "LMDB in C, the bytes", level: .unsynced, workload: "",
-      peer: cached)
-    for workload in [decoded, kept] {
-      var rows = zip(participants, outcomes).filter { $0.0.workload == workload }
-      rows.append((limit, outcomes[participants.count]))
-      report.add(
-        rows.map { participant, outcome in
-          Line(
-            scenario, workload, peer: participant.id, name: participant.name,
-            level: participant.level, unit: .nanoseconds, outcome: outcome,
-            reference: outcomes[participants.count])
-        })
-    }
+    let store = try Store(at: directory + "/larder")
+    inMemory = LarderTyped(store, memory: nil)
+    decoding = LarderTyped(store, memory: MemoryLimits.none)
+    try decoding.fill(keys)
+    sqlite = try SQLiteTyped(directory + "/sqlite", keys)
+    dictionary = DictionaryTyped(keys)
+  }
+
+  func run() throws {
+    let larder = "Larder, Cache"
+    try measure(
+      "typed hit, decoded each time",
+      [
+        participant("larder", "Larder, no memory", .durable, decoding),
+        participant("sqlite", "SQLite (GRDB), JSON", .durable, sqlite), limit,
+      ])
+    try measure(
+      "typed hit, from memory",
+      [
+        participant("larder", larder, .durable, inMemory),
+        participant("dictionary", "Dictionary, locked", .memory, dictionary), limit,
+      ])
+    try measure(
+      "typed hit, from memory, first after a commit elsewhere",
+      [
+        Participant(id: "larder", name: larder, level: .durable) { _ in
+          try inMemory.commitElsewhere()
+          return try timed(inMemory, Array(0..<UInt32(data.count))[...])
+        }, limit,
+      ], count: data.count)
+    try measure(
+      "typed hit, from memory, in each of two threads",
+      [
+        inTwo(participant("larder", larder, .durable, inMemory), inMemory),
+        inTwo(participant("dictionary", "Dictionary, locked", .memory, dictionary), dictionary),
+      ])
     try raw.close()
+  }
+
+  private func participant(_ id: String, _ name: String, _ level: Level, _ peer: any TypedPeer)
+    -> Participant
+  {
+    Participant(id: id, name: name, level: level) { try timed(peer, $0) }
+  }
+
+  private func inTwo(_ one: Participant, _ peer: any TypedPeer) -> Participant {
+    var two = one
+    let keys = keys
+    two.read = { order in
+      try onThreads(2, prepare: { _ in }, { _, _ in _ = try peer.read(order, keys) })
+    }
+    return two
+  }
+
+  private var limit: Participant {
+    Participant(id: PeerKind.reference, name: "LMDB in C, the bytes", level: .unsynced) { order in
+      var tally = Tally()
+      let time = try raw.time(on: settings.readClock) { tally = try $0.read(order) }
+      guard tally == data.expected(order) else { throw Failure("LMDB in C read other bytes") }
+      return time
+    }
+  }
+
+  private func timed(_ peer: any TypedPeer, _ order: Order) throws -> Double {
+    var sum = 0
+    let time = try settings.readClock.time { sum = try peer.read(order, keys) }
+    guard sum == order.reduce(0, { $0 + Part($1).category }) else {
+      throw Failure("\(peer) read other values")
+    }
+    return time
+  }
+
+  private func measure(_ workload: String, _ participants: [Participant], count: Int? = nil) throws
+  {
+    var counts = [Int](repeating: count ?? 0, count: participants.count)
+    let outcomes = try Rounds.run(
+      of: participants.count, rounds: settings.rounds, seed: workload
+    ) { index, round in
+      if counts[index] == 0 {
+        let probe = try participants[index].read(order[..<1000])
+        counts[index] = min(Orders.length, max(1000, Int(settings.roundTime * 1000 / probe)))
+      }
+      let piece = Orders.piece(of: order, round: round, count: counts[index])
+      return [try participants[index].read(piece) / Double(piece.count)]
+    }
+    let reference = participants.firstIndex { $0.id == PeerKind.reference }
+    report.add(
+      zip(participants, outcomes).map { participant, outcome in
+        Line(
+          Scenario(entries: data.count, valueSize: data.valueSize), workload,
+          peer: participant.id, name: participant.name, level: participant.level,
+          unit: .nanoseconds, outcome: outcome, reference: reference.map { outcomes[$0] })
+      })
   }
 }
