@@ -23,7 +23,7 @@ test: packages
 	$(SWIFT) test
 
 # Larder beside everything that could be used in its place, in one run: a table, and the same as JSON and as a chart.
-# About half an hour on a quiet machine, and 4 GB of disk. BENCH_OPTIONS narrows it: see `LarderBench peers --help`.
+# Takes long, and some 5 GB of disk. BENCH_OPTIONS narrows it: see `LarderBench peers --help`.
 BENCH_OPTIONS ?=
 bench: bench-build
 	cd Benchmarks && .build/release/LarderBench peers --json .build/bench.json --svg .build/bench.svg $(BENCH_OPTIONS)
