@@ -35,10 +35,13 @@ let package = Package(
       ],
       resources: [.copy("Resources/diskcache.py")],
       swiftSettings: plain),
-    // Access traces through cache policies; knows nothing of the store.
+    // Access traces through simulated cache policies, and through the store.
     .executableTarget(
       name: "TraceBench",
-      dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        .product(name: "Larder", package: "larder"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "TraceBenchTests", dependencies: ["TraceBench"],

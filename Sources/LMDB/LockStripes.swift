@@ -1,13 +1,15 @@
-package import Synchronization
+public import Synchronization
 
 /// A fixed number of values, each under a lock of its own and 128 bytes from the next, so that two threads at different
 /// ones do not share a cache line, and finding one costs no reference count.
-@safe package final class LockStripes<Value>: Sendable {
+///
+/// Public, because with less access the compiler did not specialize it across modules, and looked up metadata at each call.
+@safe public final class LockStripes<Value>: Sendable {
   @usableFromInline let count: Int
   @usableFromInline nonisolated(unsafe) let locks: UnsafeMutableRawPointer
   @inlinable static var stride: Int { (MemoryLayout<Mutex<Value>>.size + 127) & ~127 }
 
-  package init(count: Int, _ make: () -> sending Value) {
+  public init(count: Int, _ make: () -> sending Value) {
     self.count = count
     unsafe locks = UnsafeMutableRawPointer.allocate(
       byteCount: count * Self.stride, alignment: 128)
@@ -21,7 +23,7 @@ package import Synchronization
 
   /// Runs `body` with the value at `index` while nobody else has it.
   @inlinable @inline(__always)
-  package func withLock<Result>(
+  public func withLock<Result>(
     _ index: Int, _ body: (inout sending Value) -> sending Result
   ) -> sending Result {
     precondition(index >= 0 && index < count)

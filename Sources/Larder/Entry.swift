@@ -17,10 +17,14 @@ public struct Entry: Sendable, Hashable {
   /// Bytes of the header and the value.
   public var stored: Int
   public var written: Timestamp
+  /// When it was last read or written, to the minute; nil if that is not known any more.
+  public var used: Timestamp?
   /// From when on it is not fresh; nil for never.
   public var expires: Timestamp?
   /// Until when it may be served stale; nil if there is no such time after `expires`.
   public var staleUntil: Timestamp?
+  /// For how long it stays after its last use, at the least; nil where use does not count.
+  public var idle: Duration?
   public var state: State
   public var codec: CodecID
   /// Changes whenever the value is written again, and never returns.

@@ -20,6 +20,7 @@ import Testing
         var entry = entry
         entry.version = 0
         entry.state = .fresh
+        entry.used = nil
         all.insert(Known(entry: entry, value: value.bytes))
         return true
       }
@@ -37,7 +38,10 @@ import Testing
     func bytes() -> [UInt8]? {
       Bool.random(using: &random) ? random.awkwardBytes(upTo: 20) : nil
     }
-    attributes.owner = Key([1] + (bytes() ?? []))
+    if Bool.random(using: &random) {
+      attributes.awaitsOwners = true
+      attributes.owners = [Owner(Key([1] + (bytes() ?? [])), in: "c-d")]
+    }
     attributes.tags = Bool.random(using: &random) ? ["front", "a\u{1B}b"] : []
     attributes.entityTag = bytes()
     attributes.lastModified = bytes()
@@ -59,9 +63,9 @@ import Testing
       let name = ["a", "b", "c-d"][number % 3]
       let attributes = attributes(&random, now: shell.clock.now)
       try shell.store.write { batch in
-        try batch.put(
+        try batch.set(
           random.awkwardBytes(upTo: 100), for: random.awkwardBytes(upTo: 12) + [1],
-          in: shell.store.namespace(name), attributes: attributes)
+          in: shell.store.namespace(name), attributes)
       }
       shell.clock.advance(by: .milliseconds(Int.random(in: 0...5000, using: &random)))
     }

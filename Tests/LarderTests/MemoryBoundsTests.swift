@@ -136,7 +136,8 @@ import Testing
     }
   }
 
-  @Test func `the caches of a store share its limit, and a scan through one leaves others their part`()
+  @Test
+  func `the caches of a store share its limit, and a scan through one leaves others their part`()
     throws
   {
     try withStore { store, _ in

@@ -43,13 +43,6 @@ final class OtherProcess {
     }
   }
 
-  /// Gives it a line and returns the answer.
-  @discardableResult
-  func tell(_ line: String) throws -> String? {
-    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
-    return self.line()
-  }
-
   var isRunning: Bool { process.isRunning }
 
   var identifier: Int32 { process.processIdentifier }
@@ -57,6 +50,13 @@ final class OtherProcess {
   /// Writes a line to its input.
   func tell(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  /// Writes a line to its input and returns the answer.
+  @discardableResult
+  func ask(_ question: String) throws -> String? {
+    try tell(question)
+    return line()
   }
 
   func endInput() throws { try input.fileHandleForWriting.close() }

@@ -174,19 +174,19 @@ import Testing
         _ = try notes.text("k")
         mine += 1
       case 3..<6:
-        #expect(try peer.tell("get notes k") == "done")
+        #expect(try peer.ask("get notes k") == "done")
         theirs += 1
       case 6:
         try notes.set("v", for: "other")
         (merged, mine) = (merged + mine, 0)
       case 7:
-        #expect(try peer.tell("set notes other 3") == "done")
+        #expect(try peer.ask("set notes other 3") == "done")
         (merged, theirs) = (merged + theirs, 0)
       case 8 where dice.chance(50):
         try store.resetStatistics()
         (merged, mine, theirs) = (0, 0, 0)
       case 8:
-        #expect(try peer.tell("reset") == "done")
+        #expect(try peer.ask("reset") == "done")
         (merged, mine, theirs) = (0, 0, 0)
       default:
         let reads = try notes.reads
@@ -194,7 +194,7 @@ import Testing
       }
     }
     let drops = dice.chance(50)
-    if drops { #expect(try peer.tell("drop") == "done") }
+    if drops { #expect(try peer.ask("drop") == "done") }
     try peer.endInput()
     #expect(peer.line() == "closed")
     #expect(

@@ -9,7 +9,10 @@ extension Peer {
     let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.none)
     let mark = try FileHandle(forWritingTo: URL(fileURLWithPath: store + ".mark"))
     Peer.say("open")
+    let end = Thread { self.waitForEndOfInput() }
+    end.start()
     for number in 1... {
+      if end.isFinished { break }
       if number % 100 == 0 {
         try notes.clear()
       } else {

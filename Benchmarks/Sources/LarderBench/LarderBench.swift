@@ -8,7 +8,7 @@ struct LarderBench: ParsableCommand {
       "Measures Larder beside what could be used in its place, in one process and in turns.",
     subcommands: [
       PeersCommand.self, GrowthCommand.self, UpkeepCommand.self, MemoryCommand.self,
-      MarkdownCommand.self, ReaderCommand.self,
+      WatchCommand.self, MarkdownCommand.self, ReaderCommand.self,
     ],
     defaultSubcommand: PeersCommand.self)
 }

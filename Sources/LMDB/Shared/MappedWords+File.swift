@@ -4,16 +4,19 @@ import Synchronization
 extension MappedWords {
   /// Maps the file for reading and writing; makes one of `count` words, all 0, if there is none that can be used.
   ///
+  /// - Parameter prepare: fills a new file before anybody can see it.
   /// - Returns: false if it cannot be had; what was mapped before stays.
   @discardableResult
-  package func open(making count: Int) -> Bool {
+  package func open(
+    making count: Int, prepare: (borrowing View) -> Void = { _ in }
+  ) -> Bool {
     precondition(count > 0 && count % 2 == 0 && format.accepts(count))
     return maps.withLock { maps in
       if isSound(&maps, writable: true) { return true }
       if unsafe install(find(writable: true), in: &maps) { return true }
       return environment.locks.whileReplacing {
         if unsafe install(find(writable: true), in: &maps) { return true }
-        return unsafe install(make(count), in: &maps)
+        return unsafe install(make(count, filling: prepare), in: &maps)
       } ?? false
     }
   }
@@ -132,7 +135,7 @@ extension MappedWords {
 
   /// Makes a file under another name and moves it into place whole. Called with the lock for that held.
   private func make(
-    _ count: Int, filling fill: (borrowing View) -> Void = { _ in }
+    _ count: Int, filling fill: (borrowing View) -> Void
   ) -> UnsafeMutablePointer<MappedRegion>? {
     let unfinished = path(format.file.unfinished)
     do throws(LMDBError) {

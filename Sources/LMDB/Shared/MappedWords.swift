@@ -1,3 +1,4 @@
+import CLMDB
 package import Synchronization
 
 /// A file of a fixed number of words beside the data that processes share through memory, without locks.
@@ -34,6 +35,8 @@ package import Synchronization
 
   let format: Format
   let environment: Environment
+  /// The environment's: a child that was forked in a read must not store.
+  nonisolated(unsafe) private let phase: UnsafeMutablePointer<SharedState>
   nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
   /// Every map made so far; the last is the current one.
   let maps: Mutex<Maps>
@@ -46,6 +49,7 @@ package import Synchronization
   package init(_ format: Format, of environment: Environment) {
     self.format = format
     self.environment = environment
+    unsafe phase = environment.phase
     let none = unsafe MappedRegion.none()
     unsafe current = Atomic(none)
     maps = unsafe Mutex(Maps(all: [none]))
@@ -66,7 +70,8 @@ package import Synchronization
       if unsafe region.pointee.isLeft { unsafe region = follow(region) }
       let view = unsafe View(
         words: region.pointee.words, count: region.pointee.count,
-        isWritable: region.pointee.isWritable && environment.isOpen)
+        isWritable: region.pointee.isWritable
+          && phase.pointee.phase.load(ordering: .relaxed) == SharedState.open)
       return unsafe _overrideLifetime(view, borrowing: self)
     }
   }
@@ -105,6 +110,13 @@ extension MappedWords {
           to: Atomic<UInt32>.self
         ).pointee.store(newValue, ordering: .relaxed)
       }
+    }
+
+    /// Begins to fetch the words around `index` from memory, for who needs them soon.
+    @inline(__always)
+    package func prefetch(_ index: Int) {
+      precondition(index >= 0 && index < count)
+      unsafe clmdb_prefetch(words + index)
     }
 
     @inlinable package func wide(_ index: Int) -> UInt64 {

@@ -20,7 +20,7 @@ extension Batch {
           let key = entry.key ?? []
           return Candidate(
             sequence: sequence, size: UInt64(entry.valueCount),
-            hash: Checksum.of(key.span, seed: UInt64(id.rawValue)), slot: slot)
+            hash: Checksum.place(of: key.span, in: id), slot: slot)
         }
         record = try cursor.next()
       }
@@ -53,8 +53,7 @@ extension Batch {
     switch try occupant(of: candidate.slot) {
     case .entry(let found): entry = found
     case .damaged:
-      damaged.insert(candidate.slot.span.namespaceID)
-      try count(.damaged, in: candidate.slot.span.namespaceID)
+      try lose(candidate.slot)
       let slot = candidate.slot
       try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
       return true

@@ -35,6 +35,12 @@ public struct Store: Sendable {
     public var foreign = false
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
+    /// Runs something once, after a while, on another thread.
+    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreCore.later
+    /// How many changes the ring holds; the same in every process.
+    var changeSlots = ChangeRing.usualSlots
+    /// The machine's monotonic clock in milliseconds, by which processes believe each other that they watch.
+    var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
     package var flushes = true
 
@@ -48,6 +54,7 @@ public struct Store: Sendable {
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     core = try StoreCore.open(at: path, options: options)
     isReadOnly = options.readOnly || options.foreign
+    core.access.open(writable: !isReadOnly, now: core.coarseNow)
     if !isReadOnly {
       core.isWritable.store(true, ordering: .relaxed)
       if let limits = options.limits { try declare(limits) }

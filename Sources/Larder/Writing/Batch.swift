@@ -25,12 +25,20 @@ public struct Batch: ~Copyable {
   var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
   /// Removals asked for by reads that this batch carries out; if it fails they are waiting again.
   var removing: [[UInt8]] = []
+  /// Uses that this batch puts down; if it fails they are waiting again.
+  var using: [UseQueue.Use] = []
+  /// The changes so far, if somebody watches.
+  var notes: ChangeNotes?
+  /// Whether there were changes while nobody watched.
+  var hasUnnoted = false
   /// The store's limits, once this batch has looked them up.
   var knownLimits: StoreLimits?
   /// What the data file's limit leaves; nil without one.
   var disk: DiskRoom?
   /// How many pages a write found missing, for which the batch failed.
   var pagesShort: Int?
+  /// The place of the entry that is being written, while room is made for it.
+  var writing: [UInt8]?
   /// Set by a purge, which finds what has expired by itself and counts it.
   var leavesQueue = false
   private var changes = 0
@@ -45,6 +53,7 @@ public struct Batch: ~Copyable {
     now = core.clock.now
     self.state = state
     storedState = state
+    notes = core.changes.notes(for: transaction.id, in: state)
     self.transaction = transaction
   }
 

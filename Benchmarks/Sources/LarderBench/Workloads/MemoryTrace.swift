@@ -30,31 +30,33 @@ struct MemoryTrace {
   }
 
   func report(percent: [Double], directory: String) throws {
-    let store = try Store(at: directory + "/" + name)
+    let path = directory + "/" + name
+    let store = try Store(at: path)
     let notes = store.namespace("notes")
     for start in stride(from: 0, to: keys, by: 50_000) {
       try store.write { batch in
         for key in start..<min(start + 50_000, keys) { try batch.set("v", for: key, in: notes) }
       }
     }
+    try store.close()
     for percent in percent {
+      // A new opening, so that no memory knows of the cell before.
+      let store = try Store(at: path)
       let capacity = Int(Double(keys) * percent / 100)
       let cache = store.cache(
         TextCodec(), in: "notes", memory: MemoryLimits(entries: max(1, capacity)))
-      cache.memory!.removeAll()
-      let before = cache.memory!.statistics.hits
       for key in requests {
         let value = try cache.value(for: key)
         guard value == "v" else { throw Failure("read another value") }
       }
-      let hits = cache.memory!.statistics.hits - before
+      let hits = cache.memory!.statistics.hits
       let ours = 100 * Double(hits) / Double(requests.count)
       let lru = 100 * Double(leastRecentlyUsed(capacity)) / Double(requests.count)
       say(
         "\(name), \(grouped(requests.count)) requests, \(percent) % = \(grouped(capacity)): "
           + String(format: "ours %.2f %%, LRU %.2f %%", ours, lru))
+      try store.close()
     }
-    try store.close()
   }
 
   private func leastRecentlyUsed(_ capacity: Int) -> Int {
