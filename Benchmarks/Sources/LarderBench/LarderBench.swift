@@ -36,13 +36,15 @@ struct Effort: ParsableArguments {
   @Option(help: "Rounds of what takes long: loading, purging.") var longRounds = 3
   @Option(help: "Milliseconds of a quick round.") var roundTime = 60.0
   @Option(
-    help: "Time plain reads by the wall, or by the thread's processor time on a busy machine.")
-  var readClock = ReadClock.wall
+    help: "Time by the wall, or by the thread's processor time on a busy machine.")
+  var clock = RunClock.wall
+  @Option(help: "Only workloads with this in their names, such as insert; repeatable.")
+  var work: [String] = []
 
   var settings: Settings {
     Settings(
       rounds: rounds, longRounds: longRounds, roundTime: roundTime * 1e6,
-      readClock: readClock)
+      clock: clock, only: work)
   }
 }
 
@@ -58,7 +60,7 @@ struct Output: ParsableArguments {
   }
 }
 
-extension ReadClock: ExpressibleByArgument {}
+extension RunClock: ExpressibleByArgument {}
 
 /// The peers a command runs with.
 struct Roster: ParsableArguments {

@@ -14,7 +14,7 @@ struct Document: Codable {
     var rounds: Int
     var longRounds: Int
     var roundMilliseconds: Double
-    var readClock: ReadClock
+    var clock: RunClock
   }
 
   var machine: Machine
@@ -27,7 +27,7 @@ struct Document: Codable {
     effort = Effort(
       rounds: report.settings.rounds, longRounds: report.settings.longRounds,
       roundMilliseconds: report.settings.roundTime / 1e6,
-      readClock: report.settings.readClock)
+      clock: report.settings.clock)
     peers = report.kinds.map { kind in
       Peer(
         id: kind.id, name: kind.name, usage: kind.usage,

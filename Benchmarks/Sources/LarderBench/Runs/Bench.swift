@@ -8,8 +8,14 @@ struct Settings: Sendable {
   var longRounds: Int
   /// Nanoseconds of a round of what is quick.
   var roundTime: Double
-  /// How plain reads are timed.
-  var readClock = ReadClock.wall
+  /// How work of a single thread that waits for no disk is timed.
+  var clock = RunClock.wall
+  /// Only workloads with one of these in their names; all, if there is none.
+  var only: [String] = []
+
+  func wants(_ workload: String) -> Bool {
+    only.isEmpty || only.contains { workload.contains($0) }
+  }
 }
 
 /// Peers side by side, with the same entries in their stores.
@@ -63,6 +69,7 @@ final class Bench {
     _ workloads: [(name: String, unit: Unit)], rounds: Int,
     _ body: (Contender, Int) throws -> [Double]
   ) throws {
+    guard workloads.contains(where: { settings.wants($0.name) }) else { return }
     let outcomes = try Rounds.run(of: contenders.count, rounds: rounds, seed: workloads[0].name) {
       index, round in
       try naming(contenders[index], workloads[0].name) { try body(contenders[index], round) }
@@ -90,7 +97,7 @@ final class Bench {
       return try fit(contender, in: &counts, least: 1000) { count in
         let piece = Orders.piece(of: order, round: round, count: count)
         var tally = Tally()
-        let time = try contender.time(on: settings.readClock) { tally = try $0.read(piece) }
+        let time = try contender.time(on: settings.clock) { tally = try $0.read(piece) }
         let expected = expecting(piece)
         guard tally == expected else { throw Failure("read \(tally), not \(expected)") }
         return (time, piece.count)

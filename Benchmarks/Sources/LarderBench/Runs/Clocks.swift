@@ -1,7 +1,7 @@
 import Foundation
 
 /// What time is counted.
-enum ReadClock: String, Codable {
+enum RunClock: String, Codable {
   /// Time that passes.
   case wall
   /// Time the calling thread has a processor: the better one where others use the machine too. It says nothing of peers

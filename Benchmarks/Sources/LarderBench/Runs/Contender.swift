@@ -53,13 +53,18 @@ final class Contender {
   }
 
   /// Nanoseconds `body` takes of this contender's time.
-  func time(on clock: ReadClock = .wall, _ body: (any Session) throws -> Void) throws -> Double {
+  func time(on clock: RunClock = .wall, _ body: (any Session) throws -> Void) throws -> Double {
     let time = try self.clock(clock).time { try body(session) }
     return session.ownTime ?? time
   }
 
   /// The clock that can be used: this thread's time says nothing of a server's.
-  func clock(_ wanted: ReadClock) -> ReadClock { peer.server == nil ? wanted : .wall }
+  func clock(_ wanted: RunClock) -> RunClock { peer.server == nil ? wanted : .wall }
+
+  /// Nanoseconds a write takes: by the wall where it waits for the disk.
+  func timeWrite(on clock: RunClock, _ order: Order) throws -> Double {
+    try time(on: site.level == .durable ? .wall : clock) { try $0.write(order, lifetime: .day) }
+  }
 
   private struct Closed: Session {
     func read(_ order: Order) throws -> Tally { throw Failure("the store is closed") }

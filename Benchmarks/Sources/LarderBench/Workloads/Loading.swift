@@ -25,10 +25,12 @@ extension Bench {
     let most = max(1, (16 << 20) / data.entrySize)
     let batch = contender.kind.loadsSorted ? min(50_000, most) : min(Self.batch, most)
     var time = 0.0
-    if contender.kind.loadsSorted { time += nanoseconds { order = data.sortedByKey(order) } }
+    if contender.kind.loadsSorted {
+      time += settings.clock.time { order = data.sortedByKey(order) }
+    }
     for start in stride(from: 0, to: order.count, by: batch) {
       let piece = order[start..<min(start + batch, order.count)]
-      time += try contender.time { try $0.write(piece, lifetime: .day) }
+      time += try contender.timeWrite(on: settings.clock, piece)
     }
     return time
   }

@@ -12,7 +12,7 @@ extension Bench {
       defer { contender.settle() }
       try contender.fill(due, lifetime: .over)
       var removed = 0
-      let time = try nanoseconds { removed = try contender.peer.purge() }
+      let time = try contender.clock(settings.clock).time { removed = try contender.peer.purge() }
       guard removed == due.count else { throw Failure("purged \(removed) of \(due.count)") }
       return time / Double(removed)
     }

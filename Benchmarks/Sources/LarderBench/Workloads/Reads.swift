@@ -20,7 +20,7 @@ extension Bench {
     let whole = data.expected(Array(0..<UInt32(data.count))[...])
     try measure("scan, per entry", rounds: settings.longRounds) { contender, _ in
       var tally = Tally()
-      let time = try contender.clock(settings.readClock).time {
+      let time = try contender.clock(settings.clock).time {
         tally = try contender.peer.scan()
       }
       guard tally == whole else { throw Failure("scanned \(tally), not \(whole)") }
@@ -53,7 +53,7 @@ extension Bench {
       // The pages are mapped anew, by reads of nothing that will be read.
       _ = try contender.session.read(Orders.once(data.absent)[...].prefix(1000))
       var tally = Tally()
-      let time = try contender.time(on: settings.readClock) {
+      let time = try contender.time(on: settings.clock) {
         tally = try $0.read(order[...])
       }
       guard tally == data.expected(order[...]) else { throw Failure("read other bytes") }

@@ -90,7 +90,7 @@ struct TypedBench {
   private var limit: Participant {
     Participant(id: PeerKind.reference, name: "LMDB in C, the bytes", level: .unsynced) { order in
       var tally = Tally()
-      let time = try raw.time(on: settings.readClock) { tally = try $0.read(order) }
+      let time = try raw.time(on: settings.clock) { tally = try $0.read(order) }
       guard tally == data.expected(order) else { throw Failure("LMDB in C read other bytes") }
       return time
     }
@@ -98,7 +98,7 @@ struct TypedBench {
 
   private func timed(_ peer: any TypedPeer, _ order: Order) throws -> Double {
     var sum = 0
-    let time = try settings.readClock.time { sum = try peer.read(order, keys) }
+    let time = try settings.clock.time { sum = try peer.read(order, keys) }
     guard sum == order.reduce(0, { $0 + Part($1).category }) else {
       throw Failure("\(peer) read other values")
     }
@@ -107,6 +107,7 @@ struct TypedBench {
 
   private func measure(_ workload: String, _ participants: [Participant], count: Int? = nil) throws
   {
+    guard settings.wants(workload) else { return }
     var counts = [Int](repeating: count ?? 0, count: participants.count)
     let outcomes = try Rounds.run(
       of: participants.count, rounds: settings.rounds, seed: workload

@@ -44,7 +44,7 @@ extension Bench {
       var time = 0.0
       for _ in 0..<count {
         let piece = next()
-        time += try contender.time { try $0.write(piece, lifetime: .day) }
+        time += try contender.timeWrite(on: settings.clock, piece)
       }
       return (time, count)
     } / Double(Self.batch)
@@ -58,16 +58,16 @@ extension Bench {
       defer { contender.settle() }
       return try fit(contender, in: &counts, least: 3) { count in
         let piece = Orders.piece(of: order, round: round, count: count)
-        return (try one(contender, piece), count)
+        return (try one(contender, piece, on: settings.clock), count)
       }
     }
   }
 
   /// Nanoseconds for writing entries one after the other.
-  private func one(_ contender: Contender, _ order: Order) throws -> Double {
+  private func one(_ contender: Contender, _ order: Order, on clock: RunClock) throws -> Double {
     var time = 0.0
     for at in order.indices {
-      time += try contender.time { try $0.write(order[at...at], lifetime: .day) }
+      time += try contender.timeWrite(on: clock, order[at...at])
     }
     return time
   }
@@ -85,7 +85,8 @@ extension Bench {
     ) { contender, round in
       defer { contender.settle() }
       let count = contender.site.level == .durable ? 4 : 100
-      let alone = try one(contender, Orders.piece(of: order, round: round, count: count * 2))
+      let alone = try one(
+        contender, Orders.piece(of: order, round: round, count: count * 2), on: .wall)
       let peer = contender.peer
       let time = try onThreads(threads, prepare: { _ in try peer.session() }) { thread, session in
         let piece = Orders.piece(of: order, round: round + 17 * thread, count: count)
@@ -110,8 +111,8 @@ extension Bench {
           let reads = piece[start..<start + 19]
           let write = piece[start + 19...start + 19]
           var tally = Tally()
-          time += try contender.time { tally = try $0.read(reads) }
-          time += try contender.time { try $0.write(write, lifetime: .day) }
+          time += try contender.time(on: settings.clock) { tally = try $0.read(reads) }
+          time += try contender.timeWrite(on: settings.clock, write)
           guard tally == data.expected(reads) else { throw Failure("read other bytes") }
           start += 20
         }
