@@ -207,4 +207,23 @@ private func hash(_ number: Int) -> UInt64 {
       #expect(table.lastUse(of: hash(4))?.milliseconds == clock.now.milliseconds / 60_000 * 60_000)
     }
   }
+
+  @Test func `a table that grows goes on with all it knows`() throws {
+    try withStore { store, clock in
+      let table = store.core.access
+      let start = clock.now.milliseconds / 60_000
+      for number in 0..<200 {
+        table.setMark(Mark(frequency: 5, clock: 2), of: hash(number), in: start + 7)
+        table.putGhost(of: hash(1000 + number), stamp: 9, part: .main, frequency: 3)
+      }
+      table.refit(entries: 4 * AccessTable.fewestEntries - 1, in: start + 20)
+      #expect(table.words.view.entries == 4 * AccessTable.fewestEntries)
+      for number in 0..<200 {
+        #expect(table.mark(of: hash(number)) == Mark(frequency: 5, clock: 2))
+        #expect(table.lastUse(of: hash(number))?.milliseconds == (start + 7) * 60_000)
+        let ghost = table.takeGhost(of: hash(1000 + number))
+        #expect(ghost?.stamp == 9 && ghost?.part == .main && ghost?.frequency == 3)
+      }
+    }
+  }
 }

@@ -52,27 +52,39 @@ extension AccessTable {
       let epoch = isKnown ? max(old.epoch, minute - Self.keptMinutes) : minute - 1
       new.setNote(Note.epoch, UInt64(bitPattern: epoch))
       new.setNote(Note.entries, UInt64(entries))
-      if old.entries == new.entries {
-        new.carry(from: old, forward: isKnown ? epoch - old.epoch : nil)
-      }
+      new.carry(from: old, forward: isKnown ? epoch - old.epoch : nil)
     }
   }
 }
 
 extension MappedWords.View {
-  /// Takes over a table of the same size whose epoch was so many minutes earlier; nil if nobody knows when.
+  /// Takes over a table whose epoch was so many minutes earlier; nil if nobody knows when.
+  ///
+  /// A smaller one knows less of where an entry belongs: each of its buckets is copied to all that may be meant. What is
+  /// wrong there is never asked for, and is what a full bucket forgets first.
   fileprivate func carry(from old: borrowing MappedWords.View, forward minutes: Int64?) {
+    guard old.entries > 0, entries % old.entries == 0 else { return }
+    let factor = entries / old.entries
     for place in 0..<2 * entries {
-      let word = TouchWord(bits: old[place])
+      let source = place.place(inBucketsOf: AccessTable.markWays, factor: factor)
+      let word = TouchWord(bits: old[source])
       if word == .empty { continue }
       let minute = minutes.map { UInt32(max(Int64(word.minute) - $0, 1)) } ?? 0
       self[place] = TouchWord(tag: word.tag, mark: word.mark, minute: minute).bits
     }
-    for place in 2 * entries..<count { self[place] = old[place] }
+    for place in 0..<4 * entries {
+      let source = place.place(inBucketsOf: AccessTable.ghostWays, factor: factor)
+      self[2 * entries + place] = old[2 * old.entries + source]
+    }
   }
 }
 
 extension Int {
+  /// Where what is in this place was in a table with so many times fewer buckets.
+  fileprivate func place(inBucketsOf ways: Int, factor: Int) -> Int {
+    self / ways / factor * ways + self % ways
+  }
+
   /// The smallest power of two that is not smaller.
   fileprivate var roundedUpToPowerOfTwo: Int {
     self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
