@@ -49,13 +49,15 @@ extension OutputSpan<UInt8> {
 }
 
 extension [UInt8] {
-  /// An array of exactly `count` bytes, which `fill` writes.
+  /// An array of exactly `count` bytes, few enough for the stack, which `fill` writes.
   @inlinable @inline(__always)
   package init(count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
-    unsafe self.init(unsafeUninitializedCapacity: count) { buffer, filled in
+    // Unlike an array made without bytes, a copy of some is made by code that knows what they are.
+    self = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       fill(&output)
-      filled = unsafe output.finalize(for: buffer)
+      let filled = unsafe output.finalize(for: buffer)
+      return unsafe [UInt8](UnsafeBufferPointer(rebasing: buffer[..<filled]))
     }
     precondition(self.count == count, "an array of another length than was said")
   }

@@ -115,7 +115,7 @@ extension StoreCore {
     in transaction: borrowing ReadTransaction, leavesNotes: Bool
   ) {
     handle.count(state == .expired ? .expired : .stale, stripe: transaction.stripe)
-    if state == .expired, leavesNotes { removals.ask(StoredKey.entry(key, in: id)) }
+    if state == .expired, leavesNotes { removals.ask(key, in: id) }
   }
 
   /// Keys of more than 250 bytes, values in chunks, entries that use keeps, that carry tags or that say there is nothing,

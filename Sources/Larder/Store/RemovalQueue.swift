@@ -1,3 +1,4 @@
+import LMDB
 import Synchronization
 
 /// Removals that reads have asked for: entries whose time had come when a read met them.
@@ -13,11 +14,25 @@ final class RemovalQueue: Sendable {
     var underWay: Set<[UInt8]> = []
   }
   private let keys = Mutex(Keys())
+  private let isFull = Atomic(false)
+  /// Places of keys that wait, by their last bits, so that a reader that meets the same expired entry again neither
+  /// copies its key nor comes to the lock. Changed under the lock; whatever stands here waits.
+  private let places = AtomicWords(count: 1024)
 
-  /// `entry` is the entry's key in the main database.
-  func ask(_ entry: [UInt8]) {
+  @inline(__always)
+  private static func index(_ place: UInt64) -> Int { Int(truncatingIfNeeded: place & 1023) }
+
+  /// The entry under `key` is to be removed.
+  func ask(_ key: Span<UInt8>, in id: NamespaceID) {
+    if isFull.load(ordering: .relaxed) { return }
+    let place = Checksum.place(of: key, in: id)
+    if places[Self.index(place)] == place { return }
+    let entry = StoredKey.entry(key, in: id)
     keys.withLock { keys in
-      if keys.asked.count < Self.capacity { keys.asked.insert(entry) }
+      if keys.asked.count >= Self.capacity { return }
+      keys.asked.insert(entry)
+      places[Self.index(place)] = place
+      isFull.store(keys.asked.count >= Self.capacity, ordering: .relaxed)
     }
   }
 
@@ -27,8 +42,11 @@ final class RemovalQueue: Sendable {
   func take(_ limit: Int) -> [[UInt8]] {
     keys.withLock { keys in
       let taken = Array(keys.asked.prefix(limit))
+      if taken.isEmpty { return [] }
       keys.asked.subtract(taken)
       keys.underWay.formUnion(taken)
+      for index in 0..<places.count where places[index] != 0 { places[index] = 0 }
+      isFull.store(keys.asked.count >= Self.capacity, ordering: .relaxed)
       return taken
     }
   }

@@ -38,7 +38,7 @@ struct PeersCommand: ParsableCommand {
     let parts = part.isEmpty ? Part.allCases : part
     for size in size {
       let scenario = Scenario(entries: size.entries, valueSize: size.valueSize)
-      for part in parts where part != .typed {
+      for part in parts where part != .typed && (part != .durable || !scenario.isLarge) {
         report.note("\(part.rawValue), \(scenario)")
         try Self.run(part, scenario, kinds, directory, report)
       }
@@ -54,7 +54,9 @@ struct PeersCommand: ParsableCommand {
     _ part: Part, _ scenario: Scenario, _ kinds: [PeerKind], _ directory: String,
     _ report: Report
   ) throws {
-    let settings = report.settings
+    var settings = report.settings
+    // What takes long takes minutes here.
+    if scenario.isLarge { settings.longRounds = 1 }
     // Enough for every round's new entries, and for as many to expire as half of what is stored.
     let spare = part == .reads ? 0 : max(scenario.entries / 2, (settings.rounds + 2) * 20_000)
     let bench = try Bench(
@@ -77,7 +79,7 @@ struct PeersCommand: ParsableCommand {
       try bench.singles()
       try bench.crowd()
       try bench.purging()
-      try bench.readsBesidePurge()
+      try bench.readsBesideRemovals()
       try bench.evictions()
       try bench.loading()
     case .durable:

@@ -31,7 +31,8 @@ final class LMDBPeer: Peer {
     case plain, indexed, checked
   }
 
-  private static let purgedPerTransaction = 500
+  /// Entries that a purge or an eviction removes in a transaction.
+  private static let atOnce = 500
 
   private let store: Shared<OpaquePointer>
   private let form: Form
@@ -60,13 +61,20 @@ final class LMDBPeer: Peer {
   func purge() throws -> Int {
     guard form == .indexed else { throw Unsupported("knows no expiry") }
     var removed: UInt64 = 0
-    try check(raw_purge(store.value, bench_now(), Self.purgedPerTransaction, &removed))
+    try check(raw_purge(store.value, bench_now(), Self.atOnce, &removed))
     return Int(removed)
   }
 
   func limit() throws {
     guard form == .indexed else { throw Unsupported("has no order to evict by") }
     isFull.set()
+  }
+
+  func evict(_ count: Int) throws {
+    guard form == .indexed else { throw Unsupported("has no order to evict by") }
+    for start in stride(from: 0, to: count, by: Self.atOnce) {
+      try check(raw_evict(store.value, min(Self.atOnce, count - start)))
+    }
   }
 
   func clear() throws { try check(raw_clear(store.value)) }

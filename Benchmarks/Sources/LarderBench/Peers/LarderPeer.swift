@@ -1,4 +1,6 @@
+import Dispatch
 import Larder
+import Synchronization
 
 extension PeerKind {
   static let larder = PeerKind(
@@ -39,8 +41,44 @@ final class LarderPeer: Peer {
   func clear() throws { try namespace.clear() }
   func close() throws { try store.close() }
 
-  func limit() throws {
-    try store.declare(Rules(limits: Limits(entries: try namespace.count())), for: namespace.name)
+  func limit() throws { try limit(to: try namespace.count()) }
+
+  func evict(_ count: Int) throws {
+    try limit(to: try namespace.count() - count)
+    try limit(to: nil)
+  }
+
+  private func limit(to entries: Int?) throws {
+    try store.declare(Rules(limits: Limits(entries: entries)), for: namespace.name)
+  }
+
+  func writeInTasks(_ pieces: [Order]) throws -> Double {
+    let done = DispatchSemaphore(value: 0)
+    let outcome = Mutex<Result<Double, any Error>?>(nil)
+    let (namespace, data) = (namespace, data)
+    Task.detached {
+      do {
+        let start = ContinuousClock.now
+        try await withThrowingTaskGroup { tasks in
+          for piece in pieces {
+            tasks.addTask {
+              for index in piece {
+                try await namespace.set(
+                  data.value(index), for: data.keys[Int(index)], expires: .after(.hours(24)))
+              }
+            }
+          }
+          try await tasks.waitForAll()
+        }
+        let time = (ContinuousClock.now - start) / .nanoseconds(1)
+        outcome.withLock { $0 = .success(time) }
+      } catch {
+        outcome.withLock { $0 = .failure(error) }
+      }
+      done.signal()
+    }
+    done.wait()
+    return try outcome.withLock { try $0!.get() }
   }
 }
 

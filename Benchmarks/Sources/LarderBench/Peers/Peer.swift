@@ -27,6 +27,10 @@ protocol Peer: Sendable {
   func clear() throws
   /// From now on what is written pushes as much out.
   func limit() throws
+  /// Evicts that many entries, of the store's own choice, in steps that let others in between.
+  func evict(_ count: Int) throws
+  /// Runs each piece in a task of its own, one write after the other; nanoseconds until all are done.
+  func writeInTasks(_ pieces: [Order]) throws -> Double
   func close() throws
   /// The process that does the work, if it is another than this.
   var server: Int32? { get }
@@ -36,6 +40,10 @@ extension Peer {
   func scan() throws -> Tally { throw Unsupported("has no such operation") }
   func purge() throws -> Int { throw Unsupported("has no such operation") }
   func limit() throws { throw Unsupported("has no limit of its own") }
+  func evict(_ count: Int) throws { throw Unsupported("has no limit of its own") }
+  func writeInTasks(_ pieces: [Order]) throws -> Double {
+    throw Unsupported("has no writes that suspend")
+  }
   var server: Int32? { nil }
 }
 

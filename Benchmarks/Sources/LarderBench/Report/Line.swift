@@ -3,6 +3,9 @@ struct Scenario: Codable, Hashable, CustomStringConvertible {
   var entries: Int
   var valueSize: Int
 
+  /// Whether it takes long to fill, and durable writes are left out: they wait for the disk, whatever is stored.
+  var isLarge: Bool { entries >= 500_000 }
+
   var description: String { "\(grouped(entries)) entries of \(grouped(valueSize)) bytes" }
 }
 

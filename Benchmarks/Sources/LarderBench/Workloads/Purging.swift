@@ -18,25 +18,40 @@ extension Bench {
     }
   }
 
-  /// The slowest of a thousand random hits while a purge runs, and without it.
-  func readsBesidePurge() throws {
+  /// The slowest of a thousand random hits while half as many entries as are stored are purged, and are evicted, beside
+  /// the same with nothing else going on.
+  func readsBesideRemovals() throws {
+    try readsBeside("a purge", filling: .over) { [due] peer in
+      let removed = try peer.purge()
+      guard removed == due.count else { throw Failure("purged \(removed) of \(due.count)") }
+    }
+    try readsBeside("an eviction", filling: .day) { [due] peer in try peer.evict(due.count) }
+  }
+
+  private func readsBeside(
+    _ name: String, filling lifetime: Lifetime,
+    _ work: @escaping @Sendable (any Peer) throws -> Void
+  ) throws {
     let order = Orders.random(data, distinct: data.count)
     try measure(
       [
-        ("hit, p99.9, nothing else going on", .nanoseconds),
-        ("hit, p99.9 while a purge runs, times that", .factor),
+        ("hit, p99.9, before \(name)", .nanoseconds), ("hit, p99.9, beside \(name)", .nanoseconds),
+        ("hit, p99.9, beside \(name), times that before", .factor),
       ], rounds: settings.longRounds
     ) { contender, round in
       if contender.peer.server != nil { throw Unsupported("is a process of its own") }
-      try contender.fill(due, lifetime: .over)
+      try contender.fill(due, lifetime: lifetime)
       contender.settle()
-      let idle = try latencies(contender, order, round) { _ in Thread.sleep(forTimeInterval: 0.2) }
-      let during = try latencies(contender, order, round) { peer in _ = try peer.purge() }
-      return [idle, during / idle]
+      let pause = settings.roundTime / 1e9 * 8
+      let idle = try latencies(contender, order, round) { _ in
+        Thread.sleep(forTimeInterval: pause)
+      }
+      let during = try latencies(contender, order, round, while: work)
+      return [idle, during, during / idle]
     }
   }
 
-  /// The 99.9th percentile of single reads for as long as `work` takes on another thread.
+  /// The 99.9th percentile of single reads for as long as `work` takes on another thread. What has been evicted is a miss.
   private func latencies(
     _ contender: Contender, _ order: [UInt32], _ round: Int,
     while work: @escaping @Sendable (any Peer) throws -> Void
@@ -58,9 +73,11 @@ extension Bench {
       let one = order[at...at]
       let start = ContinuousClock.now
       let tally = try contender.session.read(one)
-      let time = (ContinuousClock.now - start).components.attoseconds
-      guard tally == data.expected(one) else { throw Failure("read other bytes") }
-      times.append(Double(time) / 1e9)
+      let time = ContinuousClock.now - start
+      guard tally == data.expected(one) || tally == Tally() else {
+        throw Failure("read other bytes")
+      }
+      times.append(time / .nanoseconds(1))
     }
     finished.wait()
     if let error = failure.withLock({ $0 }) { throw error }
@@ -75,6 +92,7 @@ extension Bench {
         refusals[contender.kind.id] = error as? Unsupported ?? Unsupported("\(error)")
       }
     }
-    try inserts("insert while full, batches of 1,000", unless: { refusals[$0.kind.id] })
+    try inserts(
+      "insert while full, each evicts one, batches of 1,000", unless: { refusals[$0.kind.id] })
   }
 }

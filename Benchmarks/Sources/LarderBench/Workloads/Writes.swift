@@ -95,6 +95,13 @@ extension Bench {
       let together = time / Double(threads * count)
       return [alone / Double(count * 2) / together, together]
     }
+    try measure("64 tasks, time of a write", rounds: settings.longRounds) { contender, round in
+      let count = contender.site.level == .durable ? 4 : 100
+      let pieces = (0..<threads).map { task in
+        Orders.piece(of: order, round: round + 17 * task, count: count)
+      }
+      return try contender.peer.writeInTasks(pieces) / Double(threads * count)
+    }
   }
 
   /// 19 reads, then a write; keys by Zipf's law.
