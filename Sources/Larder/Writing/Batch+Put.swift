@@ -33,6 +33,8 @@ extension Batch {
     if isPinned { flags.insert(.pinned) }
     if idle != nil { flags.insert(.idle) }
     if isChunked { flags.insert(.chunked) }
+    if !fields.tags.isEmpty { flags.insert(.tagged) }
+    if attributes.isNegative { flags.insert(.negative) }
     let sequence = isPinned ? 0 : place(of: previous, version: version, rules: rules)
     let weight = Weight(
       size: value.count,
@@ -61,7 +63,7 @@ extension Batch {
       payload: isChunked ? payload.span : value, key: key)
     if isChunked { try writeChunks(value, version: version, id: id) }
     core.access.written(
-      Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
+      Checksum.place(of: key, in: id), isNew: previous == nil, in: now.milliseconds / 60_000)
     try note(.set, key, in: id, before: previous?.valueCount, after: value.count)
     stamp()
     return (id, header.remembered(idle))

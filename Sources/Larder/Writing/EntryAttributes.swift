@@ -21,6 +21,8 @@ public struct EntryAttributes: Sendable {
   public var metadata: [UInt8]?
   /// Whether it is kept from being evicted; nil: as what it replaces.
   public var isPinned: Bool?
+  /// Whether it says that there is nothing under its key.
+  package var isNegative = false
   /// When it was written, where it was written before; nil: now. Never later than now.
   public var written: Timestamp?
 
@@ -46,7 +48,7 @@ public struct EntryAttributes: Sendable {
     return fields
   }
 
-  private static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
+  static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
     let bytes = Array(tag.utf8)
     guard (1...IndexKey.longestTag).contains(bytes.count), !bytes.contains(0) else {
       throw LarderError(
