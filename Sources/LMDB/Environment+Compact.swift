@@ -13,7 +13,11 @@ extension Environment {
     if StoreFiles.status(of: place) != nil { throw OpenError(.exists, path: place) }
     // Under another name until it is whole; a kill leaves it behind, and the next copy takes it over.
     let unfinished = place + ".new"
-    try StoreFiles.makeDirectory(unfinished)
+    do throws(OpenError) {
+      try StoreFiles.makeDirectory(unfinished)
+    } catch {
+      throw OpenError(error.kind, path: place, cause: error.cause)
+    }
     let data = unfinished + "/data.mdb"
     do throws(LMDBError) {
       try writeCompactCopy(to: data, goesOn)

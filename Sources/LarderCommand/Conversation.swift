@@ -8,19 +8,19 @@ final class Conversation {
   let environment: [String: String]
   let session: Session
   let output: PagedOutput
-  private let store: Store
   /// The exit code of the first command that failed.
   private var failure: Int32?
 
-  init(_ options: Options, _ environment: [String: String], store: Store) throws {
+  init(
+    _ options: Options, _ environment: [String: String], store: Store, _ storeOptions: Store.Options
+  ) throws {
     self.options = options
     self.environment = environment
-    self.store = store
     output = PagedOutput(environment: environment)
     let readsCommands =
       options.steps.contains(where: \.readsInput) || options.interactive || options.steps.isEmpty
     session = Session(
-      store: store, settings: try Settings(options, environment),
+      store: store, options: storeOptions, settings: try Settings(options, environment),
       host: Host(readsCommands: readsCommands, environment, output))
     if let name = options.namespace { try session.use(name) }
   }
@@ -37,7 +37,7 @@ final class Conversation {
   }
 
   func close() throws {
-    do throws(LarderError) { try store.close() } catch { throw ShellError(error) }
+    do throws(LarderError) { try session.store.close() } catch { throw ShellError(error) }
   }
 
   private func runInput() throws -> Int32? {

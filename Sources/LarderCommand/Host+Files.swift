@@ -9,7 +9,7 @@ import LarderTerminal
 
 extension Host.Reader {
   init(_ file: ByteFile) {
-    self.init {
+    self.init(size: file.size) {
       try FileProblem.explaining {
         guard let bytes = try file.read() else { throw Interruption() }
         return bytes

@@ -52,18 +52,21 @@ enum Program {
       throw ShellError(
         .usage, "no store is named", hint: "larder STORE, or set LARDER_STORE to its directory")
     }
-    let conversation = try Conversation(options, environment, store: open(path, options))
+    var storeOptions = Store.Options()
+    storeOptions.create = options.create
+    storeOptions.readOnly = options.readOnly
+    let conversation = try Conversation(
+      options, environment, store: open(path, storeOptions), storeOptions)
     let code = try conversation.run()
     try conversation.close()
     return code
   }
 
-  private static func open(_ path: String, _ options: Options) throws(ShellError) -> Store {
-    var storeOptions = Store.Options()
-    storeOptions.create = options.create
-    storeOptions.readOnly = options.readOnly
+  private static func open(
+    _ path: String, _ options: Store.Options
+  ) throws(ShellError) -> Store {
     do throws(LarderError) {
-      return try Store(at: path, options: storeOptions)
+      return try Store(at: path, options: options)
     } catch {
       throw .opening(error)
     }

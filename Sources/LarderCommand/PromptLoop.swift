@@ -15,6 +15,8 @@ struct PromptLoop {
   private var reader = CommandReader(.prompt)
   /// The lines of a command whose quote is still open.
   private var open: [UInt8] = []
+  /// What others do while the prompt waits.
+  private var news = StoreNews()
 
   private var session: Session { conversation.session }
 
@@ -41,10 +43,14 @@ struct PromptLoop {
   mutating func run() throws -> Int32 {
     if session.settings.isTerminal { try greet() }
     try runSettings()
+    news.begin(session)
     while true {
       switch try readLine() {
       case .line(let line):
+        let words = news.since(session)
         if let code = try answer(line) { return code }
+        if let words, session.settings.isTerminal { conversation.messages.write("\(words)\n") }
+        news.begin(session)
       case .interrupted:
         startOver()
       case .end where open.isEmpty:

@@ -21,6 +21,15 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
+  /// How many bytes a file on a disk has; nil for a pipe or a device.
+  package var size: Int? {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return nil
+    }
+    return Int(status.st_size)
+  }
+
   /// Makes a file to write.
   ///
   /// - Parameter replaces: A file that is there gives way, once the new one is whole.

@@ -133,6 +133,54 @@ import Testing
     #expect(try store.statistics().readers.allSatisfy { ($0.age ?? 0) == 0 })
   }
 
+  @Test func `what others have changed is told behind the next answer`() throws {
+    let session = try session()
+    let store = try Store(at: home.path + "/store")
+    try store.namespace("articles").set("new", for: "000012")
+    try store.namespace("articles").set("new", for: "000013")
+    try store.namespace("departures").remove("Malm\u{F6} C:01")
+    try session.type("echo hello\r")
+    expect(
+      [
+        "larder> echo hello", "hello",
+        "(store changed: 2 new, 1 removed since the last command)", "larder>",
+      ], of: session)
+    // What the command itself changes is no news.
+    try session.type("\u{C}evict @articles 000013\r\r")
+    session.expect("nothing more") {
+      $0.lines == [
+        "larder> evict @articles 000013", "evicted 1 entry, 3 B, 2 left", "larder>", "larder>",
+      ]
+    }
+    try store.close()
+  }
+
+  @Test func `a prompt that waits does not let the file grow`() throws {
+    /// The size of the data file after a store was written anew again and again.
+    func size(_ isWatched: Bool) throws -> Int {
+      let session = isWatched ? try session() : nil
+      let path = home.path + (isWatched ? "/store" : "/alone")
+      let store = try Store(at: path)
+      let names = store.namespace("names")
+      for round in 0..<60 {
+        try store.write { batch in
+          for number in 0..<50 {
+            try batch.set(String(repeating: "x", count: 2000 + round), for: "\(number)", in: names)
+          }
+        }
+      }
+      try store.close()
+      if let session {
+        try session.type("\u{4}")
+        #expect(try session.terminal.waitForExit() == 0)
+      }
+      return try #require(
+        try FileManager.default.attributesOfItem(atPath: path + "/data.mdb")[.size] as? Int)
+    }
+    let (watched, alone) = (try size(true), try size(false))
+    #expect(watched < alone + 100_000, "\(watched) and \(alone)")
+  }
+
   @Test func `a terminal that cannot move its cursor has a prompt as well`() throws {
     let session = try session(environment: ["TERM": "dumb"])
     try session.type("count @articles\r")

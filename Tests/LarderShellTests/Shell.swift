@@ -24,6 +24,8 @@ final class Shell {
   var patience = Int.max
   /// How often waiting goes undisturbed.
   var pauses = 0
+  /// What happens while a command waits.
+  var meanwhile: () throws -> Void = {}
   private var printed: [UInt8] = []
 
   /// - Parameters:
@@ -44,7 +46,7 @@ final class Shell {
     settings.localZone = stockholm.zone
     configure(&settings)
     session = Session(
-      store: try Store(at: store.path, options: options), clock: clock, settings: settings,
+      store: try Store(at: store.path, options: options), options: options, settings: settings,
       host: host(hasPerson: hasPerson, hasInput: hasInput))
   }
 
@@ -53,6 +55,10 @@ final class Shell {
       write: { [unowned self] in printed += $0 }, read: Self.read, make: Self.make)
     host.notify = { [unowned self] in notices.append($0.description) }
     host.progress = { [unowned self] in progress.append($0?.description) }
+    host.directory = { path in
+      guard path.hasPrefix(Self.temporary) else { throw FileProblem.notPermitted }
+      return path
+    }
     host.window = { LarderShell.Host.Window(columns: 80, rows: 24) }
     host.isInterrupted = { [unowned self] in
       patience -= 1
@@ -60,6 +66,7 @@ final class Shell {
     }
     host.pause = { [unowned self] duration in
       clock.advance(by: duration)
+      try meanwhile()
       pauses -= 1
       return pauses >= 0
     }

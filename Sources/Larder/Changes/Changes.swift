@@ -17,6 +17,9 @@ public struct Changes: AsyncSequence, Sendable {
     /// The next change; nil when the task was cancelled or the store closed.
     public mutating func next() async -> Change? { await loop.watch.next() }
 
+    /// The next change, if there is one by now: for who waits in a way of their own.
+    package func nextNow() -> Change? { loop.watch.nextNow() }
+
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
       await loop.watch.next()
     }

@@ -61,6 +61,10 @@ final class Watch: Sendable {
     }
   }
 
+  func nextNow() -> Change? {
+    if case .change(let change) = look() { change } else { nil }
+  }
+
   private enum Look {
     case change(Change)
     case nothing(ChangeRing.Mark)

@@ -136,7 +136,7 @@ extension StoreCore {
     }
     try flush()
     report.reclaimed = try reclaim(while: goesOn)
-    if goesOn() { report.removed = try purge(only: nil, while: goesOn) }
+    if goesOn() { report.removed = try purge(only: nil, while: { _ in goesOn() }) }
     return report
   }
 }

@@ -130,6 +130,21 @@ extension Store {
   }
 }
 
+extension Store {
+  /// The number of the newest commit of any process; about 2 ns.
+  package var lastCommit: UInt64 { core.environment.lastTransaction }
+
+  /// How many entries each namespace has and has lost. O(namespaces).
+  package func tallies() throws(LarderError) -> [(
+    entries: Int, stored: Int, removals: RemovalCounters
+  )] {
+    let transaction = try core.beginRead()
+    return try core.namespaces(in: transaction).map {
+      ($0.facts.entries, $0.facts.stored, $0.counters.removals)
+    }
+  }
+}
+
 extension Statistics.Namespace {
   init(
     _ listed: StoreCore.ListedNamespace, unmerged handle: NamespaceHandle, at moment: UInt64,

@@ -13,9 +13,10 @@ extension Store {
     return try core.purge(only: nil)
   }
 
-  /// Purges like ``purge()``, or one namespace, for as long as `goesOn` says between batches.
+  /// Purges like ``purge()``, or one namespace, for as long as `goesOn` says between batches, which is told what was
+  /// removed so far.
   package func purge(
-    only namespace: Namespace?, while goesOn: () -> Bool
+    only namespace: Namespace?, while goesOn: (Removal) -> Bool
   ) throws(LarderError) -> Removal {
     try checkWritable()
     return try core.purge(only: namespace, while: goesOn)
@@ -29,7 +30,7 @@ extension StoreCore {
   ///
   /// Returns what was removed until then. What clearing has left is reclaimed only if nobody objected.
   func purge(
-    only namespace: Namespace?, while goesOn: () -> Bool = { true }
+    only namespace: Namespace?, while goesOn: (Removal) -> Bool = { _ in true }
   ) throws(LarderError) -> Removal {
     try putUsesDown()
     var total = Removal()
@@ -42,9 +43,9 @@ extension StoreCore {
       }
       total += removal
       position = reached
-      guard goesOn() else { return total }
+      guard goesOn(total) else { return total }
     } while position != nil
-    _ = try reclaim(while: goesOn)
+    _ = try reclaim { goesOn(total) }
     return total
   }
 

@@ -41,9 +41,16 @@ extension Store {
   ///
   /// Reads the whole store in one snapshot, which keeps freed pages from being used again meanwhile; changes nothing.
   public func verify() throws(LarderError) -> Verification {
+    try verify { _, _ in true }!
+  }
+
+  /// Verifies like ``verify()``, for as long as `goesOn` says, which is told how many records of how many were looked at;
+  /// nil if it was stopped.
+  package func verify(
+    while goesOn: @escaping (_ done: Int, _ all: Int) -> Bool
+  ) throws(LarderError) -> Verification? {
     let transaction = try core.beginRead()
-    var verifier = Verifier(core: core)
-    try verifier.run(in: transaction)
-    return verifier.result
+    var verifier = Verifier(core: core, while: goesOn)
+    return try verifier.run(in: transaction) ? verifier.result : nil
   }
 }

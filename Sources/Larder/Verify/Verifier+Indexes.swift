@@ -36,6 +36,7 @@ extension Verifier {
       } else {
         fault(.deadlines, nil, "a record of \(found.key.count) bytes")
       }
+      try step()
       record = try cursor.next()
     }
   }
@@ -52,6 +53,7 @@ extension Verifier {
       } else if try header(at: slot, transaction)?.sequence != found.key.bigEndian(at: 4) {
         fault(.queue, slot, "the queue has a record that no entry knows")
       }
+      try step()
       record = try cursor.next()
     }
   }
@@ -72,6 +74,7 @@ extension Verifier {
       } else {
         fault(.tags, nil, "a record of \(bytes.count) bytes")
       }
+      try step()
       record = try cursor.next()
     }
   }
@@ -90,6 +93,7 @@ extension Verifier {
           fault(.chunks, nil, "chunk \(index) of a value that no entry knows")
         }
       }
+      try step()
       record = try cursor.next()
     }
   }

@@ -17,11 +17,20 @@ struct Verifier {
   /// The values in chunks that are there, by namespace and version, and their lengths.
   var chunked: [NamespaceID: [UInt64: Int]] = [:]
 
-  init(core: StoreCore) { self.core = core }
+  private let goesOn: (_ done: Int, _ all: Int) -> Bool
+  private var done = 0
+  private var all = 0
 
-  mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) {
+  init(core: StoreCore, while goesOn: @escaping (_ done: Int, _ all: Int) -> Bool) {
+    self.core = core
+    self.goesOn = goesOn
+  }
+
+  /// False if it was stopped.
+  mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
     try readCatalogue(transaction)
     do throws(LMDBError) {
+      try countRecords(transaction)
       try findGarbage(transaction)
       try findLostCounters(transaction)
       try checkTombstones(transaction)
@@ -31,9 +40,25 @@ struct Verifier {
       try checkTags(transaction)
       try checkChunks(transaction)
       checkCounters(try transaction.state())
+      return true
+    } catch .stopped {
+      return false
     } catch {
       throw core.error(error)
     }
+  }
+
+  private mutating func countRecords(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    let indexes = core.indexes
+    for database in [.main, indexes.deadlines, indexes.queue, indexes.tags, indexes.chunks] {
+      all += try transaction.statistics(of: database).records
+    }
+  }
+
+  /// Another record was looked at.
+  mutating func step() throws(LMDBError) {
+    done += 1
+    if done % 1000 == 0, !goesOn(done, all) { throw .stopped }
   }
 
   private mutating func readCatalogue(_ transaction: borrowing ReadTransaction) throws(LarderError)
@@ -112,6 +137,7 @@ struct Verifier {
       } else {
         fault(.catalogue, nil, "a record with a key of \(found.key.count) bytes")
       }
+      try step()
       record = try cursor.next()
     }
     for (id, count) in orphans {

@@ -96,7 +96,7 @@ package struct Completer: Sendable {
     _ find: (Request) -> Found
   ) -> Completion {
     switch kind {
-    case .choice(let choices): list(word, choices)
+    case .choice(let choices), .choices(let choices): list(word, choices)
     case .limit: list(word, ["all"])
     case .countOrNone, .sizeOrNone: list(word, ["none"])
     case .deadline: list(word, Self.times + ["never"])

@@ -47,6 +47,10 @@ package struct Invocation: Sendable {
     if case .choice(let choice) = all(name).first { choice } else { nil }
   }
 
+  func choices(_ name: String) -> [String]? {
+    if case .choices(let choices) = all(name).first { choices } else { nil }
+  }
+
   func limit(_ name: String) -> Limit? {
     if case .limit(let limit) = all(name).first { limit } else { nil }
   }

@@ -29,6 +29,8 @@ enum ValueKind: Sendable, Hashable {
   /// A size, or `none`.
   case sizeOrNone
   case choice([String])
+  /// Some of them, with commas in between.
+  case choices([String])
   /// The name of a command or a topic of the help.
   case subject
 
@@ -51,6 +53,7 @@ enum ValueKind: Sendable, Hashable {
     case .countOrNone: "N|none"
     case .sizeOrNone: "SIZE|none"
     case .choice(let names): names.joined(separator: "|")
+    case .choices(let names): names.joined(separator: ",")
     case .subject: "COMMAND|TOPIC"
     }
   }
@@ -68,6 +71,7 @@ enum Value: Sendable, Hashable {
   case number(Int)
   case limit(Limit)
   case choice(String)
+  case choices([String])
 }
 
 /// How many rows to give.
@@ -96,12 +100,25 @@ extension ValueKind {
     case .countOrNone: .number(word.isNone ? Limits.unlimited : try word.count())
     case .sizeOrNone: .number(word.isNone ? Limits.unlimited : try word.size())
     case .choice(let names): .choice(try word.choice(of: names))
+    case .choices(let names): .choices(try word.choices(of: names))
     }
   }
 }
 
 extension Word {
   fileprivate var isNone: Bool { bareText?.lowercased() == "none" }
+
+  fileprivate func choices(of names: [String]) throws(ShellError) -> [String] {
+    let parts = bareText?.lowercased().split(separator: ",").map(String.init) ?? []
+    if !parts.isEmpty, parts.allSatisfy(names.contains) { return parts }
+    let wrong = parts.first { !names.contains($0) }
+    throw ShellError(
+      .usage,
+      "\(wrong.map { Array($0.utf8) } ?? bytes) is not one of \(names.joined(separator: " "))",
+      at: range,
+      hint: wrong.flatMap { Suggestions.question($0, among: names) }
+        ?? "write some of them with commas in between: \(names.prefix(2).joined(separator: ","))")
+  }
 
   fileprivate func choice(of names: [String]) throws(ShellError) -> String {
     if let name = bareText?.lowercased(), names.contains(name) { return name }

@@ -12,15 +12,22 @@ extension CommandSpec {
 
   private static func countEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let selection = call.selection!
-    var walk = try SelectionWalk(
-      selection, in: session.namespaces(selection.namespaces), for: session,
+    let namespaces = try session.namespaces(selection.namespaces)
+    let all = try namespaces.map { try $0.count() }.reduce(0, +)
+    let most = if case .count(let count) = selection.limit { count } else { Int.max }
+    var list = try Listing(
+      selection, in: namespaces, for: session, as: .expiry(namesNamespaces: false),
       includingExpired: true)
     var counted = Tally()
     var expired = 0
-    while case let entries = try walk.next(1000), !entries.isEmpty {
-      for entry in entries {
-        if entry.state == .expired { expired += 1 }
-        if entry.state != .expired || selection.wantsExpired { counted.add(entry) }
+    try session.withProgress("counting", of: all) { progress in
+      while counted.entries < most, case let entries = try list.next(1000), !entries.isEmpty {
+        for entry in entries where counted.entries < most {
+          if entry.state == .expired { expired += 1 }
+          // What has expired is counted apart, and no part of the limit unless it is asked for.
+          if entry.state != .expired || selection.wantsExpired { counted.add(entry) }
+        }
+        try progress.advance(by: entries.count)
       }
     }
     let words: SafeText = "\(Wording.entries(counted.entries)), \(Wording.size(counted.bytes))"

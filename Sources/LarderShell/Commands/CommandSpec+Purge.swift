@@ -27,9 +27,11 @@ extension CommandSpec {
       return .done
     }
     var isStopped = false
-    let removal = try session.store.purge(only: isWhole ? nil : namespaces[0]) {
-      isStopped = session.host.isInterrupted()
-      return !isStopped
+    let removal = try session.withSteps("purging", unit: Wording.entries) { goesOn in
+      try session.store.purge(only: isWhole ? nil : namespaces[0]) { removal in
+        isStopped = !goesOn(removal.entries, nil)
+        return !isStopped
+      }
     }
     var done = Acknowledgement("purge")
     done.add(Tally(removal), in: name)

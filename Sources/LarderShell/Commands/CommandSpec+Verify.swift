@@ -12,7 +12,19 @@ extension CommandSpec {
     run: verifyStore)
 
   private static func verifyStore(_ call: Invocation, in session: Session) throws -> Outcome {
-    let found = try session.store.verify()
+    var looked = 0
+    let verified = try session.withSteps("checking", unit: Wording.records) { goesOn in
+      try session.store.verify { done, all in
+        looked = done
+        return goesOn(done, all)
+      }
+    }
+    guard let found = verified else {
+      throw ShellError(
+        .interrupted,
+        "interrupted: checked \(Wording.records(looked)), which says nothing of the rest", hint: nil
+      )
+    }
     var faults = found.faults.map { Fault($0) }
     if call.has("--deep") { faults += try Fault.undecodable(in: session) }
     try session.answer(FaultReport(found, faults).reply(for: session.presentation))

@@ -36,6 +36,10 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
   }
 }
 
+extension SafeText {
+  static func + (left: SafeText, right: SafeText) -> SafeText { "\(left)\(right)" }
+}
+
 extension [SafeText] {
   func joined(separator: String = ", ") -> SafeText {
     SafeText(map(\.description).joined(separator: separator))

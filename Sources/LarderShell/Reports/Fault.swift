@@ -24,12 +24,19 @@ struct Fault {
 
   /// Reads every value of the store as what its codec says it is.
   static func undecodable(in session: Session) throws -> [Fault] {
+    let namespaces = try session.store.namespaces()
+    let all = namespaces.reduce(0) { $0 + $1.entries }
     var faults: [Fault] = []
-    for facts in try session.store.namespaces() {
-      try session.store.namespace(facts.name).scan { entry, value in
-        if session.host.isInterrupted() { throw Interruption() }
-        if let detail = flaw(of: value, codec: entry.codec) { faults.append(Fault(entry, detail)) }
-        return true
+    try session.withProgress("decoding", of: all) { progress in
+      for facts in namespaces {
+        try session.store.namespace(facts.name).scan { entry, value in
+          if session.host.isInterrupted() { throw Interruption() }
+          if let detail = flaw(of: value, codec: entry.codec) {
+            faults.append(Fault(entry, detail))
+          }
+          try progress.advance(by: 1)
+          return true
+        }
       }
     }
     return faults

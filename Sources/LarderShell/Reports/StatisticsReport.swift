@@ -188,7 +188,7 @@ struct StatisticsReport {
 
 extension RemovalReason {
   /// Which limit it was; nil if it was none.
-  fileprivate var eviction: String? {
+  var eviction: String? {
     guard isEviction else { return nil }
     return switch self {
     case .evictedForEntries: "entries of the namespace"

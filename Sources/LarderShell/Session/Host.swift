@@ -28,10 +28,15 @@ package struct Host {
 
   /// A file that is read a piece at a time.
   package struct Reader {
+    /// How many bytes there are; nil where nobody knows, as of a pipe.
+    let size: Int?
     /// The next bytes; empty at the end.
     let next: () throws -> [UInt8]
 
-    package init(next: @escaping () throws -> [UInt8]) { self.next = next }
+    package init(size: Int? = nil, next: @escaping () throws -> [UInt8]) {
+      self.size = size
+      self.next = next
+    }
   }
 
   /// A file that is written a piece at a time. Without being finished it comes to nothing.
@@ -69,6 +74,9 @@ package struct Host {
   package let read: (_ path: String) throws -> Reader
   /// Makes a file; one that is there is replaced if that is wanted, else it is a problem.
   package let make: (_ path: String, _ replaces: Bool) throws -> Writer
+
+  /// Where a command may make a directory of its own that was asked for under a name; throws a `FileProblem`.
+  package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(
     write: @escaping ([UInt8]) throws -> Void,

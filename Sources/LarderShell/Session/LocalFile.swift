@@ -37,16 +37,16 @@ package struct LocalFile {
 
   /// All that is in it; a pipe or a device is read to its end.
   package func contents() throws -> [UInt8] {
-    let next = try reader()
+    let next = try reader().next
     var bytes: [UInt8] = []
     while case let piece = try next(), !piece.isEmpty { bytes += piece }
     return bytes
   }
 
   /// What gives the next bytes, and nothing at the end.
-  func reader() throws -> () throws -> [UInt8] {
+  func reader() throws -> Host.Reader {
     let reader = try explaining("read") { try host.read(path) }
-    return { try explaining("read") { try reader.next() } }
+    return Host.Reader(size: reader.size) { try explaining("read") { try reader.next() } }
   }
 
   /// Replaces what was there.
@@ -62,6 +62,9 @@ package struct LocalFile {
       write: { bytes in try explaining("written") { try writer.write(bytes) } },
       finish: { try explaining("written") { try writer.finish() } })
   }
+
+  /// Where a directory of that name is made.
+  func directory() throws -> String { try explaining("made") { try host.directory(path) } }
 
   private func explaining<Result>(_ verb: String, _ body: () throws -> Result) throws -> Result {
     do {

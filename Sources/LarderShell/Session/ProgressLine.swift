@@ -7,7 +7,7 @@ final class ProgressLine {
   private static let pace = Duration.milliseconds(100)
 
   private let verb: String
-  private let total: Int?
+  private var total: Int?
   private let unit: (Int) -> String
   private let host: Host
   private let hasUnicode: Bool
@@ -31,8 +31,12 @@ final class ProgressLine {
     next = start + Self.delay
   }
 
-  func advance(by amount: Int) throws {
-    done += amount
+  func advance(by amount: Int) throws { try reach(done + amount) }
+
+  /// As much as that is done, of as much as is to be done, where that was not known before.
+  func reach(_ amount: Int, of all: Int? = nil) throws {
+    done = amount
+    if let all { total = max(all, 1) }
     guard let progress = host.progress, case let now = ContinuousClock.now, now >= next else {
       return
     }
@@ -62,6 +66,25 @@ final class ProgressLine {
 }
 
 extension Session {
+  /// Does something long that reports how many steps of how many are done and wants to know whether to go on.
+  ///
+  /// - Parameter body: Its answer is nil if it was stopped; then the command is interrupted.
+  func withSteps<Result>(
+    _ verb: String, unit: @escaping (Int) -> String,
+    _ body: (_ goesOn: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
+  ) throws -> Result {
+    try withProgress(verb, of: nil, unit: unit) { line in
+      // What does the steps knows nothing of terminals.
+      var failure: (any Error)?
+      let result = try body { [self] done, all in
+        do { try line.reach(done, of: all) } catch { failure = error }
+        return failure == nil && !host.isInterrupted()
+      }
+      if let failure { throw failure }
+      return result
+    }
+  }
+
   /// Does something long and shows how far it is; nothing of that remains on the screen, whatever
   /// comes of it.
   func withProgress<Result>(

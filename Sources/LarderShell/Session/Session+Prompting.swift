@@ -12,9 +12,10 @@ extension Session {
       let namespaces = try store.namespaces()
       let entries = namespaces.reduce(0) { $0 + $1.entries }
       let bytes = namespaces.reduce(0) { $0 + $1.bytes }
+      let limit = try store.limits().effective.bytes.map { " of \(Wording.size($0))" } ?? ""
       return "\(SafeText(store.path))   "
         + "\(Wording.count(namespaces.count, "namespace", "namespaces")), "
-        + "\(Wording.entries(entries)), \(Wording.size(bytes))"
+        + "\(Wording.entries(entries)), \(Wording.size(bytes))\(limit)"
     } catch {
       throw ShellError(error)
     }

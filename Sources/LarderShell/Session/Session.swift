@@ -5,9 +5,11 @@ package import Larder
 /// It keeps what lasts from one command to the next. Each command is its own transaction, or several
 /// where it changes many entries; between commands nothing of the store is held.
 package final class Session {
-  let store: Store
+  /// Another one from the moment on at which a command had to close it and opened it again.
+  package internal(set) var store: Store
+  private let options: Store.Options
   let host: Host
-  let clock: any LarderClock
+  var clock: any LarderClock { options.clock }
   package var settings: Settings
   /// The namespace that commands mean when they name none.
   package internal(set) var current: String?
@@ -19,12 +21,12 @@ package final class Session {
   /// How many files run within each other.
   var sourceDepth = 0
 
-  /// - Parameter clock: The store's own.
+  /// - Parameter options: With which the store was opened.
   package init(
-    store: Store, clock: any LarderClock = SystemClock(), settings: Settings, host: Host
+    store: Store, options: Store.Options = Store.Options(), settings: Settings, host: Host
   ) {
     self.store = store
-    self.clock = clock
+    self.options = options
     self.settings = settings
     self.host = host
   }
@@ -48,6 +50,22 @@ package final class Session {
     } catch is Interruption {
       throw line.locate(ShellError(.interrupted, "interrupted", hint: nil))
     }
+  }
+}
+
+extension Session {
+  /// Closes the store, does something to its files, and opens it again, whatever came of that.
+  func whileClosed<Result>(
+    _ body: (_ path: String, _ options: Store.Options) throws -> Result
+  ) throws -> Result {
+    let path = store.path
+    listing = nil
+    try store.close()
+    var again = options
+    again.create = false
+    let result = Swift.Result { try body(path, options) }
+    store = try Store(at: path, options: again)
+    return try result.get()
   }
 }
 

@@ -52,14 +52,14 @@ struct Import {
 
   mutating func run() throws {
     do {
-      try session.withProgress("importing", of: nil) { progress in
+      try session.withProgress("importing", of: lines.size, unit: Wording.size) { progress in
         while let line = try lines.line() {
           if session.host.isInterrupted() { throw Interruption() }
           guard !line.allSatisfy({ $0 == .space || $0 == .tab }) else { continue }
           try take(line)
           if waiting.count >= Self.entriesPerBatch || waitingBytes >= Self.bytesPerBatch {
-            try progress.advance(by: waiting.count)
             try flush()
+            try progress.reach(lines.bytes)
           }
         }
         try flush()

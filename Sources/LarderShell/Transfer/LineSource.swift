@@ -1,5 +1,7 @@
 /// The lines of a file or of standard input, one at a time.
 struct LineSource {
+  /// How many bytes there are; nil where nobody knows.
+  let size: Int?
   private let next: () throws -> [UInt8]
   private let item: (() throws -> [UInt8]?)?
   private var buffer: [UInt8] = []
@@ -12,11 +14,14 @@ struct LineSource {
   private(set) var bytes = 0
 
   init(_ file: LocalFile) throws {
-    next = try file.reader()
+    let reader = try file.reader()
+    size = reader.size
+    next = reader.next
     item = nil
   }
 
   init(_ input: Host.Input) {
+    size = nil
     next = { [] }
     item = { try input.item(.newline) }
   }

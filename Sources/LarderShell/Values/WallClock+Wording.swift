@@ -48,6 +48,12 @@ extension WallClock {
     }
   }
 
+  /// `21:40:03`
+  func timeOfDay(_ time: Timestamp) -> String {
+    let shown = civil(time)
+    return "\(timeOfDay(shown)):\(padded(shown.second))"
+  }
+
   private func weekday(_ time: CivilTime) -> String {
     String(Wording.weekdays[time.weekday].prefix(3))
   }

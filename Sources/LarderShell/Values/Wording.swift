@@ -19,6 +19,8 @@ enum Wording {
     "\(count(number)) \(number == 1 ? one : many)"
   }
 
+  static func records(_ number: Int) -> String { count(number, "record", "records") }
+
   static func entries(_ number: Int) -> String { count(number, "entry", "entries") }
 
   /// `812 B`, `2.4 kB`, `31 kB`, `16.3 MB`: powers of 1000, a fraction only where it tells.

@@ -1,0 +1,52 @@
+import Larder
+
+extension CommandSpec {
+  static let compact = CommandSpec(
+    "compact", .store, .reads, "Makes the store's file as small as it can be, or a copy of it.",
+    options: [
+      .value(
+        "--to", .file, "make a store of it in a new directory, and leave this one as it is",
+        placeholder: "DIRECTORY")
+    ],
+    examples: [
+      Example("compact", "while nobody else has the store open"),
+      Example("compact --to backup", "a copy, at any time"),
+    ],
+    run: compactStore)
+
+  private static func compactStore(_ call: Invocation, in session: Session) throws -> Outcome {
+    let copy = try call.bytes("--to").map { try LocalFile($0, of: session).directory() }
+    guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
+    let compaction = try session.withSteps("compacting", unit: Wording.records) { goesOn in
+      if let copy { return try session.store.copyCompacted(to: copy, goesOn) }
+      return try session.whileClosed { path, options in
+        try Store.compact(at: path, options: options, goesOn)
+      }
+    }
+    guard let compaction else {
+      throw ShellError(
+        .interrupted, "interrupted: \(copy == nil ? "the file is as it was" : "nothing was made")",
+        hint: nil)
+    }
+    try session.acknowledge(reply(compaction, copy, for: session.presentation))
+    return .done
+  }
+
+  private static func reply(
+    _ compaction: Compaction, _ copy: String?, for presentation: Presentation
+  ) -> Reply {
+    let sizes = [compaction.before, compaction.after]
+    guard presentation.mode != .plain else {
+      return Reply(
+        .rows(
+          ["verb", "before", "after"].map { Column($0) },
+          [[.text("compact")] + sizes.map { .size($0) }]))
+    }
+    let arrow = presentation.hasUnicode ? "\u{2192}" : "->"
+    let words = "\(Wording.size(compaction.before)) \(arrow) \(Wording.size(compaction.after))"
+    let place: SafeText = copy.map { " in \(Array($0.utf8))" } ?? ""
+    return Reply(
+      .object(["before", "after"].map { Column($0) }, sizes.map { .size($0) }),
+      sentences: ["\(words)\(place)"])
+  }
+}

@@ -1,0 +1,93 @@
+import Larder
+
+/// How changes are written: a line for a person, a row as data.
+struct ChangeForm {
+  /// How much of a value a person sees.
+  private static let shownOfValue = 200
+
+  let namesNamespaces: Bool
+  let hasValues: Bool
+
+  var columns: [Column] {
+    [
+      Column("time"), Column("event"), Column("namespace"), Column("key", holdsBytes: true),
+      Column("size"), Column("size_before", in: .data), Column("expires", in: .data),
+      Column("reason", in: .data), Column("renamed_to", in: .data), Column("missed", in: .data),
+      Column("key_is_cut", in: .data), Column("transaction", in: .data),
+      Column("process", in: .data),
+    ] + (hasValues ? [Column("value", holdsBytes: true)] : [])
+  }
+
+  func cells(_ event: ChangeEvent) -> [Cell] {
+    let change = event.change
+    func size(_ size: Int?) -> Cell { size.map { .size($0) } ?? .null }
+    func number(_ number: Int?) -> Cell { number.map { .number($0) } ?? .null }
+    var (name, missed): (String?, Int?)
+    if case .renamed(let other) = change.kind { name = other }
+    if case .missed(let count) = change.kind { missed = count }
+    func text(_ text: String?) -> Cell { text.map { .text($0) } ?? .null }
+    func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
+    let time: Cell = change.time.map { .time($0) } ?? .null
+    let expires: Cell = event.expires.map { .expiry($0) } ?? .null
+    var cells: [Cell] = [time, text(event.kind.rawValue), text(change.namespace)]
+    cells += [bytes(change.key?.bytes), size(change.sizeAfter), size(change.sizeBefore), expires]
+    cells += [text(change.reason.map { "\($0)" }), text(name), number(missed)]
+    cells += [.bool(change.isKeyCut), number(change.transaction.map { Int(clamping: $0) })]
+    cells.append(number(change.process))
+    if hasValues { cells.append(bytes(event.value)) }
+    return cells
+  }
+
+  /// `21:40:03  set     departures "Malmö C:07"  812 B (+14)  expires in 15 min`
+  func line(_ event: ChangeEvent, _ clock: WallClock) -> SafeText {
+    let change = event.change
+    let time = change.time.map { clock.timeOfDay($0) } ?? "        "
+    let kind = Help.pad(event.kind.rawValue, to: 6)
+    let name: SafeText? = namesNamespaces ? change.namespace.map { "\($0)" } : nil
+    let key = change.key.map { SafeText(quoting: $0.bytes) + (change.isKeyCut ? "..." : "") }
+    let place = [name, key].compactMap(\.self).joined(separator: " ")
+    let parts: [SafeText?] = [
+      "\(time)", "\(kind)", place.description.isEmpty ? nil : place, sizes(change),
+      remark(event, clock),
+      event.value.map { SafeText(quoting: Array($0.prefix(Self.shownOfValue))) },
+    ]
+    return parts.compactMap(\.self).joined(separator: "  ")
+  }
+
+  /// `812 B (+14)`
+  private func sizes(_ change: Change) -> SafeText? {
+    guard let size = change.sizeAfter ?? change.sizeBefore else { return nil }
+    guard let before = change.sizeBefore, let after = change.sizeAfter, before != after else {
+      return "\(Wording.size(size))"
+    }
+    return
+      "\(Wording.size(size)) (\(after > before ? "+" : "-")\(Wording.count(abs(after - before))))"
+  }
+
+  private func remark(_ event: ChangeEvent, _ clock: WallClock) -> SafeText? {
+    switch event.change.kind {
+    case .set, .touched:
+      event.expires.map { $0 == nil ? "never expires" : "expires \(clock.expiry($0))" }
+    case .removed(let reason): reason.remark.map { "\($0)" }
+    case .cleared: "all entries"
+    case .renamed(let name): "is \(name) now"
+    case .missed(let count):
+      "\(count.map { Wording.count($0, "change", "changes") } ?? "some changes") went by unseen"
+    case .ended: nil
+    }
+  }
+}
+
+extension RemovalReason {
+  /// Why an entry went, where the event does not say it.
+  fileprivate var remark: String? {
+    if let eviction { return "for the \(eviction)" }
+    return switch self {
+    case .orphaned: "with its owner"
+    case .invalidated: "its tag was invalidated"
+    case .damaged: "it was damaged"
+    case .replaced: "for another key"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Larder
+
+/// Whether a change belongs to a selection.
+///
+/// Of what has gone only key and size are known, so that nothing else can be asked for.
+struct ChangeTest {
+  private let names: Set<String>?
+  private let events: Set<String>?
+  private let patterns: [Selection.Pattern]
+  private var conditions: [(ChangeEvent) -> Bool] = []
+
+  /// - Parameters:
+  ///   - names: The namespaces; nil is all.
+  ///   - events: The kinds; nil is all.
+  init(
+    _ selection: Selection, names: Set<String>?, events: Set<String>?
+  ) throws(ShellError) {
+    self.names = names
+    self.events = events
+    patterns = selection.patterns
+    for filter in selection.filters { conditions.append(try Self.condition(filter)) }
+    guard selection.sort == nil, !selection.isReversed, selection.limit == nil,
+      selection.after == nil, selection.input == nil
+    else {
+      throw ShellError(
+        .usage, "changes come in their own order, one after the other",
+        hint: "--count N ends after so many")
+    }
+  }
+
+  func passes(_ event: ChangeEvent) -> Bool {
+    guard names.map({ $0.contains(event.change.namespace ?? "") }) ?? true || event.kind == .missed,
+      events?.contains(event.kind.rawValue) ?? true
+    else { return false }
+    // What concerns all entries concerns those that were asked for.
+    guard event.change.key != nil else { return true }
+    return (patterns.isEmpty || patterns.contains { event.matches($0) })
+      && conditions.allSatisfy { $0(event) }
+  }
+
+  private static func condition(
+    _ filter: Selection.Filter
+  ) throws(ShellError) -> (ChangeEvent) -> Bool {
+    switch filter {
+    case .match(let glob):
+      return { $0.matches(.glob(glob)) }
+    case .regex(let regex):
+      let matches = try regex.matcher()
+      return { event in event.change.key.map { matches($0.bytes) } ?? false }
+    case .larger(let size):
+      return { event in event.size.map { $0 > size } ?? false }
+    case .smaller(let size):
+      return { event in event.size.map { $0 < size } ?? false }
+    case .tag, .contains, .expiring, .expired, .permanent, .older, .newer, .idle:
+      throw ShellError(
+        .usage, "of what has gone only key and size are known",
+        hint: "watch takes keys, patterns, --match, --regex, --larger and --smaller")
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct CompactCommandTests {
+  private let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+
+  private func filled(_ mode: OutputMode = .table, isReadOnly: Bool = false) throws -> Shell {
+    let shell = try Shell(mode, isReadOnly: isReadOnly)
+    let a = shell.store.namespace("a")
+    for number in 0..<300 { try a.set([UInt8](repeating: 1, count: 3000), for: number) }
+    for number in 0..<290 { try a.remove(number) }
+    return shell
+  }
+
+  @Test func `a store shrinks, and the session goes on`() throws {
+    let shell = try filled()
+    try shell("keys --limit 3")
+    let answer = try shell("compact")
+    #expect(answer.contains(" \u{2192} ") && answer.contains("MB") && answer.hasSuffix("kB\n"))
+    #expect(try shell("count") == "10 entries, 30 kB\n")
+    try shell("set new value", "verify")
+    #expect(shell.outcome == .done)
+    // The list it would go on with was one of the store that was closed.
+    #expect(try shell.error("more").code == .usage)
+    #expect(
+      try shell("output plain", "compact").split(separator: "\t").first == "compact")
+    #expect(try shell("output json", "compact").hasPrefix("{\"before\":"))
+  }
+
+  @Test func `a copy goes where nothing is`() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let shell = try filled()
+    #expect(try shell("compact --to \(path)").hasSuffix(" in \"\(path)\"\n"))
+    let copy = try Store(at: path)
+    #expect(try copy.namespace("a").count() == 10)
+    try copy.close()
+    #expect(try shell.error("compact --to \(path)").code == .exists)
+    #expect(try shell.error("compact --to /nowhere").code == .io)
+  }
+
+  @Test func `read-only, a copy is all there is`() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let shell = try filled(isReadOnly: true)
+    #expect(try shell.error("compact").code == .readOnly)
+    try shell("compact --to \(path)")
+    #expect(FileManager.default.fileExists(atPath: path + "/data.mdb"))
+  }
+
+  @Test func `interrupted, nothing has changed`() throws {
+    let shell = try filled()
+    shell.patience = 0
+    let error = try shell.error("compact")
+    #expect(error.code == .interrupted)
+    #expect(error.message.description == "interrupted: the file is as it was")
+    shell.patience = 0
+    #expect(
+      try shell.error("compact --to \(path)").message.description == "interrupted: nothing was made"
+    )
+    #expect(!FileManager.default.fileExists(atPath: path))
+    shell.patience = .max
+    #expect(try shell("count") == "10 entries, 30 kB\n")
+  }
+}

@@ -1,0 +1,162 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct NamespacesCommandTests {
+  @Test func `namespaces shows what each holds and its share`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    #expect(
+      try shell("ns --sort size") == """
+        namespace   entries  size  share                        next expiry  limit
+        articles          3  3 kB   98 %  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{258B}  \u{2014}            \u{2014}
+        departures        5  55 B    2 %  \u{258D}                     in 15 min    \u{2014}
+        thumbs            1  12 B    0 %  \u{258F}                     \u{2014}            \u{2014}
+
+        """)
+    #expect(
+      try shell("ns").split(separator: "\n").map { $0.prefix(3) } == ["nam", "art", "dep", "thu"])
+    #expect(
+      try shell("output plain", "ns --sort entries") == """
+        departures\t5\t55
+        articles\t3\t3000
+        thumbs\t1\t12
+
+        """)
+  }
+
+  @Test func `a namespace in use is what commands mean`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(try shell.error("keys").code == .usage)
+    #expect(try shell("use departures", "keys K*") == "Kiruna:05\n")
+    #expect(shell.session.promptName == "departures")
+    #expect(try shell("keys @articles 000011") == "000011\n")
+    let absent = try shell.error("use departurs")
+    #expect(absent.code == .noSuchNamespace)
+    #expect(absent.hint?.description == "did you mean @departures?")
+    #expect(shell.session.promptName == "departures")
+    #expect(try shell("use") == "")
+    #expect(shell.session.promptName == "larder")
+    #expect(try shell("output json", "use @articles") == "{\"namespace\":\"articles\"}\n")
+  }
+
+  @Test func `an empty store says how to begin`() throws {
+    let shell = try Shell(.plain)
+    let error = try shell.error("keys")
+    #expect(error.code == .noSuchNamespace)
+    #expect(error.hint?.description == "make one: set @name KEY VALUE")
+    #expect(try shell("ns") == "")
+    #expect(try shell("output json", "ns") == "[]\n")
+  }
+}
+
+@Suite struct KeysCommandTests {
+  @Test func `keys lists what a selection is about, in the order of keys`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    #expect(
+      try shell("keys @departures 'Malm\u{F6} C:'*") == """
+        key           size  expires
+        "Malm\u{F6} C:01"  11 B  in 15 min
+        "Malm\u{F6} C:02"  11 B  in 15 min
+        "Malm\u{F6} C:03"  11 B  in 15 min
+        "Malm\u{F6} C:04"  11 B  in 15 min
+
+        """)
+    #expect(
+      try shell("keys @thumbs") == """
+        key       size  expires
+        "\\0\\xff"  12 B  never
+
+        """)
+  }
+
+  @Test func `every mode has its form of a list`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    let expected: [(mode: String, text: String)] = [
+      ("plain", "Kiruna:05\n"),
+      ("raw", "Kiruna:05\n"),
+      (
+        "json",
+        """
+        [{"namespace":"departures","key":"Kiruna:05","size":11,"stored":75,\
+        "written":"2026-11-20T21:13:00.000Z","used":"2026-11-20T21:13:00.000Z","expires":"2026-11-20T23:13:00.000Z",\
+        "expires_in":7200,"state":"fresh"}]
+
+        """
+      ),
+      (
+        "csv",
+        """
+        namespace,key,key_base64,size,stored,written,used,expires,expires_in,state\r
+        departures,Kiruna:05,,11,75,2026-11-20T21:13:00.000Z,2026-11-20T21:13:00.000Z,2026-11-20T23:13:00.000Z,7200,fresh\r
+
+        """
+      ),
+      ("table", "key          size  expires\n\"Kiruna:05\"  11 B  in 2 h\n"),
+    ]
+    for (mode, text) in expected {
+      #expect(try shell("output \(mode)", "keys @departures Kiruna:05") == text, "\(mode)")
+    }
+    #expect(
+      try shell("output plain", "keys @departures Kiruna:05 --long")
+        == "departures\tKiruna:05\t11\t75\t2026-11-20T21:13:00.000Z\t2026-11-20T21:13:00.000Z\t2026-11-20T23:13:00.000Z\t7200\tfresh\n"
+    )
+    #expect(
+      try shell("output jsonl", "keys @thumbs").hasPrefix(
+        "{\"namespace\":\"thumbs\",\"key_base64\":\"AP8=\",\"size\":12,"))
+  }
+
+  @Test func `a NUL ends each key where that was asked for`() throws {
+    let shell = try Shell(.plain) { $0.endsWithNUL = true }
+    try shell.fill()
+    #expect(try shell.bytes("keys @thumbs") == [0, 0xFF, 0])
+    #expect(try shell("keys @articles 00001[12]") == "000011\0000012\0")
+  }
+
+  @Test func `a person sees a page, and more goes on`() throws {
+    let shell = try Shell()
+    let numbers = shell.store.namespace("numbers")
+    for number in 1000..<1100 { try numbers.set("x", for: "\(number)") }
+    let first = try shell("keys").split(separator: "\n")
+    #expect(first.count == 1 + 21 + 1)
+    #expect(first.last == "\u{2026} 79 more: more, --limit all")
+    let next = try shell("more 3").split(separator: "\n")
+    #expect(next[1].hasPrefix("\"1021\"") && next[3].hasPrefix("\"1023\""))
+    #expect(next.last == "\u{2026} 76 more: more, --limit all")
+    #expect(try shell("more 100").split(separator: "\n").count == 77)
+    #expect(try shell.error("more").code == .usage)
+    #expect(try shell("keys --limit all").split(separator: "\n").count == 101)
+    let sorted = try shell("keys --reverse --limit 2").split(separator: "\n")
+    #expect(sorted[1].hasPrefix("\"1099\"") && sorted[3] == "\u{2026} 98 more: more, --limit all")
+    #expect(try shell("more 1").split(separator: "\n")[1].hasPrefix("\"1097\""))
+    #expect(try shell("output plain", "keys").split(separator: "\n").count == 100)
+    #expect(try shell("keys --limit 7").split(separator: "\n").count == 7)
+  }
+
+  @Test func `every order is the one that was asked for`() throws {
+    let shell = try Shell(.plain)
+    let box = shell.store.namespace("box")
+    let sizes = [3, 1, 2]
+    for (index, key) in ["a", "b", "c"].enumerated() {
+      let value = String(repeating: "x", count: sizes[index])
+      try box.set(value, for: key, expires: index == 1 ? nil : .after(.minutes(10 - index)))
+      shell.clock.advance(by: .seconds(1))
+    }
+    func keys(_ words: String) throws -> String {
+      try shell("keys \(words)").split(separator: "\n").joined()
+    }
+    #expect(try keys("--sort size") == "bca")
+    #expect(try keys("--sort size --reverse") == "acb")
+    #expect(try keys("--sort expiry") == "cab")
+    #expect(try keys("--sort written --reverse") == "cba")
+    #expect(try keys("--sort key") == "abc")
+    #expect(try keys("--reverse") == "cba")
+    #expect(try keys("--after a") == "bc")
+    #expect(try keys("--after b --reverse") == "a")
+    #expect(try keys("--sort size --limit 1") == "b")
+  }
+}

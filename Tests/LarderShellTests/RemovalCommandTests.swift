@@ -1,0 +1,100 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct RemovalCommandTests {
+  @Test func `purge removes what has expired`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    shell.clock.advance(by: .minutes(16))
+    #expect(
+      try shell("purge @departures --dry-run") == "would purge 4 expired entries, 44 B\n")
+    #expect(try shell("purge @articles") == "purged 0 expired entries, 0 B\n")
+    #expect(try shell("purge") == "purged 4 expired entries, 44 B\n")
+    #expect(try shell("purge @*") == "purged 0 expired entries, 0 B\n")
+    try shell.fill()
+    shell.clock.advance(by: .minutes(16))
+    #expect(try shell("output plain", "purge @departures") == "purge\tdepartures\t4\t44\n")
+    #expect(try shell("purge") == "purge\t@*\t0\t0\n")
+    #expect(
+      try shell("output json", "purge") == "{\"count\":0,\"bytes\":0,\"postponed\":false}\n")
+  }
+
+  @Test func `purge explains that a clock which jumped removes nothing`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    shell.clock.set(to: Timestamp(milliseconds: shell.clock.now.milliseconds + 3 * 86_400_000))
+    #expect(try shell("purge") == "purge\t@*\t0\t0\n")
+    #expect(shell.notices.count == 1)
+    #expect(shell.notices.first?.contains("clock seems to have jumped") == true)
+    shell.clock.advance(by: .minutes(2))
+    #expect(try shell("purge") == "purge\t@*\t5\t55\n")
+    #expect(shell.notices.count == 1)
+  }
+
+  @Test func `a purge can be interrupted`() throws {
+    let shell = try Shell(.plain)
+    let box = shell.store.namespace("box")
+    try shell.store.write { batch in
+      for number in 0..<2000 {
+        try batch.set("x", for: number, in: box, expires: .after(.seconds(1)))
+      }
+    }
+    shell.clock.advance(by: .seconds(2))
+    shell.patience = 1
+    let error = try shell.error("purge @box")
+    #expect(error.code == .interrupted)
+    #expect(error.message.description == "interrupted: purged 1,000 expired entries, 1 kB")
+    #expect(try box.count() == 1000)
+  }
+
+  @Test func `clear needs a yes`() throws {
+    let script = try Shell(.plain)
+    try script.fill()
+    let error = try script.error("clear @articles")
+    #expect(error.code == .needsYes && error.code.exitCode == 5)
+    #expect(
+      error.message.description
+        == "nobody can be asked: Remove all 3 entries of articles (3 kB)?")
+    #expect(error.hint?.description.contains("--yes") == true)
+    #expect(try script("clear @articles --yes") == "clear\tarticles\t3\t3000\n")
+    let person = try Shell(hasPerson: true)
+    try person.fill()
+    person.answer = false
+    #expect(try person("clear @*") == "")
+    #expect(person.questions == ["Remove all 9 entries of every namespace (3.1 kB)?"])
+    person.answer = true
+    #expect(try person("clear @*") == "cleared every namespace: 9 entries, 3.1 kB\n")
+    let sure = try Shell(.json) { $0.answersYes = true }
+    try sure.fill()
+    #expect(try sure("clear @articles") == "{\"count\":3,\"bytes\":3000}\n")
+  }
+
+  @Test func `quiet drops what a change says, and nothing else`() throws {
+    let shell = try Shell(.plain) { $0.isQuiet = true }
+    try shell.fill()
+    #expect(
+      try shell(
+        "set @a k v", "touch @a k", "expire @a k 1h", "persist @a k", "evict @a k", "purge",
+        "clear @articles --yes") == "")
+    #expect(try shell("evict @departures * --dry-run") == "would evict\tdepartures\t5\t55\n")
+    #expect(try shell("keys @departures K*") == "Kiruna:05\n")
+  }
+
+  @Test func `a store that is open for reading refuses every change`() throws {
+    let shell = try Shell(.plain, isReadOnly: true)
+    try shell.fill()
+    for line in [
+      "set @a k v", "touch @articles", "expire @articles * 1h", "persist @articles",
+      "evict @articles *", "purge", "clear @* --yes",
+    ] {
+      let error = try shell.error(line)
+      #expect(error.code == .readOnly && error.code.exitCode == 5, "\(line)")
+      #expect(error.place?.column == 1)
+    }
+    #expect(try shell("count @articles") == "3\t3000\t0\n")
+    #expect(shell.session.promptName == "larder (read-only)")
+  }
+}

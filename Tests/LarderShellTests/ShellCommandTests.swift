@@ -1,0 +1,101 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct ShellCommandTests {
+  @Test func `stats has a form for each reader`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    _ = try shell.store.namespace("articles").value(for: "000011") as [UInt8]?
+    _ = try shell.store.namespace("articles").value(for: "nope") as [UInt8]?
+    let table = try shell("stats")
+    #expect(table.contains("entries       9\n") && table.contains("found of all  50 %\n"))
+    #expect(table.contains("articles          3  3 kB  \u{2014}          1       1    50 %"))
+    #expect(try shell("stats @articles").split(separator: "\n").count == 2)
+    let lines = try shell("output plain", "stats")
+    #expect(lines.contains("@*\tentries\t9\n") && lines.contains("articles\thits\t1\n"))
+    let json = try shell("output json", "stats @articles")
+    #expect(json.hasPrefix("{\"namespaces\":[{\"namespace\":\"articles\",\"entries\":3,"))
+    #expect(try shell.error("stats --every 2s").code == .usage)
+    shell.pauses = 2
+    #expect(
+      try shell("output jsonl", "stats @articles --every 2s").split(separator: "\n").count == 3)
+    #expect(shell.outcome == .told(130))
+  }
+
+  @Test func `verify ticks off what it checks`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    let text = try shell("verify")
+    #expect(text.split(separator: "\n").dropLast().allSatisfy { $0.hasPrefix("\u{2713} ") })
+    #expect(text.hasSuffix("9 entries in 3 namespaces, 3.1 kB: sound\n"))
+    #expect(shell.outcome == .done)
+    #expect(try shell("output plain", "verify --deep") == "")
+    #expect(
+      try shell("output json", "verify")
+        == "{\"entries\":9,\"bytes\":3067,\"namespaces\":3,\"garbage\":0,\"faults\":[]}\n")
+  }
+
+  @Test func `a deep verify finds values that are not what their codec says`() throws {
+    let shell = try Shell(.plain)
+    struct Word: Codable, Sendable { var text: String }
+    try shell.store.cache(of: Word.self, in: "words").set(Word(text: "a"), for: "good")
+    try shell.store.write { batch in
+      try batch.set(
+        [UInt8]("{\"text\":".utf8), for: "bad", in: shell.store.cache(Broken(), in: "words"))
+    }
+    #expect(try shell("verify") == "")
+    #expect(
+      try shell("verify --deep")
+        == "undecodable\twords\tbad\tthe value is not JSON: it ends too early at byte 8\n")
+    #expect(shell.outcome == .told(1))
+    #expect(try shell("output json", "verify --deep").contains("\"key\":\"bad\",\"detail\":"))
+    let table = try shell("output table", "verify --deep")
+    #expect(table.hasSuffix("1 fault\n") && table.contains("words \"bad\": the value"))
+  }
+
+  /// Says JSON and writes what it is given.
+  private struct Broken: Codec {
+    var id: CodecID { .json }
+    func encode(_ value: [UInt8]) -> [UInt8] { value }
+    func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.bytes }
+  }
+
+  @Test func `output shows the modes and marks the current one`() throws {
+    let shell = try Shell()
+    #expect(try shell("output").contains("table  current\n"))
+    #expect(try shell("output plain", "output").split(separator: "\n").count == 7)
+    #expect(try shell("output jsonl", "output").contains("{\"mode\":\"jsonl\",\"current\":true}\n"))
+    #expect(try shell.error("output tabel").hint?.description == "did you mean table?")
+  }
+
+  @Test func `every example in the help is right`() throws {
+    for command in CommandTable.standard.commands where !["more", "diff"].contains(command.name) {
+      for example in command.examples {
+        let shell = try Shell(.jsonl, hasPerson: true)
+        try shell.fill()
+        try shell("use departures")
+        do {
+          try shell(example.line)
+        } catch let error as ShellError {
+          #expect(error.code.exitCode != 2, "\(example.line): \(error.message)")
+        }
+      }
+    }
+  }
+
+  @Test func `echo, help and quit do as they say`() throws {
+    let shell = try Shell()
+    #expect(try shell("echo a 'b  c' \"\\e[2J\"") == "a b  c \\e[2J\n")
+    #expect(try shell("output plain", "echo \"a\\tb\"") == "a\tb\n")
+    #expect(try shell("help keys").hasPrefix("usage: keys [SELECTION] [--long]\n"))
+    #expect(try shell("help").contains("\nChange\n"))
+    #expect(try shell.error("help kesy").hint?.description == "did you mean keys?")
+    try shell("quit")
+    #expect(shell.outcome == .quit(0))
+    try shell("q 3")
+    #expect(shell.outcome == .quit(3))
+    #expect(try shell.error("quit 256").code == .usage)
+  }
+}

@@ -1,0 +1,103 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct ShellErrorTests {
+  private func failure(_ text: String, _ source: Source = .prompt) throws -> ShellError {
+    try error {
+      for command in try CommandReader.commands(in: bytes(text), from: source) {
+        _ = try CommandTable.standard.invocation(of: command, clock: stockholm)
+      }
+    }
+  }
+
+  @Test func `at the prompt carets stand under the word`() throws {
+    #expect(
+      try failure("expire @departures Malm* 1mo").prompted(promptWidth: 8) == """
+                                         ^^^
+        error: "1mo" is not a duration: months vary
+        hint: say 30d or 4w   (help times)
+
+        """)
+    #expect(
+      try failure("kesy @departures").prompted(promptWidth: 8) == """
+                ^^^^
+        error: there is no command "kesy"
+        hint: did you mean keys?
+
+        """)
+  }
+
+  @Test func `carets count the columns of wide characters`() throws {
+    let error = try failure("expire \u{65E5}\u{672C}o\u{308} 1mo")
+    #expect(error.place?.column == 12)
+    #expect(error.prompted(promptWidth: 0).hasPrefix(String(repeating: " ", count: 13) + "^^^\n"))
+  }
+
+  @Test func `a line that is not right above is shown again`() throws {
+    let error = try failure("set a --ttl 1mo 'x\ny'")
+    #expect(
+      error.prompted(promptWidth: 8).hasPrefix("set a --ttl 1mo 'x\n            ^^^\nerror:"))
+    let wrapped = try failure("expire a 1mo")
+    #expect(
+      wrapped.prompted(promptWidth: 8, columns: 15).hasPrefix("expire a 1mo\n         ^^^\n"))
+    #expect(wrapped.prompted(promptWidth: 8, columns: 6).hasPrefix("error:"))
+  }
+
+  @Test func `in a script the place comes first`() throws {
+    let text = "\n\nexpire a 1mo"
+    let expected = "\"1mo\" is not a duration: months vary\nhint: say 30d or 4w   (help times)\n"
+    #expect(
+      try failure(text, .file("nightly.larder")).scripted
+        == "error: nightly.larder:3:10: \(expected)")
+    #expect(try failure(text, .input).scripted == "error: stdin:3:10: \(expected)")
+    #expect(try failure(text, .eval(2)).scripted == "error: --eval 2:3:10: \(expected)")
+    #expect(
+      try failure("expire a 1mo", .eval(2)).scripted == "error: --eval 2:10: \(expected)")
+    #expect(try failure("expire a 1mo").scripted == "error: \(expected)")
+  }
+
+  @Test func `a failure while running points at the command`() throws {
+    let line = try CommandReader.commands(in: bytes("# x\n  export a"), from: .file("s"))[0]
+    let error = line.locate(ShellError(.full, "no space left on device", hint: nil))
+    #expect(error.scripted == "error: s:2:3: no space left on device\n")
+    // What was typed stands above, and there is no caret without a word; a line of a file is named.
+    #expect(error.prompted(promptWidth: 8) == error.scripted)
+    let typed = try command("export a")
+    let other = typed.locate(ShellError(.full, "no space left on device", hint: nil))
+    #expect(other.prompted(promptWidth: 8) == "error: no space left on device\n")
+  }
+
+  @Test func `as JSON it is one object`() throws {
+    #expect(
+      try failure("kesy", .file("a b")).json == """
+        {"error":{"code":"unknown_command","message":"there is no command \\"kesy\\"",\
+        "hint":"did you mean keys?","source":"a b","line":1,"column":1}}
+
+        """)
+    #expect(
+      ShellError(.cannotOpen, "no store", hint: nil).json == """
+        {"error":{"code":"cannot_open","message":"no store","hint":null,"source":null,\
+        "line":null,"column":null}}
+
+        """)
+  }
+
+  @Test func `codes and exit codes are those of the contract`() {
+    let expected: [String: Int32] = [
+      "usage": 2, "unknown_command": 2, "bad_time": 2, "bad_size": 2, "bad_pattern": 2,
+      "no_such_key": 1, "no_such_namespace": 1, "cannot_open": 3, "busy": 4, "full": 4, "io": 4,
+      "damaged": 4, "read_only": 5, "needs_yes": 5, "over_limit": 5, "exists": 5,
+      "interrupted": 130,
+    ]
+    let actual = ShellError.Code.allCases.map { ($0.rawValue, $0.exitCode) }
+    #expect(Dictionary(uniqueKeysWithValues: actual) == expected)
+  }
+}

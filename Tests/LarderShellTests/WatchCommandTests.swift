@@ -1,0 +1,133 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct WatchCommandTests {
+  /// A shell in which something happens while it watches, and then nothing for a while.
+  private func shell(
+    _ mode: OutputMode = .table, _ events: @escaping (Shell) throws -> Void
+  ) throws -> Shell {
+    let shell = try Shell(mode)
+    try shell.store.namespace("a").set("one", for: "x")
+    var isDone = false
+    shell.pauses = 1000
+    shell.meanwhile = { [unowned shell] in
+      if !isDone { try events(shell) }
+      isDone = true
+    }
+    return shell
+  }
+
+  @Test func `a person sees each change on a line, and how many there were`() throws {
+    let shell = try shell { shell in
+      let a = shell.store.namespace("a")
+      try a.set("three", for: "x", expires: .after(.minutes(15)))
+      try a.touch("x", expires: .never)
+      try a.set("12", for: "z", expires: .after(.minutes(15)))
+      try a.set("12", for: "w")
+      try a.remove("w")
+      try a.set("gone", for: "y", expires: .after(.zero))
+      try shell.store.purge()
+      try shell.store.namespace("b").set("1", for: [27])
+      try shell.store.namespace("c").set("12", for: "n")
+      try shell.store.namespace("c").clear()
+      try shell.store.rename("c", to: "d")
+    }
+    let text = try shell("watch --for 5s")
+    #expect(
+      text == """
+        22:13:00  set     a "x"  5 B (+2)  never expires
+        22:13:00  touch   a "x"  5 B  never expires
+        22:13:00  set     a "z"  2 B  expires in 15 min
+        22:13:00  set     a "w"  2 B
+        22:13:00  evict   a "w"  2 B
+        22:13:00  set     a "y"  4 B
+        22:13:00  expire  a "y"  4 B
+        22:13:00  set     b "\\e"  1 B  never expires
+        22:13:00  set     c "n"  2 B
+        22:13:00  clear   c  2 B  all entries
+        22:13:00  rename  c  is d now
+
+        """, "\(text)")
+    #expect(shell.notices == ["11 events in 5 s"])
+    #expect(shell.outcome == .done)
+  }
+
+  @Test func `a pipe gets an object a line, and json is refused`() throws {
+    let shell = try shell(.jsonl) { shell in
+      try shell.store.namespace("a").set("three", for: "x")
+    }
+    let text = try shell("watch --count 1 --values")
+    #expect(
+      text.hasPrefix(
+        """
+        {"time":"2026-11-20T21:13:00.050Z","event":"set","namespace":"a","key":"x","size":5,\
+        "size_before":3,"expires":null,"reason":null,"renamed_to":null,"missed":null,\
+        "key_is_cut":false,"transaction":
+        """))
+    #expect(text.hasSuffix(",\"value\":\"three\"}\n"))
+    #expect(shell.notices == [])
+    try shell("output json")
+    #expect(try shell.error("watch").hint?.description == "jsonl is an object a line")
+  }
+
+  @Test(arguments: [
+    ("@a", "xyz"), ("--events evict", "y"), ("--events set,evict @a", "xyz"), ("x", "x"),
+    ("x*", "x"), ("@a --match [xy]", "xy"), ("--regex '^.$' @a", "xyz"), ("@b", "x"),
+    ("--larger 100B @a", "z"), ("--smaller 100B @a --events set", "x"), ("--count 2", "xy"),
+  ])
+  func `changes are chosen in the words of a selection`(words: String, keys: String) throws {
+    let shell = try shell(.plain) { shell in
+      let a = shell.store.namespace("a")
+      try a.set("xx", for: "x")
+      try a.remove("y")
+      try a.set(String(repeating: "z", count: 200), for: "z")
+      try shell.store.namespace("b").set("b", for: "x")
+    }
+    try shell.store.namespace("a").set("y", for: "y")
+    try shell.store.namespace("b").set("b", for: "x")
+    let rows = try shell("watch \(words) --for 1s").split(separator: "\n")
+    let found = rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false)[3] }.joined()
+    let expected = words.hasPrefix("x") ? keys + keys : keys
+    #expect(found == expected, "\(rows)")
+  }
+
+  @Test(arguments: [
+    "--tag a", "--older 1d", "--contains a", "--sort size", "--limit 3", "--reverse", "--stdin",
+    "--expired", "--after x", "--events sat", "--events ''", "@nope",
+  ])
+  func `what a change cannot tell is refused`(words: String) throws {
+    let shell = try shell { _ in }
+    #expect([.usage, .noSuchNamespace].contains(try shell.error("watch \(words)").code))
+  }
+
+  @Test func `it ends by an interruption, with its exit code`() throws {
+    let shell = try shell { _ in }
+    shell.pauses = 3
+    #expect(try shell("watch") == "")
+    #expect(shell.outcome == .told(130))
+    #expect(shell.notices == ["0 events in 200 ms"])
+  }
+
+  @Test func `it is told what went by unseen`() throws {
+    let shell = try shell { shell in
+      try shell.store.write { batch in
+        for number in 0..<70_000 { try batch.set("v", for: number, in: shell.store.namespace("a")) }
+      }
+    }
+    #expect(
+      try shell("watch @a --count 1")
+        == "          missed  70,000 changes went by unseen\n")
+  }
+
+  @Test func `a long key is cut, and still chosen by what it begins with`() throws {
+    let shell = try shell(.table) { shell in
+      try shell.store.namespace("a").set("v", for: String(repeating: "k", count: 100))
+      try shell.store.namespace("a").set("v", for: String(repeating: "l", count: 100))
+    }
+    let key = String(repeating: "k", count: 64)
+    let line = try shell("watch @a \(key)* --for 1s")
+    #expect(line == "22:13:00  set     \"\(key)\"...  1 B\n")
+  }
+}

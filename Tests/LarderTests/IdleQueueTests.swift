@@ -1,0 +1,122 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Larder
+
+extension IdleTests {
+  @Test func `a write that fails loses no use`() throws {
+    try withIdleStore { store, notes, clock, timer in
+      try notes.set("v", for: "k")
+      clock.advance(by: .seconds(1000))
+      #expect(try notes.text("k") == "v")
+      #expect(throws: Outcome.self) { try store.write { _ in throw Outcome() } }
+      #expect(store.core.uses.count == 1)
+      timer.runOut()
+      clock.advance(by: .seconds(1600))
+      #expect(try notes.contains("k"))
+    }
+  }
+  private struct Outcome: Error {}
+
+  @Test func `the queue is bounded, and a use that finds no room does no harm`() throws {
+    let queue = UseQueue()
+    for number in 0..<UseQueue.capacity + 100 {
+      let slot = Array("\(number)".utf8)
+      _ = queue.add(.init(slot: slot, version: 1, moment: Int64(number)), delay: 1000)
+    }
+    #expect(queue.count == UseQueue.capacity)
+    _ = queue.add(.init(slot: Array("7".utf8), version: 1, moment: -7), delay: 1000)
+    #expect(queue.pending(Array("7".utf8))?.moment == -7)
+    let taken = queue.take(1000)
+    #expect(taken.count == 1000 && queue.count == UseQueue.capacity - 1000)
+    queue.finish(taken, done: false)
+    #expect(queue.count == UseQueue.capacity)
+    #expect(queue.pending(Array("\(UseQueue.capacity + 1)".utf8)) == nil)
+  }
+
+  @Test func `long keys, values in chunks and pinned entries count use as well`() throws {
+    let timer = ManualTimer()
+    let clock = ManualClock()
+    var options = Store.Options(clock: clock)
+    options.timer = timer.start
+    options.chunksAbove = 5000
+    let store = try Store.temporary(options: options)
+    let notes = store.namespace("notes")
+    let values: [String: [UInt8]] = [
+      String(repeating: "long", count: 100): [1, 2],
+      "chunked": [UInt8](repeating: 3, count: 20_000),
+      "pinned": [4],
+    ]
+    for (key, value) in values {
+      var attributes = EntryAttributes(expires: .afterAccess(.hours(16)))
+      attributes.tags = ["a", "b"]
+      attributes.isPinned = key == "pinned"
+      try notes.put(value.span, for: key, attributes: attributes)
+    }
+    for _ in 0..<5 {
+      clock.advance(by: .hours(16))
+      for (key, value) in values { #expect(try notes.bytes(key) == value) }
+      timer.runOut()
+    }
+    #expect(try notes.entry(for: "pinned")?.isPinned == true)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a hit in memory is use, too`() throws {
+    try withIdleStore { store, notes, clock, timer in
+      let texts = store.cache(TextCodec(), in: "notes")
+      try texts.set("v", for: "set")
+      try notes.set("v", for: "read")
+      for round in 0..<20 {
+        clock.advance(by: .seconds(1600))
+        for key in ["set", "read"] {
+          #expect(try texts.value(for: key) == "v", "\(round)")
+          #expect(try texts.value(for: key) == "v")
+        }
+        // Whether or not it was put down meanwhile.
+        if round % 2 == 0 { timer.runOut() }
+      }
+      timer.runOut()
+      clock.advance(by: .seconds(50))
+      #expect(try texts.value(for: "set") == "v")
+      #expect(timer.delays.isEmpty)
+      clock.advance(by: .seconds(1650))
+      #expect(try texts.value(for: "set") == nil)
+    }
+  }
+
+  @Test func `putting use down keeps the data file within its limit`() throws {
+    try withIdleStore { store, notes, clock, timer in
+      let limit = 4 << 20
+      try store.declare(StoreLimits(disk: limit))
+      let value = [UInt8](repeating: 7, count: 6000)
+      for number in 0..<900 { try notes.set(value, for: number) }
+      let keys = try notes.page(limit: 1000).items.map(\.key)
+      #expect(keys.count < 900)
+      for _ in 0..<3 {
+        clock.advance(by: .seconds(1600))
+        for key in keys { #expect(try notes.bytes(key) == value) }
+        try store.core.putUsesDown()
+        #expect(store.core.uses.count == 0)
+        #expect(try store.statistics().file.size <= limit)
+      }
+      timer.runOut()
+    }
+  }
+
+  @Test func `the system's own timer puts a use down while nobody writes`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k", expires: .afterAccess(.seconds(1600)))
+      clock.advance(by: .seconds(1000))
+      let end = clock.now.advanced(by: .seconds(1700))
+      #expect(try notes.text("k") == "v")
+      let limit = ContinuousClock.now + .seconds(60)
+      while try notes.header("k").expires != end.milliseconds, ContinuousClock.now < limit {
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+      #expect(try notes.header("k").expires == end.milliseconds)
+    }
+  }
+}
