@@ -13,6 +13,7 @@ extension Environment {
     defer { writer.leave() }
     if !isOpen { throw phaseError }
     try growMapIfUseful()
+    try keepCheckpoint()
     try locks.wait(for: .turn, patience: patience)
     do {
       defer { locks.release(.turn) }
@@ -21,10 +22,13 @@ extension Environment {
     defer { locks.release(.write) }
     try checkIdentity()
     try adoptMapSizeIfNeeded()
+    try markDirty()
     readers.enterWriter()
     defer { readers.leaveWriter() }
     do {
-      return try writeAlone(body)
+      let result = try writeAlone(body)
+      noteCommit()
+      return result
     } catch let error as LMDBError {
       if error == .mapFull { growth.isWanted.store(true, ordering: .relaxed) }
       if error == .panic { noteBroken() }
@@ -73,11 +77,6 @@ extension Environment {
     var system = statvfs()
     guard unsafe statvfs(path, &system) == 0 else { return error }
     return UInt64(system.f_bavail) * UInt64(system.f_frsize) < 4 << 20 ? .diskFull : error
-  }
-
-  /// Puts everything committed so far on the disk.
-  package func sync() throws(LMDBError) {
-    try withMap { () throws(LMDBError) in try check(unsafe mdb_env_sync(handle, 1)) }
   }
 }
 

@@ -21,6 +21,8 @@ extension LarderError {
       case .notLMDB, .foreign, .notEmpty, .notADirectory: .foreign
       case .damaged, .truncated: .damaged
       case .busy: .busy
+      case .needsRecovery: .needsRecovery
+      case .otherDurability: .invalidArgument
       default: .cannotOpen
       }
     self.init(code, error.description, hint: error.wayOut)

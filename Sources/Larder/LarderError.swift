@@ -14,6 +14,8 @@ public struct LarderError: Error, Sendable, CustomStringConvertible {
     case newerFormat
     /// The file is damaged or cut short.
     case damaged
+    /// The machine stopped before the store was closed: it must be opened for writing once.
+    case needsRecovery
     /// Another process holds a lock for too long.
     case busy
     /// The disk is full.

@@ -28,6 +28,7 @@ import LMDB
     "no-room": { try $0.growWithoutRoom() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
+    "power": { try $0.power() },
     "read": { try $0.read() },
     "write": { try $0.writeEntries() },
   ]

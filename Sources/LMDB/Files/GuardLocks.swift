@@ -1,7 +1,7 @@
 import CLMDB
 import Synchronization
 
-/// Five small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
+/// Six small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
 ///
 /// - `lock.open` is held while a process opens or closes the environment, so that two never initialise it at once.
 /// - `lock.turn` and `lock.write` are held around each write transaction. LMDB's own mutex is then never contended
@@ -10,13 +10,14 @@ import Synchronization
 ///   waiting one in between.
 /// - `lock.readers` is held while a slot of LMDB's reader table is made or cleared, for the same reason: the table has
 ///   a mutex of the same kind.
+/// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older one never replaces a newer.
 /// - `lock.presence` is held, shared, for as long as the environment is open: who gets it exclusively is alone.
 ///
 /// `flock` and not record locks: those of POSIX are dropped when any descriptor of the file is closed, and those tied
 /// to an open file description do not exist on macOS.
 @safe final class GuardLocks: Sendable {
   enum Name: Int, CaseIterable {
-    case open, turn, write, readers, presence
+    case open, turn, write, readers, checkpoint, presence
 
     var file: String {
       switch self {
@@ -24,6 +25,7 @@ import Synchronization
       case .turn: "lock.turn"
       case .write: "lock.write"
       case .readers: "lock.readers"
+      case .checkpoint: "lock.checkpoint"
       case .presence: "lock.presence"
       }
     }
@@ -123,6 +125,7 @@ struct SharedState: ~Copyable {
     let turn = Atomic<Int32>(-1)
     let write = Atomic<Int32>(-1)
     let readers = Atomic<Int32>(-1)
+    let checkpoint = Atomic<Int32>(-1)
     let presence = Atomic<Int32>(-1)
 
     subscript(name: GuardLocks.Name) -> Atomic<Int32> {
@@ -132,6 +135,7 @@ struct SharedState: ~Copyable {
         case .turn: yield turn
         case .write: yield write
         case .readers: yield readers
+        case .checkpoint: yield checkpoint
         case .presence: yield presence
         }
       }

@@ -4,6 +4,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case absent, absentParent, notADirectory, notAFile, linked, foreignOwner, exposed,
       networkFileSystem
     case notEmpty, notLMDB, foreign, damaged, truncated, locksLost, replaced, busy, stillClosing
+    case needsRecovery, otherDurability
     case tooMany, system
   }
 
@@ -40,6 +41,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .replaced: "\(path) was replaced while this process has the former store there open"
     case .stillClosing: "\(path) was closed in this process, but a read there goes on"
     case .busy: "another process is opening or closing \(path) and does not finish"
+    case .needsRecovery: "\(path) was not closed before the machine stopped; it needs recovery"
+    case .otherDurability: "\(path) has another durability: \(detail)"
     case .tooMany: "this process has too many stores open to open \(path)"
     case .system: "\(path) cannot be opened\(because)"
     }
@@ -64,6 +67,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .replaced: "close the store that this process opened there, then open it again"
     case .stillClosing: "end that read, then open it again"
     case .busy: "try again, or look for a process that is stopped"
+    case .needsRecovery: "open it for writing once"
+    case .otherDurability: "open it without asking for one, or with the one it has"
     case .tooMany: "close some; a store is meant to be opened once and shared"
     case .system: cause?.wayOut ?? "see the message"
     }

@@ -1,4 +1,4 @@
-import LMDB
+package import LMDB
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -27,6 +27,13 @@ public struct Store: Sendable {
     public var patience = Duration.seconds(10)
     /// Accept a store that belongs to another user; it is then read-only.
     public var foreign = false
+    /// What a power cut may cost, for a new store; the store keeps it. A store that is there must have the one asked for;
+    /// nil takes what it has, and makes a new one ``Durability/grouped``.
+    public var durability: Durability?
+    /// How long after a commit a ``Durability/grouped`` store makes it safe from a power cut.
+    public var checkpointInterval = Duration.milliseconds(200)
+    /// Stands in for the machine's own start, to try what a restart does.
+    package var boot: BootIdentity?
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
@@ -82,7 +89,12 @@ public struct Store: Sendable {
     try core.close()
   }
 
-  /// Puts everything written so far on the disk.
+  /// What a power cut may cost; a temporary store says scratch.
+  public var durability: Durability { Durability(core.environment.durability) }
+
+  /// Makes everything written so far survive a power cut, whatever the store's ``durability``.
+  ///
+  /// Not from inside ``write(_:)``.
   public func sync() throws(LarderError) {
     do throws(LMDBError) { try core.environment.sync() } catch { throw core.error(error) }
   }

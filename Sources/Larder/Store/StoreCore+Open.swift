@@ -9,7 +9,10 @@ extension StoreCore {
     environmentOptions.databases = Indexes.names
     environmentOptions.patience = options.patience
     environmentOptions.foreignOwner = options.foreign
-    environmentOptions.flush = options.flushes ? .everyCommit : .never
+    environmentOptions.readOnly = options.readOnly || options.foreign
+    environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
+    environmentOptions.checkpointInterval = options.checkpointInterval
+    environmentOptions.boot = options.boot
     environmentOptions.signature = CatalogueKey.format
     let environment: Environment
     do throws(OpenError) {

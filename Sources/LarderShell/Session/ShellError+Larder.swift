@@ -5,7 +5,7 @@ extension ShellError {
   package init(_ error: LarderError) {
     let (code, hint): (Code, SafeText?) =
       switch error.code {
-      case .notFound, .cannotOpen, .foreign, .newerFormat: (.cannotOpen, nil)
+      case .notFound, .cannotOpen, .foreign, .newerFormat, .needsRecovery: (.cannotOpen, nil)
       case .damaged: (.damaged, "verify says what is damaged")
       case .undecodable: (.damaged, nil)
       case .busy: (.busy, nil)

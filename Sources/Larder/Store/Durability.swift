@@ -1,0 +1,41 @@
+import LMDB
+
+/// What survives the machine losing power. That a process is killed, at any moment, costs no finished write at any
+/// level, and no level ever leaves part of a batch or a store that cannot be read.
+///
+/// It is chosen when a store is made, kept in it, and the same for every process. How each promise is kept and was
+/// tried is told in `Docs/Durability.md`.
+public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
+  /// (a) A killed process loses nothing that was written. (b) Neither does a power cut: a write returns when the disk has
+  /// it.
+  case durable
+  /// (a) A killed process loses nothing that was written. (b) A power cut takes the store back to a moment at most
+  /// ``Store/Options/checkpointInterval``, and the time that a sync takes, before its last write.
+  case grouped
+  /// (a) A killed process loses nothing that was written. (b) A power cut may undo the last write, never more.
+  case relaxed
+  /// (a) A killed process loses nothing that was written. (b) A power cut empties the store, rules included, unless it
+  /// was closed by all or synced and not written to since.
+  case scratch
+}
+
+extension Durability {
+  var level: DurabilityLevel {
+    switch self {
+    case .durable: .durable
+    case .grouped: .grouped
+    case .relaxed: .relaxed
+    case .scratch: .scratch
+    }
+  }
+
+  init(_ level: DurabilityLevel) {
+    self =
+      switch level {
+      case .durable: .durable
+      case .grouped: .grouped
+      case .relaxed: .relaxed
+      case .scratch, .temporary: .scratch
+      }
+  }
+}

@@ -1,0 +1,219 @@
+#if os(Linux)
+  import Foundation
+  import LarderPeer
+  import Testing
+
+  @testable import LMDB
+  @testable import Larder
+
+  /// `LARDER_TEST_POWER=2000` makes them long; see `Docs/Durability.md`.
+  @Suite(.serialized) struct `Power cuts` {
+    private static let images =
+      ProcessInfo.processInfo.environment["LARDER_TEST_POWER"].flatMap { Int($0) } ?? 60
+    private static let seed =
+      ProcessInfo.processInfo.environment["LARDER_TEST_SEED"].flatMap { UInt64($0) }
+      ?? UInt64.random(in: 0..<1_000_000)
+
+    /// How the images of one level went.
+    private struct Tally {
+      var images = 0
+      /// No store yet, and none was promised.
+      var absent = 0
+      var recovered = 0
+      var lossy = 0
+      var mostLost = 0
+      var oldestLost = 0
+    }
+
+    @Test(.timeLimit(.minutes(60)), arguments: Durability.allCases, [1, 2])
+    func `a store keeps its level's promise whatever a power cut leaves of it`(
+      level: Durability, processes: Int
+    ) throws {
+      var random = SplitMix(state: Self.seed &+ UInt64(processes))
+      var (tally, model) = (Tally(), PowerWork.Model())
+      let traces = max(1, Self.images / 400)
+      for _ in 0..<traces {
+        try withDirectory { directory in
+          let trace = try record(
+            directory + "/store", level, processes: processes, writes: 150, boot: 1, &random)
+          try cut(
+            trace, PowerDisk(), PowerPromise(), level, images: Self.images / traces / 2 + 1,
+            boot: 2, directory, &model, &random, &tally)
+        }
+      }
+      report("\(level) with \(processes)", tally)
+      #expect(tally.images > Self.images / 3, "seed \(Self.seed)")
+    }
+
+    @Test(.timeLimit(.minutes(60)), arguments: [Durability.grouped, .scratch])
+    func `a power cut while the store recovers from one costs nothing more`(level: Durability) throws {
+      var random = SplitMix(state: Self.seed)
+      var (tally, model) = (Tally(), PowerWork.Model())
+      for _ in 0..<max(3, Self.images / 40) {
+        try withDirectory { directory in
+          let trace = try record(
+            directory + "/store", level, processes: 2, writes: 30, boot: 1, &random)
+          let stop = Int.random(in: trace.events.count / 2..<trace.events.count, using: &random)
+          let (disk, promise) = play(trace, upTo: stop)
+          let image = try #require(disk.image(PowerDisk.luck(&random), &random))
+          let store = directory + "/again"
+          let initial = try place(image, store)
+          let again = try record(store, level, processes: 1, writes: 9, boot: 2, &random)
+          try cut(
+            again, PowerDisk(initial: initial),
+            PowerPromise(after: promise, level), level, images: 20, boot: 3, directory, &model, &random, &tally)
+        }
+      }
+      report("\(level), cut again", tally)
+      #expect(tally.images > 40, "seed \(Self.seed)")
+    }
+
+    private func report(_ what: String, _ tally: Tally) {
+      if ProcessInfo.processInfo.environment["LARDER_TEST_POWER"] == nil { return }
+      print(
+        "\(what): \(tally.images) images, \(tally.absent) before the store, \(tally.recovered) recovered,",
+        "\(tally.lossy) lost something, at most \(tally.mostLost) writes and \(tally.oldestLost) ms")
+    }
+
+    /// Lets writers work on a store and returns what they did to its files.
+    private func record(
+      _ store: String, _ level: Durability, processes: Int, writes: Int, boot: Int,
+      _ random: inout SplitMix
+    ) throws -> PowerTrace {
+      let trace = store + ".trace"
+      let recorder =
+        URL(fileURLWithPath: OtherProcess.executable).deletingLastPathComponent().path
+        + "/libPowerRecorder.so"
+      try #require(FileManager.default.fileExists(atPath: recorder))
+      let peers = try (0..<processes).map { _ in
+        try OtherProcess(
+          "power", store, level.rawValue, "\(writes / processes)",
+          "\(Int.random(in: 0..<1_000_000, using: &random))", "\(boot)",
+          under: [
+            "LD_PRELOAD=\(recorder)", "LARDER_POWER_STORE=\(store)", "LARDER_POWER_TRACE=\(trace)",
+          ])
+      }
+      for peer in peers {
+        var last = ""
+        while let line = peer.line() { last = line }
+        try #require(last.hasPrefix("closed"), "the writer ended with \(last)")
+      }
+      return try PowerTrace(trace)
+    }
+
+    private func play(_ trace: PowerTrace, upTo stop: Int) -> (PowerDisk, PowerPromise) {
+      var (disk, promise) = (PowerDisk(), PowerPromise())
+      for event in trace.events[..<stop] {
+        disk.apply(event)
+        if case .say(let lines) = event { promise.hear(lines) }
+      }
+      return (disk, promise)
+    }
+
+    /// Builds images at random points of the trace and checks each.
+    private func cut(
+      _ trace: PowerTrace, _ disk: PowerDisk, _ promise: PowerPromise, _ level: Durability,
+      images: Int, boot: Int, _ directory: String, _ model: inout PowerWork.Model,
+      _ random: inout SplitMix, _ tally: inout Tally
+    ) throws {
+      var (disk, promise) = (disk, promise)
+      var cuts: [Int: Int] = [:]
+      for _ in 0..<images { cuts[Int.random(in: 0...trace.events.count, using: &random), default: 0] += 1 }
+      for index in 0...trace.events.count {
+        for _ in 0..<(cuts[index] ?? 0) {
+          let luck = PowerDisk.luck(&random)
+          tally.images += 1
+          let comment = "\(level), seed \(Self.seed), event \(index) of \(trace.events.count), \(luck)"
+          guard let image = disk.image(luck, &random), image["data.mdb"] != nil else {
+            #expect(!promise.isOpen, "the store is gone: \(comment)")
+            tally.absent += 1
+            continue
+          }
+          let certain = disk.image(.nothing, &random)?["boot"].flatMap(Self.point)
+          let store = Self.place + "/larder-power-\(UUID().uuidString)"
+          _ = try place(image, store)
+          do {
+            let fault = try check(
+              store, level, promise, certain: certain ?? 0, boot: boot, &model, &tally)
+            #expect(fault == nil, "\(comment), left at \(store)")
+            if fault == nil { try FileManager.default.removeItem(atPath: store) }
+          } catch {
+            Issue.record("\(error): \(comment), left at \(store)")
+          }
+        }
+        if index < trace.events.count {
+          disk.apply(trace.events[index])
+          if case .say(let lines) = trace.events[index] { promise.hear(lines) }
+        }
+      }
+    }
+
+    /// Memory, where there is such a place: an image is written once, and syncing it proves nothing.
+    private static let place =
+      FileManager.default.isWritableFile(atPath: "/dev/shm")
+      ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path
+
+    private func place(
+      _ image: [String: [UInt8]], _ store: String
+    ) throws -> [String: (inode: UInt64, bytes: [UInt8])] {
+      try FileManager.default.createDirectory(
+        atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      var placed: [String: (inode: UInt64, bytes: [UInt8])] = [:]
+      for (name, bytes) in image {
+        let path = store + "/" + name
+        try #require(
+          FileManager.default.createFile(
+            atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600]))
+        let facts = try FileManager.default.attributesOfItem(atPath: path)
+        placed[name] = ((facts[.systemFileNumber] as? NSNumber)!.uint64Value, bytes)
+      }
+      return placed
+    }
+
+    /// The transaction that the file `boot` names as the point to return to.
+    private static func point(_ bytes: [UInt8]) -> UInt64 {
+      let records = [0, 4096].compactMap { start in
+        bytes.count >= start + BootRecord.size
+          ? BootRecord(Array(bytes[start..<start + BootRecord.size])) : nil
+      }
+      return records.max { $0.sequence < $1.sequence }?.point?.transaction ?? 0
+    }
+
+    /// What is wrong with the store; nil if the promise is kept.
+    private func check(
+      _ path: String, _ level: Durability, _ promise: PowerPromise, certain: UInt64, boot: Int,
+      _ model: inout PowerWork.Model, _ tally: inout Tally
+    ) throws -> String? {
+      let newest = try Environment.newestMeta(of: path + "/data.mdb").transaction
+      let store = try Store(at: path, options: PowerWork.options(boot: boot))
+      if level != .scratch, store.core.environment.lastTransaction < certain {
+        return "older than the checkpoint"
+      }
+      if store.core.environment.lastTransaction != newest { tally.recovered += 1 }
+      let number = try PowerWork.number(in: store)
+      guard promise.allows(number, level) else {
+        return "batch \(number) is the last, at least \(promise.least(level)) were promised"
+      }
+      if number < promise.acknowledged {
+        tally.lossy += 1
+        tally.mostLost = max(tally.mostLost, promise.acknowledged - number)
+        tally.oldestLost = max(tally.oldestLost, promise.age(ofLoss: number))
+      }
+      guard store.durability == level else { return "its level is \(store.durability)" }
+      if let fault = try fault(in: store, &model) { return fault }
+      for _ in 0..<3 { try PowerWork.write(to: store) }
+      if let fault = try fault(in: store, &model) { return "after writing: \(fault)" }
+      try store.close()
+      let again = try Store(at: path, options: PowerWork.options(boot: boot + 1))
+      if try PowerWork.number(in: again) != number + 3 { return "closing was not enough" }
+      if let fault = try fault(in: again, &model) { return "after opening again: \(fault)" }
+      try again.close()
+      return nil
+    }
+
+    private func fault(in store: Store, _ model: inout PowerWork.Model) throws -> String? {
+      if let difference = try model.difference(store) { return difference }
+      return try store.verify().faults.first.map { "\($0)" }
+    }
+  }
+#endif
