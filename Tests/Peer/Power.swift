@@ -29,6 +29,8 @@ extension Peer {
         }
       }
       let last = try PowerWork.number(in: store)
+      // Closing may write, too: counts of reads.
+      Peer.say("closing")
       try store.close()
       Peer.say("closed \(last)")
     }

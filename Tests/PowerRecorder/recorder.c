@@ -8,6 +8,9 @@
 // first, once its second is there. What the process writes to its standard output is recorded, too: it is how a test
 // knows what was acknowledged at which point.
 //
+// With LARDER_POWER_KILL=<n> the process kills itself right after its n-th recorded write: a kill from outside could
+// come between a write and its record.
+//
 // lock.mdb is left out: LMDB writes it through a map, and makes it anew when nobody has the store open.
 #include "PowerRecorder.h"
 
@@ -17,6 +20,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -40,6 +45,9 @@ struct record {
 static char store[PATH_MAX], parent[PATH_MAX];
 static int trace = -1;
 static _Atomic uint64_t syncs;
+static long writes_left = -1;
+// A write and its record are one step for the other threads.
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
 #define REAL(result, name, ...) \
   static result (*real)(__VA_ARGS__); \
@@ -48,6 +56,7 @@ static _Atomic uint64_t syncs;
 __attribute__((constructor)) static void begin(void) {
   const char *directory = getenv("LARDER_POWER_STORE"), *file = getenv("LARDER_POWER_TRACE");
   if (!directory || !file) return;
+  if (getenv("LARDER_POWER_KILL")) writes_left = atol(getenv("LARDER_POWER_KILL"));
   snprintf(store, sizeof store, "%s", directory);
   snprintf(parent, sizeof parent, "%s", directory);
   char *end = strrchr(parent, '/');
@@ -115,6 +124,7 @@ static void wrote(int descriptor, const struct iovec *data, int count, off_t off
     struct record record = {
       .kind = descriptor == 1 ? SAY : WRITE, .inode = inode_of(descriptor), .offset = offset, .extra = synced};
     put(record, NULL, parts, kept);
+    if (descriptor != 1 && writes_left > 0 && --writes_left == 0) kill(getpid(), SIGKILL);
   }
   errno = saved;
 }
@@ -122,26 +132,32 @@ static void wrote(int descriptor, const struct iovec *data, int count, off_t off
 ssize_t write(int descriptor, const void *bytes, size_t count) {
   REAL(ssize_t, write, int, const void *, size_t);
   off_t offset = descriptor == 1 ? 0 : lseek(descriptor, 0, SEEK_CUR);
+  pthread_mutex_lock(&writing);
   ssize_t written = real(descriptor, bytes, count);
   struct iovec data = {(void *)bytes, count};
   wrote(descriptor, &data, 1, offset, written);
+  pthread_mutex_unlock(&writing);
   return written;
 }
 
 ssize_t writev(int descriptor, const struct iovec *data, int count) {
   REAL(ssize_t, writev, int, const struct iovec *, int);
   off_t offset = lseek(descriptor, 0, SEEK_CUR);
+  pthread_mutex_lock(&writing);
   ssize_t written = real(descriptor, data, count);
   wrote(descriptor, data, count, offset, written);
+  pthread_mutex_unlock(&writing);
   return written;
 }
 
 #define PWRITE(name) \
   ssize_t name(int descriptor, const void *bytes, size_t count, off_t offset) { \
     REAL(ssize_t, name, int, const void *, size_t, off_t); \
+    pthread_mutex_lock(&writing); \
     ssize_t written = real(descriptor, bytes, count, offset); \
     struct iovec data = {(void *)bytes, count}; \
     wrote(descriptor, &data, 1, offset, written); \
+    pthread_mutex_unlock(&writing); \
     return written; \
   }
 PWRITE(pwrite)
@@ -150,8 +166,10 @@ PWRITE(pwrite64)
 #define PWRITEV(name) \
   ssize_t name(int descriptor, const struct iovec *data, int count, off_t offset) { \
     REAL(ssize_t, name, int, const struct iovec *, int, off_t); \
+    pthread_mutex_lock(&writing); \
     ssize_t written = real(descriptor, data, count, offset); \
     wrote(descriptor, data, count, offset, written); \
+    pthread_mutex_unlock(&writing); \
     return written; \
   }
 PWRITEV(pwritev)

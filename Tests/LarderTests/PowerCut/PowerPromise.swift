@@ -42,6 +42,7 @@ struct PowerPromise {
         underWay -= 1
         acknowledged = max(acknowledged, number)
         times[number] = Int(words[2])!
+      case "closing": isSettled = false
       case "sync":
         synced = max(synced, number)
         if underWay == 0 { isSettled = number == acknowledged }
