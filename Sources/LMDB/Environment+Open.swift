@@ -63,6 +63,9 @@ extension Environment {
         try recover(files, options: options, prepare: prepare)
       }
       try quickCheck(files, options: options)
+      if options.changesDurability, let level = options.durability {
+        try changeLevel(files, options: options, to: level)
+      }
     }
     do throws(LMDBError) {
       return try mapRetrying(files, locks: locks, options: options)
@@ -166,7 +169,7 @@ extension Environment {
     }
   }
 
-  private static func configure(
+  static func configure(
     _ handle: OpaquePointer, files: StoreFiles, options: EnvironmentOptions
   ) throws(LMDBError) {
     let size = StoreFiles.status(of: files.data).map { Int($0.st_size) } ?? 0

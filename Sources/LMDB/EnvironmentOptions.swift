@@ -6,6 +6,8 @@ package struct EnvironmentOptions: Sendable {
   package var readOnly = false
   /// What survives a power cut; nil: what the environment has, ``DurabilityLevel/standard`` for a new one.
   package var durability: DurabilityLevel?
+  /// Give the environment that level if it has another, which nobody may have open then.
+  package var changesDurability = false
   /// At the level grouped, how long after a commit it is safe.
   package var checkpointInterval = Duration.milliseconds(200)
   /// Which start of the machine this is; nil: the one it is.

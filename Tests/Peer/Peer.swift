@@ -17,6 +17,7 @@ import LMDB
     "descriptors": { try $0.listDescriptors() },
     "expired": { try $0.removeExpired() },
     "fail-meta": { try $0.failMetaWrite() },
+    "fail-sync": { try $0.failSync() },
     "fill": { try $0.fill() },
     "fork": { try $0.fork() },
     "fork-in-read": { try $0.forkInRead() },

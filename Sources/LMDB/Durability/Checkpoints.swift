@@ -1,4 +1,5 @@
 import CLMDB
+import Dispatch
 import Synchronization
 
 /// What a process remembers of an environment at the levels grouped and scratch, between its writes.
@@ -10,6 +11,9 @@ final class Checkpoints: Sendable {
   /// Held by the thread of this process that makes a checkpoint; taken after the writer's gate.
   let gate = WriterGate()
   let state = Mutex(State())
+  /// Where the timer runs: a thread of its own when it does, because the shared ones may all be busy or waiting, and
+  /// none when nothing is due.
+  let queue = DispatchQueue(label: "larder.checkpoint")
 
   /// Pages that the file may grow by before a checkpoint is made early: with the pin where it is, freed pages are not
   /// used again.

@@ -1,5 +1,4 @@
 import CLMDB
-import Dispatch
 import Synchronization
 
 /// The level grouped. LMDB never syncs; a checkpoint makes one commit last, as a point to return to:
@@ -23,11 +22,14 @@ extension Environment {
   /// timer that does not run (a starved or a stopped process) does not make more than is promised depend on it.
   func keepCheckpoint() throws(LMDBError) {
     guard durability == .grouped, let checkpoints else { return }
-    let (hasPin, since, pages) = checkpoints.state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
+    let (hasPin, since, pages) = checkpoints.state.withLock {
+      ($0.pin != nil, $0.unsavedSince, $0.pages)
+    }
     if hasPin {
-      let isLate = since.map {
-        SystemTime.monotonicMilliseconds - $0 > 2 * checkpoints.interval
-      } ?? false
+      let isLate =
+        since.map {
+          SystemTime.monotonicMilliseconds - $0 > 2 * checkpoints.interval
+        } ?? false
       let growth = (meta.pages - pages) * meta.pageSize
       if !isLate, growth < 2 * Checkpoints.growth { return }
     }
@@ -52,7 +54,7 @@ extension Environment {
   }
 
   private func scheduleCheckpoint(in milliseconds: Int64) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds))) {
+    checkpoints?.queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds))) {
       [weak self] in self?.checkpointIfDue()
     }
   }
@@ -162,9 +164,10 @@ extension Environment {
     }
     do throws(LMDBError) {
       let known = try checkpoints.file.read()
-      let isKnown = known.map {
-        $0.boot == checkpoints.boot && ($0.point?.transaction ?? 0) >= checkpoint.pin.id
-      } ?? false
+      let isKnown =
+        known.map {
+          $0.boot == checkpoints.boot && ($0.point?.transaction ?? 0) >= checkpoint.pin.id
+        } ?? false
       if !isKnown {
         try syncData(checkpoints)
         try checkpoints.file.write(

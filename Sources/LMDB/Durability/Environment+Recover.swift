@@ -34,7 +34,9 @@ extension Environment {
       let file = try BootFile(opening: files.boot)
       if let record = try file.read() {
         if try record.boot == options.currentBoot { return nil }
-        let isSettled = try record.point.map { point throws(LMDBError) in try isAt(point, files.data) }
+        let isSettled = try record.point.map { point throws(LMDBError) in
+          try isAt(point, files.data)
+        }
         return isSettled ?? !record.isDirty ? nil : (file, record)
       }
     } catch {

@@ -68,7 +68,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .stillClosing: "end that read, then open it again"
     case .busy: "try again, or look for a process that is stopped"
     case .needsRecovery: "open it for writing once"
-    case .otherDurability: "open it without asking for one, or with the one it has"
+    case .otherDurability:
+      "open it without asking for one, or with the one it has; to change it, close it in every process"
     case .tooMany: "close some; a store is meant to be opened once and shared"
     case .system: cause?.wayOut ?? "see the message"
     }

@@ -19,6 +19,19 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   case scratch
 }
 
+extension Store {
+  /// Gives the store at `path` another durability. No process may have it open.
+  public static func change(
+    durability: Durability, ofStoreAt path: String
+  ) throws(LarderError) {
+    var options = Options()
+    options.create = false
+    options.durability = durability
+    options.changesDurability = true
+    try Store(at: path, options: options).close()
+  }
+}
+
 extension Durability {
   var level: DurabilityLevel {
     switch self {

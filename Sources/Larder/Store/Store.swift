@@ -32,6 +32,8 @@ public struct Store: Sendable {
     public var durability: Durability?
     /// How long after a commit a ``Durability/grouped`` store makes it safe from a power cut.
     public var checkpointInterval = Duration.milliseconds(200)
+    /// The store gets the durability asked for; nobody else may have it open.
+    var changesDurability = false
     /// Stands in for the machine's own start, to try what a restart does.
     package var boot: BootIdentity?
     /// Values above this many bytes are stored in chunks; nil for none.

@@ -11,6 +11,7 @@ extension StoreCore {
     environmentOptions.foreignOwner = options.foreign
     environmentOptions.readOnly = options.readOnly || options.foreign
     environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
+    environmentOptions.changesDurability = options.changesDurability
     environmentOptions.checkpointInterval = options.checkpointInterval
     environmentOptions.boot = options.boot
     environmentOptions.signature = CatalogueKey.format

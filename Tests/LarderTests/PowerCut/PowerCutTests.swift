@@ -37,7 +37,8 @@
       for _ in 0..<traces {
         try withDirectory { directory in
           let trace = try record(
-            directory + "/store", level, processes: processes, writes: Self.isLong ? 150 : 45, boot: 1, &random)
+            directory + "/store", level, processes: processes, writes: Self.isLong ? 150 : 45,
+            boot: 1, &random)
           try cut(
             trace, PowerDisk(), PowerPromise(), level, images: Self.images / traces / 2 + 1,
             boot: 2, directory, &model, &random, &tally)
@@ -48,7 +49,9 @@
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: [Durability.grouped, .scratch])
-    func `a power cut while the store recovers from one costs nothing more`(level: Durability) throws {
+    func `a power cut while the store recovers from one costs nothing more`(level: Durability)
+      throws
+    {
       var random = SplitMix(state: Self.seed)
       var (tally, model) = (Tally(), PowerWork.Model())
       for _ in 0..<max(2, Self.images / 40) {
@@ -63,7 +66,8 @@
           let again = try record(store, level, processes: 1, writes: 9, boot: 2, &random)
           try cut(
             again, PowerDisk(initial: initial),
-            PowerPromise(after: promise, level), level, images: 20, boot: 3, directory, &model, &random, &tally)
+            PowerPromise(after: promise, level), level, images: 20, boot: 3, directory, &model,
+            &random, &tally)
         }
       }
       report("\(level), cut again", tally)
@@ -74,7 +78,8 @@
       if ProcessInfo.processInfo.environment["LARDER_TEST_POWER"] == nil { return }
       print(
         "\(what): \(tally.images) images, \(tally.absent) before the store, \(tally.recovered) recovered,",
-        "\(tally.lossy) lost something, at most \(tally.mostLost) writes and \(tally.oldestLost) ms")
+        "\(tally.lossy) lost something, at most \(tally.mostLost) writes and \(tally.oldestLost) ms"
+      )
     }
 
     /// Lets writers work on a store and returns what they did to its files.
@@ -128,12 +133,15 @@
     ) throws {
       var (disk, promise) = (disk, promise)
       var cuts: [Int: Int] = [:]
-      for _ in 0..<images { cuts[Int.random(in: 0...trace.events.count, using: &random), default: 0] += 1 }
+      for _ in 0..<images {
+        cuts[Int.random(in: 0...trace.events.count, using: &random), default: 0] += 1
+      }
       for index in 0...trace.events.count {
         for _ in 0..<(cuts[index] ?? 0) {
           let luck = PowerDisk.luck(&random)
           tally.images += 1
-          let comment = "\(level), seed \(Self.seed), event \(index) of \(trace.events.count), \(luck)"
+          let comment =
+            "\(level), seed \(Self.seed), event \(index) of \(trace.events.count), \(luck)"
           guard let image = disk.image(luck, &random), image["data.mdb"] != nil else {
             #expect(!promise.isOpen, "the store is gone: \(comment)")
             tally.absent += 1

@@ -126,7 +126,8 @@ struct PowerDisk {
   func image(_ luck: Luck, _ random: inout SplitMix) -> [String: [UInt8]]? {
     var (files, names, hasDirectory) = (files, names, hasDirectory)
     let mayBeLonger = Bool.random(using: &random)
-    let end = Int(Double(pending.count) * { if case .prefix(let part) = luck { part } else { 1 } }())
+    let end = Int(
+      Double(pending.count) * { if case .prefix(let part) = luck { part } else { 1 } }())
     for (index, item) in pending.enumerated() {
       if case .write(let offset, let bytes, let isSynced) = item.change {
         if isSynced {

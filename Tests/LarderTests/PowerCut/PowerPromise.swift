@@ -1,5 +1,5 @@
-import LarderPeer
 import Larder
+import LarderPeer
 
 /// What writers were told up to some point of a trace, and with that what a store must hold after a power cut there.
 struct PowerPromise {
@@ -74,7 +74,8 @@ struct PowerPromise {
 
   /// How many milliseconds before the last acknowledgement the first one was that is lost.
   func age(ofLoss number: Int) -> Int {
-    guard number < acknowledged, let first = times[number + 1], let last = times[acknowledged] else {
+    guard number < acknowledged, let first = times[number + 1], let last = times[acknowledged]
+    else {
       return 0
     }
     return last - first
