@@ -1,4 +1,5 @@
 import CLMDB
+import Dispatch
 import Synchronization
 
 /// The level grouped. LMDB never syncs; a checkpoint makes one commit last, as a point to return to:
