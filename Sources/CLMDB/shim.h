@@ -61,6 +61,33 @@ static inline int clmdb_reader_list(MDB_env *env, int (*line)(const char *text, 
   return mdb_reader_list(env, line, context);
 }
 
+// A process that reads, and the commit that its snapshot shows.
+struct clmdb_reader {
+  long process;
+  unsigned long long transaction;
+};
+
+// Each line of LMDB's reader table is "pid thread transaction", the thread in hexadecimal; the heading has no number, and
+// a slot without a snapshot has "-" for the transaction.
+static inline int clmdb_note_reader(const char *line, void *context) {
+  struct clmdb_reader *oldest = context;
+  char *rest, *end;
+  long process = strtol(line, &rest, 10);
+  if (rest == line) return 0;
+  strtoull(rest, &rest, 16);
+  unsigned long long transaction = strtoull(rest, &end, 10);
+  if (end != rest && transaction < oldest->transaction) *oldest = (struct clmdb_reader){process, transaction};
+  return 0;
+}
+
+// The oldest snapshot of any process, dead ones that are not cleared yet included, as mdb_find_oldest sees it; the
+// highest number there is if there is none.
+static inline struct clmdb_reader clmdb_oldest_reader(MDB_env *env) {
+  struct clmdb_reader oldest = {0, ~0ULL};
+  mdb_reader_list(env, clmdb_note_reader, &oldest);
+  return oldest;
+}
+
 // MAP_FAILED is a cast, which Swift does not import. NULL and errno on failure.
 static inline void *clmdb_map(int descriptor, size_t length) {
   void *start = mmap(NULL, length, PROT_READ, MAP_SHARED, descriptor, 0);

@@ -70,7 +70,7 @@ extension Environment {
   ) throws(LMDBError) {
     var begun: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
-    var transaction = unsafe WriteTransaction(handle: begun!)
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
     let (key, level) = (DurabilityLevel.record, [durability.rawValue])
     try transaction.put(level.span, for: key.span, in: .main)
     try prepare(&transaction)

@@ -27,32 +27,6 @@ extension Environment {
       lastTransaction: UInt64(info.me_last_txnid), readerSlots: Int(info.me_maxreaders),
       readersUsed: Int(info.me_numreaders))
   }
-
-  /// Who reads: a process, and the transaction its snapshot shows; nil for a slot kept without a snapshot.
-  package struct Reader: Sendable, Equatable {
-    package var process: Int
-    package var transaction: UInt64?
-  }
-
-  package func readersNow() throws(LMDBError) -> [Reader] {
-    @safe final class Lines { var text = "" }
-    let lines = Lines()
-    try withMap { () throws(LMDBError) in
-      let result = unsafe clmdb_reader_list(
-        handle,
-        { text, context in
-          let lines = unsafe Unmanaged<Lines>.fromOpaque(context!).takeUnretainedValue()
-          if let text = unsafe text { unsafe lines.text += String(cString: text) }
-          return 0
-        }, Unmanaged.passUnretained(lines).toOpaque())
-      if result < 0 { throw LMDBError(code: result) }
-    }
-    return lines.text.split(separator: "\n").compactMap { line in
-      let words = line.split(separator: " ")
-      guard words.count == 3, let process = Int(words[0]) else { return nil }
-      return Reader(process: process, transaction: UInt64(words[2]))
-    }
-  }
 }
 
 extension Environment {

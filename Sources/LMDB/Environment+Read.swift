@@ -63,14 +63,4 @@ extension Environment {
   private func checkAge(of transaction: OpaquePointer) throws(LMDBError) {
     if UInt64(unsafe mdb_txn_id(transaction)) > meta.lastTransaction { throw .lockMismatch }
   }
-
-  /// Frees the reader slots of processes that are gone; their snapshots no longer keep pages from being used again.
-  @discardableResult
-  package func clearDeadReaders() throws(LMDBError) -> Int {
-    try withMap { () throws(LMDBError) in
-      var dead: Int32 = 0
-      try locks.whileRegistering(patience: patience) { unsafe mdb_reader_check(handle, &dead) }
-      return Int(dead)
-    }
-  }
 }

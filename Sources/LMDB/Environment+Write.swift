@@ -12,7 +12,7 @@ extension Environment {
     writer.enter()
     defer { writer.leave() }
     if !isOpen { throw phaseError }
-    try growMapIfUseful()
+    try prepareMap()
     try keepCheckpoint()
     try locks.wait(for: .turn, patience: patience)
     do {
@@ -21,7 +21,7 @@ extension Environment {
     }
     defer { locks.release(.write) }
     try checkIdentity()
-    try adoptMapSizeIfNeeded()
+    try fitMap()
     try markDirty()
     readers.enterWriter()
     defer { readers.leaveWriter() }
@@ -55,7 +55,7 @@ extension Environment {
     let expected = meta.lastTransaction + 1
     var transaction: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))
-    let begun = unsafe WriteTransaction(handle: transaction!)
+    let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
     // Under the guard lock nobody else can have committed in between, so any other number means that the lock file
     // lost its memory or that somebody writes without our locks. (A writer killed before it published its commit is
     // no such case: LMDB then learns of its death and takes the number from the data file.)

@@ -35,7 +35,7 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
     case .lockMismatch: "the lock file does not agree with the data file"
     case .replaced: "the store's files were replaced or deleted while it was open"
     case .mapHeld:
-      "another process made the store larger, and a read of this process keeps it from following"
+      "the store's size or its limit changed, and a read of this process keeps it from following"
     default: unsafe String(cString: mdb_strerror(code))
     }
   }

@@ -9,8 +9,12 @@ import CLMDB
   /// The number this transaction will have once committed.
   package let id: UInt64
 
-  init(handle: OpaquePointer) {
+  /// Nil while the environment is being made.
+  let environment: Environment?
+
+  init(handle: OpaquePointer, environment: Environment?) {
     unsafe self.handle = handle
+    self.environment = environment
     id = UInt64(unsafe mdb_txn_id(handle))
   }
 
@@ -18,7 +22,7 @@ import CLMDB
     if let handle = unsafe handle { unsafe mdb_txn_abort(handle) }
   }
 
-  private var live: OpaquePointer { unsafe handle! }
+  var live: OpaquePointer { unsafe handle! }
 
   /// The bytes stored under `key`, lent until the next change, or nil.
   @_lifetime(borrow self)

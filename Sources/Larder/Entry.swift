@@ -26,8 +26,8 @@ public struct Entry: Sendable, Hashable {
   /// Changes whenever the value is written again, and never returns.
   public var version: UInt64
   public var isPinned: Bool
-  /// The entry this one leaves with.
-  public var owner: Key?
+  /// The entries it belongs to; it leaves with the last of them.
+  public var owners: [Owner]
   public var tags: [String]
   /// The validator of the response it was made from, byte for byte.
   public var entityTag: [UInt8]?

@@ -18,7 +18,7 @@ public struct LarderError: Error, Sendable, CustomStringConvertible {
     case needsRecovery
     /// Another process holds a lock for too long.
     case busy
-    /// The disk is full.
+    /// The disk is full; or a limit is reached, and nothing may be evicted.
     case full
     /// The system or LMDB failed.
     case failed
@@ -30,6 +30,8 @@ public struct LarderError: Error, Sendable, CustomStringConvertible {
     case exists
     /// There is no such namespace.
     case noSuchNamespace
+    /// There is no entry that another one could belong to.
+    case noSuchOwner
     /// A page cursor is malformed or of another namespace.
     case badCursor
     /// A key, name or rule is not a possible one.

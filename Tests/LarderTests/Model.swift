@@ -8,7 +8,6 @@ struct Model {
     var expires: Int64
     var staleUntil: Int64
     var tags: [String] = []
-    var owner: Key?
     var entityTag: [UInt8]?
     var isPinned = false
 
@@ -72,7 +71,8 @@ struct Model {
     if space.entries[key] != nil { space.replaced += 1 }
     space.entries[key] = Entry(
       value: value, written: now, expires: expires, staleUntil: staleUntil, tags: attributes.tags,
-      owner: attributes.owner, entityTag: attributes.entityTag, isPinned: attributes.isPinned)
+      entityTag: attributes.entityTag,
+      isPinned: attributes.isPinned ?? space.entries[key]?.isPinned ?? false)
     spaces[name] = space
     stamp = now
   }

@@ -62,7 +62,7 @@ extension Model.Entry {
       value: [UInt8](repeating: 0, count: facts.size), written: facts.written.milliseconds,
       expires: facts.expires?.milliseconds ?? .max,
       staleUntil: facts.staleUntil?.milliseconds ?? facts.expires?.milliseconds ?? .max,
-      tags: facts.tags, owner: facts.owner, entityTag: facts.entityTag, isPinned: facts.isPinned)
+      tags: facts.tags, entityTag: facts.entityTag, isPinned: facts.isPinned)
   }
 
   var withoutValue: Self {

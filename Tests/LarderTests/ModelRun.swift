@@ -90,9 +90,8 @@ struct ModelRun {
     if dice.chance(40) {
       attributes.tags = (0..<dice.roll(1..<4)).map { "tag \($0)" }.shuffled(using: &dice)
     }
-    if dice.chance(20) { attributes.owner = Key(keys[dice.roll(0..<keys.count)]) }
     if dice.chance(20) { attributes.entityTag = [UInt8(dice.roll(0..<256))] }
-    attributes.isPinned = dice.chance(10)
+    if dice.chance(30) { attributes.isPinned = dice.chance(30) }
     return attributes
   }
 

@@ -37,4 +37,36 @@ import Testing
     #expect(try store.nextExpiries() == ["notes": start.advanced(by: .hours(2))])
     #expect(try store.verify().isSound)
   }
+
+  @Test func `however many were refreshed or are waiting for a purge, the answer is exact`() throws
+  {
+    let store = try Store.temporary(clock: clock)
+    let start = clock.now
+    let notes = store.namespace("notes")
+    try store.write { batch in
+      for index in 0..<15_000 {
+        try batch.set([1], for: index, in: notes, expires: .after(.minutes(1)))
+        if index >= 7000 { try batch.touch(index, in: notes, expires: .after(.hours(2))) }
+      }
+      try batch.set([1], for: "next", in: notes, expires: .after(.hours(1)))
+    }
+    clock.advance(by: .minutes(10))
+    #expect(try store.nextExpiries() == ["notes": start.advanced(by: .hours(1))])
+    clock.advance(by: .minutes(50))
+    #expect(try store.nextExpiries() == ["notes": start.advanced(by: .hours(2))])
+    clock.advance(by: .hours(1))
+    #expect(try store.nextExpiries() == [:])
+    #expect(try store.verify().isSound)
+  }
+
+  @Test func `an entry that may be served stale comes to its end when that is over`() throws {
+    let store = try Store.temporary(clock: clock)
+    let start = clock.now
+    let notes = store.namespace("notes")
+    try store.declare(Rules(expires: .after(.minutes(5)), stale: .hours(1)), for: "notes")
+    try notes.set("a", for: "a")
+    #expect(try store.nextExpiries() == ["notes": start.advanced(by: .minutes(65))])
+    clock.advance(by: .minutes(30))
+    #expect(try store.nextExpiries() == ["notes": start.advanced(by: .minutes(65))])
+  }
 }

@@ -45,6 +45,8 @@ final class OtherProcess {
 
   var isRunning: Bool { process.isRunning }
 
+  var identifier: Int32 { process.processIdentifier }
+
   func endInput() throws { try input.fileHandleForWriting.close() }
 
   func kill() {

@@ -64,7 +64,9 @@ import Testing
       var attributes = EntryAttributes(codec: .text, expires: .after(.seconds(9)))
       attributes.stale = .seconds(3)
       attributes.tags = ["a", "b", "a"]
-      attributes.owner = Key("owner")
+      try notes.set("owner", for: "owner")
+      let owner = Owner(Key("owner"), in: "notes")
+      attributes.owners = [owner]
       attributes.entityTag = Array("\"etag\"".utf8)
       attributes.lastModified = Array("then".utf8)
       attributes.metadata = [1, 2, 3]
@@ -75,7 +77,7 @@ import Testing
       #expect(entry.written == clock.now)
       #expect(entry.expires == clock.now.advanced(by: .seconds(9)))
       #expect(entry.staleUntil == clock.now.advanced(by: .seconds(12)))
-      #expect(entry.tags == ["a", "b"] && entry.owner == Key("owner") && entry.isPinned)
+      #expect(entry.tags == ["a", "b"] && entry.owners == [owner] && entry.isPinned)
       #expect(entry.entityTag == Array("\"etag\"".utf8) && entry.metadata == [1, 2, 3])
       #expect(entry.lastModified == Array("then".utf8) && entry.codec == .text)
       #expect(entry.state == .fresh && entry.stored > entry.size)

@@ -104,6 +104,15 @@ import Testing
     #expect(found == [.counters])
   }
 
+  @Test func `a next deadline of the store that is too late is found`() throws {
+    let found = try planting { transaction, _, _ in
+      var state = try transaction.state()
+      state.nextDue += 1
+      try transaction.put(state.encoded, for: CatalogueKey.state, in: .main)
+    }
+    #expect(found == [.deadlines])
+  }
+
   @Test func `an entry that is missing or too many is found in the indexes and the counts`() throws
   {
     let missing = try planting { transaction, _, notes in

@@ -81,4 +81,36 @@ extension Peer {
     Peer.say(
       process == 0 ? "child \(result)" : "parent \(result) \(try environment.value([1]) ?? [])")
   }
+
+  /// A child forgets the parent's limit, and what it sets does not reach the parent.
+  func forkWithLimit() throws {
+    let options = Fixture.options(durability: .temporary)
+    let environment = try Fixture.open(store, options)
+    environment.setFileLimit(argument(0))
+    inChild {
+      environment.setFileLimit(nil)
+      Peer.say("write \(Peer.outcome { try environment.set([1], [2]) })")
+      environment.close()
+      let own = try Fixture.open(store, options)
+      Peer.say("own \(own.fileLimit.map { "\($0)" } ?? "none")")
+      own.setFileLimit(argument(0) / 2)
+      Peer.say("mapped \(own.info.mapSize)")
+      own.close()
+    }
+    Peer.say("parent \(environment.fileLimit ?? 0) \(environment.info.mapSize)")
+    var stored = 0
+    let end = Peer.outcome {
+      while stored < 10_000 {
+        try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 4000))
+        stored += 1
+      }
+    }
+    Peer.say("\(end) \(environment.fileSize <= argument(0))")
+    environment.close()
+    environment.setFileLimit(1)
+    let anew = try Fixture.open(store, options)
+    Peer.say("anew \(anew.fileLimit == nil)")
+    try anew.set(Fixture.bytes(stored), Fixture.filling(stored, count: 4000))
+    anew.close()
+  }
 }

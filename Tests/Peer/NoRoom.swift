@@ -30,6 +30,32 @@ extension Peer {
     Peer.say("\(environment.info.mapSize > 1 << 20)")
   }
 
+  /// Writes on while the process may not map all that the limit allows.
+  func limitWithoutRoom() throws {
+    let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
+    let used = try Self.addressSpace()
+    if used > 1 << 40 {
+      Peer.say("sanitized")
+      return
+    }
+    var limit = rlimit()
+    unsafe getrlimit(Self.addressSpaceLimit, &limit)
+    limit.rlim_cur = rlim_t(used + 64 << 20)
+    precondition(unsafe setrlimit(Self.addressSpaceLimit, &limit) == 0)
+    environment.setFileLimit(1 << 40)
+    for stored in 0..<100 {
+      try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 65_536))
+    }
+    Peer.say("\(environment.info.mapSize > 100 * 65_536)")
+    environment.setFileLimit(8 << 20)
+    let end = Peer.outcome {
+      for stored in 100..<200 {
+        try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 65_536))
+      }
+    }
+    Peer.say("\(end) \(environment.info.mapSize)")
+  }
+
   #if canImport(Glibc)
     private static let addressSpaceLimit = Int32(RLIMIT_AS.rawValue)
   #else

@@ -12,6 +12,7 @@ import LMDB
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
     "churn": { try $0.churn() },
+    "churn-in-limit": { try $0.churnInLimit() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
     "descriptors": { try $0.listDescriptors() },
@@ -22,11 +23,16 @@ import LMDB
     "fork": { try $0.fork() },
     "fork-in-read": { try $0.forkInRead() },
     "fork-in-write": { try $0.forkInWrite() },
+    "fork-with-limit": { try $0.forkWithLimit() },
     "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
     "hold": { try $0.hold() },
+    "limits": { try $0.changeWithinLimits() },
     "lose-locks": { try $0.loseLocks() },
+    "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
+    "larder-fill": { try $0.fillStore() },
+    "larder-hold": { try $0.holdMoment() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "power": { try $0.power() },
@@ -82,6 +88,7 @@ extension Peer {
       case .panic: "panic"
       case .diskFull: "full"
       case .mapFull: "map-full"
+      case .mapHeld: "map-held"
       case .replaced: "replaced"
       default: "\(error)"
       }

@@ -74,6 +74,12 @@ struct UpkeepBench: ParsableCommand {
           + "(\(text(purge.whole / Double(purge.batches))) ms each with the writer's turn); "
           + "another writer's commit: median \(text(purge.waits.median)) ms, longest \(text(purge.longest)) ms"
       )
+      let alone = try Upkeep.purgeAlone(count: expired, directory: directory)
+      print("purge \(expired) expired entries with nobody else there: \(Int(alone)) ms")
+      let little = try Upkeep.purgeLittle(count: expired, directory: directory)
+      print(
+        "purge with nothing due among \(expired): \(text(little.idle.median)) us; "
+          + "of one namespace's 1000 beside \(expired) due: \(text(little.one)) ms")
     }
   }
 }

@@ -72,4 +72,31 @@ struct Upkeep {
     let all = waits.withLock { $0 }
     return (whole, (count + 499) / 500, all, all.nanoseconds.max() ?? .nan)
   }
+
+  /// What a purge costs that has little to do: nothing due, and one namespace beside `count` due entries of another.
+  static func purgeLittle(count: Int, directory: String) throws -> (idle: Sample, one: Double) {
+    let store = try Store(at: "\(directory)/little-\(count)")
+    let keys = Workload(count: count).keys
+    try fill(store.namespace("due"), with: keys, expires: .after(.hours(24)))
+    var idle = Sample()
+    for _ in 0..<31 {
+      idle.nanoseconds.append(try nanoseconds { try store.purge() } / 1e3)
+    }
+    try fill(store.namespace("due"), with: keys, expires: .after(.zero))
+    try fill(store.namespace("one"), with: Array(keys.prefix(1000)), expires: .after(.zero))
+    var removed = 0
+    let one = try nanoseconds { removed = try store.namespace("one").purge().entries } / 1e6
+    precondition(removed == 1000)
+    return (idle, one)
+  }
+
+  /// Milliseconds to purge `count` expired entries with nobody else there.
+  static func purgeAlone(count: Int, directory: String) throws -> Double {
+    let store = try Store(at: "\(directory)/alone-\(count)")
+    try fill(store.namespace("due"), with: Workload(count: count).keys, expires: .after(.zero))
+    var removed = 0
+    let whole = try nanoseconds { removed = try store.purge().entries } / 1e6
+    precondition(removed == count)
+    return whole
+  }
 }

@@ -46,7 +46,7 @@ extension Environment {
   ) throws(LMDBError) {
     var begun: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
-    var transaction = unsafe WriteTransaction(handle: begun!)
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
     var main: MDB_dbi = 0
     try check(unsafe mdb_dbi_open(begun, nil, 0, &main))
     let (key, value) = (DurabilityLevel.record, [level.rawValue])

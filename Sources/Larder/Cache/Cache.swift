@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// A typed view of a namespace: values of one type, turned into bytes and back by a codec.
 public struct Cache<Value: Sendable>: Sendable {
@@ -67,13 +68,22 @@ public struct Cache<Value: Sendable>: Sendable {
 }
 
 extension Cache {
+  /// Declares the rules unless they are known to be declared, so that what a lower limit evicts leaves in bounded steps.
+  private func declareRules() throws(LarderError) {
+    guard let rules else { return }
+    let known = namespace.handle.record.withLock { $0?.record.rules.declared }
+    if known != rules.inMilliseconds { try namespace.store.declare(rules, for: name) }
+  }
+
   /// Stores `value` under `key`; what was there is replaced.
   ///
   /// Without `expires` it stays for as long as the namespace's rules say.
   public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws {
     // Other writers need not wait for the codec.
     let bytes = try encode(value)
-    try namespace.store.write { batch in
+    try declareRules()
+    try namespace.store.checkWritable()
+    try namespace.core.write { batch in
       try batch.set(encoded: bytes, for: key, in: self, expires: expires)
     }
   }
@@ -84,7 +94,9 @@ extension Cache {
     -> Bool
   {
     let bytes = try encode(value)
-    return try namespace.store.write { batch in
+    try declareRules()
+    try namespace.store.checkWritable()
+    return try namespace.core.write { batch in
       let present = try batch.value(for: key, in: namespace)
       if let present, canDecode(present) { return false }
       try batch.set(encoded: bytes, for: key, in: self, expires: expires)

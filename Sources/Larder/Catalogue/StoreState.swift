@@ -15,6 +15,13 @@ struct StoreState: Equatable {
   var suspectSince: UInt64 = 0
   /// Cleared ids whose entries are still in the file.
   var garbage: UInt64 = 0
+  /// No record of the deadline index is earlier than this, so that nothing is due before it; ``EntryHeader/never`` if
+  /// there is none. It may be too early, and a purge that comes to the end sets it right.
+  var nextDue = UInt64(EntryHeader.never)
+  /// Entries that have an owner: while there are none, nobody looks for any.
+  var dependents: UInt64 = 0
+  /// Commits made for nothing but to let pages freed before them be used again.
+  var ages: UInt64 = 0
 
   init() {}
 
@@ -29,18 +36,26 @@ struct StoreState: Equatable {
     lastStamp = words.next()
     suspectSince = words.next()
     garbage = words.next()
+    nextDue = words.next()
+    dependents = words.next()
+    ages = words.next()
   }
 
   var encoded: [UInt8] {
     var result: [UInt8] = []
-    result.reserveCapacity(72)
+    result.reserveCapacity(88)
     for word in [
       generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
+      nextDue,
+      dependents, ages,
     ] {
       result.append(word: word)
     }
     return result
   }
+
+  /// Whether the deadline index may have something that is due; a record without the word says yes.
+  func mayBeDue(at now: Timestamp) -> Bool { Int64(clamping: nextDue) <= now.milliseconds }
 }
 
 /// Reads little-endian words one after the other; 0 for those a shorter, older record lacks.

@@ -18,7 +18,7 @@ enum QueuePart: UInt8 {
 ///
 /// Pinned entries are not in it. ``first(from:)`` leaves out what must not leave now: the entry being written, and what
 /// ``evict(_:)`` could not remove.
-protocol EvictionQueue {
+protocol EvictionQueue: ~Copyable {
   var state: QueueState { get set }
   /// Entries of the namespace.
   var entries: UInt64 { get }
@@ -40,7 +40,8 @@ protocol EvictionQueue {
 /// Decides what leaves a full namespace. A policy has no state of its own: it is in ``QueueState`` and the access table.
 protocol EvictionPolicy {
   /// A new entry was appended to the queue; it counts as part of the window already.
-  func inserted(_ entry: Candidate, into queue: inout some EvictionQueue) throws(LarderError)
+  func inserted(_ entry: Candidate, into queue: inout some EvictionQueue & ~Copyable)
+    throws(LarderError)
   /// Evicts until the queue is no longer over its limit or nothing more can leave.
-  func makeRoom(in queue: inout some EvictionQueue) throws(LarderError)
+  func makeRoom(in queue: inout some EvictionQueue & ~Copyable) throws(LarderError)
 }

@@ -54,11 +54,16 @@ struct EntryFields: Equatable, Sendable {
     }
   }
 
+  /// The fields of a kind that may occur several times.
+  func all(_ kind: Kind) -> [[UInt8]] { all.filter { $0.kind == kind.rawValue }.map(\.bytes) }
+
+  mutating func replaceAll(_ kind: Kind, with fields: [[UInt8]]) {
+    all.removeAll { $0.kind == kind.rawValue }
+    all += fields.map { (kind.rawValue, $0) }
+  }
+
   var tags: [[UInt8]] {
-    get { all.filter { $0.kind == Kind.tag.rawValue }.map(\.bytes) }
-    set {
-      all.removeAll { $0.kind == Kind.tag.rawValue }
-      all += newValue.map { (Kind.tag.rawValue, $0) }
-    }
+    get { all(.tag) }
+    set { replaceAll(.tag, with: newValue) }
   }
 }

@@ -2,12 +2,15 @@ import LMDB
 
 /// The keys of the four index databases.
 enum IndexKey {
-  /// `deadlines`: the time first, so that what is due is a range at the front.
+  /// `deadlines`: within a namespace the time first, so that what is due in it is a range at its front.
+  ///
+  /// - Parameter entry: the entry's key in the main database, which begins with the same id.
   static func deadline(_ deadline: Int64, entry: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(8 + entry.count)
+    bytes.append(contentsOf: entry[..<4])
     bytes.append(bigEndian: UInt64(bitPattern: deadline))
-    bytes.append(contentsOf: entry)
+    bytes.append(contentsOf: entry[4...])
     return bytes
   }
 
@@ -23,6 +26,23 @@ enum IndexKey {
   /// `tags`: every entry that carries a tag is a range. A tag holds no 0 byte, so the 0 ends it.
   static func tag(_ tag: [UInt8], entry: [UInt8]) -> [UInt8] {
     tag + [0] + entry
+  }
+
+  /// `tags`, too: what belongs to an entry is a range. No tag begins with a 0; the owner's place is hashed, and what is
+  /// found is compared with the fields of the entry it leads to.
+  static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = [0]
+    bytes.reserveCapacity(9 + entry.count)
+    bytes.append(bigEndian: Checksum.of(owner.span, seed: 7))
+    bytes.append(contentsOf: entry)
+    return bytes
+  }
+
+  /// The entry that a record of `tags` leads to, and the tag; nil for one that an owner has. Nil if it is no such record.
+  static func tagged(_ key: [UInt8]) -> (tag: [UInt8]?, slot: [UInt8])? {
+    guard let end = key.firstIndex(of: 0) else { return nil }
+    let slot = Array(key.dropFirst(end == 0 ? 9 : end + 1))
+    return slot.count > 4 ? (end == 0 ? nil : Array(key[..<end]), slot) : nil
   }
 
   /// `chunks`: the pieces of one version of a value, in order.
@@ -46,6 +66,8 @@ struct Indexes: Sendable {
   let queue: Database
   let tags: Database
   let chunks: Database
+
+  var all: [Database] { [deadlines, queue, tags, chunks] }
 
   init(_ databases: [Database]) {
     deadlines = databases[0]

@@ -10,6 +10,18 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   /// The ids a namespace can have.
   static let possible = NamespaceID(rawValue: 1)..<NamespaceID(rawValue: limit)
 
+  /// What every key of the namespace begins with, in the main database and in all indexes but the tags.
+  var prefix: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(id: self)
+    return bytes
+  }
+
+  /// Nil behind the last that 32 bits can say.
+  var next: NamespaceID? {
+    rawValue == .max ? nil : NamespaceID(rawValue: rawValue + 1)
+  }
+
   static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 

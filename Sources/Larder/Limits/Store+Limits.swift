@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// The limits of a store: what code declared, what an operator put over it, and what holds.
 public struct StoreLimitFacts: Sendable, Hashable {
@@ -44,25 +45,23 @@ extension StoreCore {
     }
     return try StoreSettings(bytes.span)
   }
-
-  func changeLimits(_ change: (inout StoreSettings) -> Void) throws(LarderError) {
-    try write { batch in
-      var settings = try batch.settings()
-      change(&settings)
-      try settings.declared.validate()
-      try settings.limits.validate()
-      try batch.store(settings)
-    }
-  }
 }
 
 extension Batch {
   mutating func settings() throws(LarderError) -> StoreSettings {
+    let generation = isCatalogueCommitted ? state.generation : nil
+    if let generation,
+      let known = core.settings.withLock({ $0?.generation == generation ? $0?.settings : nil })
+    {
+      return known
+    }
     let bytes = try read { transaction throws(LMDBError) in
       try transaction.value(for: CatalogueKey.settings, in: .main)?.copied
     }
-    return try bytes.map { bytes throws(LarderError) in try StoreSettings(bytes.span) }
-      ?? StoreSettings()
+    var settings = StoreSettings()
+    if let bytes { settings = try StoreSettings(bytes.span) }
+    if let generation { core.settings.withLock { $0 = (generation, settings) } }
+    return settings
   }
 
   mutating func store(_ settings: StoreSettings) throws(LarderError) {
@@ -71,5 +70,6 @@ extension Batch {
       try transaction.put(bytes, for: CatalogueKey.settings, in: .main)
     }
     state.generation &+= 1
+    knownLimits = settings.limits
   }
 }

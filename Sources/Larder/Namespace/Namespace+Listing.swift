@@ -65,7 +65,9 @@ extension Namespace {
       var isWanted = true
       let reached = try core.scan(id, prefix: prefix, behind: position, in: transaction) {
         found, key, payload in
-        let facts = core.facts(of: found, key: Key(key), namespace: name)
+        let facts = core.facts(
+          of: found, key: Key(key), namespace: name,
+          owners: try core.owners(of: found, in: transaction))
         if facts.state == .expired, !includingExpired { return true }
         isWanted = try visit(found, facts, payload, transaction)
         return isWanted
@@ -108,7 +110,7 @@ extension Namespace {
     return try core.write { batch in try batch.clear(name) }
   }
 
-  /// Removes this namespace's expired entries and returns exactly how many. See ``Store/purge()``.
+  /// Removes this namespace's expired entries and returns exactly how many; O(those). See ``Store/purge()``.
   @discardableResult
   public func purge() throws -> Removal {
     try store.checkWritable()

@@ -37,8 +37,18 @@ extension Batch {
     guard let entry = try living(key, in: namespace) else { return false }
     if entry.header.flags.contains(.pinned) == isPinned { return true }
     try account(entry.recordCount)
-    return try rewrite(entry) { header in
+    // Pinned entries are not in the queue; one that returns there counts as new.
+    let sequence = isPinned ? 0 : try number(in: entry.id)
+    let isIntact = try rewrite(entry) { header in
+      header.sequence = sequence
       if isPinned { header.flags.insert(.pinned) } else { header.flags.remove(.pinned) }
     }
+    guard isIntact else { return false }
+    try enqueue(entry.slot, sequence: sequence, before: entry.header.sequence)
+    var weight = Weight(entry)
+    try countOut(weight, of: entry.id)
+    weight.sequence = sequence
+    try countIn(weight, of: entry.id)
+    return true
   }
 }

@@ -9,6 +9,11 @@ extension Namespace {
     try put(value.span, for: key, attributes: EntryAttributes(codec: codec, expires: expires))
   }
 
+  /// Stores `value` under `key` with all that ``EntryAttributes`` can say.
+  public func set(_ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes) throws {
+    try put(value.span, for: key, attributes: attributes)
+  }
+
   /// Stores text as UTF-8.
   public func set(_ value: String, for key: some StoreKey, expires: Expiration? = nil) throws {
     try put(

@@ -12,10 +12,25 @@ extension StoreCore {
       entry.has(key),
       isIntact(entry.header, record: record, key: key, id: id)
     else { return nil }
-    return facts(of: entry, key: Key(key.copied), namespace: handle.name)
+    return facts(
+      of: entry, key: Key(key.copied), namespace: handle.name,
+      owners: try owners(of: entry, in: transaction))
   }
 
-  func facts(of entry: StoredEntry, key: Key, namespace: String) -> Entry {
+  /// The owners of an entry by the names their namespaces have now. O(namespaces) where there are any.
+  func owners(
+    of entry: StoredEntry, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [Owner] {
+    let owners = entry.owners
+    if owners.isEmpty { return [] }
+    var names: [NamespaceID: String] = [:]
+    for (name, bytes) in try catalogue(in: transaction) {
+      if let id = NamespaceRecord.id(bytes.span, name: name) { names[id] = name }
+    }
+    return owners.compactMap { owner in names[owner.id].map { Owner(Key(owner.key), in: $0) } }
+  }
+
+  func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Entry {
     let header = entry.header
     let never = EntryHeader.never
     return Entry(
@@ -26,7 +41,7 @@ extension StoreCore {
         ? nil : Timestamp(milliseconds: header.staleUntil),
       state: header.state(at: clock.now.milliseconds), codec: CodecID(rawValue: header.codec),
       version: header.version, isPinned: header.flags.contains(.pinned),
-      owner: entry.fields[.owner].map { Key($0) },
+      owners: owners,
       tags: entry.fields.tags.map { String(decoding: $0, as: UTF8.self) },
       entityTag: entry.fields[.entityTag], lastModified: entry.fields[.lastModified],
       metadata: entry.fields[.metadata])

@@ -1,76 +1,50 @@
 import LMDB
 
 extension Store {
-  /// When the next entry of each namespace comes to its end, by namespace.
+  /// When the next entry of each namespace comes to its end and is gone, by namespace; one whose entries never do, or
+  /// all have, is left out.
   ///
-  /// Looks at 10,000 records of the deadline index at most: a namespace with nothing among them is left out, as is one whose
-  /// entries never expire.
+  /// For each namespace one look into the deadline index, and one more for each entry that expired and was not purged
+  /// yet, or was refreshed since it was indexed.
   public func nextExpiries() throws(LarderError) -> [String: Timestamp] {
     let transaction = try core.beginRead()
-    let listed = try core.namespaces(in: transaction)
-    let names = Dictionary(listed.map { ($0.id, $0.facts.name) }) { first, _ in first }
-    do throws(LMDBError) {
-      let found = try core.nextExpiries(of: Set(names.keys), in: transaction)
-      return Dictionary(
-        uniqueKeysWithValues: found.map { (names[$0]!, Timestamp(milliseconds: $1)) })
-    } catch {
-      throw core.error(error)
+    var ends: [String: Timestamp] = [:]
+    for namespace in try core.namespaces(in: transaction) {
+      do throws(LMDBError) {
+        if let end = try core.nextExpiry(of: namespace.id, in: transaction) {
+          ends[namespace.facts.name] = Timestamp(milliseconds: end)
+        }
+      } catch {
+        throw core.error(error)
+      }
     }
+    return ends
   }
 }
 
 extension StoreCore {
-  private static let recordsLookedAt = 5000
-
-  /// Looks behind now, where what is due next lies, and at the front, where entries lie that were refreshed after they
-  /// were indexed.
-  fileprivate func nextExpiries(
-    of wanted: Set<NamespaceID>, in transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> [NamespaceID: Int64] {
-    var earliest: [NamespaceID: Int64] = [:]
-    for start in [0, max(clock.now.milliseconds, 0)] {
-      try lookForExpiries(from: start, of: wanted, in: transaction, into: &earliest)
-    }
-    return earliest.filter { $0.value != EntryHeader.never }
-  }
-
-  /// An entry is indexed at its end or earlier, never later. So a namespace is settled once the index has come to the
-  /// earliest end found for it.
-  private func lookForExpiries(
-    from start: Int64, of wanted: Set<NamespaceID>, in transaction: borrowing ReadTransaction,
-    into earliest: inout [NamespaceID: Int64]
-  ) throws(LMDBError) {
+  /// An entry is indexed at its end or earlier, never later. So once the index has come to the earliest end found, none
+  /// behind it is earlier.
+  fileprivate func nextExpiry(
+    of id: NamespaceID, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> Int64? {
     let now = clock.now.milliseconds
-    let first = IndexKey.deadline(start, entry: [])
-    var open = wanted
+    let prefix = id.prefix
+    var earliest = EntryHeader.never
     var cursor = try transaction.cursor(in: indexes.deadlines)
-    var record = try cursor.seek(first.span)
-    var looked = 0
-    while let found = record, looked < Self.recordsLookedAt, !open.isEmpty {
-      looked += 1
-      guard found.key.count > 12 else {
-        record = try cursor.next()
-        continue
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      if let indexed = DeadlineRecord(found.key) {
+        if indexed.deadline >= earliest { break }
+        if let region = try transaction.find(indexed.slot, in: .main),
+          let header = EntryHeader(transaction.bytes(of: region)),
+          header.deadline == indexed.deadline, header.staleUntil > now
+        {
+          earliest = min(earliest, header.staleUntil)
+        }
       }
-      let indexed: Int64 = found.key.bigEndian(at: 0)
-      let slot = found.key.extracting(8..<found.key.count)
-      let id = slot.namespaceID
-      var isSettled = earliest[id].map { $0 <= indexed } ?? !open.contains(id)
-      if !isSettled, let region = try transaction.find(slot, in: .main),
-        let header = EntryHeader(transaction.bytes(of: region)), header.expires > now
-      {
-        earliest[id] = min(earliest[id] ?? .max, header.expires)
-        isSettled = header.staleUntil == indexed
-      }
-      if isSettled {
-        // What else the namespace has at that moment says nothing new, and a batch leaves thousands.
-        var behind = IndexKey.deadline(indexed, entry: [])
-        behind.append(bigEndian: id.rawValue &+ 1)
-        if earliest[id].map({ $0 <= indexed }) ?? true { open.remove(id) }
-        record = try cursor.seek(behind.span)
-      } else {
-        record = try cursor.next()
-      }
+      record = try cursor.next()
     }
+    return earliest == EntryHeader.never ? nil : earliest
   }
 }

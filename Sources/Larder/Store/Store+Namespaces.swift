@@ -27,15 +27,21 @@ extension Store {
   }
 
   /// Declares the rules of a namespace, which every process then obeys; makes the namespace if there is none.
+  ///
+  /// What a lower limit leaves no room for is evicted, in bounded transactions, before this returns. If too much is
+  /// pinned, ``LarderError/Code/full`` is thrown, and what was reached is the limit that holds.
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
-    try core.write { batch in try batch.declare(rules, for: name) }
+    let rules = rules.inMilliseconds
+    try core.changeRules(of: name, makes: true) { $0.declared = rules }
   }
 
-  /// Puts an operator's rules over the declared ones; empty overrides let those hold again.
+  /// Puts an operator's rules over the declared ones; empty overrides let those hold again. Lower limits are reached as
+  /// in ``declare(_:for:)``.
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
     try checkWritable()
-    try core.write { batch in try batch.override(overrides, for: name) }
+    let overrides = overrides.inMilliseconds
+    try core.changeRules(of: name, makes: false) { $0.overrides = overrides }
   }
 
   /// Empties every namespace at once; see ``Namespace/clear()``.

@@ -25,6 +25,8 @@ public struct Store: Sendable {
     public var clock: any LarderClock = SystemClock()
     /// How long a write waits for a writer in another process before it fails as busy.
     public var patience = Duration.seconds(10)
+    /// Limits to declare for the store as a whole; nil leaves those it has. See ``Store/declare(_:)``.
+    public var limits: StoreLimits?
     /// Accept a store that belongs to another user; it is then read-only.
     public var foreign = false
     /// What a power cut may cost, for a new store; the store keeps it. A store that is there must have the one asked for;
@@ -51,7 +53,10 @@ public struct Store: Sendable {
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     core = try StoreCore.open(at: path, options: options)
     isReadOnly = options.readOnly || options.foreign
-    if !isReadOnly { core.isWritable.store(true, ordering: .relaxed) }
+    if !isReadOnly {
+      core.isWritable.store(true, ordering: .relaxed)
+      if let limits = options.limits { try declare(limits) }
+    }
   }
 
   /// A new store in the system's directory for temporary files, removed when its last handle goes. Its commits are not

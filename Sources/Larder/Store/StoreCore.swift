@@ -16,6 +16,7 @@ final class StoreCore: Sendable {
   /// The system's clock is read without going through the protocol.
   let usesSystemClock: Bool
   let chunksAbove: Int?
+  let pageSize: Int
   /// What a page of its own holds beside LMDB's header: a value in chunks needs no pages in a row.
   let chunkSize: Int
   /// Set once a handle that may write exists; only then does closing write what waits.
@@ -24,6 +25,9 @@ final class StoreCore: Sendable {
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
   let removals = RemovalQueue()
+  let fairShare = FairShare()
+  /// The store's settings as of a generation of the catalogue.
+  let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   let isTemporary = Atomic(false)
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
@@ -34,7 +38,8 @@ final class StoreCore: Sendable {
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
-    chunkSize = environment.info.pageSize - 16
+    pageSize = environment.info.pageSize
+    chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
   }
 

@@ -21,22 +21,24 @@ public struct Removal: Sendable, Hashable {
 
 extension Batch {
   /// Declares a namespace's rules, making it if there is none. What an operator has set over them stays.
+  ///
+  /// What a lower limit leaves no room for is evicted in this batch; ``Store/declare(_:for:)`` does it in bounded steps.
   public mutating func declare(_ rules: Rules, for name: String) throws(LarderError) {
-    try rules.validate()
     let rules = rules.inMilliseconds
-    var record = try recordMaking(name)
-    guard record.rules.declared != rules else { return }
-    record.rules.declared = rules
-    try store(record, named: name)
+    if try record(named: name)?.rules.declared == rules { return }
+    try finish(changeRules(of: name, makes: true, most: .max) { $0.declared = rules })
   }
 
   /// Puts an operator's rules over the declared ones; empty overrides let those hold again.
   public mutating func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError)
   {
-    guard var record = try record(named: name) else { throw Namespace.absent(name) }
-    record.rules.overrides = overrides.inMilliseconds
-    try record.rules.effective.validate()
-    try store(record, named: name)
+    let overrides = overrides.inMilliseconds
+    try finish(changeRules(of: name, makes: false, most: .max) { $0.overrides = overrides })
+  }
+
+  /// Inside a batch a limit is reached at once, or the batch fails.
+  private mutating func finish(_ lowering: Lowering) throws(LarderError) {
+    if case .stuck(let error) = lowering { throw fail(error) }
   }
 
   /// Empties a namespace at once: it gets a new id, and its entries become garbage that is reclaimed in steps.
@@ -67,7 +69,7 @@ extension Batch {
   }
 
   private mutating func hasRecords(_ id: NamespaceID) throws(LarderError) -> Bool {
-    let prefix = prefix(id)
+    let prefix = id.prefix
     return try read { transaction throws(LMDBError) in
       var cursor = try transaction.cursor(in: .main)
       return try cursor.seek(prefix.span)?.key.starts(with: prefix.span) ?? false

@@ -3,7 +3,7 @@ import LMDB
 extension Batch {
   /// Takes a namespace's counts anew and drops index records that lead nowhere, after damage made them doubtful.
   ///
-  /// It walks the namespace and the deadline index once, which only a damaged record makes necessary.
+  /// It walks the namespace and its records of the indexes once, and all tags, which only a damaged record makes necessary.
   mutating func repair(_ id: NamespaceID) throws(LarderError) {
     var counters = try loadCounters(id)
     state.entries &-= counters.entries
@@ -12,20 +12,21 @@ extension Batch {
     counters.entries = 0
     counters.bytes = 0
     counters.stored = 0
+    counters.pinned = 0
+    counters.queue.windowEntries = 0
+    counters.queue.windowBytes = 0
     var sequences: [UInt64: [UInt8]] = [:]
     var deadlines: [[UInt8]: Int64] = [:]
-    var tags: [[UInt8]: [[UInt8]]] = [:]
+    var tagged: [[UInt8]: StoredEntry] = [:]
     var versions: Set<UInt64> = []
     var unreadable: [[UInt8]] = []
-    try forEach(in: .main, from: prefix(id)) { slot, record in
+    try forEach(in: .main, from: id.prefix) { slot, record in
       guard let entry = StoredEntry(slot: slot, record: record), entry.key != nil else {
         unreadable.append(slot)
         return
       }
-      counters.entries &+= 1
-      counters.bytes &+= UInt64(entry.valueCount)
-      counters.stored &+= UInt64(entry.storedCount)
-      if !entry.fields.tags.isEmpty { tags[slot] = entry.fields.tags }
+      counters.add(Weight(entry))
+      if !entry.fields.tags.isEmpty || !entry.owners.isEmpty { tagged[slot] = entry }
       if entry.header.flags.contains(.chunked) { versions.insert(entry.header.version) }
       sequences[entry.header.sequence] = slot
       deadlines[slot] = entry.header.deadline
@@ -39,14 +40,14 @@ extension Batch {
     state.stored &+= counters.stored
     self.counters[id] = counters
     try dropDangling(id, sequences: sequences, deadlines: deadlines)
-    try dropDangling(id, tags: tags, versions: versions)
+    try dropDangling(id, tagged: tagged, versions: versions)
   }
 
   private mutating func dropDangling(
     _ id: NamespaceID, sequences: [UInt64: [UInt8]], deadlines: [[UInt8]: Int64]
   ) throws(LarderError) {
     let indexes = core.indexes
-    let prefix = prefix(id)
+    let prefix = id.prefix
     var dangling: [(key: [UInt8], database: Database)] = []
     try forEach(in: indexes.queue, from: prefix) { key, storedKey in
       let owner = key.count == 12 ? sequences[key.span.bigEndian(at: 4)] : nil
@@ -54,25 +55,24 @@ extension Batch {
         dangling.append((key, indexes.queue))
       }
     }
-    try forEach(in: indexes.deadlines, from: []) { key, _ in
-      let slot = Array(key.dropFirst(8))
-      guard slot.starts(with: prefix) else { return }
-      if deadlines[slot] != key.span.bigEndian(at: 0) { dangling.append((key, indexes.deadlines)) }
+    try forEach(in: indexes.deadlines, from: prefix) { key, _ in
+      let record = DeadlineRecord(key.span)
+      if record.map({ deadlines[$0.slot] == $0.deadline }) != true {
+        dangling.append((key, indexes.deadlines))
+      }
     }
     try drop(dangling)
   }
 
   private mutating func dropDangling(
-    _ id: NamespaceID, tags: [[UInt8]: [[UInt8]]], versions: Set<UInt64>
+    _ id: NamespaceID, tagged: [[UInt8]: StoredEntry], versions: Set<UInt64>
   ) throws(LarderError) {
     let indexes = core.indexes
-    let prefix = prefix(id)
+    let prefix = id.prefix
     var dangling: [(key: [UInt8], database: Database)] = []
     try forEach(in: indexes.tags, from: []) { key, _ in
-      guard let end = key.firstIndex(of: 0), key[(end + 1)...].starts(with: prefix) else { return }
-      if tags[Array(key[(end + 1)...])]?.contains(Array(key[..<end])) != true {
-        dangling.append((key, indexes.tags))
-      }
+      guard let record = IndexKey.tagged(key), record.slot.starts(with: prefix) else { return }
+      if tagged[record.slot]?.isIndexed(under: key) != true { dangling.append((key, indexes.tags)) }
     }
     try forEach(in: indexes.chunks, from: prefix) { key, _ in
       if key.count != 16 || !versions.contains(key.span.bigEndian(at: 4)) {
@@ -82,17 +82,14 @@ extension Batch {
     try drop(dangling)
   }
 
-  /// Drops the deadlines and tags of entries that were too damaged to say which they had.
-  mutating func dropIndexed(_ slots: Set<[UInt8]>) throws(LarderError) {
+  /// Drops the tags of entries that were too damaged to say which they had.
+  mutating func dropTags(of slots: Set<[UInt8]>) throws(LarderError) {
     if slots.isEmpty { return }
     let indexes = core.indexes
     var dangling: [(key: [UInt8], database: Database)] = []
-    try forEach(in: indexes.deadlines, from: []) { key, _ in
-      if slots.contains(Array(key.dropFirst(8))) { dangling.append((key, indexes.deadlines)) }
-    }
     try forEach(in: indexes.tags, from: []) { key, _ in
-      guard let end = key.firstIndex(of: 0) else { return }
-      if slots.contains(Array(key[(end + 1)...])) { dangling.append((key, indexes.tags)) }
+      guard let record = IndexKey.tagged(key) else { return }
+      if slots.contains(record.slot) { dangling.append((key, indexes.tags)) }
     }
     try drop(dangling)
   }
@@ -104,12 +101,6 @@ extension Batch {
       try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: database)
       }
     }
-  }
-
-  func prefix(_ id: NamespaceID) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(id: id)
-    return bytes
   }
 
   /// Walks the records whose keys begin with `prefix`.

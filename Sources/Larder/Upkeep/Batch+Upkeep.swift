@@ -37,7 +37,7 @@ extension Batch {
           }
         }
       }
-      try dropIndexed(unreadable)
+      try dropTags(of: unreadable)
       reclaimed += slots.count
       if reclaimed < limit {
         try removeRest(of: id)
@@ -55,8 +55,8 @@ extension Batch {
 
   /// What damaged entries of a cleared namespace have left: its id may be given to another one day.
   private mutating func removeRest(of id: NamespaceID) throws(LarderError) {
-    let prefix = prefix(id)
-    for database in [core.indexes.queue, core.indexes.chunks] {
+    let prefix = id.prefix
+    for database in [core.indexes.deadlines, core.indexes.queue, core.indexes.chunks] {
       var keys: [[UInt8]] = []
       try forEach(in: database, from: prefix) { key, _ in keys.append(key) }
       for key in keys {
@@ -79,7 +79,7 @@ extension Batch {
   }
 
   private mutating func slots(of id: NamespaceID, limit: Int) throws(LarderError) -> [[UInt8]] {
-    let prefix = prefix(id)
+    let prefix = id.prefix
     return try read { transaction throws(LMDBError) in
       var found: [[UInt8]] = []
       var cursor = try transaction.cursor(in: .main)

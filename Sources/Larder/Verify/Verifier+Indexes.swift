@@ -1,24 +1,23 @@
 import LMDB
 
 extension Verifier {
-  /// Every record of the deadline index must lead to an entry that says so.
+  /// Every record of the deadline index must lead to an entry that says so, and none be before the store's next.
   mutating func checkDeadlines(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    let next = Int64(clamping: try transaction.state().nextDue)
     var cursor = try transaction.cursor(in: core.indexes.deadlines)
     var record = try cursor.first()
     while let found = record {
-      try checkDeadline(found.key, transaction)
+      if let indexed = DeadlineRecord(found.key) {
+        if try header(at: indexed.slot, transaction)?.deadline != indexed.deadline {
+          fault(.deadlines, indexed.slot, "the deadline index has a record that no entry knows")
+        }
+        if indexed.deadline < next {
+          fault(.deadlines, indexed.slot, "indexed before the store's next deadline")
+        }
+      } else {
+        fault(.deadlines, nil, "a record of \(found.key.count) bytes")
+      }
       record = try cursor.next()
-    }
-  }
-
-  private mutating func checkDeadline(
-    _ key: Span<UInt8>, _ transaction: borrowing ReadTransaction
-  ) throws(LMDBError) {
-    guard key.count > 12 else { return fault(.deadlines, nil, "a record of \(key.count) bytes") }
-    let slot = key.extracting(8..<key.count).copied
-    guard let header = try header(at: slot, transaction), header.deadline == key.bigEndian(at: 0)
-    else {
-      return fault(.deadlines, slot, "the deadline index has a record that no entry knows")
     }
   }
 
@@ -44,12 +43,11 @@ extension Verifier {
     var record = try cursor.first()
     while let found = record {
       let bytes = found.key.copied
-      if let end = bytes.firstIndex(of: 0), end > 0, bytes.count > end + 5 {
-        let slot = Array(bytes[(end + 1)...])
+      if let (_, slot) = IndexKey.tagged(bytes) {
         let entry = try transaction.find(slot, in: .main).flatMap {
           StoredEntry(slot: slot, record: transaction.bytes(of: $0))
         }
-        if entry?.fields.tags.contains(Array(bytes[..<end])) != true {
+        if entry?.isIndexed(under: bytes) != true {
           fault(.tags, slot, "the tags have a record that no entry knows")
         }
       } else {

@@ -6,6 +6,10 @@ struct Verifier {
   var result = Verification()
   private var listed: [StoreCore.ListedNamespace] = []
   private var names: [NamespaceID: String] = [:]
+  /// Where the window of each namespace begins.
+  private var edges: [NamespaceID: UInt64] = [:]
+  /// Entries with owners.
+  private var dependents: UInt64 = 0
   private var recounted: [NamespaceID: NamespaceCounters] = [:]
   private var garbage: Set<NamespaceID> = []
   /// How many entries ids have that neither a namespace nor the garbage list knows.
@@ -42,6 +46,7 @@ struct Verifier {
         continue
       }
       listed.append(try core.facts(of: record, name: name, in: transaction))
+      edges[record.id] = listed.last?.counters.queue.edge
       if let other = names.updateValue(name, forKey: record.id) {
         fault(.catalogue, nil, "namespaces \(other) and \(name) have the same id")
       }
@@ -135,9 +140,9 @@ struct Verifier {
       StoredKey(key.span).bytes == entry.storedKey.bytes
     else { return fault(.damagedEntry, slot, "the entry cannot be read") }
     var counters = recounted[id] ?? NamespaceCounters()
-    counters.entries &+= 1
-    counters.bytes &+= UInt64(entry.valueCount)
-    counters.stored &+= UInt64(entry.storedCount)
+    counters.queue.edge = edges[id] ?? 0
+    counters.add(Weight(entry))
+    if !entry.owners.isEmpty { dependents += 1 }
     // The highest number given out so far.
     counters.next = max(counters.next, entry.header.version, entry.header.sequence)
     recounted[id] = counters
@@ -186,7 +191,15 @@ struct Verifier {
       IndexKey.queue(header.sequence, in: entry.id), in: core.indexes.queue)
     let isQueued =
       place.map { transaction.bytes(of: $0).elementsEqual(entry.storedKey.bytes.span) } ?? false
-    if !isQueued { fault(.queue, entry.slot, "missing from the queue") }
+    if isQueued == header.flags.contains(.pinned) {
+      fault(.queue, entry.slot, isQueued ? "pinned, and in the queue" : "missing from the queue")
+    }
+    for owner in entry.owners
+    where try transaction.find(
+      IndexKey.owner(owner.slot, entry: entry.slot), in: core.indexes.tags) == nil
+    {
+      fault(.tags, entry.slot, "missing under its owner \(Key(owner.key))")
+    }
     for tag in entry.fields.tags
     where try transaction.find(IndexKey.tag(tag, entry: entry.slot), in: core.indexes.tags) == nil {
       fault(.tags, entry.slot, "missing under tag \(String(decoding: tag, as: UTF8.self))")
@@ -207,6 +220,17 @@ struct Verifier {
             kind: .counters, namespace: namespace.facts.name, key: nil,
             detail: "the next number would be \(counted.next), and \(found.next) is in use"))
       }
+      if (found.pinned, found.queue.windowEntries, found.queue.windowBytes) != (
+        counted.pinned, counted.queue.windowEntries, counted.queue.windowBytes
+      ) {
+        result.faults.append(
+          .init(
+            kind: .counters, namespace: namespace.facts.name, key: nil,
+            detail:
+              "counted \(counted.pinned) pinned entries and \(counted.queue.windowEntries) new ones of "
+              + "\(counted.queue.windowBytes) bytes, found \(found.pinned) and "
+              + "\(found.queue.windowEntries) of \(found.queue.windowBytes)"))
+      }
       if (found.entries, found.bytes, found.stored) != (
         counted.entries, counted.bytes, counted.stored
       ) {
@@ -220,6 +244,9 @@ struct Verifier {
     }
     if (totals.entries, totals.bytes, totals.stored) != (state.entries, state.bytes, state.stored) {
       fault(.counters, nil, "the totals of the store are not the sums of its namespaces")
+    }
+    if state.dependents < dependents {
+      fault(.counters, nil, "\(dependents) entries have owners, \(state.dependents) are counted")
     }
     if state.garbage != UInt64(garbage.count) {
       fault(.counters, nil, "\(state.garbage) cleared ids are counted, \(garbage.count) are listed")

@@ -15,6 +15,15 @@ extension Batch {
     }
   }
 
+  /// Stores `value` under `key` with all that ``EntryAttributes`` can say.
+  public mutating func set(
+    _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, _ attributes: EntryAttributes
+  ) throws {
+    try key.withKeyBytes { key in
+      try put(value.span, for: key, in: namespace.name, attributes: attributes)
+    }
+  }
+
   /// Stores text as UTF-8.
   public mutating func set(
     _ value: String, for key: some StoreKey, in namespace: Namespace, expires: Expiration? = nil

@@ -7,7 +7,12 @@ extension Batch {
       guard let record = try record(named: namespace.name),
         let entry = try entry(key, in: record.id)
       else { return nil }
-      return core.facts(of: entry, key: Key(key.copied), namespace: namespace.name)
+      var owners: [Owner] = []
+      for owner in entry.owners {
+        if let name = try name(of: owner.id) { owners.append(Owner(Key(owner.key), in: name)) }
+      }
+      return core.facts(
+        of: entry, key: Key(key.copied), namespace: namespace.name, owners: owners)
     }
   }
 

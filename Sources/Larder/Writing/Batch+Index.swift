@@ -15,6 +15,7 @@ extension Batch {
     let key = IndexKey.deadline(deadline, entry: slot)
     let deadlines = core.indexes.deadlines
     try change { transaction throws(LMDBError) in try transaction.put([], for: key, in: deadlines) }
+    state.nextDue = min(state.nextDue, UInt64(deadline))
     return deadline
   }
 

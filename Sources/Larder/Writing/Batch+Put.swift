@@ -1,59 +1,66 @@
 import LMDB
 
 extension Batch {
-  /// Stores a value; what the key held before is replaced.
+  /// Stores a value; what the key held before is replaced, and what must leave for it leaves.
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: String, attributes: EntryAttributes
   ) throws(LarderError) {
     try checkKey(key, in: namespace)
     // Everything that can be refused is looked at before anything is changed.
     let rules = (try record(named: namespace)?.rules ?? NamespaceRecord.RuleSet()).effective
-    guard value.count <= rules.largestValue else {
-      throw LarderError(
-        .overLimit,
-        "a value of \(value.count) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
-        hint: "raise the namespace's largest value, or store less")
-    }
+    try checkSize(value.count, rules: rules, namespace: namespace)
     let isLong = key.count > StoredKey.longestShort
-    let fields = try attributes.fields(longKey: isLong ? key.copied : nil)
+    let owners = try owners(attributes.owners)
+    let fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
     let encodedFields = fields.encoded()
     try account(value.count + key.count + encodedFields.count)
     let record = try recordMaking(namespace)
-    let slot = StoredKey.entry(key, in: record.id)
-    var counters = try loadCounters(record.id)
-    let previous = try replaced(at: slot, key: key, counters: &counters)
+    let id = record.id
+    let slot = StoredKey.entry(key, in: id)
+    let previous = try replaced(at: slot, key: key)
+
+    let version = try number(in: id)
+    let isPinned = attributes.isPinned ?? previous?.header.flags.contains(.pinned) ?? false
+    let recordCount = EntryHeader.size + encodedFields.count + value.count
+    let isChunked = try needsChunks(value: value.count, recordCount: recordCount)
+    var flags: EntryHeader.Flags = isLong ? .longKey : []
+    if isPinned { flags.insert(.pinned) }
+    if isChunked { flags.insert(.chunked) }
+    let sequence = isPinned ? 0 : place(of: previous, version: version, rules: rules)
+    let weight = Weight(
+      size: value.count,
+      stored: recordCount + (isChunked ? ChunkedPayload.size : 0),
+      sequence: sequence)
+    try admit(
+      weight, replacing: previous, at: slot, key: key, owners: owners, isChunked: isChunked,
+      record: record, rules: rules, namespace: namespace)
 
     let expires = (attributes.expires ?? rules.expires).deadline(from: now)
     let staleUntil = lateEnd(expires, stale: attributes.stale ?? rules.stale)
-    let version = counters.next
-    counters.next &+= 1
-    var flags: EntryHeader.Flags = isLong ? .longKey : []
-    if attributes.isPinned { flags.insert(.pinned) }
-    let isChunked = core.chunksAbove.map { value.count > $0 } ?? false
-    if isChunked { flags.insert(.chunked) }
     var header = EntryHeader(
       flags: flags, codec: attributes.codec.rawValue, written: now.milliseconds, expires: expires,
       staleUntil: staleUntil, deadline: previous?.header.deadline ?? EntryHeader.never,
-      sequence: previous?.header.sequence ?? version, version: version)
+      sequence: sequence, version: version)
     header.deadline = try index(slot, due: staleUntil, indexed: header.deadline)
-    if previous == nil { try enqueue(slot, sequence: header.sequence, id: record.id) }
+    if let previous, previous.header.flags.contains(.chunked) { try removeChunks(of: previous) }
+    try enqueue(slot, sequence: sequence, before: previous?.header.sequence ?? 0)
     try indexTags(fields.tags, before: previous?.fields.tags ?? [], slot: slot)
+    try indexOwners(owners, before: previous?.owners ?? [], slot: slot)
 
     let payload = isChunked ? ChunkedPayload(of: value).encoded : []
-    let stored = try writeRecord(
+    _ = try writeRecord(
       slot: slot, header: header, fields: encodedFields,
       payload: isChunked ? payload.span : value, key: key)
-    if isChunked { try writeChunks(value, version: version, id: record.id) }
-
-    let storedCount = UInt64(stored + (isChunked ? value.count : 0))
-    counters.entries &+= previous == nil ? 1 : 0
-    counters.bytes &+= UInt64(value.count)
-    counters.stored &+= storedCount
-    state.entries &+= previous == nil ? 1 : 0
-    state.bytes &+= UInt64(value.count)
-    state.stored &+= storedCount
+    if isChunked { try writeChunks(value, version: version, id: id) }
     stamp()
-    self.counters[record.id] = counters
+  }
+
+  /// An overwrite keeps its place in the queue, except where the order is that of writing.
+  private func place(of previous: StoredEntry?, version: UInt64, rules: Rules) -> UInt64 {
+    guard let previous, previous.header.sequence != 0, rules.eviction != .fifo else {
+      return version
+    }
+    return previous.header.sequence
   }
 
   func checkKey(_ key: Span<UInt8>, in namespace: String) throws(LarderError) {
@@ -69,38 +76,25 @@ extension Batch {
       ? expires : max(expires, Timestamp(milliseconds: expires).advanced(by: stale).milliseconds)
   }
 
-  /// Takes the entry that a write replaces out of the counts. One that cannot be kept in place, being damaged or another
-  /// key's, is removed from every index first.
+  /// What a write finds under its key. One that cannot be kept in place, being damaged or another key's, is removed from
+  /// every index first.
   private mutating func replaced(
-    at slot: [UInt8], key: Span<UInt8>, counters: inout NamespaceCounters
+    at slot: [UInt8], key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
+    let id = slot.span.namespaceID
     switch try occupant(of: slot) {
     case .nobody:
       return nil
     case .damaged:
-      counters.removals[.damaged] &+= 1
-      damaged.insert(slot.span.namespaceID)
+      try count(.damaged, in: id)
+      damaged.insert(id)
       return nil
     case .entry(let previous) where previous.has(key):
-      counters.removals[.replaced] &+= 1
-      uncount(previous, &counters)
-      if previous.header.flags.contains(.chunked) { try removeChunks(of: previous) }
       return previous
     case .entry(let other):
-      counters.removals[.replaced] &+= 1
-      self.counters[other.id] = counters
-      try erase(other)
-      counters = try loadCounters(other.id)
+      try remove(other, reason: .replaced)
       return nil
     }
-  }
-
-  /// Takes a value's bytes, but not the entry, out of the counts.
-  private mutating func uncount(_ entry: StoredEntry, _ counters: inout NamespaceCounters) {
-    counters.bytes &-= UInt64(entry.valueCount)
-    counters.stored &-= UInt64(entry.storedCount)
-    state.bytes &-= UInt64(entry.valueCount)
-    state.stored &-= UInt64(entry.storedCount)
   }
 
   /// Writes header, fields and payload under `slot` with the checksum of all; returns the record's length.
@@ -125,14 +119,21 @@ extension Batch {
     return record.count
   }
 
-  private mutating func enqueue(_ slot: [UInt8], sequence: UInt64, id: NamespaceID)
-    throws(LarderError)
-  {
-    let storedKey = Array(slot.dropFirst(4))
-    let key = IndexKey.queue(sequence, in: id)
+  /// Gives an entry its place in the queue; 0 is none.
+  mutating func enqueue(_ slot: [UInt8], sequence: UInt64, before: UInt64) throws(LarderError) {
+    guard sequence != before else { return }
+    let id = slot.span.namespaceID
     let queue = core.indexes.queue
-    try change { transaction throws(LMDBError) in
-      try transaction.put(storedKey, for: key, in: queue)
+    if before != 0 {
+      let key = IndexKey.queue(before, in: id)
+      try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: queue) }
+    }
+    if sequence != 0 {
+      let key = IndexKey.queue(sequence, in: id)
+      let storedKey = Array(slot.dropFirst(4))
+      try change { transaction throws(LMDBError) in
+        try transaction.put(storedKey, for: key, in: queue)
+      }
     }
   }
 }

@@ -7,23 +7,10 @@ extension Batch {
     try count(reason, in: entry.id)
   }
 
-  mutating func count(_ reason: RemovalReason, in id: NamespaceID) throws(LarderError) {
-    var counters = try loadCounters(id)
-    counters.removals[reason] &+= 1
-    self.counters[id] = counters
-  }
-
   /// Removes an entry from every database and every count.
   mutating func erase(_ entry: StoredEntry) throws(LarderError) {
+    try countOut(Weight(entry), of: entry.id)
     try eraseRecords(entry)
-    var counters = try loadCounters(entry.id)
-    counters.entries &-= 1
-    counters.bytes &-= UInt64(entry.valueCount)
-    counters.stored &-= UInt64(entry.storedCount)
-    self.counters[entry.id] = counters
-    state.entries &-= 1
-    state.bytes &-= UInt64(entry.valueCount)
-    state.stored &-= UInt64(entry.storedCount)
   }
 
   /// The same without the counts, for an entry whose namespace was cleared: those have left them already.
@@ -37,6 +24,8 @@ extension Batch {
     try unindex(entry.slot, deadline: entry.header.deadline)
     try indexTags([], before: entry.fields.tags, slot: entry.slot)
     if entry.header.flags.contains(.chunked) { try removeChunks(of: entry) }
+    try indexOwners([], before: entry.owners, slot: entry.slot)
+    try releaseDependents(of: entry.slot)
   }
 
   /// Gives an entry another end. The value and its version stay; the record is written anew, checksum and all.

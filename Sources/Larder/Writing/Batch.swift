@@ -25,6 +25,12 @@ public struct Batch: ~Copyable {
   var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
   /// Removals asked for by reads that this batch carries out; if it fails they are waiting again.
   var removing: [[UInt8]] = []
+  /// The store's limits, once this batch has looked them up.
+  var knownLimits: StoreLimits?
+  /// What the data file's limit leaves; nil without one.
+  var disk: DiskRoom?
+  /// How many pages a write found missing, for which the batch failed.
+  var pagesShort: Int?
   /// Set by a purge, which finds what has expired by itself and counts it.
   var leavesQueue = false
   private var changes = 0
@@ -51,9 +57,14 @@ public struct Batch: ~Copyable {
       let error = LarderError(
         .overLimit, "a batch of \(changes) changes and \(size) bytes is too large",
         hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes")
-      failure = (error, nil)
-      throw error
+      throw fail(error)
     }
+  }
+
+  /// Lets nothing of this batch be committed any more.
+  mutating func fail(_ error: LarderError) -> LarderError {
+    if failure == nil { failure = (error, nil) }
+    return error
   }
 
   /// Writes what was accumulated: each namespace's counters once, and the store's state.
@@ -81,7 +92,7 @@ extension Batch {
     if let record = records[name] { return record }
     let handle = core.handle(for: name)
     // What this batch itself changed in the catalogue may yet be taken back: only what is committed is remembered.
-    let generation = state.generation == storedState.generation ? state.generation : nil
+    let generation = isCatalogueCommitted ? state.generation : nil
     if let generation,
       let known = handle.record.withLock({ $0?.generation == generation ? $0?.record : nil })
     {
@@ -98,6 +109,9 @@ extension Batch {
     records[name] = record
     return record
   }
+
+  /// Whether the catalogue is as it was before this batch: what it says may then be remembered.
+  var isCatalogueCommitted: Bool { state.generation == storedState.generation }
 
   /// The namespace of that name, made if there is none.
   mutating func recordMaking(_ name: String) throws(LarderError) -> NamespaceRecord {

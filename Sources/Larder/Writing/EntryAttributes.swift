@@ -1,27 +1,35 @@
-/// What a write says of an entry besides its key and value.
-package struct EntryAttributes: Sendable {
-  package var codec: CodecID
+/// What a write says of an entry besides its key and value. An overwrite replaces all of it, except the pin.
+public struct EntryAttributes: Sendable {
+  /// What the bytes are, for those who look; a cache says its own.
+  public var codec: CodecID
   /// Nil: the namespace's rule.
-  package var expires: Expiration?
+  public var expires: Expiration?
   /// How long after its expiry it may be served stale; nil: the namespace's rule.
-  package var stale: Duration?
-  package var tags: [String] = []
-  package var owner: Key?
-  package var entityTag: [UInt8]?
-  package var lastModified: [UInt8]?
-  package var metadata: [UInt8]?
-  package var isPinned = false
+  public var stale: Duration?
+  /// At most 200 bytes each.
+  public var tags: [String] = []
+  /// Entries it leaves with the last of; each must be there.
+  public var owners: [Owner] = []
+  /// The validators of the response it was made from, byte for byte.
+  public var entityTag: [UInt8]?
+  public var lastModified: [UInt8]?
+  /// What the writer keeps beside the value.
+  public var metadata: [UInt8]?
+  /// Whether it is kept from being evicted; nil: as what it replaces.
+  public var isPinned: Bool?
 
-  package init(codec: CodecID = .bytes, expires: Expiration? = nil) {
+  public init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec
     self.expires = expires
   }
 
-  func fields(longKey: [UInt8]?) throws(LarderError) -> EntryFields {
+  func fields(
+    longKey: [UInt8]?, owners: [StoredOwner]
+  ) throws(LarderError) -> EntryFields {
     var fields = EntryFields()
     // The whole key comes first, where a read looks for it.
     if let longKey { fields[.key] = longKey }
-    if let owner { fields[.owner] = owner.bytes }
+    fields.replaceAll(.owner, with: owners.map(\.field))
     for tag in tags {
       let bytes = try Self.validated(tag)
       if !fields.tags.contains(bytes) { fields.tags.append(bytes) }

@@ -6,9 +6,11 @@ extension StoreCore {
   static let reclaimedPerWrite = 32
 
   /// One write transaction: what `body` does, the counts, and a bounded share of what waits to be removed.
+  ///
+  /// `body` may run several times, where the disk limit makes room in between.
   func write<Result>(_ body: (inout Batch) throws -> Result) throws(LarderError) -> Result {
     do {
-      return try writeAny(body)
+      return try writeWithinLimit(repeats: true, body)
     } catch let error as LarderError {
       throw error
     } catch let error as LMDBError {
@@ -18,8 +20,8 @@ extension StoreCore {
     }
   }
 
-  /// The same for a caller's closure, whose own errors come back as they are.
-  func writeAny<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
+  /// One transaction, once; the body's own errors come back as they are.
+  func writeOnce<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
     var thrown: (any Error)?
@@ -28,6 +30,9 @@ extension StoreCore {
         let state = try transaction.state()
         var batch = Batch(transaction, state: state, core: self)
         do {
+          guard try batch.openDisk() else {
+            throw OtherFileLimit(limit: try batch.limits.disk)
+          }
           let result = try body(&batch)
           if !batch.leavesQueue { try batch.removeQueued(limit: Self.removalsPerWrite) }
           try batch.reclaim(limit: Self.reclaimedPerWrite)
@@ -40,8 +45,8 @@ extension StoreCore {
         } catch {
           merged = batch.merged
           removing = batch.removing
-          thrown = error
           let cause = batch.failure?.cause
+          thrown = batch.pagesShort.map(NoPages.init) ?? noPages(cause) ?? error
           transaction = batch.release()
           // The layer below learns from its own errors, such as that the map is full.
           throw cause ?? error
@@ -53,9 +58,14 @@ extension StoreCore {
       for (handle, counts) in merged { handle.note(counts, takenBack: true) }
       removals.finish(removing, done: false)
       if let thrown { throw thrown }
-      if let error = error as? LMDBError { throw self.error(error) }
-      throw error
+      guard let error = error as? LMDBError else { throw error }
+      throw noPages(error) ?? self.error(error)
     }
+  }
+
+  /// LMDB found no room within the limit, though the estimate was that there is enough.
+  private func noPages(_ error: LMDBError?) -> NoPages? {
+    error == .mapFull && environment.fileLimit != nil ? NoPages(needed: DiskRoom.kept) : nil
   }
 }
 
@@ -73,6 +83,6 @@ extension Store {
   /// ``Options/patience``. A write inside `body` other than through the batch is a programming error and traps.
   public func write<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
     try checkWritable()
-    return try core.writeAny(body)
+    return try core.writeWithinLimit(repeats: false, body)
   }
 }

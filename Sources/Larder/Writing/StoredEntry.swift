@@ -103,9 +103,23 @@ extension StoredEntry {
         try transaction.value(for: IndexKey.tag(tag, entry: slot), in: indexes.tags) != nil
       else { return false }
     }
+    if header.sequence == 0 { return header.flags.contains(.pinned) }
+    for owner in owners
+    where try transaction.value(for: IndexKey.owner(owner.slot, entry: slot), in: indexes.tags)
+      == nil
+    {
+      return false
+    }
+    if header.sequence == 0 { return header.flags.contains(.pinned) }
     let place = IndexKey.queue(header.sequence, in: id)
     return try transaction.value(for: place, in: indexes.queue)?
       .elementsEqual(storedKey.bytes.span) ?? false
+  }
+
+  /// Whether a record of the tags is one of this entry's: for a tag it carries, or for an owner it has.
+  func isIndexed(under key: [UInt8]) -> Bool {
+    fields.tags.contains { IndexKey.tag($0, entry: slot) == key }
+      || owners.contains { IndexKey.owner($0.slot, entry: slot) == key }
   }
 
   /// Whether the entry is that key's, and not that of another long key with the same stored form.

@@ -45,7 +45,7 @@ extension CommandSpec {
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
       entry.staleUntil.map { .expiry($0) } ?? .null, .text(entry.codec.name),
       .number(Int(clamping: entry.version)), .json(.array(entry.tags.map { .string($0) })),
-      .bool(entry.isPinned), bytes(entry.owner?.bytes), bytes(entry.entityTag),
+      .bool(entry.isPinned), bytes(entry.owners.first?.key.bytes), bytes(entry.entityTag),
       bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,
     ]
   }

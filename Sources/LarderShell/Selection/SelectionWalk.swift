@@ -101,7 +101,7 @@ extension Entry {
   fileprivate var withoutExtras: Entry {
     var entry = self
     entry.tags = []
-    entry.owner = nil
+    entry.owners = []
     entry.entityTag = nil
     entry.lastModified = nil
     entry.metadata = nil

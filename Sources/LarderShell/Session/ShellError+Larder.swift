@@ -15,7 +15,7 @@ extension ShellError {
       case .overLimit: (.overLimit, nil)
       case .exists: (.exists, nil)
       case .noSuchNamespace: (.noSuchNamespace, "namespaces lists them")
-      case .badCursor, .invalidArgument, .unencodable: (.usage, nil)
+      case .badCursor, .invalidArgument, .noSuchOwner, .unencodable: (.usage, nil)
       }
     self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
   }

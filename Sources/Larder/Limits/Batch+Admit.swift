@@ -1,0 +1,150 @@
+import LMDB
+
+extension Batch {
+  /// Refuses a value that no eviction could make room for.
+  mutating func checkSize(_ size: Int, rules: Rules, namespace: String) throws(LarderError) {
+    guard size <= rules.largestValue else {
+      throw LarderError(
+        .overLimit,
+        "a value of \(size) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
+        hint: "raise the namespace's largest value, or store less")
+    }
+    let store = try limits
+    for (limit, owner) in [
+      (rules.limits.bytes, "namespace \(namespace)"), (store.bytes, "the store"),
+    ] {
+      if let limit, size > limit {
+        throw LarderError(
+          .overLimit,
+          "a value of \(size) bytes is larger than all that \(owner) may hold (\(limit) bytes)",
+          hint: "raise the limit, or store less")
+      }
+    }
+    for (limit, owner) in [
+      (rules.limits.entries, "namespace \(namespace)"), (store.entries, "the store"),
+    ]
+    where limit == 0 {
+      throw LarderError(
+        .full, "\(owner) may hold no entry: its limit is 0", hint: "raise the limit")
+    }
+  }
+
+  /// Counts an entry in that is about to be written, in place of `previous`, and makes room for it: in its namespace, and
+  /// in the store.
+  ///
+  /// Throws ``LarderError/Code/full``, with the counts as they were, if too little may leave.
+  mutating func admit(
+    _ weight: Weight, replacing previous: StoredEntry?, at slot: [UInt8], key: Span<UInt8>,
+    owners: [StoredOwner], isChunked: Bool, record: NamespaceRecord, rules: Rules, namespace: String
+  ) throws(LarderError) {
+    let id = record.id
+    if let previous { try countOut(Weight(previous), of: id) }
+    try countIn(weight, of: id)
+    let store = try limits
+    if !rules.limits.isEmpty || store.evicts {
+      var kept: Set<[UInt8]> = [slot]
+      for owner in owners { kept.insert(owner.slot) }
+      for owner in previous?.owners ?? [] { kept.insert(owner.slot) }
+      do throws(LarderError) {
+        try note(weight, isNew: previous == nil, slot: slot, key: key, rules: rules, kept: kept)
+        try makeRoom(in: id, named: namespace, rules: rules, kept: kept)
+        try makeRoomInStore(kept: kept)
+        try makeRoomOnDisk(for: weight, isChunked: isChunked, kept: kept)
+      } catch {
+        try countOut(weight, of: id)
+        if let previous { try countIn(Weight(previous), of: id) }
+        throw error
+      }
+    }
+    if previous != nil { try count(.replaced, in: id) }
+  }
+
+  /// Tells the policy of a new entry.
+  private mutating func note(
+    _ weight: Weight, isNew: Bool, slot: [UInt8], key: Span<UInt8>, rules: Rules,
+    kept: Set<[UInt8]>
+  ) throws(LarderError) {
+    guard isNew, weight.sequence != 0 else { return }
+    let id = slot.span.namespaceID
+    let candidate = Candidate(
+      sequence: weight.sequence, size: UInt64(weight.size),
+      hash: Checksum.of(key, seed: UInt64(id.rawValue)), slot: slot)
+    let request = RoomRequest(cause: .namespace, id: id, limits: rules.limits, kept: kept)
+    _ = try with(rules.eviction, request) { policy, queue throws(LarderError) in
+      try policy.inserted(candidate, into: &queue)
+    }
+  }
+
+  /// Makes room in a namespace for what it counts already: first what has expired leaves, then what its policy chooses.
+  mutating func makeRoom(
+    in id: NamespaceID, named name: String, rules: Rules, kept: Set<[UInt8]>
+  ) throws(LarderError) {
+    guard rules.limits.exceeded(by: try loadCounters(id)) != nil else { return }
+    try removeExpired(in: id, keeping: kept) { batch in
+      batch.counters[id].map { rules.limits.exceeded(by: $0) == nil } ?? true
+    }
+    guard rules.limits.exceeded(by: try loadCounters(id)) != nil else { return }
+    let request = RoomRequest(cause: .namespace, id: id, limits: rules.limits, kept: kept)
+    try evict(rules.eviction, request)
+    let counters = try loadCounters(id)
+    guard rules.limits.exceeded(by: counters) != nil else { return }
+    throw LarderError(
+      .full,
+      "namespace \(name) is full (\(rules.limits.words)), and nothing in it may be evicted"
+        + (rules.eviction == .refuse ? "" : ": \(counters.pinned) entries are pinned"),
+      hint: rules.eviction == .refuse
+        ? "remove entries, raise the limit, or let the namespace evict"
+        : "unpin or remove entries, or raise the limit")
+  }
+
+  /// Removes what has expired, in a namespace or in all, until there is room.
+  mutating func removeExpired(
+    in id: NamespaceID?, keeping kept: Set<[UInt8]>, until hasRoom: (borrowing Batch) -> Bool
+  ) throws(LarderError) {
+    // What only looks due is indexed anew and counts as a round; so the rounds are bounded.
+    for _ in 0..<32 {
+      if hasRoom(self) { return }
+      guard try mayHaveExpired(in: id) else { return }
+      try removeExpired(in: id, limit: 64, keeping: kept)
+    }
+  }
+
+  /// Lets the namespace's policy choose until the request is met or nothing more can leave.
+  @discardableResult
+  mutating func evict(_ eviction: Eviction, _ request: RoomRequest) throws(LarderError) -> Removal {
+    guard eviction != .refuse else { return Removal() }
+    return try with(eviction, request) { policy, queue throws(LarderError) in
+      try policy.makeRoom(in: &queue)
+    }
+  }
+
+  private mutating func with(
+    _ eviction: Eviction, _ request: RoomRequest,
+    _ body: (FIFOPolicy, inout NamespaceQueue) throws(LarderError) -> Void
+  ) throws(LarderError) -> Removal {
+    var queue = NamespaceQueue(self, request)
+    var failure: LarderError?
+    do throws(LarderError) {
+      try body(FIFOPolicy(), &queue)
+    } catch {
+      failure = error
+    }
+    let removal = queue.removal
+    self = queue.release()
+    if let failure { throw failure }
+    return removal
+  }
+}
+
+extension Limits {
+  /// For messages: `20 entries, 1000 bytes`.
+  var words: String {
+    [entries.map { "\($0) entries" }, bytes.map { "\($0) bytes" }].compactMap { $0 }
+      .joined(separator: ", ")
+  }
+}
+
+extension StoreLimits {
+  /// Whether anything may have to leave for them.
+  var evicts: Bool { entries != nil || bytes != nil || disk != nil }
+}

@@ -1,0 +1,86 @@
+import LMDB
+
+extension Batch {
+  /// Looks up, before the first change, what the data file's limit leaves.
+  ///
+  /// - Returns: false if the process keeps to another limit, which must be set right before a transaction can begin.
+  mutating func openDisk() throws(LarderError) -> Bool {
+    let limit = try limits.disk
+    guard limit == core.environment.fileLimit else { return false }
+    guard let limit else { return true }
+    let available = try read { transaction throws(LMDBError) in
+      try transaction.availablePages(upTo: .max, limit: limit)
+    }
+    disk = DiskRoom(limit: limit, pageSize: core.pageSize, available: available)
+    return true
+  }
+
+  /// Whether a value of so many bytes with its header goes into pages of its own, one after the other, or into chunks.
+  ///
+  /// LMDB wants them in a row. Where it may find none the value is cut.
+  mutating func needsChunks(value: Int, recordCount: Int) throws(LarderError) -> Bool {
+    if let least = core.chunksAbove, value > least { return true }
+    guard let disk, value > core.pageSize else { return false }
+    let run = pages(ofRecord: recordCount)
+    let isFirst = disk.spent == 0
+    return try read { transaction throws(LMDBError) in
+      // What LMDB finds after other changes cannot be known; then only room behind the last page is sure.
+      try !transaction.hasRun(
+        of: run, afterTaking: isFirst ? DiskRoom.perEntry * 4 : disk.available, limit: disk.limit)
+    }
+  }
+
+  private func pages(ofRecord count: Int) -> Int {
+    (count + 16 + core.pageSize - 1) / core.pageSize
+  }
+
+  /// Makes room in the data file for an entry: what was cleared goes first, then what has expired, then what the
+  /// namespaces whose turn it is choose, at most twice the entry's bytes and a little.
+  mutating func makeRoomOnDisk(
+    for weight: Weight, isChunked: Bool, kept: Set<[UInt8]>
+  ) throws(LarderError) {
+    guard var room = disk else { return }
+    let needed =
+      isChunked
+      ? weight.size / core.chunkSize + weight.size / (core.chunkSize * 64) + 2
+      : weight.stored > core.pageSize / 2 ? pages(ofRecord: weight.stored) : 1
+    guard needed + DiskRoom.kept <= room.usable else {
+      throw LarderError(
+        .overLimit,
+        "a value of \(weight.size) bytes does not fit into \(core.environment.path), which may have \(room.limit) bytes on disk",
+        hint: "raise the store's disk limit, or store less")
+    }
+    try lowerUse(to: room.usable - needed, for: weight.size, kept: kept)
+    room.spent = (disk?.spent ?? 0) + needed + DiskRoom.perEntry
+    disk = room
+    if room.spent + DiskRoom.kept > room.available {
+      pagesShort = needed
+      throw fail(LarderError(.full, "no room is left on disk"))
+    }
+  }
+
+  /// Whether more pages are used.
+  func isOver(_ pages: Int) -> Bool {
+    do {
+      return try transaction.usedPages(of: core.indexes.all) > pages
+    } catch {
+      // The next change meets the same error and says it.
+      return false
+    }
+  }
+
+  /// Evicts until no more than so many pages are used, or as much has left as may for a write of so many bytes.
+  mutating func lowerUse(to pages: Int, for size: Int, kept: Set<[UInt8]>) throws(LarderError) {
+    guard isOver(pages) else { return }
+    for _ in 0..<16 where state.garbage > 0 && isOver(pages) { _ = try reclaim(limit: 64) }
+    try removeExpired(in: nil, keeping: kept) { batch in !batch.isOver(pages) }
+    guard state.garbage == 0, isOver(pages) else { return }
+    let before = state.bytes
+    // In a store full of small entries no page becomes free before many have left. The reserve bridges that.
+    let isDeep = isOver(pages + (disk?.reserve ?? 0) / 2)
+    let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
+    try giveWay(for: .evictedForDisk, kept: kept) { batch in
+      before &- batch.state.bytes < most && before >= batch.state.bytes && batch.isOver(pages)
+    }
+  }
+}

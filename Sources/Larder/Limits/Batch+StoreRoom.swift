@@ -1,0 +1,89 @@
+import LMDB
+
+extension Batch {
+  /// The limits of the store as a whole.
+  var limits: StoreLimits {
+    mutating get throws(LarderError) {
+      if let knownLimits { return knownLimits }
+      let limits = try settings().limits
+      knownLimits = limits
+      return limits
+    }
+  }
+
+  /// Which limit of the store is exceeded, if any.
+  var exceededStoreLimit: RemovalReason? {
+    guard let limits = knownLimits else { return nil }
+    if let most = limits.entries, state.entries > UInt64(most) { return .evictedForStoreEntries }
+    if let most = limits.bytes, state.bytes > UInt64(most) { return .evictedForStoreBytes }
+    return nil
+  }
+
+  /// Whether bytes count, where a namespace has no limit of its own.
+  var countsStoreBytes: Bool { knownLimits?.bytes != nil || knownLimits?.entries == nil }
+
+  /// Makes room in the store for what it counts already: first what has expired leaves, then what the namespaces whose
+  /// turn it is choose.
+  mutating func makeRoomInStore(kept: Set<[UInt8]>) throws(LarderError) {
+    _ = try limits
+    guard exceededStoreLimit != nil else { return }
+    try removeExpired(in: nil, keeping: kept) { batch in batch.exceededStoreLimit == nil }
+    if let reason = exceededStoreLimit {
+      try giveWay(for: reason, kept: kept) { batch in batch.exceededStoreLimit != nil }
+    }
+    if exceededStoreLimit != nil {
+      throw LarderError(
+        .full,
+        "\(core.environment.path) is full (\(try limits.words)), and nothing in it may be evicted",
+        hint: "remove or unpin entries, raise the limit, or let namespaces evict")
+    }
+  }
+
+  /// Namespaces give way in turn while `goesOn`.
+  mutating func giveWay(
+    for reason: RemovalReason, kept: Set<[UInt8]>, while goesOn: (borrowing Batch) -> Bool
+  ) throws(LarderError) {
+    var members = try evictable()
+    while goesOn(self), let member = core.fairShare.next(among: members) {
+      let counters = try loadCounters(member.id)
+      let limits = try record(named: member.name)?.rules.effective.limits ?? Limits()
+      let request = RoomRequest(
+        cause: .store(exceededStoreLimit ?? reason), id: member.id, limits: limits, left: 1,
+        kept: kept)
+      let removal = counters.entries == 0 ? Removal() : try evict(member.eviction, request)
+      if removal.entries == 0 {
+        members.removeAll { $0.id == member.id }
+      } else {
+        core.fairShare.charge(
+          member.id,
+          share: Double(max(removal.bytes, 1)) / Double(max(counters.bytes, 1)))
+      }
+    }
+  }
+
+  private mutating func evictable() throws(LarderError) -> [FairShare.Member] {
+    if let known = core.fairShare.members(at: state.generation) { return known }
+    var members: [FairShare.Member] = []
+    for name in try names() {
+      guard let record = try record(named: name), record.rules.effective.eviction != .refuse else {
+        continue
+      }
+      members.append(
+        FairShare.Member(
+          name: name, priority: record.rules.effective.priority,
+          eviction: record.rules.effective.eviction, id: record.id))
+    }
+    if isCatalogueCommitted { core.fairShare.remember(members, at: state.generation) }
+    return members
+  }
+}
+
+extension StoreLimits {
+  /// For messages.
+  var words: String {
+    [
+      entries.map { "\($0) entries" }, bytes.map { "\($0) bytes" },
+      disk.map { "\($0) bytes on disk" },
+    ].compactMap { $0 }.joined(separator: ", ")
+  }
+}

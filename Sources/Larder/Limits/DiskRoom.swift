@@ -1,0 +1,47 @@
+import LMDB
+
+/// What a batch may take of a data file with a limit.
+///
+/// A value needs pages, and every change needs copies of those it touches; what they replace is free only for the second
+/// commit after. So a part of the file, the reserve, is kept free of entries: removals always find room in it, and a
+/// value what it needs before those that leave for it have made any.
+struct DiskRoom {
+  /// What the file may have, in bytes and in pages.
+  let limit: Int
+  let pages: Int
+  /// Pages that were free or behind the end when the batch began.
+  let available: Int
+  /// An estimate of how many of them it has taken.
+  var spent = 0
+
+  /// An eighth of the limit, at most 64 MB.
+  static func reserve(of pages: Int, pageSize: Int) -> Int { min(pages / 8, (64 << 20) / pageSize) }
+
+  init(limit: Int, pageSize: Int, available: Int) {
+    self.limit = limit
+    pages = limit / pageSize
+    reserve = Self.reserve(of: pages, pageSize: pageSize)
+    self.available = available
+  }
+
+  let reserve: Int
+  /// How many pages entries may take.
+  var usable: Int { pages - reserve }
+
+  /// Copies of pages that one more entry may need: of the leaves it touches in four trees, and of what is above them.
+  static let perEntry = 4
+  /// Pages that a step of coming down to a lower limit may copy.
+  static let perStep = 512
+  /// What removals and the commit itself find in any case.
+  static let kept = 48
+}
+
+/// Thrown through a batch that found too few pages: what it did is taken back.
+struct NoPages: Error {
+  var needed: Int
+}
+
+/// Thrown before a batch begins, when another process has set another limit for the data file.
+struct OtherFileLimit: Error {
+  var limit: Int?
+}

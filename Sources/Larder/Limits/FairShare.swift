@@ -1,0 +1,56 @@
+import Synchronization
+
+/// Which namespace gives way next when the store is full: those of the lowest priority, each in proportion to what it
+/// holds.
+///
+/// Each namespace has a virtual time that advances by the share of its own bytes that it lost; the one whose time is
+/// earliest gives way. One that was not among them begins at the time of the others, so that nobody pays for the past.
+/// The times are this process's own: every process is fair by itself.
+final class FairShare: Sendable {
+  struct Member {
+    var name: String
+    var priority: Priority
+    var eviction: Eviction
+    var id: NamespaceID
+  }
+
+  private struct Times {
+    var generation: UInt64 = 0
+    var members: [Member] = []
+    var time: [NamespaceID: Double] = [:]
+    var now = 0.0
+  }
+  private let times = Mutex(Times())
+
+  /// The namespaces that can give way, as of a generation of the catalogue.
+  func members(at generation: UInt64) -> [Member]? {
+    times.withLock { $0.generation == generation ? $0.members : nil }
+  }
+
+  func remember(_ members: [Member], at generation: UInt64) {
+    times.withLock { times in
+      times.generation = generation
+      times.members = members
+      let ids = Set(members.map(\.id))
+      times.time = times.time.filter { ids.contains($0.key) }
+    }
+  }
+
+  /// The one among `members` whose turn it is.
+  func next(among members: [Member]) -> Member? {
+    times.withLock { times in
+      let lowest = members.map(\.priority).min()
+      let first = members.filter { $0.priority == lowest }
+        .min { (times.time[$0.id] ?? times.now) < (times.time[$1.id] ?? times.now) }
+      if let first { times.now = max(times.now, times.time[first.id] ?? times.now) }
+      return first
+    }
+  }
+
+  /// A namespace lost `share` of what it held.
+  func charge(_ id: NamespaceID, share: Double) {
+    times.withLock { times in
+      times.time[id] = max(times.time[id] ?? times.now, times.now) + share
+    }
+  }
+}

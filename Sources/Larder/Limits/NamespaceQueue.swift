@@ -1,0 +1,100 @@
+import LMDB
+
+/// The queue of a namespace that makes room, inside a batch: what a policy works on.
+///
+/// It takes the batch over and gives it back when the policy is done.
+struct NamespaceQueue: ~Copyable, EvictionQueue {
+  private(set) var batch: Batch
+  private var request: RoomRequest
+  /// What left.
+  private(set) var removal = Removal()
+
+  init(_ batch: consuming Batch, _ request: RoomRequest) {
+    self.batch = batch
+    self.request = request
+  }
+
+  consuming func release() -> Batch { batch }
+
+  private var counters: NamespaceCounters { batch.counters[request.id] ?? NamespaceCounters() }
+
+  var state: QueueState {
+    get { counters.queue }
+    set { batch.counters[request.id]?.queue = newValue }
+  }
+
+  var entries: UInt64 { counters.entries }
+
+  var isOver: Bool { request.left > 0 && reason != nil }
+
+  private var reason: RemovalReason? {
+    switch request.cause {
+    case .namespace: request.limits.exceeded(by: counters)
+    case .store(let reason): reason
+    }
+  }
+
+  /// Whether bytes count, and not entries.
+  private var countsBytes: Bool {
+    switch (request.limits.entries, request.limits.bytes) {
+    case (nil, nil): batch.countsStoreBytes
+    case (nil, _): true
+    case (_, nil): false
+    case (let most?, let bytes?):
+      // The limit that is nearer, in shares of each.
+      Double(counters.bytes) / Double(max(bytes, 1)) >= Double(counters.entries)
+        / Double(max(most, 1))
+    }
+  }
+
+  func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
+
+  var capacity: UInt64 {
+    countsBytes
+      ? request.limits.bytes.map(UInt64.init) ?? counters.bytes
+      : request.limits.entries.map(UInt64.init) ?? counters.entries
+  }
+
+  var windowCost: UInt64 {
+    countsBytes ? counters.queue.windowBytes : counters.queue.windowEntries
+  }
+
+  mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate? {
+    let newest = request.sparesNewest ? try batch.newestSequence(in: request.id) : nil
+    var sequence = sequence
+    while let found = try batch.queued(from: sequence, in: request.id) {
+      if !request.spared.contains(found.sequence), found.sequence != newest,
+        !request.kept.contains(found.slot)
+      {
+        return found
+      }
+      sequence = found.sequence + 1
+    }
+    return nil
+  }
+
+  mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool {
+    guard let reason else { return false }
+    let before = batch.state
+    guard try batch.evict(candidate, reason: reason, keeping: request.kept) else {
+      request.spared.insert(candidate.sequence)
+      return false
+    }
+    request.left -= 1
+    removal += Removal(
+      entries: Int(before.entries &- batch.state.entries),
+      bytes: Int(before.bytes &- batch.state.bytes))
+    return true
+  }
+}
+
+extension Limits {
+  /// Which limit the usage exceeds, if any.
+  func exceeded(by counters: NamespaceCounters) -> RemovalReason? {
+    if let entries, counters.entries > UInt64(entries) { return .evictedForEntries }
+    if let bytes, counters.bytes > UInt64(bytes) { return .evictedForBytes }
+    return nil
+  }
+
+  var isEmpty: Bool { self == Limits() }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct `The file's limit` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static let limit = 4 << 20
+  private func open(patience: Duration = .seconds(10)) throws -> Environment {
+    try Fixture.open(directory.store, Fixture.options(patience: patience, durability: .temporary))
+  }
+
+  /// Stores values of `size` bytes until there is no room; how many.
+  @discardableResult
+  private func fill(_ environment: Environment, from first: Int = 0, size: Int = 3000) throws
+    -> Int
+  {
+    var stored = first
+    let error = failure {
+      while stored < 1_000_000 {
+        try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: size))
+        stored += 1
+      }
+    }
+    try #require(error == .mapFull)
+    return stored - first
+  }
+
+  /// Removes what ``fill`` stored last, until the removed pages can be used again.
+  private func remove(_ environment: Environment, _ numbers: Range<Int>) throws {
+    for part in numbers.split(maxSplits: .max, whereSeparator: { $0 % 8 == 0 }) {
+      try environment.write { transaction in
+        for number in part { try transaction.remove(Fixture.bytes(number).span, from: .main) }
+      }
+    }
+  }
+
+  @Test func `the map has the limit's size, in whole pages, as soon as it is set`() throws {
+    let environment = try open()
+    #expect(environment.fileLimit == nil)
+    let before = environment.info.mapSize
+    environment.setFileLimit(Self.limit + 4095)
+    #expect(environment.fileLimit == Self.limit + 4095)
+    #expect(environment.info.mapSize == Self.limit)
+    environment.setFileLimit(Self.limit * 2)
+    #expect(environment.info.mapSize == Self.limit * 2)
+    environment.setFileLimit(nil)
+    #expect(environment.fileLimit == nil)
+    #expect(environment.info.mapSize == before)
+  }
+
+  @Test func `is used to the last page but one, and never passed`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    try fill(environment)
+    #expect(environment.fileSize <= Self.limit)
+    #expect(environment.fileSize >= Self.limit - 16 * 4096)
+    #expect(failure { try fill(environment, from: 100_000, size: 100) } == nil)
+    #expect(environment.fileSize <= Self.limit)
+  }
+
+  @Test func `holds whatever is written, replaced and removed`() throws {
+    for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 4) {
+      let store = directory.store + "\(round)"
+      let environment = try Fixture.open(store, Fixture.options(durability: .temporary))
+      let limit = Self.limit + round * 500_003
+      environment.setFileLimit(limit)
+      var churn = Churn(environment, limit: limit, seed: seed + round)
+      try churn.run(300)
+      #expect(try churn.isIntact(), "seed \(seed), round \(round)")
+      let counts = "\(churn.commits) writes, \(churn.refusals) refused"
+      #expect(churn.commits > 100 && churn.refusals > 5, "seed \(seed), round \(round): \(counts)")
+    }
+  }
+
+  @Test func `holds for two processes that write at once`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    let arguments = ["\(Self.limit)", "1", "\(seed)", "300"]
+    let peer = try PeerProcess("churn-in-limit", directory.store, arguments)
+    #expect(peer.line() == "open")
+    try peer.say("go")
+    var churn = Churn(environment, limit: Self.limit, seed: seed)
+    try churn.run(300)
+    #expect(try churn.isIntact(), "seed \(seed)")
+    let counts = try #require(peer.line(within: 60)).split(separator: " ")
+    #expect(counts.last == "true", "seed \(seed): \(counts)")
+    #expect(churn.refusals + (Int(counts[1]) ?? 0) > 40, "seed \(seed): \(churn.refusals) \(counts)")
+    #expect(try peer.end() == 0)
+  }
+
+  @Test func `holds against a stopped reader of another process, which can be named`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    let stored = try fill(environment)
+    try remove(environment, 0..<stored / 2)
+    let peer = try PeerProcess("read", directory.store, ["1"])
+    #expect(peer.line() == "reading")
+    #expect(kill(pid_t(peer.identifier), SIGSTOP) == 0)
+    #expect(try environment.blockingReader() == nil)
+
+    var churn = Churn(environment, limit: Self.limit, author: 1, seed: seed)
+    try churn.run(200)
+    #expect(churn.refusals > 0, "seed \(seed)")
+    try fill(environment, from: 100_000, size: 2000)
+    let reader = try #require(try environment.blockingReader())
+    #expect(reader.process == peer.identifier)
+    #expect(environment.fileSize <= Self.limit)
+
+    #expect(kill(pid_t(peer.identifier), SIGCONT) == 0)
+    #expect(try peer.end() == 0)
+    #expect(try environment.blockingReader() == nil)
+    try remove(environment, stored / 2..<stored)
+    for number in 0..<100 {
+      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 2000))
+    }
+    #expect(try churn.isIntact())
+    #expect(environment.fileSize <= Self.limit)
+  }
+
+  @Test func `below the file's size: the file stops growing at once, and raised it grows`() throws {
+    let environment = try open()
+    for number in 0..<1000 {
+      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 8000))
+    }
+    let pages = environment.info.pages
+    environment.setFileLimit(Self.limit)
+    #expect(environment.info.mapSize == pages * environment.info.pageSize)
+    try fill(environment, from: 10_000, size: 8000)
+    #expect(environment.info.pages == pages)
+    #expect(try environment.value(Fixture.bytes(999)) == Fixture.filling(999, count: 8000))
+
+    environment.setFileLimit(pages * 4096 + Self.limit)
+    #expect(try fill(environment, from: 20_000) > 500)
+    #expect(environment.info.pages > pages)
+    #expect(environment.fileSize <= pages * 4096 + Self.limit)
+    environment.setFileLimit(nil)
+    for number in 30_000..<32_000 {
+      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 8000))
+    }
+    #expect(environment.fileSize > 2000 * 8000)
+  }
+
+  @Test func `does not outlive the environment's end in this process`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    try fill(environment)
+    environment.close()
+    environment.setFileLimit(nil)
+    let anew = try open()
+    #expect(anew.fileLimit == nil)
+    try anew.set([1], Fixture.filling(1, count: 100_000))
+    #expect(anew.fileSize > Self.limit)
+  }
+
+  @Test func `is each process's own, a forked child's too`() throws {
+    let limit = Self.limit
+    let lines = try PeerProcess("fork-with-limit", directory.store, ["\(limit)"]).lines()
+    #expect(
+      lines == [
+        "write forked", "own none", "mapped \(limit / 2)", "child ended 0",
+        "parent \(limit) \(limit)", "map-full true", "anew true",
+      ])
+  }
+}

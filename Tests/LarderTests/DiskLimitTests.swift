@@ -1,0 +1,143 @@
+import Foundation
+import LMDB
+import Testing
+
+@testable import Larder
+
+struct DiskLimitTests {
+  private func open(_ path: String, disk: Int?) throws -> Store {
+    var options = Store.Options()
+    options.flushes = false
+    options.limits = disk.map { StoreLimits(disk: $0) }
+    return try Store(at: path + "/store", options: options)
+  }
+
+  private func fileSize(_ store: Store) -> Int { store.core.environment.fileSize }
+
+  @Test func `the data file never grows beyond its limit`() throws {
+    try withDirectory { path in
+      let seed = Int.random(in: 0..<1_000_000)
+      var dice = Dice(seed: seed)
+      let store = try open(path, disk: 4_000_000)
+      let notes = store.namespace("notes")
+      for _ in 0..<1500 {
+        let sizes = [dice.roll(0..<300), dice.roll(0..<5000), dice.roll(0..<60_000)]
+        try notes.set(
+          [UInt8](repeating: 1, count: sizes[dice.roll(0..<3)]), for: "\(dice.roll(0..<100_000))")
+        if dice.chance(5) { try notes.remove("\(dice.roll(0..<100_000))") }
+        #expect(fileSize(store) <= 4_000_000, "LARDER_TEST_SEED=\(seed)")
+      }
+      #expect(try notes.removals[.evictedForDisk] > 100)
+      #expect(try notes.facts()!.bytes > 1_500_000)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test(arguments: [1, 4, 16])
+  func `a large value evicts at most twice its bytes and a megabyte`(megabytes: Int) throws {
+    try withDirectory { path in
+      let store = try open(path, disk: 64_000_000)
+      let notes = store.namespace("notes")
+      for start in stride(from: 0, to: 12_000, by: 100) {
+        for index in start..<start + 100 {
+          try notes.set([UInt8](repeating: 1, count: 6000), for: "\(index)")
+        }
+      }
+      let before = try notes.facts()!
+      #expect(before.bytes > 35_000_000)
+      let value = [UInt8](repeating: 2, count: megabytes * 1_000_000)
+      try notes.set(value, for: "large")
+      let after = try notes.facts()!
+      let evicted = before.bytes + value.count - after.bytes
+      #expect(evicted <= 2 * value.count + 1_000_000)
+      #expect(fileSize(store) <= 64_000_000)
+      #expect(try notes.bytes("large") == value)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `a value that cannot fit is refused with both sizes and costs nothing`() throws {
+    try withDirectory { path in
+      let store = try open(path, disk: 4_000_000)
+      let notes = store.namespace("notes")
+      for index in 0..<100 { try notes.set([UInt8](repeating: 1, count: 10_000), for: "\(index)") }
+      let error = #expect(throws: LarderError.self) {
+        try notes.set([UInt8](repeating: 1, count: 4_000_000), for: "large")
+      }
+      #expect(error?.code == .overLimit && error?.message.contains("4000000 bytes on disk") == true)
+      #expect(try notes.count() == 100)
+      #expect(try notes.removals.evicted == 0)
+      try store.close()
+    }
+  }
+
+  @Test func `a reader that does not end makes writes fail by its name, and nothing is evicted`()
+    throws
+  {
+    try withDirectory { path in
+      let store = try open(path, disk: 4_000_000)
+      let notes = store.namespace("notes")
+      for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
+      let peer = try OtherProcess("larder-hold", path + "/store")
+      #expect(peer.line() == "holding")
+      var (error, written) = (LarderError?.none, 0)
+      while error == nil, written < 2000 {
+        do {
+          try notes.set([UInt8](repeating: 2, count: 5000), for: "new \(written)")
+          written += 1
+        } catch let caught as LarderError {
+          error = caught
+        }
+      }
+      #expect(error?.code == .full)
+      #expect(error?.message.contains("process \(peer.identifier)") == true, "\(error as Any)")
+      let before = try store.statistics()
+      for attempt in 0..<20 {
+        #expect(
+          failure { try notes.set([UInt8](repeating: 3, count: 50_000), for: "more \(attempt)") }
+            == .full)
+      }
+      let after = try store.statistics()
+      #expect(before.entries == after.entries && before.bytes == after.bytes)
+      #expect(fileSize(store) <= 4_000_000)
+      // What removes finds room in the reserve.
+      #expect(try notes.remove("new \(written - 1)"))
+      #expect(try notes.clear().entries > 0)
+      try peer.endInput()
+      #expect(peer.line() == nil)
+      for index in 0..<600 { try notes.set([UInt8](repeating: 4, count: 5000), for: "\(index)") }
+      #expect(fileSize(store) <= 4_000_000)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `a limit can be set below the file, raised and lifted, and binds other processes`()
+    throws
+  {
+    try withDirectory { path in
+      let store = try open(path, disk: nil)
+      let notes = store.namespace("notes")
+      for index in 0..<1000 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }
+      let size = fileSize(store)
+      #expect(size > 8_000_000)
+      try store.declare(StoreLimits(disk: 5_000_000))
+      let peer = try OtherProcess("larder-fill", path + "/store", "500", "8000")
+      #expect(peer.line() == "done")
+      for index in 0..<500 { try notes.set([UInt8](repeating: 2, count: 8000), for: "b\(index)") }
+      // A file without free pages has to grow by a few before anything can be removed from it.
+      #expect(fileSize(store) <= size + 2_000_000)
+      #expect(try notes.facts()!.bytes < 5_000_000)
+      try store.declare(StoreLimits(disk: 20_000_000))
+      for index in 0..<3000 { try notes.set([UInt8](repeating: 2, count: 8000), for: "c\(index)") }
+      #expect(fileSize(store) <= 20_000_000 && fileSize(store) > 15_000_000)
+      try store.declare(StoreLimits())
+      for index in 0..<3000 { try notes.set([UInt8](repeating: 2, count: 8000), for: "d\(index)") }
+      #expect(fileSize(store) > 25_000_000)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct DueTests {
+  private func state(_ store: Store) throws -> StoreState { try store.core.beginRead().state() }
+
+  private func removeExpired(
+    _ store: Store, in namespace: Namespace? = nil, limit: Int
+  ) throws -> Removal {
+    let id = try namespace?.id
+    return try store.core.write { batch in
+      batch.leavesQueue = true
+      return try batch.removeExpired(in: id, limit: limit)
+    }
+  }
+
+  private func mayHaveExpired(_ store: Store, in namespace: Namespace? = nil) throws -> Bool {
+    let id = try namespace?.id
+    return try store.core.write { batch in try batch.mayHaveExpired(in: id) }
+  }
+
+  @Test func `the store knows the earliest deadline of all namespaces`() throws {
+    try withStore { store, clock in
+      let never = UInt64(EntryHeader.never)
+      let start = clock.now
+      let moment = { UInt64(start.advanced(by: .seconds($0)).milliseconds) }
+      #expect(try state(store).nextDue == never)
+      try store.namespace("a").set("v", for: "ever")
+      #expect(try state(store).nextDue == never)
+      try store.namespace("b").set("v", for: "k", expires: .after(.seconds(20)))
+      #expect(try state(store).nextDue == moment(20))
+      try store.namespace("a").set("v", for: "k", expires: .after(.seconds(10)))
+      try store.namespace("c").set("v", for: "k", expires: .after(.seconds(30)))
+      #expect(try state(store).nextDue == moment(10))
+      // A removal leaves it too early, until a purge that has reason to look sets it right.
+      try store.namespace("a").remove("k")
+      try store.purge()
+      #expect(try state(store).nextDue == moment(10))
+      clock.advance(by: .seconds(10))
+      #expect(try store.purge() == Removal())
+      #expect(try state(store).nextDue == moment(20))
+      clock.advance(by: .seconds(20))
+      #expect(try store.purge().entries == 2)
+      #expect(try state(store).nextDue == never)
+    }
+  }
+
+  @Test func `a purge lowers the next deadline for what it indexes anew`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k", expires: .after(.seconds(1)))
+      try notes.touch("k", expires: .after(.seconds(5)))
+      let end = UInt64(clock.now.advanced(by: .seconds(5)).milliseconds)
+      clock.advance(by: .seconds(1))
+      #expect(try store.purge() == Removal())
+      #expect(try state(store).nextDue == end)
+      #expect(try notes.header("k").deadline == Int64(end))
+      clock.advance(by: .seconds(4))
+      #expect(try store.purge().entries == 1)
+    }
+  }
+
+  @Test func `a store from before there was a next deadline is purged all the same`() throws {
+    try withStore { store, clock in
+      try store.namespace("notes").set("v", for: "k", expires: .after(.seconds(1)))
+      try store.tamper { transaction, _ in
+        let state = try transaction.state().encoded
+        try transaction.put(Array(state.prefix(72)), for: CatalogueKey.state, in: .main)
+      }
+      #expect(try state(store).nextDue == 0)
+      try store.purge()
+      #expect(try state(store).nextDue == UInt64(clock.now.milliseconds) + 1000)
+      clock.advance(by: .seconds(1))
+      #expect(try store.purge().entries == 1)
+    }
+  }
+
+  @Test func `a purge goes from namespace to namespace in batches`() throws {
+    try withStore { store, clock in
+      // Some all due, some partly, some not at all, some that never expire.
+      var due = 0
+      for index in 0..<40 {
+        let namespace = store.namespace("n\(index)")
+        try store.write { batch in
+          for number in 0..<100 {
+            let isDue = index % 4 == 0 || index % 4 == 1 && number < 37
+            due += isDue ? 1 : 0
+            try batch.set(
+              "v", for: number, in: namespace,
+              expires: index % 4 == 3 ? .never : .after(isDue ? .seconds(1) : .hours(1)))
+          }
+        }
+      }
+      clock.advance(by: .seconds(1))
+      #expect(try store.purge().entries == due)
+      let left = try store.namespaces().map(\.entries)
+      #expect(left.reduce(0, +) == 4000 - due)
+      #expect(try store.purge() == Removal())
+      clock.advance(by: .hours(1))
+      #expect(try store.purge().entries == 4000 - due - 1000)
+    }
+  }
+
+  @Test func `a namespace's purge looks at its own records alone`() throws {
+    try withStore { store, clock in
+      let many = store.namespace("many")
+      let few = store.namespace("few")
+      try store.write { batch in
+        for number in 0..<3000 {
+          try batch.set("v", for: number, in: many, expires: .after(.seconds(1)))
+        }
+        try batch.set("v", for: "k", in: few, expires: .after(.seconds(2)))
+      }
+      clock.advance(by: .seconds(2))
+      let before = try store.statistics().file.transaction
+      #expect(try few.purge().entries == 1)
+      #expect(try store.statistics().file.transaction - before == 1)
+      #expect(try many.count() == 3000)
+    }
+  }
+
+  @Test func `a writer removes what has expired in its namespace, at most as much as it looks at`()
+    throws
+  {
+    try withStore { store, clock in
+      for name in ["a", "b", "c"] {
+        for number in 0..<10 {
+          try store.namespace(name).set(
+            "vv", for: number, expires: number < 6 ? .after(.seconds(number)) : .after(.hours(1)))
+        }
+      }
+      let b = store.namespace("b")
+      #expect(try removeExpired(store, in: store.namespace("a"), limit: 5).entries == 1)
+      clock.advance(by: .seconds(10))
+      #expect(try mayHaveExpired(store, in: b))
+      #expect(try removeExpired(store, in: b, limit: 4) == Removal(entries: 4, bytes: 8))
+      #expect(try removeExpired(store, in: b, limit: 4) == Removal(entries: 2, bytes: 4))
+      #expect(try !mayHaveExpired(store, in: b))
+      #expect(try mayHaveExpired(store))
+      #expect(try removeExpired(store, in: b, limit: 4) == Removal())
+      #expect(try b.removals[.expired] == 6)
+      #expect(try store.namespaces().map(\.entries) == [9, 4, 10])
+      #expect(try removeExpired(store, limit: 7).entries == 7)
+      #expect(try removeExpired(store, limit: 7).entries == 4)
+      #expect(try removeExpired(store, limit: 7) == Removal())
+      #expect(try !mayHaveExpired(store))
+      #expect(try store.namespaces().map(\.entries) == [4, 4, 4])
+    }
+  }
+
+  @Test func `what lives on is indexed anew by the writer that met it`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      for number in 0..<6 {
+        try notes.set("v", for: number, expires: .after(.seconds(1)))
+        if number < 5 { try notes.touch(number, expires: .after(.seconds(10))) }
+      }
+      clock.advance(by: .seconds(1))
+      #expect(try removeExpired(store, in: notes, limit: 3) == Removal())
+      #expect(try mayHaveExpired(store, in: notes))
+      #expect(try removeExpired(store, in: notes, limit: 3).entries == 1)
+      #expect(try !mayHaveExpired(store, in: notes))
+      clock.advance(by: .seconds(9))
+      #expect(try removeExpired(store, in: notes, limit: 10).entries == 5)
+    }
+  }
+
+  @Test func `records of a cleared namespace are not counted as expired, and go with its garbage`()
+    throws
+  {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      for number in 0..<100 { try notes.set("v", for: number, expires: .after(.seconds(1))) }
+      try notes.clear()
+      clock.advance(by: .seconds(1))
+      #expect(try removeExpired(store, limit: 10) == Removal())
+      #expect(try store.purge() == Removal())
+      #expect(try store.keys(in: \.deadlines) == [])
+      #expect(try notes.removals[.expired] == 0)
+    }
+  }
+}

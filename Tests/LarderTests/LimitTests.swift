@@ -1,0 +1,224 @@
+import Testing
+
+@testable import Larder
+
+struct LimitTests {
+  @Test func `a namespace never holds more entries than it may`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 20), eviction: .fifo), for: "notes")
+      for index in 0..<50 {
+        try notes.set("x", for: "\(index)")
+        #expect(try notes.count() == min(index + 1, 20))
+      }
+      #expect(
+        try notes.keysByPages(of: 50).map(\.description).sorted() == (30..<50).map { "\($0)" })
+      #expect(try notes.removals[.evictedForEntries] == 30)
+    }
+  }
+
+  @Test func `a namespace never holds more bytes than it may`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(bytes: 1000), eviction: .fifo), for: "notes")
+      for index in 0..<50 {
+        try notes.set([UInt8](repeating: 1, count: index * 7), for: "\(index)")
+        #expect(try notes.facts()!.bytes <= 1000)
+        #expect(try notes.contains("\(index)"))
+      }
+      #expect(try notes.removals[.evictedForBytes] > 0)
+    }
+  }
+
+  @Test func `a value larger than all that the namespace may hold is refused and costs nothing`()
+    throws
+  {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
+      try notes.set("here", for: "a")
+      let error = #expect(throws: LarderError.self) {
+        try notes.set([UInt8](repeating: 1, count: 101), for: "b")
+      }
+      #expect(error?.code == .overLimit)
+      #expect(
+        error?.message.contains("101 bytes") == true && error?.message.contains("100 bytes") == true
+      )
+      #expect(try notes.text("a") == "here")
+    }
+  }
+
+  @Test func `an overwrite that grows makes others leave and not itself`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
+      for key in ["a", "b", "c", "d"] { try notes.set([UInt8](repeating: 1, count: 25), for: key) }
+      try notes.set([UInt8](repeating: 2, count: 60), for: "a")
+      #expect(try notes.bytes("a")?.count == 60)
+      #expect(try notes.facts()!.bytes <= 100)
+      try notes.set([UInt8](repeating: 2, count: 100), for: "a")
+      #expect(try notes.count() == 1)
+    }
+  }
+
+  @Test func `a namespace that refuses keeps what it has`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 2), eviction: .refuse), for: "notes")
+      try notes.set("1", for: "a")
+      try notes.set("2", for: "b", expires: .after(.seconds(1)))
+      #expect(failure { try notes.set("3", for: "c") } == .full)
+      try notes.set("4", for: "a")
+      #expect(try notes.text("a") == "4" && notes.text("b") == "2")
+      clock.advance(by: .seconds(1))
+      try notes.set("3", for: "c")
+      #expect(try notes.removals[.expired] == 1 && notes.removals.evicted == 0)
+    }
+  }
+
+  @Test func `what has expired leaves before anything is evicted`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 10), eviction: .fifo), for: "notes")
+      for index in 0..<9 { try notes.set("x", for: "\(index)") }
+      try notes.set("x", for: "short", expires: .after(.seconds(1)))
+      clock.advance(by: .seconds(1))
+      try notes.set("x", for: "new")
+      #expect(try notes.count() == 10 && notes.contains("0"))
+      #expect(try notes.removals.evicted == 0)
+    }
+  }
+
+  @Test func `a pinned entry is never evicted, and an overwrite keeps the pin`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 3), eviction: .fifo), for: "notes")
+      try notes.set("x", for: "pinned")
+      #expect(try notes.pin("pinned"))
+      #expect(try !notes.pin("absent"))
+      try notes.set("y", for: "pinned")
+      for index in 0..<20 { try notes.set("x", for: "\(index)") }
+      #expect(try notes.text("pinned") == "y" && notes.entry(for: "pinned")!.isPinned)
+      #expect(try notes.count() == 3)
+      #expect(try notes.unpin("pinned"))
+      for index in 20..<23 { try notes.set("x", for: "\(index)") }
+      #expect(try !notes.contains("pinned"))
+    }
+  }
+
+  @Test func `a namespace full of pinned entries says so and loses nothing`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 2)), for: "notes")
+      for key in ["a", "b"] {
+        try notes.set("x", for: key)
+        try notes.pin(key)
+      }
+      let error = #expect(throws: LarderError.self) { try notes.set("x", for: "c") }
+      #expect(error?.code == .full && error?.message.contains("2 entries are pinned") == true)
+      #expect(try notes.count() == 2)
+      try store.write { batch in
+        #expect(failure { try batch.set("x", for: "c", in: notes) } == .full)
+        try batch.set("z", for: "a", in: notes)
+      }
+      #expect(try notes.text("a") == "z")
+    }
+  }
+
+  @Test func `a lowered limit holds when the call returns and a raised one lets more in`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for index in 0..<5000 { try batch.set("x", for: "\(index)", in: notes) }
+      }
+      try store.declare(Rules(limits: Limits(entries: 100), eviction: .fifo), for: "notes")
+      #expect(try notes.count() == 100)
+      #expect(try notes.facts()!.declared.limits == Limits(entries: 100))
+      try store.override(Rules.Overrides(limits: Limits(entries: 10)), for: "notes")
+      #expect(try notes.count() == 10 && notes.facts()!.rules.limits.entries == 10)
+      try store.override(
+        Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
+      for index in 0..<200 { try notes.set("x", for: "new \(index)") }
+      #expect(try notes.count() == 210)
+      try store.override(Rules.Overrides(), for: "notes")
+      #expect(try notes.count() == 100)
+      #expect(try notes.contains("new 199"))
+    }
+  }
+
+  @Test func `a limit below what is pinned holds what was reached and says so`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      for index in 0..<10 {
+        try notes.set("x", for: "\(index)")
+        if index < 5 { try notes.pin("\(index)") }
+      }
+      #expect(
+        failure { try store.declare(Rules(limits: Limits(entries: 3)), for: "notes") } == .full)
+      // The newest stays as well.
+      #expect(try notes.count() == 6 && notes.facts()!.rules.limits.entries == 6)
+    }
+  }
+
+  @Test func `a limit of none keeps nothing`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set("x", for: "a")
+      try store.declare(Rules(limits: Limits(entries: 0)), for: "notes")
+      #expect(try notes.count() == 0)
+      #expect(failure { try notes.set("x", for: "a") } == .full)
+    }
+  }
+
+  @Test func `the store's limits bind all namespaces and each gives way by what it holds`() throws {
+    try withStore { store, _ in
+      try store.declare(StoreLimits(entries: 1000))
+      let names = ["a", "b", "c"]
+      for name in names { try store.declare(Rules(eviction: .fifo), for: name) }
+      let shares = [600, 300, 100]
+      for (name, share) in zip(names, shares) {
+        for index in 0..<share { try store.namespace(name).set("x", for: "\(index)") }
+      }
+      try store.declare(Rules(eviction: .fifo), for: "new")
+      for index in 0..<500 { try store.namespace("new").set("x", for: "\(index)") }
+      let held = try names.map { try store.namespace($0).count() }
+      #expect(try store.statistics().entries == 1000)
+      // In proportion: two to one, six to one.
+      #expect(abs(held[0] - 2 * held[1]) < 20 && abs(held[0] - 6 * held[2]) < 40, "\(held)")
+    }
+  }
+
+  @Test func `a lower priority gives way first`() throws {
+    try withStore { store, _ in
+      try store.declare(StoreLimits(entries: 100))
+      try store.declare(Rules(priority: .high), for: "high")
+      try store.declare(Rules(priority: .low), for: "low")
+      for index in 0..<50 {
+        try store.namespace("high").set("x", for: "\(index)")
+        try store.namespace("low").set("x", for: "\(index)")
+      }
+      for index in 0..<60 { try store.namespace("normal").set("x", for: "\(index)") }
+      #expect(try store.namespace("low").count() == 0 && store.namespace("high").count() == 50)
+      #expect(try store.namespace("normal").count() == 50)
+    }
+  }
+
+  @Test func `the limits of a store are kept in it and given at opening`() throws {
+    try withDirectory { path in
+      var options = Store.Options()
+      options.limits = StoreLimits(entries: 5)
+      var store = try Store(at: path + "/store", options: options)
+      for index in 0..<10 { try store.namespace("a").set("x", for: "\(index)") }
+      try store.close()
+      store = try Store(at: path + "/store")
+      try store.namespace("a").set("x", for: "another")
+      #expect(try store.namespace("a").count() == 5)
+      #expect(try store.limits().effective.entries == 5)
+      try store.override(StoreLimits(entries: Limits.unlimited))
+      try store.namespace("a").set("x", for: "one more")
+      #expect(try store.namespace("a").count() == 6)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+}

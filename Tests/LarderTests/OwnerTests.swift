@@ -1,0 +1,118 @@
+import Testing
+
+@testable import Larder
+
+struct OwnerTests {
+  private func image(of owners: [Owner]) -> EntryAttributes {
+    var attributes = EntryAttributes()
+    attributes.owners = owners
+    return attributes
+  }
+
+  @Test(arguments: ["removed", "expired", "evicted"])
+  func `what belongs to an entry leaves with it`(how: String) throws {
+    try withStore { store, clock in
+      let articles = store.namespace("articles")
+      let images = store.namespace("images")
+      try store.declare(Rules(limits: Limits(entries: 2), eviction: .fifo), for: "articles")
+      try articles.set("text", for: "1", expires: .after(.seconds(10)))
+      for index in 0..<3 {
+        try images.set([1, 2, 3], for: "1/\(index)", image(of: [Owner(Key("1"), in: "articles")]))
+      }
+      try images.set([4], for: "alone")
+      #expect(try images.entry(for: "1/0")!.owners == [Owner(Key("1"), in: "articles")])
+      switch how {
+      case "removed": #expect(try articles.remove("1"))
+      case "expired":
+        clock.advance(by: .seconds(10))
+        #expect(try store.purge().entries == 1)
+      default:
+        try articles.set("text", for: "2")
+        try articles.set("text", for: "3")
+      }
+      #expect(try images.keysByPages(of: 10) == [Key("alone")])
+      #expect(try images.removals[.orphaned] == 3)
+    }
+  }
+
+  @Test func `an image of two articles leaves with the last`() throws {
+    try withStore { store, _ in
+      let articles = store.namespace("articles")
+      let images = store.namespace("images")
+      for key in ["1", "2"] { try articles.set("text", for: key) }
+      let owners = ["1", "2"].map { Owner(Key($0), in: "articles") }
+      try images.set([1], for: "shared", image(of: owners))
+      try articles.remove("1")
+      #expect(try images.entry(for: "shared")!.owners == [owners[1]])
+      try store.rename("articles", to: "pages")
+      #expect(try images.entry(for: "shared")!.owners == [Owner(Key("2"), in: "pages")])
+      try store.namespace("pages").remove("2")
+      #expect(try !images.contains("shared"))
+    }
+  }
+
+  @Test func `an image is never evicted alone: its article leaves with all that is its`() throws {
+    try withStore { store, _ in
+      let articles = store.namespace("articles")
+      let images = store.namespace("images")
+      try store.declare(Rules(limits: Limits(entries: 6), eviction: .fifo), for: "images")
+      for article in 0..<4 {
+        try articles.set("text", for: "\(article)")
+        for index in 0..<3 {
+          try images.set(
+            [1], for: "\(article)/\(index)", image(of: [Owner(Key("\(article)"), in: "articles")]))
+        }
+      }
+      #expect(try articles.keysByPages(of: 9).map(\.description) == ["2", "3"])
+      #expect(try images.count() == 6)
+    }
+  }
+
+  @Test func `an image does not push out its own article, nor one that is pinned`() throws {
+    try withStore { store, _ in
+      let articles = store.namespace("articles")
+      let images = store.namespace("images")
+      try store.declare(Rules(limits: Limits(entries: 2)), for: "images")
+      try articles.set("text", for: "1")
+      try articles.set("text", for: "2")
+      let first = Owner(Key("1"), in: "articles")
+      let second = Owner(Key("2"), in: "articles")
+      for index in 0..<2 { try images.set([1], for: "1/\(index)", image(of: [first])) }
+      #expect(failure { try images.set([1], for: "1/2", image(of: [first])) } == .full)
+      try articles.pin("1")
+      #expect(failure { try images.set([1], for: "2/0", image(of: [second])) } == .full)
+      #expect(try images.count() == 2 && articles.count() == 2)
+      try articles.unpin("1")
+      try images.set([1], for: "2/0", image(of: [second]))
+      #expect(try images.count() == 1 && articles.count() == 1)
+    }
+  }
+
+  @Test func `an owner must be there`() throws {
+    try withStore { store, _ in
+      let images = store.namespace("images")
+      #expect(
+        failure { try images.set([1], for: "a", image(of: [Owner(Key("1"), in: "articles")])) }
+          == .noSuchOwner)
+      let facts = try images.facts()
+      #expect(facts == nil)
+    }
+  }
+
+  @Test func `what belonged to cleared entries leaves when they are reclaimed`() throws {
+    try withStore { store, _ in
+      let articles = store.namespace("articles")
+      let images = store.namespace("images")
+      for article in 0..<100 {
+        try articles.set("text", for: "\(article)")
+        try images.set(
+          [1], for: "\(article)", image(of: [Owner(Key("\(article)"), in: "articles")]))
+      }
+      try articles.clear()
+      try articles.set("text", for: "5")
+      try store.purge()
+      #expect(try images.count() == 0)
+      #expect(try articles.count() == 1)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Larder
+
+extension Peer {
+  /// Writes, removes and changes limits at random in namespaces a, b and c, so many times from a seed.
+  func changeWithinLimits() throws {
+    let opened = try Store(at: store)
+    var state = UInt64(argument(0))
+    func roll(_ range: Range<Int>) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return range.lowerBound + Int(state >> 33) % range.count
+    }
+    Peer.say("open")
+    var refused = 0
+    for _ in 0..<argument(1) {
+      let name = ["a", "b", "c"][roll(0..<3)]
+      let notes = opened.namespace(name)
+      do throws(any Error) {
+        switch roll(0..<100) {
+        case 0..<75:
+          try notes.set([UInt8](repeating: 1, count: roll(0..<300)), for: "\(roll(0..<80))")
+        case 75..<85: try notes.remove("\(roll(0..<80))")
+        case 85..<92:
+          try opened.declare(
+            Rules(limits: Limits(entries: roll(3..<40), bytes: roll(300..<4000))), for: name)
+        case 92..<95: try opened.declare(StoreLimits(entries: roll(10..<90)))
+        default: try notes.clear()
+        }
+      } catch let error as LarderError where error.code == .full || error.code == .overLimit {
+        refused += 1
+      }
+    }
+    try opened.close()
+    Peer.say("done \(refused)")
+  }
+}
+
+extension Peer {
+  /// Keeps a moment of the store until the input ends.
+  func holdMoment() throws {
+    let opened = try Store(at: store)
+    try opened.read { _ in
+      Peer.say("holding")
+      waitForEndOfInput()
+    }
+    try opened.close()
+  }
+
+  /// Writes so many entries of so many bytes.
+  func fillStore() throws {
+    let opened = try Store(at: store)
+    let notes = opened.namespace("notes")
+    for index in 0..<argument(0) {
+      try notes.set([UInt8](repeating: 9, count: argument(1)), for: "peer \(index)")
+    }
+    try opened.close()
+    Peer.say("done")
+  }
+}
