@@ -87,7 +87,8 @@ import Testing
     #expect(try churn.isIntact(), "seed \(seed)")
     let counts = try #require(peer.line(within: 60)).split(separator: " ")
     #expect(counts.last == "true", "seed \(seed): \(counts)")
-    #expect(churn.refusals + (Int(counts[1]) ?? 0) > 40, "seed \(seed): \(churn.refusals) \(counts)")
+    #expect(
+      churn.refusals + (Int(counts[1]) ?? 0) > 40, "seed \(seed): \(churn.refusals) \(counts)")
     #expect(try peer.end() == 0)
   }
 

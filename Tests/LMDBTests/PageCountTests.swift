@@ -127,7 +127,8 @@ import Testing
       } else {
         try churn.run(6)
       }
-      let size = Int.random(in: 2100..<4096 << Int.random(in: 1...6, using: &random), using: &random)
+      let size = Int.random(
+        in: 2100..<4096 << Int.random(in: 1...6, using: &random), using: &random)
       let isTight = environment.info.pages + size / 4096 + 3 > Self.limit / 4096
       let (promised, found) = try lookForRun(environment, size: size)
       #expect(promised == found, "seed \(seed), round \(round), \(size)")
@@ -192,7 +193,8 @@ import Testing
             value.span, for: [UInt8(number)].span, in: environment.databases[0])
         }
         #expect(
-          try transaction.statistics(of: environment.databases[0]).pages == (taken > 0 ? taken + 1 : 0))
+          try transaction.statistics(of: environment.databases[0]).pages
+            == (taken > 0 ? taken + 1 : 0))
         let value = Fixture.filling(1, count: pages * 4096 - 16)
         let error = failure {
           try transaction.put(value.span, for: [255].span, in: environment.databases[0])

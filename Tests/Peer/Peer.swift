@@ -36,6 +36,7 @@ import LMDB
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "power": { try $0.power() },
+    "rate": { try $0.rate() },
     "read": { try $0.read() },
     "write": { try $0.writeEntries() },
   ]

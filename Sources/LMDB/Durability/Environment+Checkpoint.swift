@@ -84,9 +84,22 @@ extension Environment {
     if isOpen, checkpoints.state.withLock({ $0.unsavedSince == nil }) { checkpoints.move(to: nil) }
   }
 
-  /// Makes everything committed so far survive a power cut. Writers wait only while it begins.
-  func checkpoint() throws(LMDBError) {
-    guard let checkpoints else { return }
+  /// Whether this process itself keeps pages from being used again that were freed since its last checkpoint.
+  package var hasOutdatedPin: Bool {
+    guard let pin = checkpoints?.state.withLock({ $0.pin?.id }) else { return false }
+    return pin < meta.lastTransaction
+  }
+
+  /// How long other processes may take to move or end their pins.
+  var timeForCheckpoints: Duration {
+    guard durability == .grouped, let checkpoints else { return .zero }
+    return .milliseconds(3 * checkpoints.interval)
+  }
+
+  /// At the level grouped, makes everything committed so far survive a power cut, and the pages used again that were
+  /// freed before. Writers wait only while it begins.
+  package func checkpoint() throws(LMDBError) {
+    guard durability == .grouped, let checkpoints else { return }
     let begun: Checkpoint
     do {
       writer.enter()

@@ -21,7 +21,11 @@ extension StoreCore {
   }
 
   /// One transaction, once; the body's own errors come back as they are.
-  func writeOnce<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
+  ///
+  /// - Parameter asksForCheckpoint: throw ``CheckpointWanted`` instead of beginning where one would give back pages.
+  func writeOnce<Result>(
+    asksForCheckpoint: Bool = false, _ body: (inout Batch) throws -> Result
+  ) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
     var thrown: (any Error)?
@@ -33,6 +37,7 @@ extension StoreCore {
           guard try batch.openDisk() else {
             throw OtherFileLimit(limit: try batch.limits.disk)
           }
+          if asksForCheckpoint, batch.wantsCheckpoint { throw CheckpointWanted() }
           let result = try body(&batch)
           if !batch.leavesQueue { try batch.removeQueued(limit: Self.removalsPerWrite) }
           try batch.reclaim(limit: Self.reclaimedPerWrite)
