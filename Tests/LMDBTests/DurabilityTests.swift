@@ -114,8 +114,6 @@ import Testing
   @Test func `scratch: while another process has it open, closing settles nothing`() throws {
     let first = try Fixture.open(directory.store, options(.scratch))
     try first.set([5], [1])
-    let peer = try PeerProcess("hold", directory.store)
-    #expect(peer.line() == "refused otherDurability")
     let other = try PeerProcess("number", directory.store, ["1", "3"])
     #expect(eventually { other.soFar.count > 3 })
     first.close()
