@@ -13,6 +13,7 @@ extension Peer {
     var options = PowerWork.options(boot: argument(3))
     options.durability = level
     for session in 0..<3 {
+      Peer.say("opening")
       let store = try Store(at: store, options: options)
       Peer.say("open \(session)")
       for _ in 0..<argument(1) / 3 {

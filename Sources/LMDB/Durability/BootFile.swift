@@ -1,12 +1,13 @@
 import CLMDB
 
-/// The file `boot` beside the data: two records that are written in turn, so that a torn one leaves the other, and a
-/// number that rises with each.
+/// The file `boot` beside the data: two records that are written in turn, so that a torn one leaves the other, a number
+/// that rises with each, and the sequence of the last one that was synced.
 ///
 /// Who writes holds a lock between processes: `lock.checkpoint` at the level grouped, `lock.write` at scratch.
 final class BootFile: Sendable {
   private static let slot = 4096
   private static let changes = 2 * slot
+  private static let synced = changes + 8
   private static let length = 3 * slot
 
   private let file: FileDescriptor
@@ -37,6 +38,14 @@ final class BootFile: Sendable {
     return newest
   }
 
+  /// The same if it is on the disk for certain. Who wrote it may have been killed before it was.
+  func readSynced() throws(LMDBError) -> BootRecord? {
+    guard let record = try read(),
+      try file.read(at: Self.synced, count: 8).u64(0) == record.sequence
+    else { return nil }
+    return record
+  }
+
   /// Puts a record on the disk, as the newest.
   ///
   /// The number rises first: who dies in between leaves others to read again what they know, never the other way round.
@@ -46,6 +55,7 @@ final class BootFile: Sendable {
     try file.write(UInt64(try changes() + 1).littleEndianBytes, at: Self.changes)
     try file.write(record.encoded, at: Int(record.sequence % 2) * Self.slot)
     try file.sync()
+    try file.write(record.sequence.littleEndianBytes, at: Self.synced)
   }
 
   /// How many records were written, as of now; costs one system call.

@@ -118,17 +118,11 @@ extension Environment {
     try finish(begin(checkpoints), checkpoints)
   }
 
-  /// Steps 1: with the writer's gate held. Whoever gets here has the right to finish, until ``finish(_:_:)``.
+  /// Step 1: with the writer's gate held. Whoever gets here has the right to finish, until ``finish(_:_:)``.
   private func begin(_ checkpoints: Checkpoints) throws(LMDBError) -> Checkpoint {
     checkpoints.gate.enter()
     do throws(LMDBError) {
-      try locks.wait(for: .checkpoint, patience: patience)
-      do throws(LMDBError) {
-        return try pinNewest(checkpoints)
-      } catch {
-        locks.release(.checkpoint)
-        throw error
-      }
+      return try pinNewest(checkpoints)
     } catch {
       checkpoints.gate.leave()
       throw error
@@ -172,20 +166,15 @@ extension Environment {
 
   /// Steps 2 to 4.
   private func finish(_ checkpoint: Checkpoint, _ checkpoints: Checkpoints) throws(LMDBError) {
-    defer {
-      locks.release(.checkpoint)
-      checkpoints.gate.leave()
-    }
+    defer { checkpoints.gate.leave() }
     do throws(LMDBError) {
-      let known = try checkpoints.file.read()
-      let isKnown =
-        known.map {
-          $0.boot == checkpoints.boot && ($0.point?.transaction ?? 0) >= checkpoint.pin.id
-        } ?? false
-      if !isKnown {
-        try syncData(checkpoints)
-        try checkpoints.file.write(
-          BootRecord(level: .grouped, boot: checkpoints.boot, point: checkpoint.point))
+      if try lockUnlessCovered(checkpoint, checkpoints) {
+        defer { locks.release(.checkpoint) }
+        if try !isCovered(checkpoint, checkpoints) {
+          try syncData(checkpoints)
+          try checkpoints.file.write(
+            BootRecord(level: .grouped, boot: checkpoints.boot, point: checkpoint.point))
+        }
       }
     } catch {
       checkpoint.pin.release()
@@ -195,6 +184,32 @@ extension Environment {
       throw error
     }
     checkpoints.move(to: checkpoint.pin)
+  }
+
+  /// Takes `lock.checkpoint`, or waits until another process's checkpoint covers this one, whichever comes first: with
+  /// a slow disk others may hold the lock nearly all the time.
+  ///
+  /// - Returns: whether the lock is held.
+  private func lockUnlessCovered(
+    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints
+  ) throws(LMDBError) -> Bool {
+    let deadline = ContinuousClock.now + patience
+    while try !locks.take(.checkpoint) {
+      if try isCovered(checkpoint, checkpoints) { return false }
+      if ContinuousClock.now > deadline { throw .busy }
+      rest(microseconds: 500)
+    }
+    return true
+  }
+
+  /// Whether the file `boot` names this commit or a later one, on the disk. The pin is then as good for that.
+  private func isCovered(
+    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints
+  ) throws(LMDBError) -> Bool {
+    guard let known = try checkpoints.file.readSynced(), known.boot == checkpoints.boot,
+      let point = known.point
+    else { return false }
+    return point.transaction >= checkpoint.pin.id
   }
 
   /// A sync that failed is not made good by one that does not: the system may have dropped the pages. From then on the

@@ -20,7 +20,7 @@ extension Environment {
     guard durability == .scratch, let checkpoints else { return }
     let changes = try checkpoints.file.changes()
     if checkpoints.state.withLock({ $0.markedAt == changes }) { return }
-    let known = try checkpoints.file.read()
+    let known = try checkpoints.file.readSynced()
     if known?.isDirty != true || known?.boot != checkpoints.boot {
       try markScratch(isDirty: true, checkpoints)
     }
@@ -45,7 +45,7 @@ extension Environment {
 
   /// With `lock.write` held, or alone.
   private func settleScratch(_ checkpoints: Checkpoints) throws(LMDBError) {
-    guard try checkpoints.file.read()?.isDirty == true else { return }
+    if try checkpoints.file.readSynced()?.isDirty == false { return }
     try check(unsafe mdb_env_sync(handle, 1))
     try markScratch(isDirty: false, checkpoints)
   }
@@ -73,9 +73,8 @@ extension Environment {
     guard let checkpoints, !isReadOnly else { return }
     if durability == .scratch { return try settleScratch(checkpoints) }
     let newest = meta.image(of: meta.lastTransaction)
-    guard let known = try checkpoints.file.read(), known.boot != BootRecord.noBoot,
-      known.point != newest
-    else { return }
+    if try checkpoints.file.read()?.boot == BootRecord.noBoot { return }
+    if try checkpoints.file.readSynced()?.point == newest { return }
     try check(unsafe mdb_env_sync(handle, 1))
     try checkpoints.file.write(BootRecord(level: .grouped, boot: checkpoints.boot, point: newest))
   }

@@ -6,7 +6,7 @@
   @testable import LMDB
   @testable import Larder
 
-  /// `LARDER_TEST_POWER=2000` makes them long; see `Docs/Durability.md`.
+  /// `LARDER_TEST_POWER=2000` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Durability.md`.
   @Suite(.serialized) struct `Power cuts` {
     private static let images =
       ProcessInfo.processInfo.environment["LARDER_TEST_POWER"].flatMap { Int($0) } ?? 60
@@ -15,6 +15,11 @@
       ?? UInt64.random(in: 0..<1_000_000)
 
     private static let isLong = images >= 400
+    private static let only = ProcessInfo.processInfo.environment["LARDER_TEST_POWER_LEVEL"]
+
+    private static func chosen(_ levels: [Durability]) -> [Durability] {
+      levels.filter { only == nil || only == $0.rawValue }
+    }
 
     /// How the images of one level went.
     private struct Tally {
@@ -27,7 +32,7 @@
       var oldestLost = 0
     }
 
-    @Test(.timeLimit(.minutes(60)), arguments: Durability.allCases, [1, 2])
+    @Test(.timeLimit(.minutes(60)), arguments: chosen(Durability.allCases), [1, 2])
     func `a store keeps its level's promise whatever a power cut leaves of it`(
       level: Durability, processes: Int
     ) throws {
@@ -48,7 +53,7 @@
       #expect(tally.images > Self.images / 3, "seed \(Self.seed)")
     }
 
-    @Test(.timeLimit(.minutes(60)), arguments: [Durability.grouped, .scratch])
+    @Test(.timeLimit(.minutes(60)), arguments: chosen([.grouped, .scratch]))
     func `a power cut while the store recovers from one costs nothing more`(level: Durability)
       throws
     {

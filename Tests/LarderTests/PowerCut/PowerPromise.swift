@@ -13,7 +13,9 @@ struct PowerPromise {
   private(set) var underWay = 0
   /// Nothing was begun since the last sync ended, or since all have closed.
   private(set) var isSettled = false
+  /// Who has the store open, is opening it, or has begun to close it.
   private var openers = 0
+  private var closers = 0
   /// Before the trace began there may have been as many.
   private var former = 0
 
@@ -32,9 +34,8 @@ struct PowerPromise {
       let words = line.split(separator: " ")
       let number = words.count > 1 ? Int(words[1])! : 0
       switch words[0] {
-      case "open":
-        isOpen = true
-        openers += 1
+      case "opening": openers += 1
+      case "open": isOpen = true
       case "begin":
         underWay += 1
         isSettled = false
@@ -42,12 +43,15 @@ struct PowerPromise {
         underWay -= 1
         acknowledged = max(acknowledged, number)
         times[number] = Int(words[2])!
-      case "closing": isSettled = false
+      case "closing":
+        closers += 1
+        isSettled = false
       case "sync":
         synced = max(synced, number)
-        if underWay == 0 { isSettled = number == acknowledged }
+        isSettled = underWay == 0 && closers == 0 && number == acknowledged
       case "closed":
         openers -= 1
+        closers -= 1
         synced = max(synced, number)
         if underWay == 0, openers == 0 { isSettled = true }
       default: break
