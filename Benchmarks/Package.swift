@@ -25,10 +25,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)]),
-    // Access traces through cache policies; knows nothing of the store.
+    // Access traces through simulated cache policies, and through the store.
     .executableTarget(
       name: "TraceBench",
-      dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        .product(name: "Larder", package: "larder"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "TraceBenchTests", dependencies: ["TraceBench"],

@@ -94,6 +94,12 @@ static inline void *clmdb_map(int descriptor, size_t length) {
   return start == MAP_FAILED ? NULL : start;
 }
 
+// The same for reading and writing.
+static inline void *clmdb_map_shared(int descriptor, size_t length) {
+  void *start = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return start == MAP_FAILED ? NULL : start;
+}
+
 // Whether the process may have `length` bytes of address space more; 0 or errno.
 static inline int clmdb_check_room(size_t length) {
   int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
@@ -123,3 +129,6 @@ static inline int clmdb_sync_around(int within) {
   return syncfs(within);
 #endif
 }
+
+// Begins to fetch what will be needed soon; never faults.
+static inline void clmdb_prefetch(const void *address) { __builtin_prefetch(address); }

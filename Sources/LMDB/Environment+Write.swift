@@ -8,12 +8,21 @@ extension Environment {
   /// Reading on the same thread meanwhile is fine; writing there is a programming error and traps. After
   /// ``LMDBError/mapFull`` the same write may succeed when it is tried again, because each write first sees to the
   /// map's size.
-  package func write<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
-    writer.enter()
+  ///
+  /// - Parameter bound: how long to wait for other writers instead, those of this process included.
+  package func write<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    let patience = bound ?? patience
+    if let bound {
+      guard writer.enter(patience: bound) else { throw LMDBError.busy }
+    } else {
+      writer.enter()
+    }
     defer { writer.leave() }
     if !isOpen { throw phaseError }
     try prepareMap()
-    try keepCheckpoint()
+    try keepCheckpoint(patience: patience)
     try locks.wait(for: .turn, patience: patience)
     do {
       defer { locks.release(.turn) }

@@ -2,8 +2,8 @@ package import Synchronization
 
 /// Counters that a read can raise without a lock and without sharing a cache line with other readers.
 ///
-/// Each reader slot has a stripe of its own, and holding the slot is what makes a plain load and store exact there. The
-/// last stripe is shared by the reads that found no slot free, which add atomically.
+/// Each reader slot has a stripe of its own, and holding the slot is what makes a plain load and store exact there; any
+/// other lock for each stripe does as well. The last stripe is shared by those that hold none, which add atomically.
 @safe package final class StripedCounters: Sendable {
   @inlinable package static var capacity: Int { 8 }
   @inlinable static var shared: Int { 16 }
@@ -21,7 +21,7 @@ package import Synchronization
     unsafe UnsafeMutableRawPointer(words).deallocate()
   }
 
-  /// Adds one. `stripe` is that of a transaction the caller holds.
+  /// Adds one. `stripe` is that of a transaction, or of another lock for each stripe, that the caller holds.
   @inlinable @inline(__always)
   package func count(_ counter: Int, stripe: Int) {
     let word = unsafe words + (stripe &* Self.capacity &+ counter)
@@ -36,6 +36,12 @@ package import Synchronization
   /// Adds one where no transaction is held.
   package func count(_ counter: Int) {
     count(counter, stripe: Self.shared)
+  }
+
+  /// Adds so many where no transaction is held.
+  package func add(_ amount: UInt64, to counter: Int) {
+    let word = unsafe words + (Self.shared * Self.capacity + counter)
+    unsafe word.pointee.add(amount, ordering: .relaxed)
   }
 
   package func total(_ counter: Int) -> UInt64 {

@@ -26,11 +26,21 @@ extension WriteTransaction {
   package func availablePages(upTo enough: Int, limit: Int) throws(LMDBError) -> Int {
     let tail = try pagesBehindLast(limit: limit)
     if tail >= enough { return tail }
-    var available = try tail + reusablePages(upTo: enough - tail, before: oldestReader)
-    if available < enough, oldestReader < id - 1, try clearDeadReaders() {
+    let oldest = oldestReader
+    var available = try tail + reusablePages(upTo: enough - tail, before: oldest)
+    if available < enough, oldest < id - 1, try clearDeadReaders() {
       available = try tail + reusablePages(upTo: enough - tail, before: oldestReader)
     }
     return available
+  }
+
+  /// How many of the available pages to leave for the commit, which takes some to write the lists of free pages anew.
+  ///
+  /// A bound that is generous for up to a dozen named databases. What the transaction frees, LMDB stores in one list: of
+  /// more than 500 pages, it needs one page for each 500, in a row. In a file without a page left nothing can even be
+  /// removed, so what is stored must end well before the limit.
+  package static func pagesOfCommit(available: Int, freeing: Int) -> Int {
+    32 + (available + freeing) / 128
   }
 
   /// Whether LMDB finds `pages` pages in a row in this transaction without the file passing `limit` bytes, even if up to
@@ -82,8 +92,11 @@ extension WriteTransaction {
     return unsafe info
   }
 
-  /// Pages between the last one of the last commit and the limit. Of the map LMDB never uses the last page.
-  private func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
+  /// Pages between the last one of the last commit and the limit, all in a row; constant time.
+  ///
+  /// Whatever this transaction took before, in a row or one by one: with `n` pages taken, a run of this many less `n` is
+  /// sure to be found. Of the map LMDB never uses the last page.
+  package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
     let info = try unsafe information()
     let pageSize = try statistics(of: .free).pageSize
     let end = min(limit / pageSize, unsafe info.me_mapsize / pageSize - 1)

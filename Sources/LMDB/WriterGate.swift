@@ -43,6 +43,16 @@ import Synchronization
     return entered
   }
 
+  /// Enters if that is possible within `patience`; false if not.
+  func enter(patience: Duration) -> Bool {
+    let deadline = ContinuousClock.now + patience
+    while !tryEnter() {
+      if ContinuousClock.now >= deadline { return false }
+      rest()
+    }
+    return true
+  }
+
   func leave() {
     owner.store(0, ordering: .relaxed)
     unsafe pthread_mutex_unlock(locks + 1)

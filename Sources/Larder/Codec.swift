@@ -15,6 +15,13 @@ public protocol Codec<Value>: Sendable {
   func encode(_ value: Value) throws -> [UInt8]
   /// Throws for bytes that are no such value; the entry is then a miss until it is written again.
   func decode(_ bytes: Span<UInt8>) throws -> Value
+  /// Whether decoding gives back what was encoded, to the last bit. A value that was just written is then read without
+  /// decoding it. False unless the codec says otherwise.
+  var isLossless: Bool { get }
+}
+
+extension Codec {
+  public var isLossless: Bool { false }
 }
 
 /// Which codec wrote a value. 0 to 127 are Larder's; others are free for applications.
@@ -39,15 +46,21 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
 }
 
 /// Values as JSON, which the shell can show.
-public struct JSONCodec<Value: Codable & Sendable>: Codec {
+public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
+  public let isLossless: Bool
   // Making these costs as much as using them once.
   private let encoder: JSONEncoder
   private let decoder = JSONDecoder()
 
-  public init() {
+  /// - Parameter isLossless: whether each value comes back from JSON as it was. True for structs of texts, whole numbers
+  ///   and the like whose coding the compiler wrote; not for properties that are left out, or rounded as dates may be.
+  public init(isLossless: Bool = false) {
+    self.isLossless = isLossless
     encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   }
+
+  public static func == (left: Self, right: Self) -> Bool { left.isLossless == right.isLossless }
 
   public var id: CodecID { .json }
 
@@ -65,6 +78,7 @@ public struct TextCodec: Codec {
   public init() {}
 
   public var id: CodecID { .text }
+  public var isLossless: Bool { true }
 
   public func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
 
@@ -81,6 +95,7 @@ public struct BytesCodec: Codec {
   public init() {}
 
   public var id: CodecID { .bytes }
+  public var isLossless: Bool { true }
 
   public func encode(_ value: [UInt8]) -> [UInt8] { value }
   public func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }

@@ -17,6 +17,8 @@ public struct Entry: Sendable, Hashable {
   /// Bytes of the header and the value.
   public var stored: Int
   public var written: Timestamp
+  /// When it was last read or written, to the minute; nil if that is not known any more.
+  public var used: Timestamp?
   /// From when on it is not fresh; nil for never.
   public var expires: Timestamp?
   /// Until when it may be served stale; nil if there is no such time after `expires`.

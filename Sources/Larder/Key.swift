@@ -1,3 +1,5 @@
+import LMDB
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -8,6 +10,12 @@
 public protocol StoreKey {
   /// Calls `body` with the key's bytes.
   func withKeyBytes<Result: ~Copyable>(_ body: (Span<UInt8>) throws -> Result) throws -> Result
+}
+
+extension StoreKey {
+  var copied: [UInt8] {
+    get throws { try withKeyBytes { $0.copied } }
+  }
 }
 
 /// A key as the store holds it, for keys that come out of listings.

@@ -7,6 +7,7 @@ final class Conversation {
   let options: Options
   let environment: [String: String]
   let session: Session
+  let output: PagedOutput
   private let store: Store
   /// The exit code of the first command that failed.
   private var failure: Int32?
@@ -15,11 +16,12 @@ final class Conversation {
     self.options = options
     self.environment = environment
     self.store = store
+    output = PagedOutput(environment: environment)
     let readsCommands =
       options.steps.contains(where: \.readsInput) || options.interactive || options.steps.isEmpty
     session = Session(
       store: store, settings: try Settings(options, environment),
-      host: Host(readsCommands: readsCommands))
+      host: Host(readsCommands: readsCommands, environment, output))
     if let name = options.namespace { try session.use(name) }
   }
 
@@ -59,10 +61,12 @@ final class Conversation {
 
   func runFile(_ path: String) throws -> Int32? {
     let text: [UInt8]
-    do throws(ShellError) {
-      text = try LocalFile(Array(path.utf8)).read()
-    } catch {
+    do {
+      text = try LocalFile(Array(path.utf8), of: session).contents()
+    } catch let error as ShellError {
       return fail(error)
+    } catch is Interruption {
+      return ShellError.Code.interrupted.exitCode
     }
     return try runScript(.file(path), text: text)
   }

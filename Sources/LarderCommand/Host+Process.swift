@@ -18,6 +18,7 @@ extension Settings {
     endsWithNUL = options.null
     answersYes = options.yes
     isQuiet = options.quiet
+    usesPager = !options.noPager
     if !options.utc {
       zone = Zone { LocalTime.offset(at: $0.milliseconds / 1000) }
     }
@@ -28,14 +29,37 @@ extension Host {
   /// The streams of this process.
   ///
   /// - Parameter readsCommands: Standard input is where commands come from.
-  init(readsCommands: Bool) {
-    self.init { bytes in try Terminal.write(bytes.span) }
-    notify = { text in try Terminal.write("\(text)\n", to: .error) }
+  init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
+    self.init(
+      write: output.write,
+      read: { path in try FileProblem.explaining { try Reader(ByteFile(reading: path)) } },
+      make: { path, replaces in
+        try FileProblem.explaining { try Writer(ByteFile(writing: path, replaces: replaces)) }
+      })
+    notify = { text in
+      try output.release()
+      try Terminal.write("\(text)\n", to: .error)
+    }
     window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }
     isInterrupted = { Interrupts.isPending }
-    pause = Self.pause
-    if Terminal.isTerminal(.input), Terminal.isTerminal(.error) { ask = Self.ask }
+    pause = { duration in
+      try output.release()
+      return Self.pause(duration)
+    }
+    if Terminal.isTerminal(.input), Terminal.isTerminal(.error) {
+      ask = { question in
+        try output.release()
+        return try Self.ask(question)
+      }
+    }
     if !readsCommands { input = Self.input() }
+    // Progress is for whoever looks at a terminal; a log would fill up with it.
+    if Terminal.movesCursor(on: .error, environment: environment) {
+      progress = { words in
+        try output.release()
+        try Self.showProgress(words)
+      }
+    }
   }
 
   private static func input() -> Input {
@@ -50,6 +74,12 @@ extension Host {
     return Input(
       item: { end in try unlessInterrupted(lines.readLine(endedBy: end)) },
       rest: { try unlessInterrupted(lines.readRest()) ?? [] })
+  }
+
+  private static func showProgress(_ words: SafeText?) throws {
+    let columns = (Terminal.size(of: .error)?.columns ?? 80) - 1
+    let text = words.map { DisplayWidth.fit($0.description, to: columns, mark: "~") } ?? ""
+    try Terminal.write("\r\u{1B}[K\(text)", to: .error)
   }
 
   /// Asks where answers do not go, so that they stay data.

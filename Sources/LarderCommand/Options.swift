@@ -68,7 +68,7 @@ struct Options: ParsableCommand {
   @Flag(help: "Use no colour.")
   var noColor = false
 
-  @Flag(help: "Accepted for scripts; there is no pager yet.")
+  @Flag(help: "Use no pager for long answers.")
   var noPager = false
 
   @Flag(help: "Do not run the rc file at the prompt.")

@@ -125,12 +125,16 @@ struct PromptLoop {
     // ^C while nothing ran was no wish to stop this command.
     Interrupts.acknowledge()
     let start = ContinuousClock.now
+    conversation.output.begin(isPaged: session.settings.usesPager)
     let result = Result { try session.run(command) }
+    let wasLeft = conversation.output.wasLeft
+    try conversation.output.end()
     if Interrupts.isPending {
       // The terminal has shown it where the cursor was.
       conversation.messages.write("\n")
       Interrupts.acknowledge()
     }
+    if wasLeft, case .failure(TerminalError.closed) = result { return nil }
     let outcome = try result.get()
     let taken = ContinuousClock.now - start
     if taken > Self.longTime || conversation.options.timing {

@@ -18,10 +18,16 @@ extension Terminal {
   static func wait(
     for stream: Stream, atMost limit: Duration? = nil
   ) throws(TerminalError) -> Wakening {
+    try wait(for: stream.rawValue, atMost: limit)
+  }
+
+  static func wait(
+    for descriptor: Int32, atMost limit: Duration? = nil
+  ) throws(TerminalError) -> Wakening {
     let bell = TerminalSignals.bell
     var polled = [
       pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: stream.rawValue, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = limit.map { Int32(min($0 / .milliseconds(1), 1e9).rounded(.up)) } ?? -1
     let count = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
@@ -40,11 +46,15 @@ extension Terminal {
   package static func read(
     _ stream: Stream = .input, atMost limit: Int = 65_536
   ) throws(TerminalError) -> [UInt8] {
+    try read(stream.rawValue, atMost: limit)
+  }
+
+  static func read(_ descriptor: Int32, atMost limit: Int) throws(TerminalError) -> [UInt8] {
     var code: Int32 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
       var got = -1
       repeat {
-        got = unsafe Self.readBytes(stream.rawValue, buffer.baseAddress, limit)
+        got = unsafe Self.readBytes(descriptor, buffer.baseAddress, limit)
       } while got < 0 && errno == EINTR
       if got < 0 { code = errno }
       count = max(got, 0)

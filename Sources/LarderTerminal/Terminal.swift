@@ -42,6 +42,11 @@ package enum Terminal {
     isTerminal(.input) && isTerminal(.output) && isCapable(environment)
   }
 
+  /// Whether what was written to the stream can be written over.
+  package static func movesCursor(on stream: Stream, environment: [String: String]) -> Bool {
+    isTerminal(stream) && isCapable(environment)
+  }
+
   private static func isCapable(_ environment: [String: String]) -> Bool {
     !["", "dumb"].contains(environment["TERM", default: ""])
   }

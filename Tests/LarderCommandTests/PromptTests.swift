@@ -146,4 +146,42 @@ import Testing
     try session.type("\u{3}")
     #expect(try session.terminal.waitForExit() == 130)
   }
+
+  @Test func `an answer longer than the screen goes through the pager`() throws {
+    let session = try session(environment: ["PAGER": "sed s/^/paged:/"])
+    try session.type("help\r")
+    session.expect("the end of the help") { screen in
+      screen.lines.contains { $0.hasPrefix("paged:help COMMAND explains one") }
+        && screen.line == "larder>"
+    }
+    try session.type("\u{C}count @departures\r")
+    session.expect("a short answer as it is") { $0.lines.contains("3 entries, 33 B") }
+    let plain = try self.session(["--no-pager"], environment: ["PAGER": "sed s/^/paged:/"])
+    try plain.type("help\r")
+    plain.expect("the end of the help") { screen in
+      screen.lines.contains { $0.hasPrefix("help COMMAND explains one") }
+    }
+  }
+
+  @Test func `leaving the pager early ends the command and nothing else`() throws {
+    let session = try session(environment: ["PAGER": "true"])
+    try session.type("help\rcount @departures\r")
+    session.expect("the next answer") { $0.lines.contains("3 entries, 33 B") }
+  }
+
+  @Test func `nothing of the store is held while somebody reads`() throws {
+    let session = try session(environment: ["PAGER": "cat; echo waiting; read line </dev/tty"])
+    let store = try Store(at: home.path + "/store")
+    let names = store.namespace("names")
+    try store.write { batch in
+      for number in 0..<2000 { try batch.set("x", for: "key \(number)", in: names) }
+    }
+    try session.type("keys @names --limit 500\r")
+    session.expect("the end of the list") { $0.lines.contains("waiting") }
+    try names.set("y", for: "later")
+    #expect(try store.statistics().readers.allSatisfy { $0.age ?? 0 == 0 })
+    try session.type("\r")
+    session.expect("the prompt") { $0.line == "larder>" }
+    try store.close()
+  }
 }

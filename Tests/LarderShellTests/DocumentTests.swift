@@ -5,7 +5,7 @@ import Testing
 @testable import LarderShell
 
 /// What `Docs/Shell.md` says is so. With `RECORD` set it is made so, to be read before it is believed.
-@Suite struct DocumentTests {
+@Suite(.serialized) struct DocumentTests {
   private static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Docs/Shell.md")

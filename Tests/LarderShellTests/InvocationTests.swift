@@ -207,7 +207,8 @@ import Testing
       "namespaces": ["ns", "ls"], "use": [], "keys": ["list"], "more": ["m"], "count": [],
       "get": ["show"], "info": ["meta"], "exists": [], "ttl": ["expiry"], "set": ["put"],
       "touch": [], "expire": [], "persist": [], "evict": ["delete", "del", "rm"], "purge": [],
-      "clear": [], "stats": [], "verify": ["check"], "output": [], "echo": [], "help": ["?"],
+      "clear": [], "pin": [], "unpin": [], "sizes": ["du"], "limits": [], "rename": [], "stats": [],
+      "verify": ["check"], "output": [], "echo": [], "help": ["?"],
       "quit": ["exit", "q"],
     ]
     for (name, aliases) in expected {
@@ -219,7 +220,10 @@ import Testing
   @Test func `only what changes the store is refused read-only`() {
     let changing = table.commands.filter { $0.access == .changes }.map(\.name)
     #expect(
-      Set(changing) == ["set", "touch", "expire", "persist", "evict", "purge", "clear"])
+      Set(changing) == [
+        "set", "touch", "expire", "persist", "evict", "purge", "clear", "pin", "unpin", "rename",
+        "import", "sync", "sync",
+      ])
   }
 
   @Test func `every command has a sentence and two to four examples that run`() throws {

@@ -325,3 +325,16 @@ import Testing
     #expect(shell.session.promptName == "larder (read-only)")
   }
 }
+
+@Suite struct OrderedChangeTests {
+  @Test func `a change takes its entries in any order, limited or not`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(try shell("touch @articles --sort size") == "touch\tarticles\t3\t3000\n")
+    #expect(
+      try shell("evict @articles --reverse --limit 9223372036854775807 --dry-run")
+        == "would evict\tarticles\t3\t3000\n")
+    #expect(
+      try shell("evict @articles --sort size --reverse --limit 1") == "evict\tarticles\t1\t1500\n")
+  }
+}

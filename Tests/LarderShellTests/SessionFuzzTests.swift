@@ -17,6 +17,7 @@ import Testing
         "get \(typed)", "info \(typed)", "ttl \(typed)", "exists \(typed)", "keys \(typed) --long",
         "get \(typed) --as text", "get \(typed) --as hex", "keys @* --limit all", "stats", "ns",
         "touch \(typed)", "evict \(typed) --dry-run", "set \(typed) \(typed)", "echo \(typed)",
+        "pin \(typed)", "unpin \(typed)", "sizes --by key", "sizes --by prefix", "limits",
       ] {
         for mode in ["table", "plain"] where mode == "table" || !line.hasPrefix("get") {
           let text = try shell("output \(mode)", line)

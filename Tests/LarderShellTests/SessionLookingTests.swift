@@ -10,9 +10,9 @@ import Testing
     #expect(
       try shell("ns --sort size") == """
         namespace   entries  size  share                        next expiry  limit
-        articles          3  3 kB   98 %  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{258B}  \u{2014}            64 MB
-        departures        5  55 B    2 %  \u{258D}                     in 15 min    64 MB
-        thumbs            1  12 B    0 %  \u{258F}                     \u{2014}            64 MB
+        articles          3  3 kB   98 %  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{258B}  \u{2014}            \u{2014}
+        departures        5  55 B    2 %  \u{258D}                     in 15 min    \u{2014}
+        thumbs            1  12 B    0 %  \u{258F}                     \u{2014}            \u{2014}
 
         """)
     #expect(
@@ -273,7 +273,7 @@ import Testing
     _ = try shell.store.namespace("articles").value(for: "nope") as [UInt8]?
     let table = try shell("stats")
     #expect(table.contains("entries       9\n") && table.contains("found of all  50 %\n"))
-    #expect(table.contains("articles          3  3 kB      1       1    50 %"))
+    #expect(table.contains("articles          3  3 kB  \u{2014}          1       1    50 %"))
     #expect(try shell("stats @articles").split(separator: "\n").count == 2)
     let lines = try shell("output plain", "stats")
     #expect(lines.contains("@*\tentries\t9\n") && lines.contains("articles\thits\t1\n"))

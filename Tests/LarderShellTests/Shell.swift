@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import Testing
 
@@ -13,6 +14,8 @@ final class Shell {
   /// What was said beside the answers, and asked.
   private(set) var notices: [String] = []
   private(set) var questions: [String] = []
+  /// The lines that showed how far a command was; nil took one away.
+  private(set) var progress: [String?] = []
   /// What a person answers.
   var answer = true
   /// What standard input still holds.
@@ -45,10 +48,12 @@ final class Shell {
       host: host(hasPerson: hasPerson, hasInput: hasInput))
   }
 
-  private func host(hasPerson: Bool, hasInput: Bool) -> Host {
-    var host = Host { [unowned self] in printed += $0 }
+  private func host(hasPerson: Bool, hasInput: Bool) -> LarderShell.Host {
+    var host = LarderShell.Host(
+      write: { [unowned self] in printed += $0 }, read: Self.read, make: Self.make)
     host.notify = { [unowned self] in notices.append($0.description) }
-    host.window = { Host.Window(columns: 80, rows: 24) }
+    host.progress = { [unowned self] in progress.append($0?.description) }
+    host.window = { LarderShell.Host.Window(columns: 80, rows: 24) }
     host.isInterrupted = { [unowned self] in
       patience -= 1
       return patience < 0
@@ -65,7 +70,7 @@ final class Shell {
       }
     }
     if hasInput {
-      host.input = Host.Input(
+      host.input = LarderShell.Host.Input(
         item: { [unowned self] in take(upTo: $0) },
         rest: { [unowned self] in
           defer { input = [] }
@@ -73,6 +78,23 @@ final class Shell {
         })
     }
     return host
+  }
+
+  private static func read(_ path: String) throws -> LarderShell.Host.Reader {
+    guard let file = FileHandle(forReadingAtPath: path) else { throw FileProblem.absent }
+    return LarderShell.Host.Reader { Array(try file.read(upToCount: 1000) ?? Data()) }
+  }
+
+  private static func make(_ path: String, replaces: Bool) throws -> LarderShell.Host.Writer {
+    guard replaces || !FileManager.default.fileExists(atPath: path) else {
+      throw FileProblem.exists
+    }
+    var written = Data()
+    return LarderShell.Host.Writer(
+      write: { written += $0 },
+      finish: {
+        do { try written.write(to: URL(fileURLWithPath: path)) } catch { throw FileProblem.absent }
+      })
   }
 
   private func take(upTo end: UInt8) -> [UInt8]? {

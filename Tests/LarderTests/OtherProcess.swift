@@ -43,6 +43,13 @@ final class OtherProcess {
     }
   }
 
+  /// Gives it a line and returns the answer.
+  @discardableResult
+  func ask(_ line: String) throws -> String? {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+    return self.line()
+  }
+
   var isRunning: Bool { process.isRunning }
 
   var identifier: Int32 { process.processIdentifier }

@@ -55,6 +55,25 @@ extension Peer {
     Peer.say("closed")
   }
 
+  /// Reads as many entries as it is told, and says how many there are; on and on if it is told to.
+  func useEntries() throws {
+    let opened = try Store(at: store)
+    let notes = opened.namespace("notes")
+    func use() throws -> Int {
+      try (0..<argument(0)).filter {
+        try notes.contains("\($0)") && notes.value(for: "\($0)") == "v"
+      }
+      .count
+    }
+    Peer.say("\(try use())")
+    let end = Thread { readToEnd() }
+    end.start()
+    while !end.isFinished {
+      if arguments.count > 1 { Peer.say("\(try use())") } else { usleep(500) }
+    }
+    try opened.close()
+  }
+
   /// Writes as many entries as it is told, each twice, and removes every tenth.
   func writeEntries() throws {
     let opened = try Store(at: store)

@@ -11,7 +11,9 @@ import LMDB
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
+    "count": { try $0.countUp() },
     "churn": { try $0.churn() },
+    "commands": { try $0.obey() },
     "churn-in-limit": { try $0.churnInLimit() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
@@ -33,11 +35,17 @@ import LMDB
     "no-room": { try $0.growWithoutRoom() },
     "larder-fill": { try $0.fillStore() },
     "larder-hold": { try $0.holdMoment() },
+    "hold-write": { try $0.holdWrite() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "power": { try $0.power() },
     "rate": { try $0.rate() },
+    "obey": { try $0.obeyByTheClock() },
     "read": { try $0.read() },
+    "use": { try $0.useEntries() },
+    "words": { try $0.shareWords() },
+    "words-count": { try $0.countWords() },
+    "words-no-room": { try $0.wordsWithoutRoom() },
     "write": { try $0.writeEntries() },
   ]
 

@@ -1,8 +1,7 @@
 /// Which policies meet which traces at which capacities.
 struct Study: Sendable {
   static let policies: [any Policy.Type] = [
-    OPT.self, Adaptive<ExactTable<Ghosts2>>.self, Adaptive<TaggedTable<Ghosts2>>.self,
-    Adaptive<ExactTable<Ghosts4>>.self, Adaptive<TaggedTable<Ghosts4>>.self, S3FIFO.self, ARC.self,
+    OPT.self, Adaptive<ExactTable>.self, Adaptive<TaggedTable>.self, S3FIFO.self, ARC.self,
     WTinyLFU<HillClimbing>.self, WTinyLFU<FixedWindow>.self, SIEVE.self, CLOCK.self, LRU.self,
     FIFO.self,
   ]

@@ -16,13 +16,17 @@ struct TraceBench: AsyncParsableCommand {
   var policy: [String] = []
   @Option(help: "Cells replayed at once.") var jobs = ProcessInfo.processInfo.activeProcessorCount
   @Flag(help: "Each trace as two: its first half and its second.") var halves = false
+  @Option(help: "Only so many requests of each trace.") var requests: Int?
+  @Flag(help: "The store itself too, closed and opened in mid-trace, and with uses lost.")
+  var store = false
+  @Option(help: "Where the stores are made.") var directory = StoreReplay.usualDirectory
 
   func validate() throws {
     guard percent.allSatisfy({ $0 > 0 && $0 <= 100 }) else {
       throw ValidationError("A capacity is more than 0 and at most 100 percent.")
     }
-    guard least > 0 && jobs > 0 else {
-      throw ValidationError("The smallest cache and the jobs are at least 1.")
+    guard least > 0 && jobs > 0 && requests ?? 1 > 0 else {
+      throw ValidationError("The smallest cache, the jobs and the requests are at least 1.")
     }
   }
 
@@ -37,6 +41,9 @@ struct TraceBench: AsyncParsableCommand {
       }
     }
     var loaded = try await limited(files(), jobs: jobs) { try Trace(contentsOf: $0) }
+    if let requests {
+      loaded = loaded.map { $0.slice(0..<min(requests, $0.requests.count), named: $0.name) }
+    }
     if halves {
       loaded = loaded.flatMap { trace in
         let middle = trace.requests.count / 2
@@ -46,9 +53,14 @@ struct TraceBench: AsyncParsableCommand {
         ]
       }
     }
-    let report = Report(
-      try await study.cells(of: loaded, jobs: jobs), policies: study.policies.map { $0.name },
-      traces: loaded.map(\.name))
+    var cells = try await study.cells(of: loaded, jobs: jobs)
+    var names = study.policies.map { $0.name }
+    if store {
+      cells += try await StoreReplay(directory: directory).cells(
+        of: loaded, percents: percent, leastCapacity: least, jobs: jobs)
+      names += StoreReplay.variants.map(\.name)
+    }
+    let report = Report(cells, policies: names, traces: loaded.map(\.name))
     print(report.text)
     if let json { try report.json.write(to: URL(fileURLWithPath: json), options: .atomic) }
   }

@@ -29,4 +29,18 @@ extension LegoCache {
   public func clear() throws -> Int {
     try EntityKind.allCases.reduce(0) { sum, kind in try sum + clear(kind) }
   }
+
+  /// How many decoded entities are in memory.
+  public var memoryCount: Int {
+    EntityKind.allCases.reduce(0) { sum, kind in
+      sum + larder.namespace(kind.namespace).memory.usage.entries
+    }
+  }
+
+  /// Lets go of all decoded entities; they stay on disk.
+  public func clearMemory() {
+    for kind in EntityKind.allCases {
+      larder.namespace(kind.namespace).trimMemory(toFraction: 0)
+    }
+  }
 }

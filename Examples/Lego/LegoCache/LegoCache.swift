@@ -5,26 +5,57 @@ public import Larder
 ///
 /// The rules go into the store with the first entity of a kind, so other processes and the shell obey them too. A kind
 /// that is switched off is neither stored nor found, whatever the store still holds of it.
+///
+/// Entities that were read stay decoded in memory, as many as the memory tier says. They are as right as those on disk,
+/// whatever other processes write.
 public struct LegoCache: Sendable {
   public let larder: Store
   public let lifetimes: Lifetimes
+  public let memory: MemoryTier
+  /// A `Cache` of its entity for each kind that is not switched off.
+  private let caches: [EntityKind: any Sendable]
 
   /// Opens the store at `path`, making it if there is none.
   public init(
-    at path: String, lifetimes: Lifetimes = .longTerm, options: Store.Options = Store.Options()
+    at path: String, lifetimes: Lifetimes = .longTerm, memory: MemoryTier = .default,
+    options: Store.Options = Store.Options()
   ) throws(LarderError) {
-    self.init(try Store(at: path, options: options), lifetimes: lifetimes)
+    self.init(try Store(at: path, options: options), lifetimes: lifetimes, memory: memory)
   }
 
-  public init(_ store: Store, lifetimes: Lifetimes = .longTerm) {
+  public init(_ store: Store, lifetimes: Lifetimes = .longTerm, memory: MemoryTier = .default) {
     larder = store
     self.lifetimes = lifetimes
+    self.memory = memory
+    let make = EntityCaches(store: store, lifetimes: lifetimes, memory: memory)
+    var caches: [EntityKind: any Sendable] = [:]
+    caches[.colors] = make(Color.self)
+    caches[.themes] = make(Theme.self)
+    caches[.categories] = make(PartCategory.self)
+    caches[.parts] = make(Part.self)
+    caches[.sets] = make(ModelSet.self)
+    caches[.elements] = make(Element.self)
+    caches[.partColors] = make(PartColor.self)
+    self.caches = caches
   }
 
   /// All entities of one kind; nil if the kind is switched off.
   public func entities<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
+    caches[Entity.kind] as? Cache<Entity>
+      ?? EntityCaches(store: larder, lifetimes: lifetimes, memory: memory)(type)
+  }
+}
+
+/// Makes the caches of a store as the presets say.
+private struct EntityCaches {
+  var store: Store
+  var lifetimes: Lifetimes
+  var memory: MemoryTier
+
+  func callAsFunction<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
     lifetimes[Entity.kind].rules.map { rules in
-      larder.cache(of: type, in: Entity.kind.namespace, rules: rules)
+      store.cache(
+        of: type, in: Entity.kind.namespace, rules: rules, memory: memory.limits)
     }
   }
 }

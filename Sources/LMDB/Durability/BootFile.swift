@@ -31,7 +31,7 @@ final class BootFile: Sendable {
   func read() throws(LMDBError) -> BootRecord? {
     var newest: BootRecord?
     for slot in 0...1 {
-      let bytes = try file.read(at: slot * Self.slot, count: BootRecord.size)
+      let bytes = try file.contents(at: slot * Self.slot, count: BootRecord.size)
       guard let record = BootRecord(bytes) else { continue }
       if newest.map({ $0.sequence < record.sequence }) ?? true { newest = record }
     }
@@ -41,7 +41,7 @@ final class BootFile: Sendable {
   /// The same if it is on the disk for certain. Who wrote it may have been killed before it was.
   func readSynced() throws(LMDBError) -> BootRecord? {
     guard let record = try read(),
-      try file.read(at: Self.synced, count: 8).u64(0) == record.sequence
+      try word(at: Self.synced) == record.sequence
     else { return nil }
     return record
   }
@@ -60,7 +60,13 @@ final class BootFile: Sendable {
 
   /// How many records were written, as of now; costs one system call.
   func changes() throws(LMDBError) -> UInt64 {
-    try file.read(at: Self.changes, count: 8).u64(0)
+    try word(at: Self.changes)
+  }
+
+  /// 0 if the file was cut short before it.
+  private func word(at offset: Int) throws(LMDBError) -> UInt64 {
+    let bytes = try file.contents(at: offset, count: 8)
+    return bytes.count == 8 ? bytes.u64(0) : 0
   }
 }
 

@@ -31,7 +31,7 @@ package struct BootIdentity: Equatable, Sendable {
       return Array(bytes.prefix(length))
     #else
       let file = try FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY)
-      return try file.read(at: 0, count: 64)
+      return try file.contents(at: 0, count: 64)
     #endif
   }
 }

@@ -21,7 +21,7 @@ extension Environment {
 
   /// Before each write, with the writer's gate held and no lock between processes: sees that there is a pin, and that a
   /// timer that does not run (a starved or a stopped process) does not make more than is promised depend on it.
-  func keepCheckpoint() throws(LMDBError) {
+  func keepCheckpoint(patience: Duration) throws(LMDBError) {
     guard durability == .grouped, let checkpoints else { return }
     let (hasPin, since, pages) = checkpoints.state.withLock {
       ($0.pin != nil, $0.unsavedSince, $0.pages)
@@ -34,7 +34,7 @@ extension Environment {
       let growth = (meta.pages - pages) * meta.pageSize
       if !isLate, growth < 2 * Checkpoints.growth { return }
     }
-    try finish(begin(checkpoints), checkpoints)
+    try finish(begin(checkpoints, patience: patience), checkpoints, patience: patience)
   }
 
   /// After each commit, with the writer's gate held.
@@ -105,9 +105,9 @@ extension Environment {
       writer.enter()
       defer { writer.leave() }
       if !isOpen { throw phaseError }
-      begun = try begin(checkpoints)
+      begun = try begin(checkpoints, patience: patience)
     }
-    try finish(begun, checkpoints)
+    try finish(begun, checkpoints, patience: patience)
   }
 
   /// The same in ``close()``, which holds the gate, of an environment that is no longer open to others.
@@ -115,21 +115,25 @@ extension Environment {
     guard let checkpoints else { return }
     checkpoints.waitForOther()
     guard checkpoints.state.withLock({ $0.unsavedSince != nil }) else { return }
-    try finish(begin(checkpoints), checkpoints)
+    try finish(begin(checkpoints, patience: patience), checkpoints, patience: patience)
   }
 
-  /// Step 1: with the writer's gate held. Whoever gets here has the right to finish, until ``finish(_:_:)``.
-  private func begin(_ checkpoints: Checkpoints) throws(LMDBError) -> Checkpoint {
+  /// Step 1: with the writer's gate held. Whoever gets here has the right to finish, until ``finish(_:_:patience:)``.
+  private func begin(
+    _ checkpoints: Checkpoints, patience: Duration
+  ) throws(LMDBError) -> Checkpoint {
     checkpoints.gate.enter()
     do throws(LMDBError) {
-      return try pinNewest(checkpoints)
+      return try pinNewest(checkpoints, patience: patience)
     } catch {
       checkpoints.gate.leave()
       throw error
     }
   }
 
-  private func pinNewest(_ checkpoints: Checkpoints) throws(LMDBError) -> Checkpoint {
+  private func pinNewest(
+    _ checkpoints: Checkpoints, patience: Duration
+  ) throws(LMDBError) -> Checkpoint {
     try locks.wait(for: .turn, patience: patience)
     do {
       defer { locks.release(.turn) }
@@ -165,10 +169,12 @@ extension Environment {
   }
 
   /// Steps 2 to 4.
-  private func finish(_ checkpoint: Checkpoint, _ checkpoints: Checkpoints) throws(LMDBError) {
+  private func finish(
+    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints, patience: Duration
+  ) throws(LMDBError) {
     defer { checkpoints.gate.leave() }
     do throws(LMDBError) {
-      if try lockUnlessCovered(checkpoint, checkpoints) {
+      if try lockUnlessCovered(checkpoint, checkpoints, patience: patience) {
         defer { locks.release(.checkpoint) }
         if try !isCovered(checkpoint, checkpoints) {
           try syncData(checkpoints)
@@ -191,7 +197,7 @@ extension Environment {
   ///
   /// - Returns: whether the lock is held.
   private func lockUnlessCovered(
-    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints
+    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints, patience: Duration
   ) throws(LMDBError) -> Bool {
     let deadline = ContinuousClock.now + patience
     while try !locks.take(.checkpoint) {

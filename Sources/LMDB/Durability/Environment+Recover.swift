@@ -49,8 +49,8 @@ extension Environment {
   /// as they were synced.
   private static func isAt(_ point: MetaImage, _ path: String) throws(LMDBError) -> Bool {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    let own = try file.read(at: point.place, count: MetaImage.size)
-    let other = try file.read(at: point.predecessor.place, count: MetaImage.size)
+    let own = try file.contents(at: point.place, count: MetaImage.size)
+    let other = try file.contents(at: point.predecessor.place, count: MetaImage.size)
     return own == point.bytes && other.count == MetaImage.size
       && MetaImage(pageSize: point.pageSize, bytes: other).transaction == point.transaction - 1
   }
@@ -66,12 +66,12 @@ extension Environment {
   /// What a data file says of itself that nobody has open.
   static func newestMeta(of path: String) throws(LMDBError) -> MetaImage {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    let pageSize = Int(try file.read(at: 0, count: MetaImage.size).u32(40))
+    let pageSize = Int(try file.contents(at: 0, count: MetaImage.size).u32(40))
     let pages = [0, pageSize]
     var newest: MetaImage?
     for place in pages {
       let image = MetaImage(
-        pageSize: pageSize, bytes: try file.read(at: place, count: MetaImage.size))
+        pageSize: pageSize, bytes: try file.contents(at: place, count: MetaImage.size))
       if newest.map({ $0.transaction < image.transaction }) ?? true { newest = image }
     }
     return newest!

@@ -10,13 +10,30 @@ struct FileDescriptor: ~Copyable {
 
   deinit { close(number) }
 
-  var size: Int {
+  var status: stat? {
     var status = stat()
-    return unsafe fstat(number, &status) == 0 ? Int(status.st_size) : 0
+    return unsafe fstat(number, &status) == 0 ? status : nil
   }
 
-  /// What is there of `count` bytes at `offset`.
-  func read(at offset: Int, count: Int) throws(LMDBError) -> [UInt8] {
+  var size: Int { status.map { Int($0.st_size) } ?? 0 }
+
+  /// Up to `count` bytes; fewer at the end of the file or if they cannot be read.
+  func read(at offset: Int, count: Int) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      guard let base = buffer.baseAddress else { return }
+      initialized = max(unsafe pread(number, base, count, off_t(offset)), 0)
+    }
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(LMDBError) {
+    let written = unsafe bytes.withUnsafeBytes {
+      unsafe pwrite(number, $0.baseAddress, $0.count, off_t(offset))
+    }
+    guard written == bytes.count else { throw LMDBError(code: written < 0 ? clmdb_errno() : EIO) }
+  }
+
+  /// What is there of `count` bytes at `offset`; unlike ``read(at:count:)`` it tells an error from the end.
+  func contents(at offset: Int, count: Int) throws(LMDBError) -> [UInt8] {
     let number = number
     var failed: LMDBError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -30,12 +47,6 @@ struct FileDescriptor: ~Copyable {
     }
     if let failed { throw failed }
     return bytes
-  }
-
-  func write(_ bytes: [UInt8], at offset: Int) throws(LMDBError) {
-    let number = number
-    let written = try checkErrno { unsafe pwrite(number, bytes, bytes.count, off_t(offset)) }
-    if written != bytes.count { throw .diskFull }
   }
 
   /// Puts the file's bytes on the disk.

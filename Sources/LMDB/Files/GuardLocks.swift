@@ -1,7 +1,7 @@
 import CLMDB
 import Synchronization
 
-/// Six small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
+/// Seven small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
 ///
 /// - `lock.open` is held while a process opens or closes the environment, so that two never initialise it at once.
 /// - `lock.turn` and `lock.write` are held around each write transaction. LMDB's own mutex is then never contended
@@ -11,13 +11,14 @@ import Synchronization
 /// - `lock.readers` is held while a slot of LMDB's reader table is made or cleared, for the same reason: the table has
 ///   a mutex of the same kind.
 /// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older one never replaces a newer.
+/// - `lock.maps` is held while a file of ``MappedWords`` is made or replaced.
 /// - `lock.presence` is held, shared, for as long as the environment is open: who gets it exclusively is alone.
 ///
 /// `flock` and not record locks: those of POSIX are dropped when any descriptor of the file is closed, and those tied
 /// to an open file description do not exist on macOS.
 @safe final class GuardLocks: Sendable {
   enum Name: Int, CaseIterable {
-    case open, turn, write, readers, checkpoint, presence
+    case open, turn, write, readers, checkpoint, maps, presence
 
     var file: String {
       switch self {
@@ -26,6 +27,7 @@ import Synchronization
       case .write: "lock.write"
       case .readers: "lock.readers"
       case .checkpoint: "lock.checkpoint"
+      case .maps: "lock.maps"
       case .presence: "lock.presence"
       }
     }
@@ -36,6 +38,7 @@ import Synchronization
   nonisolated(unsafe) let state: UnsafeMutablePointer<SharedState>
   /// `flock` does not keep this process's threads apart: they share the descriptor.
   private let registering = Mutex<Void>(())
+  private let replacing = Mutex<Void>(())
 
   init(in directory: String) throws(OpenError) {
     unsafe state = UnsafeMutablePointer<SharedState>.allocate(capacity: 1)
@@ -105,6 +108,20 @@ import Synchronization
     if let failed { throw failed }
   }
 
+  /// Runs `body` while no other process or thread makes or replaces a shared map; nil if one does, for longer than that
+  /// takes, or if there are no locks any more.
+  func whileReplacing<Result>(_ body: () -> Result) -> Result? {
+    replacing.withLock { _ in
+      do throws(LMDBError) {
+        try wait(for: .maps, patience: .milliseconds(100))
+      } catch {
+        return nil
+      }
+      defer { release(.maps) }
+      return body()
+    }
+  }
+
   private func descriptor(_ name: Name) -> Int32 {
     unsafe state.pointee.descriptors[name].load(ordering: .relaxed)
   }
@@ -126,6 +143,7 @@ struct SharedState: ~Copyable {
     let write = Atomic<Int32>(-1)
     let readers = Atomic<Int32>(-1)
     let checkpoint = Atomic<Int32>(-1)
+    let maps = Atomic<Int32>(-1)
     let presence = Atomic<Int32>(-1)
 
     subscript(name: GuardLocks.Name) -> Atomic<Int32> {
@@ -136,6 +154,7 @@ struct SharedState: ~Copyable {
         case .write: yield write
         case .readers: yield readers
         case .checkpoint: yield checkpoint
+        case .maps: yield maps
         case .presence: yield presence
         }
       }

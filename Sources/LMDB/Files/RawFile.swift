@@ -122,15 +122,8 @@ struct RawFile: ~Copyable {
   private static func read(
     _ file: borrowing FileDescriptor, at offset: Int, count: Int
   ) throws(Finding) -> [UInt8] {
-    let descriptor = file.number
-    var got = 0
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      if let base = buffer.baseAddress {
-        got = unsafe pread(descriptor, base, count, off_t(offset))
-      }
-      initialized = max(got, 0)
-    }
-    guard got == count else {
+    let bytes = file.read(at: offset, count: count)
+    guard bytes.count == count else {
       throw Finding(kind: .truncated, detail: "\(count) bytes at \(offset) could not be read")
     }
     return bytes

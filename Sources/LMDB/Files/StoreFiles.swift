@@ -29,11 +29,14 @@ struct StoreFiles: Sendable {
 
   var hasData: Bool { Self.status(of: data).map { $0.st_size > 0 } ?? false }
 
-  /// Whether anything but our own lock files is here.
+  /// Whether anything but files of our own is here.
   func isEmptyBesidesLocks() throws(OpenError) -> Bool {
     guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
     defer { unsafe closedir(stream) }
-    let ours = Set(GuardLocks.names + [".", "..", "data.mdb", "data.mdb.new", "lock.mdb", "boot"])
+    let ours = Set(
+      GuardLocks.names + MappedFile.names + [
+        ".", "..", "data.mdb", "data.mdb.new", "lock.mdb", "boot",
+      ])
     while let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)

@@ -2,17 +2,33 @@ import LMDB
 import Synchronization
 
 /// A typed view of a namespace: values of one type, turned into bytes and back by a codec.
+///
+/// Values that were read stay decoded in memory, within ``MemoryLimits``. A read answers the same with and without that,
+/// whatever any process writes: see ``CacheMemory``.
 public struct Cache<Value: Sendable>: Sendable {
   /// The bytes behind it.
   public let namespace: Namespace
   /// The rules code declares for the namespace; stored with the first write. Nil leaves the store's as they are.
   public let rules: Rules?
-  private let codec: any Codec<Value>
+  /// The decoded values kept in memory; nil if none are.
+  public let memory: CacheMemory?
+  private let memoryOwner: MemoryOwner?
+  let codec: any Codec<Value>
+  /// What a value costs in memory; nil for the bytes of its encoded form.
+  private let cost: (@Sendable (Value) -> Int)?
 
-  init(namespace: Namespace, codec: any Codec<Value>, rules: Rules?) {
+  init(
+    namespace: Namespace, codec: some Codec<Value>, rules: Rules?, memory: MemoryLimits?,
+    cost: (@Sendable (Value) -> Int)?
+  ) {
     self.namespace = namespace
     self.codec = codec
     self.rules = rules
+    self.cost = cost
+    let kept = namespace.core.memory.memory(
+      of: codec, for: namespace.handle, limits: memory, in: namespace.core)
+    self.memory = kept?.memory
+    memoryOwner = kept?.owner
   }
 
   public var name: String { namespace.name }
@@ -28,27 +44,7 @@ public struct Cache<Value: Sendable>: Sendable {
     }
   }
 
-  /// The fresh value under `key`, or nil. A value that the codec cannot read is a miss that is counted, and gives way to
-  /// the next write.
-  public func value(for key: some StoreKey) throws -> Value? {
-    try namespace.withValue(for: key) { bytes in decodeCounting(bytes) } ?? nil
-  }
-
-  /// The fresh value under `key`, or nil; throws ``LarderError/Code/undecodable`` if the codec cannot read it.
-  public func strictValue(for key: some StoreKey) throws -> Value? {
-    try namespace.withValue(for: key) { bytes in
-      do {
-        return try codec.decode(bytes)
-      } catch {
-        namespace.handle.countUndecodable()
-        throw LarderError(
-          .undecodable, "a value in namespace \(name) is no \(Value.self): \(error)",
-          hint: "write it again, or read it with the type it was written with")
-      }
-    }
-  }
-
-  private func canDecode(_ bytes: [UInt8]) -> Bool {
+  func canDecode(_ bytes: [UInt8]) -> Bool {
     do {
       _ = try codec.decode(bytes.span)
       return true
@@ -65,66 +61,35 @@ public struct Cache<Value: Sendable>: Sendable {
       return nil
     }
   }
+
+  func decodeStrictly(_ bytes: Span<UInt8>) throws -> Value? {
+    do {
+      return try codec.decode(bytes)
+    } catch {
+      namespace.handle.countUndecodable()
+      throw LarderError(
+        .undecodable, "a value in namespace \(name) is no \(Value.self): \(error)",
+        hint: "write it again, or read it with the type it was written with")
+    }
+  }
+
+  /// Keeps a value that the entry has in a snapshot.
+  func keep(
+    _ value: Value, for key: Span<UInt8>, size: Int, id: NamespaceID, header: EntryHeader,
+    snapshot: UInt64
+  ) {
+    memory?.keep(
+      MemoryBox(value), for: key, cost: cost.map { $0(value) } ?? size, id: id, header: header,
+      snapshot: snapshot, now: namespace.core.coarseNow)
+  }
 }
 
 extension Cache {
-  /// Declares the rules unless they are known to be declared, so that what a lower limit evicts leaves in bounded steps.
-  private func declareRules() throws(LarderError) {
-    guard let rules else { return }
-    let known = namespace.handle.record.withLock { $0?.record.rules.declared }
-    if known != rules.inMilliseconds { try namespace.store.declare(rules, for: name) }
-  }
-
-  /// Stores `value` under `key`; what was there is replaced.
-  ///
-  /// Without `expires` it stays for as long as the namespace's rules say.
-  public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws {
-    // Other writers need not wait for the codec.
-    let bytes = try encode(value)
-    try declareRules()
-    try namespace.store.checkWritable()
-    try namespace.core.write { batch in
-      try batch.set(encoded: bytes, for: key, in: self, expires: expires)
-    }
-  }
-
-  /// Stores `value` unless a read would find one under `key`; whether it did.
-  @discardableResult
-  public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws
-    -> Bool
-  {
-    let bytes = try encode(value)
-    try declareRules()
-    try namespace.store.checkWritable()
-    return try namespace.core.write { batch in
-      let present = try batch.value(for: key, in: namespace)
-      if let present, canDecode(present) { return false }
-      try batch.set(encoded: bytes, for: key, in: self, expires: expires)
-      return true
-    }
-  }
-
-  @discardableResult
-  public func remove(_ key: some StoreKey) throws -> Bool { try namespace.remove(key) }
-
   /// Whether there is a fresh entry under `key`; decodes nothing and counts nothing.
   public func contains(_ key: some StoreKey) throws -> Bool { try namespace.contains(key) }
 
   /// What is known of the entry under `key`, be it expired; decodes nothing and counts nothing.
   public func entry(for key: some StoreKey) throws -> Entry? { try namespace.entry(for: key) }
-
-  @discardableResult
-  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {
-    try namespace.touch(key, expires: expires)
-  }
-
-  @discardableResult
-  public func expire(_ key: some StoreKey, _ expires: Expiration) throws -> Bool {
-    try namespace.expire(key, expires)
-  }
-
-  @discardableResult
-  public func persist(_ key: some StoreKey) throws -> Bool { try namespace.persist(key) }
 
   /// The facts of up to `limit` entries in key order, behind `cursor`; see ``Namespace/page(limit:after:prefix:)``.
   public func page(
@@ -143,16 +108,26 @@ extension Cache {
 
 extension Store {
   /// A view of the namespace `name` as values of a `Codable` type, stored as JSON so that the shell can show them.
+  ///
+  /// - Parameters:
+  ///   - memory: how much is kept decoded in memory; without it what another cache of the kind has said, else
+  ///     ``MemoryLimits/default``. ``MemoryLimits/none`` keeps nothing for this cache.
+  ///   - cost: what a value costs in memory; without it the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
-    of type: Value.Type, in name: String, rules: Rules? = nil
+    of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
+    cost: (@Sendable (Value) -> Int)? = nil
   ) -> Cache<Value> {
-    cache(JSONCodec<Value>(), in: name, rules: rules)
+    cache(JSONCodec<Value>(), in: name, rules: rules, memory: memory, cost: cost)
   }
 
   /// A view of the namespace `name` through a codec of your own.
-  public func cache<Value>(_ codec: some Codec<Value>, in name: String, rules: Rules? = nil)
-    -> Cache<Value>
-  {
-    Cache(namespace: namespace(name), codec: codec, rules: rules)
+  ///
+  /// Caches share what they keep in memory if their codecs are equal or of a type without stored properties. A codec with
+  /// properties that is not `Equatable` has a memory of its own: make such a cache once, and keep it.
+  public func cache<Value>(
+    _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
+    cost: (@Sendable (Value) -> Int)? = nil
+  ) -> Cache<Value> {
+    Cache(namespace: namespace(name), codec: codec, rules: rules, memory: memory, cost: cost)
   }
 }

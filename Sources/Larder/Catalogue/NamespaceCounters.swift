@@ -10,6 +10,10 @@ struct NamespaceCounters: Equatable {
   var stored: UInt64 = 0
   /// The next sequence and version number.
   var next: UInt64 = 1
+  /// When the statistics below began to count, by the clock of whoever made the namespace or reset them.
+  var since: UInt64 = 0
+  /// The commit with which they began. What a process read before it and has not merged yet is no part of them.
+  var epoch: UInt64 = 0
   var removals = RemovalCounters()
   var reads = ReadCounters()
   var queue = QueueState()
@@ -18,13 +22,24 @@ struct NamespaceCounters: Equatable {
 
   init() {}
 
+  /// Those of a namespace that begins now, or whose statistics do.
+  init(since: Timestamp, epoch: UInt64) {
+    self.since = UInt64(clamping: since.milliseconds)
+    self.epoch = epoch
+  }
+
+  /// Where ``epoch`` stands in the record.
+  static let epochOffset = 40
+
   init(_ bytes: Span<UInt8>) {
     var words = WordReader(bytes)
     entries = words.next()
     self.bytes = words.next()
     stored = words.next()
     next = words.next()
-    for reason in RemovalReason.allCases { removals[reason] = words.next() }
+    since = words.next()
+    epoch = words.next()
+    removals = RemovalCounters(&words)
     for kind in ReadCounters.Kind.allCases { reads[kind] = words.next() }
     queue = QueueState(&words)
     pinned = words.next()
@@ -32,9 +47,9 @@ struct NamespaceCounters: Equatable {
 
   var encoded: [UInt8] {
     var result: [UInt8] = []
-    result.reserveCapacity(320)
-    for word in [entries, bytes, stored, next] { result.append(word: word) }
-    for reason in RemovalReason.allCases { result.append(word: removals[reason]) }
+    result.reserveCapacity(480)
+    for word in [entries, bytes, stored, next, since, epoch] { result.append(word: word) }
+    removals.append(to: &result)
     for kind in ReadCounters.Kind.allCases { result.append(word: reads[kind]) }
     queue.append(to: &result)
     result.append(word: pinned)
@@ -80,27 +95,61 @@ public enum RemovalReason: Int, CaseIterable, Sendable {
   }
 }
 
-/// How many entries went for each reason, since the store was made.
+/// How many entries went for each reason, and with how many bytes of values, since the statistics began to count.
 public struct RemovalCounters: Sendable, Equatable {
   private var counts = [UInt64](repeating: 0, count: RemovalReason.allCases.count)
+  private var sizes = [UInt64](repeating: 0, count: RemovalReason.allCases.count)
 
-  public internal(set) subscript(reason: RemovalReason) -> UInt64 {
-    get { counts[reason.rawValue] }
-    set { counts[reason.rawValue] = newValue }
+  init() {}
+
+  init(_ words: inout WordReader) {
+    for reason in RemovalReason.allCases { counts[reason.rawValue] = words.next() }
+    for reason in RemovalReason.allCases { sizes[reason.rawValue] = words.next() }
   }
 
+  func append(to record: inout [UInt8]) {
+    for word in counts { record.append(word: word) }
+    for word in sizes { record.append(word: word) }
+  }
+
+  /// Entries that went for that reason.
+  public subscript(reason: RemovalReason) -> UInt64 { counts[reason.rawValue] }
+
+  /// Bytes of the values that went for that reason; a damaged entry's are not known and count as none.
+  public func bytes(_ reason: RemovalReason) -> UInt64 { sizes[reason.rawValue] }
+
   /// Entries that a limit removed.
-  public var evicted: UInt64 {
-    RemovalReason.allCases.reduce(0) { $1.isEviction ? $0 &+ self[$1] : $0 }
+  public var evicted: UInt64 { sum { $0.isEviction ? self[$0] : 0 } }
+  /// Bytes of the values that a limit removed.
+  public var evictedBytes: UInt64 { sum { $0.isEviction ? bytes($0) : 0 } }
+
+  private func sum(_ count: (RemovalReason) -> UInt64) -> UInt64 {
+    RemovalReason.allCases.reduce(0) { $0 &+ count($1) }
+  }
+
+  mutating func count(_ reason: RemovalReason, entries: UInt64 = 1, bytes: Int) {
+    counts[reason.rawValue] &+= entries
+    sizes[reason.rawValue] &+= UInt64(bytes)
+  }
+
+  static func + (left: Self, right: Self) -> Self {
+    var sum = left
+    for reason in RemovalReason.allCases {
+      sum.counts[reason.rawValue] &+= right[reason]
+      sum.sizes[reason.rawValue] &+= right.bytes(reason)
+    }
+    return sum
   }
 }
 
-/// What reads met, since the store was made.
+/// What reads met, since the statistics began to count.
 public struct ReadCounters: Sendable, Equatable {
   enum Kind: Int, CaseIterable {
     /// A value was lent, whether or not its codec could read it.
     case hits
     case misses, expired, stale, damaged, undecodable
+    /// Of the hits, those that found the value decoded in memory.
+    case memory
   }
 
   private var counts = [UInt64](repeating: 0, count: Kind.allCases.count)
@@ -111,7 +160,12 @@ public struct ReadCounters: Sendable, Equatable {
   }
 
   /// Reads that found a fresh value.
-  public var hits: UInt64 { self[.hits] &- self[.undecodable] }
+  public var hits: UInt64 {
+    // A reset may fall between a read and the decoding of what it found.
+    self[.hits] - min(self[.hits], self[.undecodable])
+  }
+  /// Of the hits, those that found the value decoded in memory.
+  public var memory: UInt64 { self[.memory] }
   /// Reads that found none, for whatever reason.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
   /// Misses because there was no entry.

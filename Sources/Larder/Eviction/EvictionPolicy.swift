@@ -24,6 +24,8 @@ protocol EvictionQueue: ~Copyable {
   var entries: UInt64 { get }
   /// Whether a limit that this namespace must give way to is exceeded still.
   var isOver: Bool { get }
+  /// Whether little room is left under any limit, so that what is new must soon compete with what is there.
+  var isNearlyFull: Bool { get }
   /// What the limit that binds most counts for an entry of that size: its bytes, or 1.
   func cost(ofSize size: UInt64) -> UInt64
   /// That limit, in the same measure; the namespace's present usage if it has none of its own.
@@ -31,9 +33,11 @@ protocol EvictionQueue: ~Copyable {
   /// What the window holds in the same measure.
   var windowCost: UInt64 { get }
 
-  /// The first entry of the queue with that sequence or a later one.
+  /// The first entry of the queue with that sequence or a later one that may leave.
   mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
-  /// Removes the entry, and what leaves with it; false if it must stay after all.
+  /// Moves the edge behind the oldest entry of the window, which then is main's newest; nil if there is none that may move.
+  mutating func cross() throws(LarderError) -> Candidate?
+  /// Removes the entry with its mark, and what leaves with it; false if it must stay after all.
   mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool
 }
 

@@ -14,12 +14,15 @@ struct QueueState: Equatable {
   var target: UInt64 = 0
   /// Evictions so far: the age of ghosts counts by it.
   var evictions: UInt64 = 0
-  var inserts: UInt64 = 0
+  /// How many evictions make one step of the ghosts' age: 2 to this power.
+  var ageShift: UInt64 = 0
+  /// Regrets of the same part in a row: twice their number, and 1 more if it is main.
+  var run: UInt64 = 0
   /// Evictions from the window and from main, fading: bits of a `Double` each.
   var windowEvictions: UInt64 = 0
   var mainEvictions: UInt64 = 0
 
-  static let wordCount = 9
+  static let wordCount = 10
 
   init() {}
 
@@ -30,14 +33,15 @@ struct QueueState: Equatable {
     windowBytes = words.next()
     target = words.next()
     evictions = words.next()
-    inserts = words.next()
+    ageShift = words.next()
+    run = words.next()
     windowEvictions = words.next()
     mainEvictions = words.next()
   }
 
   func append(to record: inout [UInt8]) {
     for word in [
-      edge, hand, windowEntries, windowBytes, target, evictions, inserts, windowEvictions,
+      edge, hand, windowEntries, windowBytes, target, evictions, ageShift, run, windowEvictions,
       mainEvictions,
     ] {
       record.append(word: word)

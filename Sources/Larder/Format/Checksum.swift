@@ -15,6 +15,12 @@ enum Checksum {
     return product.high ^ product.low
   }
 
+  /// Names a place: a key in a namespace. The access table knows entries by it.
+  @inline(__always)
+  static func place(of key: Span<UInt8>, in id: NamespaceID) -> UInt64 {
+    of(key, seed: UInt64(id.rawValue))
+  }
+
   @inline(__always)
   static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
     let count = bytes.count

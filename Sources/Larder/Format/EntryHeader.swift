@@ -103,7 +103,12 @@ struct EntryHeader: Equatable {
   /// The four parts do not wait for each other, which halves the time a processor takes.
   @inline(__always)
   func expectedChecksum(id: NamespaceID, key: Span<UInt8>, body: Span<UInt8>) -> UInt64 {
-    let place = Checksum.of(key, seed: UInt64(id.rawValue))
+    expectedChecksum(place: Checksum.place(of: key, in: id), body: body)
+  }
+
+  /// The same where the hash of the place is known already.
+  @inline(__always)
+  func expectedChecksum(place: UInt64, body: Span<UInt8>) -> UInt64 {
     let times = Checksum.mix(
       UInt64(bitPattern: written) ^ 0x5899_65CC_7537_4CC3,
       UInt64(bitPattern: expires) ^ 0x1D8E_4E27_C47D_124F)

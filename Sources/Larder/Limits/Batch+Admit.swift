@@ -45,6 +45,8 @@ extension Batch {
       var kept: Set<[UInt8]> = [slot]
       for owner in owners { kept.insert(owner.slot) }
       for owner in previous?.owners ?? [] { kept.insert(owner.slot) }
+      writing = slot
+      defer { writing = nil }
       do throws(LarderError) {
         try note(weight, isNew: previous == nil, slot: slot, key: key, rules: rules, kept: kept)
         try makeRoom(in: id, named: namespace, rules: rules, kept: kept)
@@ -56,7 +58,7 @@ extension Batch {
         throw error
       }
     }
-    if previous != nil { try count(.replaced, in: id) }
+    if let previous { try count(.replaced, bytes: previous.valueCount, in: id) }
   }
 
   /// Tells the policy of a new entry.
@@ -68,7 +70,7 @@ extension Batch {
     let id = slot.span.namespaceID
     let candidate = Candidate(
       sequence: weight.sequence, size: UInt64(weight.size),
-      hash: Checksum.of(key, seed: UInt64(id.rawValue)), slot: slot)
+      hash: Checksum.place(of: key, in: id), slot: slot)
     let request = RoomRequest(cause: .namespace, id: id, limits: rules.limits, kept: kept)
     _ = try with(rules.eviction, request) { policy, queue throws(LarderError) in
       try policy.inserted(candidate, into: &queue)
@@ -120,12 +122,14 @@ extension Batch {
 
   private mutating func with(
     _ eviction: Eviction, _ request: RoomRequest,
-    _ body: (FIFOPolicy, inout NamespaceQueue) throws(LarderError) -> Void
+    _ body: (any EvictionPolicy, inout NamespaceQueue) throws(LarderError) -> Void
   ) throws(LarderError) -> Removal {
+    let policy: any EvictionPolicy =
+      eviction == .fifo ? FIFOPolicy() : AdaptivePolicy(table: core.access, now: now.milliseconds)
     var queue = NamespaceQueue(self, request)
     var failure: LarderError?
     do throws(LarderError) {
-      try body(FIFOPolicy(), &queue)
+      try body(policy, &queue)
     } catch {
       failure = error
     }

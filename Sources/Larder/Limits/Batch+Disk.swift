@@ -8,10 +8,14 @@ extension Batch {
     let limit = try limits.disk
     guard limit == core.environment.fileLimit else { return false }
     guard let limit else { return true }
-    let available = try read { transaction throws(LMDBError) in
-      try transaction.availablePages(upTo: .max, limit: limit)
+    let databases = core.indexes.all
+    let (available, used) = try read { transaction throws(LMDBError) in
+      (
+        try transaction.availablePages(upTo: DiskRoom.enough, limit: limit),
+        try transaction.usedPages(of: databases)
+      )
     }
-    disk = DiskRoom(limit: limit, pageSize: core.pageSize, available: available)
+    disk = DiskRoom(limit: limit, pageSize: core.pageSize, available: available, used: used)
     return true
   }
 
@@ -22,11 +26,12 @@ extension Batch {
     if let least = core.chunksAbove, value > least { return true }
     guard let disk, value > core.pageSize else { return false }
     let run = pages(ofRecord: recordCount)
-    let isFirst = disk.spent == 0
+    let spent = disk.spent
     return try read { transaction throws(LMDBError) in
       // What LMDB finds after other changes cannot be known; then only room behind the last page is sure.
-      try !transaction.hasRun(
-        of: run, afterTaking: isFirst ? DiskRoom.perEntry * 4 : disk.available, limit: disk.limit)
+      spent == 0
+        ? try !transaction.hasRun(of: run, afterTaking: DiskRoom.perEntry * 4, limit: disk.limit)
+        : try transaction.pagesBehindLast(limit: disk.limit) < run + spent
     }
   }
 
@@ -39,11 +44,12 @@ extension Batch {
   mutating func makeRoomOnDisk(
     for weight: Weight, isChunked: Bool, kept: Set<[UInt8]>
   ) throws(LarderError) {
-    guard var room = disk else { return }
-    let needed =
+    guard let room = disk else { return }
+    let own =
       isChunked
       ? weight.size / core.chunkSize + weight.size / (core.chunkSize * 64) + 2
-      : weight.stored > core.pageSize / 2 ? pages(ofRecord: weight.stored) : 1
+      : weight.stored > core.pageSize / 2 ? pages(ofRecord: weight.stored) : 0
+    let needed = max(own, 1)
     guard needed + DiskRoom.kept <= room.usable else {
       throw LarderError(
         .overLimit,
@@ -51,9 +57,8 @@ extension Batch {
         hint: "raise the store's disk limit, or store less")
     }
     try lowerUse(to: room.usable - needed, for: weight.size, kept: kept)
-    room.spent = (disk?.spent ?? 0) + needed + DiskRoom.perEntry
-    disk = room
-    if room.spent + DiskRoom.kept > room.available {
+    disk?.spend(pages: own, stored: weight.stored)
+    if let room = disk, room.spent + DiskRoom.kept > room.available {
       pagesShort = needed
       throw fail(LarderError(.full, "no room is left on disk"))
     }

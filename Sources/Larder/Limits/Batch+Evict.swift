@@ -20,7 +20,7 @@ extension Batch {
           let key = entry.key ?? []
           return Candidate(
             sequence: sequence, size: UInt64(entry.valueCount),
-            hash: Checksum.of(key.span, seed: UInt64(id.rawValue)), slot: slot)
+            hash: Checksum.place(of: key.span, in: id), slot: slot)
         }
         record = try cursor.next()
       }

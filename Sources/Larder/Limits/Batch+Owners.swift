@@ -2,11 +2,13 @@ import LMDB
 
 extension Batch {
   /// The owners of an entry about to be written: each must be there.
-  mutating func owners(_ owners: [Owner]) throws(LarderError) -> [StoredOwner] {
+  mutating func owners(of attributes: EntryAttributes) throws(LarderError) -> [StoredOwner] {
     var stored: [StoredOwner] = []
-    for owner in owners {
+    for owner in attributes.owners {
+      if attributes.awaitsOwners { _ = try recordMaking(owner.namespace) }
       guard let record = try record(named: owner.namespace),
-        try living(owner.key.bytes.span, in: owner.namespace) != nil
+        attributes.awaitsOwners
+          ? true : try living(owner.key.bytes.span, in: owner.namespace) != nil
       else {
         throw LarderError(
           .noSuchOwner, "there is no entry \(owner.key) in namespace \(owner.namespace)",

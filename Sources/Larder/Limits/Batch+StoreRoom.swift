@@ -19,6 +19,17 @@ extension Batch {
     return nil
   }
 
+  /// Whether one of them is nearly reached.
+  var isNearlyFull: Bool {
+    if let limits = knownLimits,
+      Limits(entries: limits.entries, bytes: limits.bytes).isNearlyReached(
+        by: state.entries, state.bytes)
+    {
+      return true
+    }
+    return disk.map { isOver($0.usable - $0.usable / 32) } ?? false
+  }
+
   /// Whether bytes count, where a namespace has no limit of its own.
   var countsStoreBytes: Bool { knownLimits?.bytes != nil || knownLimits?.entries == nil }
 

@@ -11,20 +11,43 @@ struct DiskRoom {
   let pages: Int
   /// Pages that were free or behind the end when the batch began.
   let available: Int
-  /// An estimate of how many of them it has taken.
-  var spent = 0
+  /// Pages that were in use then: no more than these can be copied.
+  let used: Int
+  /// What the batch has written: pages of large values, bytes of small entries, and how many entries.
+  private var values = 0
+  private var bytes = 0
+  private var entries = 0
 
   /// An eighth of the limit, at most 64 MB.
   static func reserve(of pages: Int, pageSize: Int) -> Int { min(pages / 8, (64 << 20) / pageSize) }
 
-  init(limit: Int, pageSize: Int, available: Int) {
+  init(limit: Int, pageSize: Int, available: Int, used: Int) {
     self.limit = limit
+    self.pageSize = pageSize
+    self.used = used
     pages = limit / pageSize
     reserve = Self.reserve(of: pages, pageSize: pageSize)
     self.available = available
   }
 
+  private let pageSize: Int
   let reserve: Int
+
+  /// An estimate, rather too high, of how many pages the batch has taken: leaves that were split are half full.
+  var spent: Int {
+    let new = values + bytes * 2 / pageSize
+    return entries == 0 ? 0 : new + min(entries * Self.perEntry, used + new)
+  }
+
+  /// - Parameter pages: what a large value takes; 0 for one that goes into a leaf.
+  mutating func spend(pages: Int, stored: Int) {
+    values += pages
+    bytes += pages == 0 ? stored : 0
+    entries += 1
+  }
+
+  /// No batch takes more.
+  static let enough = 1 << 17
   /// How many pages entries may take.
   var usable: Int { pages - reserve }
 

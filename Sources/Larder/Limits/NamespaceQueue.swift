@@ -27,6 +27,10 @@ struct NamespaceQueue: ~Copyable, EvictionQueue {
 
   var isOver: Bool { request.left > 0 && reason != nil }
 
+  var isNearlyFull: Bool {
+    request.limits.isNearlyReached(by: counters.entries, counters.bytes) || batch.isNearlyFull
+  }
+
   private var reason: RemovalReason? {
     switch request.cause {
     case .namespace: request.limits.exceeded(by: counters)
@@ -60,21 +64,40 @@ struct NamespaceQueue: ~Copyable, EvictionQueue {
   }
 
   mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate? {
-    let newest = request.sparesNewest ? try batch.newestSequence(in: request.id) : nil
+    let newest = try newest
     var sequence = sequence
     while let found = try batch.queued(from: sequence, in: request.id) {
-      if !request.spared.contains(found.sequence), found.sequence != newest,
-        !request.kept.contains(found.slot)
-      {
-        return found
-      }
+      if mayLeave(found, newest: newest) { return found }
       sequence = found.sequence + 1
     }
     return nil
   }
 
+  /// The sequence of the newest entry, if that must stay.
+  private var newest: UInt64? {
+    mutating get throws(LarderError) {
+      request.sparesNewest ? try batch.newestSequence(in: request.id) : nil
+    }
+  }
+
+  private func mayLeave(_ entry: Candidate, newest: UInt64?) -> Bool {
+    !request.spared.contains(entry.sequence) && entry.sequence != newest
+      && !request.kept.contains(entry.slot)
+  }
+
+  mutating func cross() throws(LarderError) -> Candidate? {
+    // An entry that is being overwritten counts with its new size already and is found with its old one.
+    guard let found = try batch.queued(from: state.edge, in: request.id),
+      found.slot != batch.writing
+    else { return nil }
+    state.edge = found.sequence + 1
+    state.windowEntries &-= 1
+    state.windowBytes &-= found.size
+    return found
+  }
+
   mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool {
-    guard let reason else { return false }
+    guard let reason, mayLeave(candidate, newest: try newest) else { return false }
     let before = batch.state
     guard try batch.evict(candidate, reason: reason, keeping: request.kept) else {
       request.spared.insert(candidate.sequence)
@@ -94,6 +117,14 @@ extension Limits {
     if let entries, counters.entries > UInt64(entries) { return .evictedForEntries }
     if let bytes, counters.bytes > UInt64(bytes) { return .evictedForBytes }
     return nil
+  }
+
+  /// Whether little room is left: a thirty-second.
+  func isNearlyReached(by usedEntries: UInt64, _ usedBytes: UInt64) -> Bool {
+    func isNear(_ used: UInt64, _ limit: Int?) -> Bool {
+      limit.map { used > UInt64($0 - $0 / 32) } ?? false
+    }
+    return isNear(usedEntries, entries) || isNear(usedBytes, bytes)
   }
 
   var isEmpty: Bool { self == Limits() }

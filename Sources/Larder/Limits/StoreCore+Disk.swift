@@ -7,13 +7,14 @@ extension StoreCore {
   /// One write transaction within the disk limit. What the library writes itself can be tried again; a caller's closure
   /// runs once.
   func writeWithinLimit<Result>(
-    repeats: Bool, _ body: (inout Batch) throws -> Result
+    repeats: Bool, waitingAtMost bound: Duration? = nil,
+    _ body: (inout Batch) throws -> Result
   ) throws -> Result {
     var tries = 0
     var mayAsk = true
     while true {
       do {
-        return try writeOnce(asksForCheckpoint: mayAsk, body)
+        return try writeOnce(waitingAtMost: bound, asksForCheckpoint: mayAsk, body)
       } catch is CheckpointWanted {
         mayAsk = false
         try environment.checkpoint()

@@ -30,6 +30,7 @@ extension StoreCore {
     try lower { batch throws(LarderError) in
       try batch.changeLimits(most: Self.evictedPerStep, change)
     }
+    memory.budget.limit = try settings(in: beginRead()).memoryLimit
   }
 
   private func lower(

@@ -8,7 +8,8 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public var bytes: Int?
   /// Bytes of the data file; at least ``smallestDisk``. The file never grows beyond it, whatever happens.
   public var disk: Int?
-  /// Bytes that decoded values may cost in the memory of each process.
+  /// Bytes that decoded values may cost in the memory of each process, all caches together; 64 MB unless set. Another
+  /// process obeys a new limit from the next value that it decodes.
   public var memory: Int?
 
   public static let smallestDisk = 4_000_000

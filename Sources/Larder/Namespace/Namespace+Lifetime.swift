@@ -5,9 +5,7 @@ extension Namespace {
   /// - Returns: false if there is no such entry or it has expired.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {
-    try change(key) { batch, key throws(LarderError) in
-      try batch.reschedule(key, in: name, expires: expires)
-    }
+    try core.writeJoining(rescheduling(key, expires))
   }
 
   /// Gives the entry another end; false if there is no such entry or it has expired.

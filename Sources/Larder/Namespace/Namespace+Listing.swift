@@ -107,7 +107,9 @@ extension Namespace {
   @discardableResult
   public func clear() throws -> Removal {
     try store.checkWritable()
-    return try core.write { batch in try batch.clear(name) }
+    let removal = try core.write { batch in try batch.clear(name) }
+    core.memory.removeAll(of: name)
+    return removal
   }
 
   /// Removes this namespace's expired entries and returns exactly how many; O(those). See ``Store/purge()``.

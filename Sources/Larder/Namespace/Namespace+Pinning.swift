@@ -4,17 +4,13 @@ extension Namespace {
   /// It still expires, and can be removed. An overwrite keeps the pin.
   @discardableResult
   public func pin(_ key: some StoreKey) throws -> Bool {
-    try change(key) { batch, key throws(LarderError) in
-      try batch.pin(key, in: name, isPinned: true)
-    }
+    try core.writeJoining(pinning(key, true))
   }
 
   /// Lets the entry be evicted again; false if there is no such entry or it has expired.
   @discardableResult
   public func unpin(_ key: some StoreKey) throws -> Bool {
-    try change(key) { batch, key throws(LarderError) in
-      try batch.pin(key, in: name, isPinned: false)
-    }
+    try core.writeJoining(pinning(key, false))
   }
 }
 

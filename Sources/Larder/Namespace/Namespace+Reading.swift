@@ -34,7 +34,7 @@ extension Namespace {
   @usableFromInline
   func lend(_ key: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
     let transaction = try core.beginRead()
-    try core.lend(key, of: handle, in: transaction, asksRemoval: !store.isReadOnly, body)
+    try core.lend(key, of: handle, in: transaction, leavesNotes: !store.isReadOnly, body)
   }
 
   /// Whether there is a fresh value under `key`; counts nothing and removes nothing.

@@ -8,14 +8,23 @@ import Synchronization
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
-  /// What of `reads` the store's own counters already include.
-  private let merged = Mutex(ReadCounters())
+  /// What reads found in memory, before any of it was counted in `reads`.
+  let memory = Mutex(MemoryTallies())
+  /// What of these is not this process's to add to the store's counters any more.
+  private let merged = Mutex(Merged())
   let record = Mutex<(generation: UInt64, record: NamespaceRecord)?>(nil)
 
   // An id and the moment it holds for are one word, so that no reader pairs the id of one moment with another. An id
   // of 0 says that there is no such namespace.
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
+
+  private struct Merged {
+    var counts = ReadCounters()
+    /// The commit with which the store's counters began, as `moment` shows it; 0 before any was seen.
+    var epoch: UInt64 = 0
+    var moment: UInt64 = 0
+  }
 
   init(name: String) { self.name = name }
 
@@ -44,6 +53,7 @@ final class NamespaceHandle: Sendable {
       id = Self.id(known)
     } else {
       id = try transaction.namespaceID(named: name)
+      if id != .store { begin(try transaction.epoch(of: id), seenAt: transaction.id) }
       atGeneration.store(Self.stamp(generation, id.rawValue), ordering: .relaxed)
     }
     atTransaction.store(Self.stamp(transaction.id, id.rawValue), ordering: .relaxed)
@@ -61,12 +71,39 @@ final class NamespaceHandle: Sendable {
 
   /// What this process's reads met and the store does not know yet.
   func unmerged() -> ReadCounters {
-    merged.withLock { merged in
+    let total = total
+    return merged.withLock { merged in
       var difference = ReadCounters()
       for kind in ReadCounters.Kind.allCases {
-        difference[kind] = reads.total(kind.rawValue) &- merged[kind]
+        difference[kind] = total[kind] &- merged.counts[kind]
       }
       return difference
+    }
+  }
+
+  private var total: ReadCounters {
+    var total = ReadCounters()
+    for kind in ReadCounters.Kind.allCases { total[kind] = reads.total(kind.rawValue) }
+    let found = memory.withLock { $0.total }
+    // A validation looked the entry up, and so is a hit among `reads` already.
+    total[.hits] &+= found[.hits]
+    total[.memory] = found[.hits] &+ found[.validations]
+    return total
+  }
+
+  /// The store's counters began with commit `epoch`, as the commit `moment` shows them: what was read before that was
+  /// noticed and is not merged yet is forgotten.
+  ///
+  /// The first read after a reset comes by here, because a reset is a new generation of the catalogue. So nothing read
+  /// before it counts, and nothing read after it is lost, but for reads under way in other threads just then.
+  func begin(_ epoch: UInt64, seenAt moment: UInt64) {
+    let total = total
+    merged.withLock { merged in
+      guard moment >= merged.moment else { return }
+      merged.moment = moment
+      if epoch == merged.epoch { return }
+      merged.counts = total
+      merged.epoch = epoch
     }
   }
 
@@ -74,7 +111,8 @@ final class NamespaceHandle: Sendable {
   func note(_ counts: ReadCounters, takenBack: Bool = false) {
     merged.withLock { merged in
       for kind in ReadCounters.Kind.allCases {
-        merged[kind] = takenBack ? merged[kind] &- counts[kind] : merged[kind] &+ counts[kind]
+        let known = merged.counts[kind]
+        merged.counts[kind] = takenBack ? known &- counts[kind] : known &+ counts[kind]
       }
     }
   }
@@ -89,5 +127,13 @@ extension ReadTransaction {
   func namespaceID(named name: String) throws(LMDBError) -> NamespaceID {
     guard let region = try find(CatalogueKey.namespace(name), in: .main) else { return .store }
     return NamespaceRecord.id(bytes(of: region), name: name) ?? .store
+  }
+
+  /// The commit with which the statistics of a namespace began.
+  func epoch(of id: NamespaceID) throws(LMDBError) -> UInt64 {
+    guard let region = try find(CatalogueKey.counters(id), in: .main) else { return 0 }
+    let record = bytes(of: region)
+    let offset = NamespaceCounters.epochOffset
+    return record.count >= offset + 8 ? record.word(at: offset) : 0
   }
 }

@@ -10,7 +10,7 @@ extension StoreCore {
     let record = transaction.bytes(of: region)
     guard let entry = StoredEntry(slot: StoredKey.entry(key, in: id), record: record),
       entry.has(key),
-      isIntact(entry.header, record: record, key: key, id: id)
+      isIntact(entry.header, record: record, place: Checksum.place(of: key, in: id))
     else { return nil }
     return facts(
       of: entry, key: Key(key.copied), namespace: handle.name,
@@ -33,9 +33,11 @@ extension StoreCore {
   func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Entry {
     let header = entry.header
     let never = EntryHeader.never
+    let lastUse = access.lastUse(of: Checksum.place(of: key.bytes.span, in: entry.id))
     return Entry(
       namespace: namespace, key: key, size: entry.valueCount, stored: entry.storedCount,
       written: Timestamp(milliseconds: header.written),
+      used: lastUse.map { max($0, Timestamp(milliseconds: header.written)) },
       expires: header.expires == never ? nil : Timestamp(milliseconds: header.expires),
       staleUntil: header.staleUntil == header.expires || header.staleUntil == never
         ? nil : Timestamp(milliseconds: header.staleUntil),

@@ -3,14 +3,22 @@ import LMDB
 extension StoreCore {
   /// Finds the entry under `key` in a snapshot and lends its value to `body` if it is fresh.
   ///
-  /// The whole read path: one lookup, the header, the clock, the checksum; nothing is copied, allocated or locked.
+  /// The whole read path: one lookup, the header, the clock, the checksum, a mark in the access table; nothing is copied,
+  /// allocated or locked.
+  ///
+  /// - Parameters:
+  ///   - leavesNotes: whether it is noted that the entry was used, or that it should be removed.
+  ///   - isKnown: told which version of the value would be lent; if it answers true, none is, and it is no use.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
-    asksRemoval: Bool,
+    leavesNotes: Bool,
+    unless isKnown: (NamespaceID, EntryHeader) -> Bool = { _, _ in false },
     _ body: (Span<UInt8>) throws -> Void
   ) throws {
     let id = try identify(handle, in: transaction)
+    let place = Checksum.place(of: key, in: id)
+    access.prefetch(place)
     guard id != .store, let region = try find(key, id: id, in: transaction) else {
       handle.count(.misses, stripe: transaction.stripe)
       return
@@ -19,30 +27,33 @@ extension StoreCore {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned)
     else {
       try lendUncommon(
-        record, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval, body)
+        record, key: key, id: id, place: place, of: handle, in: transaction,
+        leavesNotes: leavesNotes, unless: isKnown, body)
       return
     }
     guard
       admits(
-        header, record: record, key: key, id: id, of: handle, in: transaction,
-        asksRemoval: asksRemoval)
+        header, record: record, key: key, id: id, place: place, of: handle, in: transaction,
+        leavesNotes: leavesNotes)
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
+    if isKnown(id, header) { return }
+    if leavesNotes { access.touch(place, at: coarseNow) }
     try body(record.extracting(header.payloadStart..<record.count))
   }
 
   /// Whether an entry may be lent, being fresh and intact; counts why not.
   @inline(__always)
   private func admits(
-    _ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID,
-    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, asksRemoval: Bool
+    _ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
+    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, leavesNotes: Bool
   ) -> Bool {
     let state = state(of: header)
     guard state == .fresh else {
-      missed(state, key: key, id: id, of: handle, in: transaction, asksRemoval: asksRemoval)
+      missed(state, key: key, id: id, of: handle, in: transaction, leavesNotes: leavesNotes)
       return false
     }
-    guard isIntact(header, record: record, key: key, id: id) else {
+    guard isIntact(header, record: record, place: place) else {
       handle.count(.damaged, stripe: transaction.stripe)
       return false
     }
@@ -79,23 +90,19 @@ extension StoreCore {
 
   /// Whether the checksum fits; large values are looked at once per version.
   @inline(__always)
-  func isIntact(_ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID)
-    -> Bool
-  {
+  func isIntact(_ header: EntryHeader, record: Span<UInt8>, place: UInt64) -> Bool {
     let body = record.extracting(EntryHeader.size..<record.count)
     if body.count > VerifiedValues.threshold {
-      return isIntactLarge(header, body: body, key: key, id: id)
+      return isIntactLarge(header, body: body, place: place)
     }
-    return header.expectedChecksum(id: id, key: key, body: body) == header.checksum
+    return header.expectedChecksum(place: place, body: body) == header.checksum
   }
 
   @inline(never)
-  private func isIntactLarge(
-    _ header: EntryHeader, body: Span<UInt8>, key: Span<UInt8>, id: NamespaceID
-  ) -> Bool {
-    let mark = header.verifiedMark(id: id, key: key, count: body.count)
+  private func isIntactLarge(_ header: EntryHeader, body: Span<UInt8>, place: UInt64) -> Bool {
+    let mark = header.verifiedMark(place: place, count: body.count)
     if verified.contains(mark) { return true }
-    guard header.expectedChecksum(id: id, key: key, body: body) == header.checksum else {
+    guard header.expectedChecksum(place: place, body: body) == header.checksum else {
       return false
     }
     verified.insert(mark)
@@ -105,18 +112,18 @@ extension StoreCore {
   @inline(never)
   func missed(
     _ state: Entry.State, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
-    in transaction: borrowing ReadTransaction, asksRemoval: Bool
+    in transaction: borrowing ReadTransaction, leavesNotes: Bool
   ) {
     handle.count(state == .expired ? .expired : .stale, stripe: transaction.stripe)
-    if state == .expired, asksRemoval { removals.ask(StoredKey.entry(key, in: id)) }
+    if state == .expired, leavesNotes { removals.ask(StoredKey.entry(key, in: id)) }
   }
 
   /// Keys of more than 250 bytes, values in chunks, and records that are none.
   @inline(never)
   private func lendUncommon(
-    _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
-    in transaction: borrowing ReadTransaction, asksRemoval: Bool,
-    _ body: (Span<UInt8>) throws -> Void
+    _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
+    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, leavesNotes: Bool,
+    unless isKnown: (NamespaceID, EntryHeader) -> Bool, _ body: (Span<UInt8>) throws -> Void
   ) throws {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .known) else {
       handle.count(.damaged, stripe: transaction.stripe)
@@ -128,13 +135,19 @@ extension StoreCore {
     }
     guard
       admits(
-        header, record: record, key: key, id: id, of: handle, in: transaction,
-        asksRemoval: asksRemoval)
+        header, record: record, key: key, id: id, place: place, of: handle, in: transaction,
+        leavesNotes: leavesNotes)
     else { return }
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)
+      if isKnown(id, header) { return }
+      if leavesNotes { access.touch(place, at: coarseNow) }
       try body(payload)
+      return
+    }
+    if isKnown(id, header) {
+      handle.count(.hits, stripe: transaction.stripe)
       return
     }
     guard let value = try assemble(payload, id: id, version: header.version, in: transaction) else {
@@ -142,6 +155,7 @@ extension StoreCore {
       return
     }
     handle.count(.hits, stripe: transaction.stripe)
+    if leavesNotes { access.touch(place, at: coarseNow) }
     try body(value.span)
   }
 }

@@ -14,7 +14,7 @@ public struct Moment: ~Copyable {
     var result: Result?
     try key.withKeyBytes { key in
       try core.lend(
-        key, of: namespace.handle, in: transaction, asksRemoval: !namespace.store.isReadOnly
+        key, of: namespace.handle, in: transaction, leavesNotes: !namespace.store.isReadOnly
       ) { bytes in result = try body(bytes) }
     }
     return result

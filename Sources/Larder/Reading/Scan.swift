@@ -43,7 +43,8 @@ extension StoreCore {
       last = found.key.copied
       if let entry = StoredEntry(slot: last, record: found.value), let key = entry.key,
         key.starts(with: prefix),
-        isIntact(entry.header, record: found.value, key: key.span, id: id)
+        isIntact(
+          entry.header, record: found.value, place: Checksum.place(of: key.span, in: id))
       {
         let payload = found.value.extracting(entry.header.payloadStart..<found.value.count)
         if try !visit(entry, key, payload) { return ScanPosition(last: last, isAtEnd: false) }

@@ -4,9 +4,45 @@ import LMDB
 public struct Statistics: Sendable {
   public struct Namespace: Sendable {
     public var facts: NamespaceFacts
-    /// Of all processes; what other processes have not written yet is missing.
+    /// From when on reads and removals are counted: since the namespace was made, or its statistics were reset.
+    public var since: Timestamp
+    /// Of all processes. What another process has read and not merged yet is missing: it merges with each of its writes,
+    /// when it closes or lets go of the store, and when ``Maintenance`` runs there.
     public var reads: ReadCounters
     public var removals: RemovalCounters
+    public var usage: Usage
+    /// The decoded values in the memory of this process; nil if it keeps none of the namespace.
+    public var memory: MemoryStatistics?
+
+    /// How full a namespace is.
+    public struct Usage: Sendable, Hashable {
+      public var entries: Tier
+      /// Bytes of values.
+      public var bytes: Tier
+    }
+  }
+
+  /// What is used of something that may have a limit.
+  public struct Tier: Sendable, Hashable {
+    public var used: Int
+    /// Nil: as much as there is.
+    public var limit: Int?
+
+    /// The used part of the limit, 1 when full; nil without a limit, and for a limit of 0.
+    public var share: Double? {
+      limit.flatMap { $0 > 0 ? Double(used) / Double($0) : nil }
+    }
+  }
+
+  /// How full the store is as a whole.
+  public struct Usage: Sendable, Hashable {
+    public var entries: Tier
+    /// Bytes of values.
+    public var bytes: Tier
+    /// Bytes of the data file.
+    public var disk: Tier
+    /// What decoded values cost in the memory of this process.
+    public var memory: Tier
   }
 
   public struct File: Sendable, Hashable {
@@ -35,11 +71,18 @@ public struct Statistics: Sendable {
   public var entries: Int
   public var bytes: Int
   public var stored: Int
+  public var usage: Usage
   public var file: File
   public var readers: [Reader]
 
   /// What the reads of all namespaces met.
   public var reads: ReadCounters { namespaces.reduce(ReadCounters()) { $0 + $1.reads } }
+  /// Why entries of all namespaces went.
+  public var removals: RemovalCounters {
+    namespaces.reduce(RemovalCounters()) { $0 + $1.removals }
+  }
+  /// From when on the oldest of these counts are; nil for a store without namespaces.
+  public var since: Timestamp? { namespaces.map(\.since).min() }
 }
 
 extension Store {
@@ -48,25 +91,24 @@ extension Store {
   public func statistics() throws(LarderError) -> Statistics {
     try core.settle(self)
     let transaction = try core.beginRead()
-    let listed = try core.namespaces(in: transaction)
-    var pending: [String: ReadCounters] = [:]
-    for handle in core.allHandles { pending[handle.name] = handle.unmerged() }
-    let namespaces = listed.map { namespace in
+    let settings = try core.settings(in: transaction)
+    let memory = core.memory.statistics
+    let namespaces = try core.namespaces(in: transaction).map { listed in
       Statistics.Namespace(
-        facts: namespace.facts,
-        reads: namespace.counters.reads + (pending[namespace.facts.name] ?? ReadCounters()),
-        removals: namespace.counters.removals)
+        listed, unmerged: core.handle(for: listed.facts.name), at: transaction.id,
+        memory: memory[listed.facts.name])
     }
     do throws(LMDBError) {
       let state = try transaction.state()
       let info = core.environment.info
       let newest = transaction.id
+      let size = core.environment.fileSize
       return Statistics(
         path: path, format: Int(StoreFormat.current), namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),
-        stored: Int(clamping: state.stored),
+        stored: Int(clamping: state.stored), usage: usage(state, settings.limits, fileSize: size),
         file: Statistics.File(
-          size: core.environment.fileSize, pageSize: info.pageSize, pages: info.pages,
+          size: size, pageSize: info.pageSize, pages: info.pages,
           freePages: try transaction.freePages(), transaction: newest),
         readers: try core.environment.readersNow().map { reader in
           Statistics.Reader(
@@ -75,5 +117,33 @@ extension Store {
     } catch {
       throw core.error(error)
     }
+  }
+
+  private func usage(
+    _ state: StoreState, _ limits: StoreLimits, fileSize: Int
+  ) -> Statistics.Usage {
+    Statistics.Usage(
+      entries: Statistics.Tier(used: Int(clamping: state.entries), limit: limits.entries),
+      bytes: Statistics.Tier(used: Int(clamping: state.bytes), limit: limits.bytes),
+      disk: Statistics.Tier(used: fileSize, limit: limits.disk),
+      memory: Statistics.Tier(used: core.memory.budget.used, limit: limits.memory))
+  }
+}
+
+extension Statistics.Namespace {
+  init(
+    _ listed: StoreCore.ListedNamespace, unmerged handle: NamespaceHandle, at moment: UInt64,
+    memory: MemoryStatistics?
+  ) {
+    handle.begin(listed.counters.epoch, seenAt: moment)
+    facts = listed.facts
+    since = Timestamp(milliseconds: Int64(clamping: listed.counters.since))
+    reads = listed.counters.reads + handle.unmerged()
+    removals = listed.counters.removals
+    self.memory = memory
+    let limits = facts.rules.limits
+    usage = Usage(
+      entries: Statistics.Tier(used: facts.entries, limit: limits.entries),
+      bytes: Statistics.Tier(used: facts.bytes, limit: limits.bytes))
   }
 }

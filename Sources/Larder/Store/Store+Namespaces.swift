@@ -48,11 +48,13 @@ extension Store {
   @discardableResult
   public func clear() throws(LarderError) -> Removal {
     try checkWritable()
-    return try core.write { batch in
+    let removal = try core.write { batch in
       var removal = Removal()
       for name in try batch.names() { removal += try batch.clear(name) }
       return removal
     }
+    core.memory.removeAll()
+    return removal
   }
 
   /// Gives a namespace another name, at once for every process.
@@ -62,6 +64,7 @@ extension Store {
   public func rename(_ old: String, to new: String) throws(LarderError) {
     try checkWritable()
     try core.write { batch in try batch.rename(old, to: new) }
+    core.memory.removeAll(of: old)
   }
 }
 

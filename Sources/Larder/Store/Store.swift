@@ -11,6 +11,10 @@ import Synchronization
 ///
 /// A store is a handle; copies of it and further openings of the same path in this process share one environment, which
 /// closes when the last of them goes or ``close()`` is called.
+///
+/// The last handle of a store that was not closed writes what waits, as ``close()`` does: counts of reads, and removals
+/// that reads asked for. It can tell nobody how that went, so it waits for other writers for at most 100 ms and gives up
+/// on any error; then the counts of those reads are lost, and nothing else.
 public struct Store: Sendable {
   let core: StoreCore
   /// Whether every change is refused.
@@ -41,7 +45,7 @@ public struct Store: Sendable {
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
-    var flushes = true
+    package var flushes = true
 
     public init() {}
   }
@@ -53,6 +57,7 @@ public struct Store: Sendable {
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     core = try StoreCore.open(at: path, options: options)
     isReadOnly = options.readOnly || options.foreign
+    core.access.open(writable: !isReadOnly, now: core.coarseNow)
     if !isReadOnly {
       core.isWritable.store(true, ordering: .relaxed)
       if let limits = options.limits { try declare(limits) }

@@ -6,19 +6,41 @@ extension StoreCore {
   ///
   /// One write is enough: it takes all that were asked for before it, and those that another write has taken are
   /// committed before it begins.
-  func flush() throws(LarderError) {
+  func flush(waitingAtMost bound: Duration? = nil) throws(LarderError) {
     if !removals.isEmpty {
-      try write { batch in try batch.removeQueued(limit: RemovalQueue.capacity) }
+      try write(waitingAtMost: bound) { batch in
+        try batch.removeQueued(limit: RemovalQueue.capacity)
+      }
     } else if allHandles.contains(where: { $0.unmerged() != ReadCounters() }) {
-      try write { _ in }
+      try write(waitingAtMost: bound) { _ in }
+    }
+  }
+
+  /// How long letting go of the last handle waits for other writers.
+  static let lastPatience = Duration.milliseconds(100)
+
+  /// What ``close()`` would write, for a store that is let go of without it.
+  func flushLast() {
+    guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
+      return
+    }
+    do throws(LarderError) {
+      try flush(waitingAtMost: Self.lastPatience)
+    } catch {
+      // There is nobody left to tell: what waited is lost as if the process had been killed, and the store is sound.
     }
   }
 
   func close() throws(LarderError) {
     guard environment.isOpen else { return }
+    // What was accepted is written before anything is let go of.
+    queue.close()
     var isReleased = false
     do {
-      defer { isReleased = environment.close() }
+      defer {
+        isReleased = environment.close()
+        memory.removeAll()
+      }
       if isWritable.load(ordering: .relaxed) { try flush() }
     }
     if !isReleased {

@@ -24,10 +24,17 @@ final class StoreCore: Sendable {
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
+  /// What was used, by all processes.
+  let access: AccessTable
+  /// The minute in which the table could not be made as large as it should be.
+  let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
+  let queue = WriteQueue()
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
+  /// Decoded values.
+  let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
@@ -35,6 +42,7 @@ final class StoreCore: Sendable {
     self.environment = environment
     indexes = Indexes(environment.databases)
     identity = format.identity
+    access = AccessTable(of: environment, store: format.identity)
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
@@ -45,10 +53,14 @@ final class StoreCore: Sendable {
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
+    // The memories and what they share hold each other.
+    memory.budget.remove()
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
       // A temporary directory that cannot be removed is the system's to clean.
       try? FileManager.default.removeItem(atPath: environment.path)
+    } else {
+      flushLast()
     }
   }
 
@@ -74,11 +86,17 @@ final class StoreCore: Sendable {
     }
   }
 
+  /// Milliseconds by the store's clock; the system's may be up to 10 behind.
+  @inline(__always)
+  var coarseNow: Int64 {
+    usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+  }
+
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
   @inline(__always)
   func state(of header: EntryHeader) -> Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    var now = usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+    var now = coarseNow
     if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
     return header.state(at: now)
   }

@@ -57,7 +57,7 @@ extension Batch {
     emptied.stored = 0
     emptied.queue = QueueState()
     emptied.pinned = 0
-    emptied.removals[.cleared] &+= old.entries
+    emptied.removals.count(.cleared, entries: old.entries, bytes: Int(clamping: old.bytes))
     record.id = new
     counters[new] = emptied
     state.garbage &+= 1

@@ -32,7 +32,7 @@ extension Batch {
       deadlines[slot] = entry.header.deadline
     }
     for slot in unreadable {
-      counters.removals[.damaged] &+= 1
+      counters.removals.count(.damaged, bytes: 0)
       try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
     }
     state.entries &+= counters.entries

@@ -94,9 +94,7 @@ extension Batch {
 
   /// Adds what this process's reads met to the store's own counts.
   mutating func mergeReads() throws(LarderError) {
-    for handle in core.allHandles {
-      let pending = handle.unmerged()
-      guard pending != ReadCounters() else { continue }
+    for handle in core.allHandles where handle.unmerged() != ReadCounters() {
       let record: NamespaceRecord?
       do throws(LarderError) {
         record = try self.record(named: handle.name)
@@ -106,6 +104,13 @@ extension Batch {
       }
       guard let record else { continue }
       var counters = try loadCounters(record.id)
+      if counters.epoch < transaction.id {
+        handle.begin(counters.epoch, seenAt: transaction.id - 1)
+      } else if storedCounters[record.id] != nil {
+        // This very batch has let them begin anew: what is not merged yet was read before.
+        continue
+      }
+      let pending = handle.unmerged()
       for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       self.counters[record.id] = counters
       handle.note(pending)

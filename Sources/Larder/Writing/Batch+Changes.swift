@@ -8,7 +8,7 @@ extension Batch {
     _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, codec: CodecID = .bytes,
     expires: Expiration? = nil
   ) throws {
-    try key.withKeyBytes { key in
+    _ = try key.withKeyBytes { key in
       try put(
         value.span, for: key, in: namespace.name,
         attributes: EntryAttributes(codec: codec, expires: expires))
@@ -19,7 +19,7 @@ extension Batch {
   public mutating func set(
     _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, _ attributes: EntryAttributes
   ) throws {
-    try key.withKeyBytes { key in
+    _ = try key.withKeyBytes { key in
       try put(value.span, for: key, in: namespace.name, attributes: attributes)
     }
   }
@@ -28,7 +28,7 @@ extension Batch {
   public mutating func set(
     _ value: String, for key: some StoreKey, in namespace: Namespace, expires: Expiration? = nil
   ) throws {
-    try key.withKeyBytes { key in
+    _ = try key.withKeyBytes { key in
       try put(
         Array(value.utf8).span, for: key, in: namespace.name,
         attributes: EntryAttributes(codec: .text, expires: expires))
@@ -42,11 +42,12 @@ extension Batch {
     try set(encoded: try cache.encode(value), for: key, in: cache, expires: expires)
   }
 
+  @discardableResult
   mutating func set<Value>(
     encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>, expires: Expiration?
-  ) throws {
+  ) throws -> (id: NamespaceID, header: EntryHeader) {
     try declare(cache)
-    try key.withKeyBytes { key in
+    return try key.withKeyBytes { key in
       try put(
         bytes.span, for: key, in: cache.namespace.name,
         attributes: EntryAttributes(codec: cache.codecID, expires: expires))

@@ -70,8 +70,10 @@ extension Batch {
     state.stored &-= UInt64(weight.stored)
   }
 
-  mutating func count(_ reason: RemovalReason, in id: NamespaceID) throws(LarderError) {
-    try update(id) { $0.removals[reason] &+= 1 }
+  mutating func count(
+    _ reason: RemovalReason, bytes: Int = 0, in id: NamespaceID
+  ) throws(LarderError) {
+    try update(id) { $0.removals.count(reason, bytes: bytes) }
   }
 
   /// The next number of a namespace: a version, and the sequence of what is new.

@@ -1,16 +1,18 @@
 import LMDB
 
 extension Batch {
-  /// Stores a value; what the key held before is replaced, and what must leave for it leaves.
+  /// Stores a value; what the key held before is replaced, and what must leave for it leaves. Returns where it lies and
+  /// its header but for the checksum.
+  @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: String, attributes: EntryAttributes
-  ) throws(LarderError) {
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     try checkKey(key, in: namespace)
     // Everything that can be refused is looked at before anything is changed.
     let rules = (try record(named: namespace)?.rules ?? NamespaceRecord.RuleSet()).effective
     try checkSize(value.count, rules: rules, namespace: namespace)
     let isLong = key.count > StoredKey.longestShort
-    let owners = try owners(attributes.owners)
+    let owners = try owners(of: attributes)
     let fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
     let encodedFields = fields.encoded()
     try account(value.count + key.count + encodedFields.count)
@@ -38,7 +40,8 @@ extension Batch {
     let expires = (attributes.expires ?? rules.expires).deadline(from: now)
     let staleUntil = lateEnd(expires, stale: attributes.stale ?? rules.stale)
     var header = EntryHeader(
-      flags: flags, codec: attributes.codec.rawValue, written: now.milliseconds, expires: expires,
+      flags: flags, codec: attributes.codec.rawValue,
+      written: min(attributes.written ?? now, now).milliseconds, expires: expires,
       staleUntil: staleUntil, deadline: previous?.header.deadline ?? EntryHeader.never,
       sequence: sequence, version: version)
     header.deadline = try index(slot, due: staleUntil, indexed: header.deadline)
@@ -52,7 +55,10 @@ extension Batch {
       slot: slot, header: header, fields: encodedFields,
       payload: isChunked ? payload.span : value, key: key)
     if isChunked { try writeChunks(value, version: version, id: id) }
+    core.access.written(
+      Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
     stamp()
+    return (id, header)
   }
 
   /// An overwrite keeps its place in the queue, except where the order is that of writing.

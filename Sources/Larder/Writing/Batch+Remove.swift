@@ -4,7 +4,7 @@ extension Batch {
   /// Removes an entry from every database and every count, for a reason that is counted.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try erase(entry)
-    try count(reason, in: entry.id)
+    try count(reason, bytes: entry.valueCount, in: entry.id)
   }
 
   /// Removes an entry from every database and every count.
@@ -15,6 +15,7 @@ extension Batch {
 
   /// The same without the counts, for an entry whose namespace was cleared: those have left them already.
   mutating func eraseRecords(_ entry: StoredEntry) throws(LarderError) {
+    if let key = entry.key { core.access.forget(Checksum.place(of: key.span, in: entry.id)) }
     let indexes = core.indexes
     try change { transaction throws(LMDBError) in
       try transaction.remove(entry.slot, from: .main)

@@ -31,6 +31,8 @@ public struct Batch: ~Copyable {
   var disk: DiskRoom?
   /// How many pages a write found missing, for which the batch failed.
   var pagesShort: Int?
+  /// The place of the entry that is being written, while room is made for it.
+  var writing: [UInt8]?
   /// Set by a purge, which finds what has expired by itself and counts it.
   var leavesQueue = false
   private var changes = 0
@@ -142,7 +144,7 @@ extension Batch {
         try transaction.value(for: key, in: .main) != nil
       }
       if !isTaken {
-        counters[id] = NamespaceCounters()
+        counters[id] = NamespaceCounters(since: now, epoch: transaction.id)
         return id
       }
     }

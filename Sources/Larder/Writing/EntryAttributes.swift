@@ -10,6 +10,8 @@ public struct EntryAttributes: Sendable {
   public var tags: [String] = []
   /// Entries it leaves with the last of; each must be there.
   public var owners: [Owner] = []
+  /// Whether owners may come later, as in an import.
+  package var awaitsOwners = false
   /// The validators of the response it was made from, byte for byte.
   public var entityTag: [UInt8]?
   public var lastModified: [UInt8]?
@@ -17,6 +19,8 @@ public struct EntryAttributes: Sendable {
   public var metadata: [UInt8]?
   /// Whether it is kept from being evicted; nil: as what it replaces.
   public var isPinned: Bool?
+  /// When it was written, where it was written before; nil: now. Never later than now.
+  public var written: Timestamp?
 
   public init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec

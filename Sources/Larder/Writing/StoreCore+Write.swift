@@ -8,9 +8,13 @@ extension StoreCore {
   /// One write transaction: what `body` does, the counts, and a bounded share of what waits to be removed.
   ///
   /// `body` may run several times, where the disk limit makes room in between.
-  func write<Result>(_ body: (inout Batch) throws -> Result) throws(LarderError) -> Result {
+  ///
+  /// - Parameter bound: how long to wait for other writers instead, those of this process included.
+  func write<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout Batch) throws -> Result
+  ) throws(LarderError) -> Result {
     do {
-      return try writeWithinLimit(repeats: true, body)
+      return try writeWithinLimit(repeats: true, waitingAtMost: bound, body)
     } catch let error as LarderError {
       throw error
     } catch let error as LMDBError {
@@ -24,13 +28,15 @@ extension StoreCore {
   ///
   /// - Parameter asksForCheckpoint: throw ``CheckpointWanted`` instead of beginning where one would give back pages.
   func writeOnce<Result>(
-    asksForCheckpoint: Bool = false, _ body: (inout Batch) throws -> Result
+    waitingAtMost bound: Duration? = nil, asksForCheckpoint: Bool = false,
+    _ body: (inout Batch) throws -> Result
   ) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
+    var entries: UInt64 = 0
     var thrown: (any Error)?
     do {
-      let result = try environment.write { transaction in
+      let result = try environment.write(waitingAtMost: bound) { transaction in
         let state = try transaction.state()
         var batch = Batch(transaction, state: state, core: self)
         do {
@@ -45,6 +51,7 @@ extension StoreCore {
           try batch.finish()
           merged = batch.merged
           removing = batch.removing
+          entries = batch.state.entries
           transaction = batch.release()
           return result
         } catch {
@@ -58,6 +65,7 @@ extension StoreCore {
         }
       }
       removals.finish(removing, done: true)
+      fitAccess(to: entries)
       return result
     } catch {
       for (handle, counts) in merged { handle.note(counts, takenBack: true) }
@@ -88,6 +96,8 @@ extension Store {
   /// ``Options/patience``. A write inside `body` other than through the batch is a programming error and traps.
   public func write<Result>(_ body: (inout Batch) throws -> Result) throws -> Result {
     try checkWritable()
+    core.queue.beginDirectWrite()
+    defer { core.queue.endDirectWrite() }
     return try core.writeWithinLimit(repeats: false, body)
   }
 }

@@ -98,6 +98,7 @@ package struct Completer: Sendable {
     switch kind {
     case .choice(let choices): list(word, choices)
     case .limit: list(word, ["all"])
+    case .countOrNone, .sizeOrNone: list(word, ["none"])
     case .deadline: list(word, Self.times + ["never"])
     case .ahead, .ago: list(word, Self.times)
     case .subject: list(word, table.names + HelpTopic.allCases.map(\.rawValue))

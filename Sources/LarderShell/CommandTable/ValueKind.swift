@@ -24,6 +24,10 @@ enum ValueKind: Sendable, Hashable {
   case count
   /// A count, or `all`.
   case limit
+  /// A count, or `none`.
+  case countOrNone
+  /// A size, or `none`.
+  case sizeOrNone
   case choice([String])
   /// The name of a command or a topic of the help.
   case subject
@@ -44,6 +48,8 @@ enum ValueKind: Sendable, Hashable {
     case .size: "SIZE"
     case .count: "N"
     case .limit: "N|all"
+    case .countOrNone: "N|none"
+    case .sizeOrNone: "SIZE|none"
     case .choice(let names): names.joined(separator: "|")
     case .subject: "COMMAND|TOPIC"
     }
@@ -87,12 +93,16 @@ extension ValueKind {
     case .size: .number(try word.size())
     case .count: .number(try word.count())
     case .limit: .limit(word.bareText?.lowercased() == "all" ? .all : .count(try word.count()))
+    case .countOrNone: .number(word.isNone ? Limits.unlimited : try word.count())
+    case .sizeOrNone: .number(word.isNone ? Limits.unlimited : try word.size())
     case .choice(let names): .choice(try word.choice(of: names))
     }
   }
 }
 
 extension Word {
+  fileprivate var isNone: Bool { bareText?.lowercased() == "none" }
+
   fileprivate func choice(of names: [String]) throws(ShellError) -> String {
     if let name = bareText?.lowercased(), names.contains(name) { return name }
     let list = "one of \(names.joined(separator: " "))"

@@ -26,7 +26,7 @@ extension CommandSpec {
     // All or nothing: a script that asks for three must not take two for all.
     for key in keys { _ = try session.entry(key, in: namespace) }
     if let path = call.bytes("--out") {
-      return try save(keys, of: namespace, to: LocalFile(path), call, session)
+      return try save(keys, of: namespace, to: LocalFile(path, of: session), call, session)
     }
     let mode = session.presentation.mode
     switch mode {

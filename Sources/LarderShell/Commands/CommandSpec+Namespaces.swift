@@ -28,16 +28,21 @@ extension CommandSpec {
       Column("bar", title: "", in: .table),
       Column("next_expiry", title: "next expiry", in: [.table, .data]),
       Column("lifetime", in: .data),
-      Column("largest_value", title: "limit", in: [.table, .data]),
+      Column("limit", in: .table),
+      Column("limit_entries", in: .data),
+      Column("limit_bytes", in: .data),
+      Column("largest_value", in: .data),
     ]
     let next = try session.store.nextExpiries()
     let rows = namespaces.map { namespace -> [Cell] in
       let share = Double(namespace.bytes) / Double(bytes)
+      let limits = namespace.rules.limits
       return [
         .text(namespace.name), .number(namespace.entries), .size(namespace.bytes),
         .size(namespace.stored), .share(share), .bar(share),
         next[namespace.name].map { .expiry($0) } ?? .null, .lifetime(namespace.rules.expires),
-        .size(namespace.rules.largestValue),
+        limits.words.map { .text($0) } ?? .null, limits.entries.map { .number($0) } ?? .null,
+        limits.bytes.map { .size($0) } ?? .null, .size(namespace.rules.largestValue),
       ]
     }
     try session.answer(Reply(.rows(columns, rows)))

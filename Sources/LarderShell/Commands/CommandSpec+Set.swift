@@ -73,7 +73,9 @@ extension CommandSpec {
 
   private static func value(of call: Invocation, in session: Session) throws -> [UInt8] {
     guard let source = call.bytes("--from") else { return call.bytes("VALUE")! }
-    guard source == Array("-".utf8) else { return try LocalFile(source).read() }
+    guard source == Array("-".utf8) else {
+      return try LocalFile(source, of: session).contents()
+    }
     guard let input = session.host.input else { throw ShellError.inputIsTaken }
     return try input.rest()
   }
@@ -87,7 +89,7 @@ extension CommandSpec {
       throw ShellError(
         .overLimit,
         "the value has \(Wording.count(value.count)) bytes, and \(namespace.name) takes \(Wording.count(largest)) at most",
-        hint: "the limit is a rule of the namespace; namespaces shows it")
+        hint: "limits @\(namespace.name) shows the rule, and --entry-size changes it")
     }
   }
 }

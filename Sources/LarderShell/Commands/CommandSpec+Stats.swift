@@ -19,7 +19,8 @@ extension CommandSpec {
         .usage, "json is one document, and --every has no end", hint: "jsonl is an object a line")
     }
     while true {
-      let report = StatisticsReport(try session.store.statistics(), only: only)
+      let report = StatisticsReport(
+        try session.store.statistics(), try session.store.limits().effective, only: only)
       for reply in report.replies(for: session.presentation) { try session.answer(reply) }
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {

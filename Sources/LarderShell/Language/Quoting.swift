@@ -9,6 +9,23 @@ enum Quoting {
     return result
   }
 
+  /// The same for messages, where a key as long as a page would hide what is said: its beginning
+  /// and its length.
+  static func brief(_ bytes: [UInt8]) -> String {
+    guard bytes.count > mostInMessages else { return quoted(bytes) }
+    var start = Array(bytes.prefix(mostInMessages))
+    // A character is not cut in two.
+    for count in 1...3 where start.count > count {
+      let end = bytes.character(at: start.count - count)
+      guard case .scalar = end.character, end.end > start.count else { continue }
+      start.removeLast(count)
+      break
+    }
+    return quoted(start) + "... (\(Wording.count(bytes.count)) bytes)"
+  }
+
+  private static let mostInMessages = 120
+
   /// A field of `plain` output: no quotes, and only what would break a line or hide bytes escaped.
   static func plain(_ bytes: [UInt8]) -> String {
     var result = ""
@@ -78,5 +95,26 @@ enum Quoting {
 
   private static func hex(_ byte: UInt8) -> String {
     (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
+  }
+}
+
+extension Quoting {
+  /// The bytes of a field that `plain` output wrote, or of any line without a backslash.
+  static func unescaped(plain line: [UInt8]) throws(ShellError) -> [UInt8] {
+    guard line.contains(.backslash) else { return line }
+    let lexer = Lexer(text: line)
+    var bytes: [UInt8] = []
+    var index = 0
+    while index < line.count {
+      if line[index] == .backslash {
+        let (escaped, next) = try lexer.escape(at: index)
+        bytes += escaped
+        index = next
+      } else {
+        bytes.append(line[index])
+        index += 1
+      }
+    }
+    return bytes
   }
 }

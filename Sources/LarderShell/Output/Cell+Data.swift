@@ -29,7 +29,7 @@ extension Cell {
     case .bool(let value): .bool(value)
     case .share(let value), .bar(let value): value.isFinite ? .verbatim("\(value)") : .null
     case .json(let value): value
-    case .null: .null
+    case .null, .blank: .null
     }
   }
 

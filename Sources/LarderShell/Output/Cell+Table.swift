@@ -16,13 +16,14 @@ extension Cell {
     case .bar(let value): Bar.text(value, width: 20, hasUnicode: presentation.hasUnicode)
     case .json(let value): SafeText(value.text).description
     case .null: dash
+    case .blank: ""
     }
   }
 
   /// Numbers stand to the right.
   var isRight: Bool {
     switch self {
-    case .number, .size, .span, .share, .null: true
+    case .number, .size, .span, .share, .null, .blank: true
     case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .json: false
     }
   }

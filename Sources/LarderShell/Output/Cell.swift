@@ -28,6 +28,8 @@ package enum Cell: Sendable, Hashable {
   case json(JSON)
   /// Unknown or without meaning here.
   case null
+  /// Nothing at all, in the last row of a table.
+  case blank
 }
 
 /// A column of a reply, or a field of an object.

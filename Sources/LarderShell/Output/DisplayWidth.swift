@@ -29,7 +29,7 @@ package enum DisplayWidth {
   ]
 
   /// The longest beginning that fits, with `...` as one character at the end if it was cut.
-  static func fit(_ text: String, to width: Int, mark: String) -> String {
+  package static func fit(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width else { return text }
     var result = String.UnicodeScalarView()
     var used = of(mark)

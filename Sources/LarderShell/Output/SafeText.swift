@@ -15,8 +15,8 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
 
   package init(_ text: String) { self.init(stringLiteral: text) }
 
-  /// As it can be typed back.
-  package init(quoting bytes: [UInt8]) { description = Quoting.quoted(bytes) }
+  /// As it can be typed back; a long one is cut, and its length said.
+  package init(quoting bytes: [UInt8]) { description = Quoting.brief(bytes) }
 
   package struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var text = ""
@@ -26,7 +26,7 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
       text.append(Quoting.printable(Array(literal.utf8)))
     }
     package mutating func appendInterpolation(_ bytes: [UInt8]) {
-      text.append(Quoting.quoted(bytes))
+      text.append(Quoting.brief(bytes))
     }
     package mutating func appendInterpolation(_ string: String) {
       text.append(Quoting.printable(Array(string.utf8)))

@@ -10,11 +10,13 @@ import Larder
 struct StatisticsReport {
   private var statistics: Statistics
   private let namespaces: [Statistics.Namespace]
+  private let limits: StoreLimits
   private let isWhole: Bool
 
   /// - Parameter only: The namespace that is wanted; nil is the store.
-  init(_ statistics: Statistics, only: String?) {
+  init(_ statistics: Statistics, _ limits: StoreLimits, only: String?) {
     self.statistics = statistics
+    self.limits = limits
     // Looking needs a snapshot itself, which is gone when the answer is read.
     self.statistics.readers.removeAll {
       $0.process == Int(ProcessInfo.processInfo.processIdentifier)
@@ -36,16 +38,29 @@ struct StatisticsReport {
   // MARK: For a person
 
   private var tables: [Reply] {
-    guard isWhole else { return [Reply(.rows(Self.columns, namespaces.map(row)))] }
-    var replies = [storeTable]
-    if !namespaces.isEmpty {
-      replies += [Reply(.text("\n")), Reply(.rows(Self.columns, namespaces.map(row)))]
+    var replies = isWhole ? [storeTable] : []
+    func add(_ titles: [String], _ rows: [[Cell]]) {
+      guard !rows.isEmpty else { return }
+      if !replies.isEmpty { replies.append(Reply(.text("\n"))) }
+      replies.append(Reply(.rows(titles.map { Column($0) }, rows)))
     }
-    if !statistics.readers.isEmpty {
-      let columns = ["reader", "commits since", ""].map { Column($0) }
-      replies += [Reply(.text("\n")), Reply(.rows(columns, statistics.readers.map(row)))]
-    }
+    add(Self.titles, namespaces.map(row))
+    add(["evicted", "because", "entries"], evictions)
+    if isWhole { add(["reader", "commits since", ""], statistics.readers.map(row)) }
     return replies
+  }
+
+  /// What limits removed, by namespace and limit.
+  private var evictions: [[Cell]] {
+    namespaces.flatMap { namespace in
+      RemovalReason.allCases.compactMap { reason -> [Cell]? in
+        let count = namespace.removals[reason]
+        guard let words = reason.eviction, count > 0 else { return nil }
+        return [
+          .text(namespace.facts.name), .text(words), .number(Int(clamping: count)),
+        ]
+      }
+    }
   }
 
   private var storeTable: Reply {
@@ -54,6 +69,7 @@ struct StatisticsReport {
     let facts: [(String, Cell)] = [
       ("store", .text(statistics.path)), ("entries", .number(statistics.entries)),
       ("values", .size(statistics.bytes)), ("file", .size(file.size)),
+      ("limits", limits.words.map { .text($0) } ?? .null),
       ("free in it", .size(file.freePages * file.pageSize)),
       ("reads found", .number(Int(clamping: reads.hits))),
       ("reads missed", .number(Int(clamping: reads.misses))),
@@ -62,9 +78,9 @@ struct StatisticsReport {
     return Reply(.object(facts.map { Column($0.0) }, facts.map(\.1)))
   }
 
-  private static let columns = [
-    "namespace", "entries", "size", "found", "missed", "of all", "expired", "evicted",
-  ].map { Column($0) }
+  private static let titles = [
+    "namespace", "entries", "size", "limit", "found", "missed", "of all", "expired", "evicted",
+  ]
 
   private func row(_ namespace: Statistics.Namespace) -> [Cell] {
     let reads = namespace.reads
@@ -72,6 +88,7 @@ struct StatisticsReport {
     let counts = [reads.hits, reads.misses].map { Cell.number(Int(clamping: $0)) }
     return [
       .text(namespace.facts.name), .number(namespace.facts.entries), .size(namespace.facts.bytes),
+      namespace.facts.rules.limits.words.map { .text($0) } ?? .null,
     ] + counts + [reads.hitRate.map { .share($0) } ?? .null]
       + removed.map { .number(Int(clamping: $0)) }
   }
@@ -131,7 +148,11 @@ struct StatisticsReport {
       ("page_size", .size(file.pageSize)), ("pages", .number(file.pages)),
       ("free_pages", .number(file.freePages)),
       ("transaction", .number(Int(clamping: file.transaction))),
-    ] + Self.counts(statistics.reads)
+    ]
+      + Self.limits([
+        ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
+        ("memory", limits.memory),
+      ]) + Self.counts(statistics.reads)
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {
@@ -139,10 +160,17 @@ struct StatisticsReport {
     return [
       ("namespace", .text(facts.name)), ("entries", .number(facts.entries)),
       ("bytes", .size(facts.bytes)), ("stored", .size(facts.stored)),
-    ] + Self.counts(namespace.reads)
+    ]
+      + Self.limits([
+        ("entries", facts.rules.limits.entries), ("bytes", facts.rules.limits.bytes),
+      ]) + Self.counts(namespace.reads)
       + RemovalReason.allCases.map { reason in
         ("removals_\(reason)", .number(Int(clamping: namespace.removals[reason])))
       }
+  }
+
+  private static func limits(_ limits: [(name: String, value: Int?)]) -> [Fact] {
+    limits.map { ("limit_\($0.name)", $0.value.map { .number($0) } ?? .null) }
   }
 
   private static func counts(_ reads: ReadCounters) -> [Fact] {
@@ -155,5 +183,31 @@ struct StatisticsReport {
 
   private static func object(_ facts: [Fact]) -> [JSON.Field] {
     facts.map { $0.cell.jsonField($0.name) }
+  }
+}
+
+extension RemovalReason {
+  /// Which limit it was; nil if it was none.
+  fileprivate var eviction: String? {
+    guard isEviction else { return nil }
+    return switch self {
+    case .evictedForEntries: "entries of the namespace"
+    case .evictedForBytes: "bytes of the namespace"
+    case .evictedForStoreEntries: "entries of the store"
+    case .evictedForStoreBytes: "bytes of the store"
+    case .evictedForDisk: "size of the file"
+    default: "\(self)"
+    }
+  }
+}
+
+extension StoreLimits {
+  /// `64 MB, 1,000 entries, file of 1 GB`; nil where nothing is limited.
+  fileprivate var words: String? {
+    let parts = [
+      Limits(entries: entries, bytes: bytes).words, disk.map { "file of \(Wording.size($0))" },
+      memory.map { "memory of \(Wording.size($0))" },
+    ].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 }

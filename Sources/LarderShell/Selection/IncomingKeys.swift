@@ -1,5 +1,9 @@
 /// Keys that come from outside, one after the other.
+///
+/// A line is read as `plain` output writes a key, so that what one shell lists another can take; with
+/// a NUL behind each the bytes are the key's own.
 struct IncomingKeys {
+  private var number = 0
   private let end: UInt8
   private let input: Host.Input
 
@@ -10,12 +14,26 @@ struct IncomingKeys {
   }
 
   /// The next key that is not empty. A line's carriage return belongs to its end.
-  func next() throws -> [UInt8]? {
+  mutating func next() throws -> [UInt8]? {
     while var key = try input.item(end) {
-      if end == .newline, key.last == .carriageReturn { key.removeLast() }
+      number += 1
+      if end == .newline {
+        if key.last == .carriageReturn { key.removeLast() }
+        key = try unescaped(key)
+      }
       if !key.isEmpty { return key }
     }
     return nil
+  }
+
+  private func unescaped(_ line: [UInt8]) throws(ShellError) -> [UInt8] {
+    do throws(ShellError) {
+      return try Quoting.unescaped(plain: line)
+    } catch {
+      throw ShellError(
+        .usage, "line \(number) of standard input is no key: \(error.message)",
+        hint: "a backslash is written twice; with -0 bytes are taken as they are")
+    }
   }
 }
 

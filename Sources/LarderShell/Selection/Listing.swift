@@ -13,6 +13,8 @@ struct Listing {
   /// Its entries come once: they depend on standard input.
   let isOnce: Bool
   private var supply: Supply
+  /// How many keys from outside there are not.
+  private(set) var absent = 0
 
   /// - Parameters:
   ///   - form: How its entries are written.
@@ -39,13 +41,35 @@ struct Listing {
     var kept: [Entry] = []
     while case let found = try walk.next(1000), !found.isEmpty {
       kept += found.filter { order.isBehindStart($0) }
-      if let most, kept.count > 2 * most + 1000 {
+      if let most, kept.count / 2 - 500 > most {
         kept.sort(by: order.precedes)
         kept.removeLast(kept.count - most)
       }
     }
     kept.sort(by: order.precedes)
     supply = .kept(kept[...])
+    absent = walk.absent
+  }
+
+  /// Hands out the next entries with their values until `take` has enough and answers false; what
+  /// has gone since it was sorted is passed over.
+  mutating func advance(
+    in store: Store, _ take: (Entry, Span<UInt8>) throws -> Bool
+  ) throws {
+    switch supply {
+    case .walk(var walk):
+      defer {
+        absent = walk.absent
+        supply = .walk(walk)
+      }
+      try walk.advance(readingValues: true, take)
+    case .kept(var entries):
+      defer { supply = .kept(entries) }
+      while let entry = entries.popFirst() {
+        let key = entry.key.bytes
+        if try store.namespace(entry.namespace).lookUp(key, take) == false { return }
+      }
+    }
   }
 
   /// The next entries, at most so many; none at the end.
@@ -54,6 +78,7 @@ struct Listing {
     case .walk(var walk):
       let found = try walk.next(most)
       supply = .walk(walk)
+      absent = walk.absent
       return found
     case .kept(let entries):
       supply = .kept(entries.dropFirst(most))

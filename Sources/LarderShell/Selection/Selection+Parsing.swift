@@ -17,8 +17,9 @@ extension Selection {
     .flag("--reverse", "the order backwards"),
     .value("--limit", .limit, "how many at most"),
     .value("--after", .key, "begin behind this key"),
-    .flag("--stdin", "read more keys from standard input, one exact key a line"),
-    .flag("-0", "with --stdin: keys end with a NUL, not a newline"),
+    .flag(
+      "--stdin", "read more keys from standard input, a line each, as plain output writes them"),
+    .flag("-0", "with --stdin: keys end with a NUL and are taken byte for byte"),
   ]
 
   static let rules: [CommandSpec.Rule] = [.needs("-0", "--stdin")]

@@ -17,7 +17,9 @@ struct SelectionWalk {
   private var rangesDone = 0
   private var last: [UInt8]?
   /// Entries under a key from outside, of which there may be one in each namespace.
-  private var pending: [Entry] = []
+  private var pending: [(entry: Entry, namespace: Namespace)] = []
+  /// How many keys from outside are in none of the namespaces.
+  private(set) var absent = 0
 
   /// - Parameter includingExpired: Entries that have expired are found too, filters permitting.
   init(
@@ -36,28 +38,50 @@ struct SelectionWalk {
   /// The next entries, at most so many; none at the end.
   mutating func next(_ most: Int) throws -> [Entry] {
     var found: [Entry] = []
-    while found.count < most, namespacesDone < namespaces.count {
+    guard most > 0 else { return found }
+    try advance(readingValues: false) { entry, _ in
+      found.append(entry.withoutExtras)
+      return found.count < most
+    }
+    return found
+  }
+
+  /// Hands out the next entries until `take` has enough and answers false.
+  ///
+  /// - Parameter readingValues: Values are wanted; otherwise they may be empty.
+  mutating func advance(
+    readingValues: Bool, _ take: (Entry, Span<UInt8>) throws -> Bool
+  ) throws {
+    while namespacesDone < namespaces.count {
       guard rangesDone < ranges.count else {
         namespacesDone += 1
         rangesDone = 0
         continue
       }
-      try visit(ranges[rangesDone], of: namespaces[namespacesDone], &found, most)
+      let isEnough = try !visit(
+        ranges[rangesDone], of: namespaces[namespacesDone], readingValues, take)
+      if isEnough { return }
     }
-    while found.count < most, let entry = try nextFromInput() { found.append(entry) }
-    return found
+    while let (entry, namespace) = try nextFromInput() {
+      let wantsMore = readingValues ? try namespace.lookUp(entry.key.bytes, take) : nil
+      if try !(wantsMore ?? take(entry, Span())) { return }
+    }
   }
 
+  /// Whether more is wanted.
   private mutating func visit(
-    _ range: KeyRange, of namespace: Namespace, _ found: inout [Entry], _ most: Int
-  ) throws {
-    var isFull = false
+    _ range: KeyRange, of namespace: Namespace, _ readingValues: Bool,
+    _ take: (Entry, Span<UInt8>) throws -> Bool
+  ) throws -> Bool {
+    var wantsMore = true
+    var reached: [UInt8]?
     switch range {
     case .key(let key):
       if first.map({ $0.lexicographicallyPrecedes(key) }) ?? true,
         let entry = try find(key, in: namespace)
       {
-        found.append(entry)
+        let answer = readingValues ? try namespace.lookUp(key, take) : nil
+        wantsMore = try answer ?? take(entry, Span())
       }
     case .prefix(let prefix):
       let start = try (last ?? first).map { try namespace.cursor(after: $0) }
@@ -65,13 +89,14 @@ struct SelectionWalk {
         entry, value in
         if isInterrupted() { throw Interruption() }
         guard test.passes(entry, value) else { return true }
-        found.append(entry.withoutExtras)
-        isFull = found.count >= most
-        return !isFull
+        wantsMore = try take(entry, value)
+        if !wantsMore { reached = entry.key.bytes }
+        return wantsMore
       }
     }
-    last = isFull ? found.last?.key.bytes : nil
-    if !isFull { rangesDone += 1 }
+    last = reached
+    if reached == nil { rangesDone += 1 }
+    return wantsMore
   }
 
   private func find(_ key: [UInt8], in namespace: Namespace) throws -> Entry? {
@@ -84,13 +109,18 @@ struct SelectionWalk {
       } else {
         try namespace.entry(for: key).flatMap { test.passesFilters($0, Span()) ? $0 : nil }
       }
-    return entry.flatMap { $0.state == .expired && !seesExpired ? nil : $0.withoutExtras }
+    return entry.flatMap { $0.state == .expired && !seesExpired ? nil : $0 }
   }
 
-  private mutating func nextFromInput() throws -> Entry? {
+  private mutating func nextFromInput() throws -> (entry: Entry, namespace: Namespace)? {
     while pending.isEmpty {
       guard let key = try input?.next() else { return nil }
-      pending = try namespaces.compactMap { try find(key, in: $0) }.reversed()
+      for namespace in namespaces.reversed() {
+        if let entry = try find(key, in: namespace) { pending.append((entry, namespace)) }
+      }
+      if pending.isEmpty, try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
+        absent += 1
+      }
     }
     return pending.removeLast()
   }
@@ -98,7 +128,7 @@ struct SelectionWalk {
 
 extension Entry {
   /// What lists and changes need to know; the rest may be as large as values are.
-  fileprivate var withoutExtras: Entry {
+  var withoutExtras: Entry {
     var entry = self
     entry.tags = []
     entry.owners = []

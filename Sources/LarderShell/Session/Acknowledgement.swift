@@ -5,6 +5,9 @@ struct Acknowledgement {
   /// By namespace, in the order in which they were changed.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
 
+  /// How many keys that were asked for are nowhere; nil where they were not given from outside.
+  var absent: Int?
+
   init(_ verb: String) { self.verb = verb }
 
   var total: Tally { tallies.reduce(into: Tally()) { $0 += $1.tally } }
@@ -34,9 +37,13 @@ struct Acknowledgement {
             [.text(verb), .text(namespace), .number(tally.entries), .number(tally.bytes)]
           }))
     }
+    let all = fields + (absent.map { [("absent", .number($0))] } ?? [])
+    let remark: SafeText? = absent.flatMap {
+      $0 == 0 ? nil : "\(Wording.count($0, "key was", "keys were")) not there"
+    }
     return Reply(
-      .object(fields.map { Column($0.name, in: .data) }, fields.map(\.cell)),
-      sentences: sentences)
+      .object(all.map { Column($0.name, in: .data) }, all.map(\.cell)),
+      sentences: sentences + [remark].compactMap(\.self))
   }
 
   /// What most verbs say in JSON.

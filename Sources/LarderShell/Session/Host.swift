@@ -26,6 +26,27 @@ package struct Host {
     }
   }
 
+  /// A file that is read a piece at a time.
+  package struct Reader {
+    /// The next bytes; empty at the end.
+    let next: () throws -> [UInt8]
+
+    package init(next: @escaping () throws -> [UInt8]) { self.next = next }
+  }
+
+  /// A file that is written a piece at a time. Without being finished it comes to nothing.
+  package struct Writer {
+    let write: ([UInt8]) throws -> Void
+    let finish: () throws -> Void
+
+    package init(
+      write: @escaping ([UInt8]) throws -> Void, finish: @escaping () throws -> Void
+    ) {
+      self.write = write
+      self.finish = finish
+    }
+  }
+
   /// Takes the bytes of an answer.
   package var write: ([UInt8]) throws -> Void
   /// Tells a person, or a log, what is no part of the answer.
@@ -33,11 +54,27 @@ package struct Host {
   /// Asks yes or no; nil where there is nobody to ask.
   package var ask: ((SafeText) throws -> Bool)?
   package var input: Input?
+  /// Shows how far a command has come, in place of what was shown before; nil takes it away. Nil
+  /// where nobody waits.
+  package var progress: ((SafeText?) throws -> Void)?
   package var window: () -> Window? = { nil }
   /// Whether the running command is to stop.
   package var isInterrupted: () -> Bool = { false }
   /// Waits; false if it was interrupted.
   package var pause: (Duration) throws -> Bool = { _ in false }
 
-  package init(write: @escaping ([UInt8]) throws -> Void) { self.write = write }
+  /// Opens a file; throws a `FileProblem`.
+  package let read: (_ path: String) throws -> Reader
+  /// Makes a file; one that is there is replaced if that is wanted, else it is a problem.
+  package let make: (_ path: String, _ replaces: Bool) throws -> Writer
+
+  package init(
+    write: @escaping ([UInt8]) throws -> Void,
+    read: @escaping (_ path: String) throws -> Reader,
+    make: @escaping (_ path: String, _ replaces: Bool) throws -> Writer
+  ) {
+    self.write = write
+    self.read = read
+    self.make = make
+  }
 }

@@ -4,11 +4,23 @@
   import Foundation
 #endif
 
+/// Why a file could not be read or written.
+package enum FileProblem: Error, Sendable, Hashable {
+  case absent
+  case exists
+  case notPermitted
+  case directory
+  case diskFull
+  /// In the system's words.
+  case failed(String)
+}
+
 /// A file that a command names.
 package struct LocalFile {
   package let path: String
+  private let host: Host
 
-  package init(_ bytes: [UInt8]) throws(ShellError) {
+  package init(_ bytes: [UInt8], of session: Session) throws(ShellError) {
     guard let path = String(validating: bytes, as: UTF8.self), !path.isEmpty,
       !path.utf8.contains(0)
     else {
@@ -16,40 +28,63 @@ package struct LocalFile {
         .usage, "\(bytes) is not the name of a file", hint: "say where: ./value.json")
     }
     self.path = path
+    host = session.host
   }
 
   package static func exists(_ path: String) -> Bool {
     FileManager.default.fileExists(atPath: path)
   }
 
-  package func read() throws(ShellError) -> [UInt8] {
+  /// All that is in it; a pipe or a device is read to its end.
+  package func contents() throws -> [UInt8] {
+    let next = try reader()
+    var bytes: [UInt8] = []
+    while case let piece = try next(), !piece.isEmpty { bytes += piece }
+    return bytes
+  }
+
+  /// What gives the next bytes, and nothing at the end.
+  func reader() throws -> () throws -> [UInt8] {
+    let reader = try explaining("read") { try host.read(path) }
+    return { try explaining("read") { try reader.next() } }
+  }
+
+  /// Replaces what was there.
+  func write(_ bytes: [UInt8]) throws {
+    let writer = try writer(replaces: true)
+    try writer.write(bytes)
+    try writer.finish()
+  }
+
+  func writer(replaces: Bool) throws -> Host.Writer {
+    let writer = try explaining("written") { try host.make(path, replaces) }
+    return Host.Writer(
+      write: { bytes in try explaining("written") { try writer.write(bytes) } },
+      finish: { try explaining("written") { try writer.finish() } })
+  }
+
+  private func explaining<Result>(_ verb: String, _ body: () throws -> Result) throws -> Result {
     do {
-      return Array(try Data(contentsOf: URL(filePath: path)))
-    } catch {
-      throw failure("read", error)
+      return try body()
+    } catch let problem as FileProblem {
+      throw error(verb, problem)
     }
   }
 
-  /// Replaces what was there. In place, because it may be a device.
-  func write(_ bytes: [UInt8]) throws(ShellError) {
-    do {
-      try Data(bytes).write(to: URL(filePath: path))
-    } catch {
-      throw failure("written", error)
+  private func error(_ verb: String, _ problem: FileProblem) -> ShellError {
+    func error(_ code: ShellError.Code, _ reason: String, _ hint: SafeText) -> ShellError {
+      ShellError(code, "\(Array(path.utf8)) cannot be \(verb): \(reason)", hint: hint)
     }
-  }
-
-  private func failure(_ verb: String, _ error: any Error) -> ShellError {
-    let reason =
-      switch (error as? CocoaError)?.code {
-      case .fileReadNoSuchFile?, .fileNoSuchFile?: "there is no such file"
-      case .fileReadNoPermission?, .fileWriteNoPermission?: "it is not permitted"
-      case .fileWriteOutOfSpace?: "the disk is full"
-      case .fileReadTooLarge?: "it is too large"
-      default: "the system failed"
-      }
-    return ShellError(
-      .io, "\(Array(path.utf8)) cannot be \(verb): \(reason)",
-      hint: "files are named from where the shell was started")
+    return switch problem {
+    case .absent:
+      error(
+        .io, verb == "read" ? "there is no such file" : "there is no such directory",
+        "files are named from where the shell was started")
+    case .exists: error(.exists, "it is there already", "with --force it is replaced")
+    case .notPermitted: error(.io, "it is not permitted", "look at its owner and mode")
+    case .directory: error(.io, "it is a directory", "name a file in it")
+    case .diskFull: error(.full, "no space is left on the device", "name a file elsewhere")
+    case .failed(let reason): error(.io, reason, "the system refused")
+    }
   }
 }

@@ -21,7 +21,7 @@ extension Session {
     var acknowledgement = Acknowledgement(verb)
     for namespace in namespaces { acknowledgement.begin(namespace.name) }
     do {
-      try forEachBatch(of: selection, in: namespaces) { entries in
+      let absent = try forEachBatch(of: selection, in: namespaces) { entries in
         let tallies = try store.write { batch in
           var tallies: [String: Tally] = [:]
           for entry in entries {
@@ -39,6 +39,7 @@ extension Session {
         for (name, tally) in tallies { acknowledgement.add(tally, in: name) }
         if host.isInterrupted() { throw Interruption() }
       }
+      try tell(absent, of: selection, in: &acknowledgement)
     } catch is Interruption {
       throw ShellError(
         .interrupted, "interrupted: \(acknowledgement.total.words) \(done)",
@@ -54,7 +55,7 @@ extension Session {
     var acknowledgement = Acknowledgement(verb)
     for namespace in namespaces { acknowledgement.begin(namespace.name) }
     var keys: [Key] = []
-    try forEachBatch(of: selection, in: namespaces) { entries in
+    let absent = try forEachEntries(of: selection, in: namespaces) { entries in
       keys += entries.prefix(3 - keys.count).map(\.key)
       for entry in entries {
         var tally = Tally()
@@ -62,20 +63,73 @@ extension Session {
         acknowledgement.add(tally, in: entry.namespace)
       }
     }
+    try tell(absent, of: selection, in: &acknowledgement)
     return (acknowledgement, keys)
+  }
+
+  /// Keys from outside that are nowhere: a pipe's lines have no place for them, and a person or a log
+  /// should know.
+  private func tell(
+    _ absent: Int, of selection: Selection, in acknowledgement: inout Acknowledgement
+  ) throws {
+    guard selection.input != nil else { return }
+    acknowledgement.absent = absent
+    if presentation.mode == .plain, absent > 0 {
+      try host.notify("note: \(Wording.count(absent, "key was", "keys were")) not there")
+    }
   }
 
   private func forEachBatch(
     of selection: Selection, in namespaces: [Namespace], _ body: ([Entry]) throws -> Void
+  ) throws -> Int {
+    try forEachEntries(of: selection, in: namespaces) { entries in
+      for batch in Self.cut(entries) { try body(batch) }
+    }
+  }
+
+  /// Hands the entries of a selection out some at a time, in its order and within its limit; nothing
+  /// of the store is held meanwhile.
+  ///
+  /// - Returns: How many keys from outside there are not.
+  @discardableResult
+  func forEachEntries(
+    of selection: Selection, in namespaces: [Namespace], includingExpired: Bool = false,
+    _ body: ([Entry]) throws -> Void
+  ) throws -> Int {
+    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    var list = try Listing(
+      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left,
+      includingExpired: includingExpired)
+    while left > 0 {
+      let entries = try list.next(min(left, Self.changesPerBatch))
+      if entries.isEmpty { break }
+      left -= entries.count
+      try body(entries)
+    }
+    return list.absent
+  }
+
+  /// Hands out what is made of the entries of a selection and their values, some at a time and never
+  /// more than a few megabytes of values; nothing of the store is held while `body` works.
+  func forEachValue<Item>(
+    of selection: Selection, in namespaces: [Namespace],
+    read: (Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Void
   ) throws {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(
       selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left)
     while left > 0 {
-      let entries = try list.next(min(left, Self.changesPerBatch))
-      if entries.isEmpty { return }
-      left -= entries.count
-      for batch in Self.cut(entries) { try body(batch) }
+      var items: [Item] = []
+      var room = Self.bytesPerBatch / 4
+      try list.advance(in: store) { entry, value in
+        if host.isInterrupted() { throw Interruption() }
+        items.append(try read(entry, value))
+        room -= entry.stored
+        return items.count < min(left, Self.changesPerBatch) && room > 0
+      }
+      if items.isEmpty { return }
+      left -= items.count
+      try body(items)
     }
   }
 

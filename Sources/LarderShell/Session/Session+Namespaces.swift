@@ -14,6 +14,15 @@ extension Session {
     try namespaces(choice)[0]
   }
 
+  /// What is known of a namespace that was there when the command began.
+  func facts(of name: String) throws -> NamespaceFacts {
+    guard let facts = try store.namespace(name).facts() else {
+      throw ShellError(
+        .noSuchNamespace, "there is no namespace \(name) any more", hint: "namespaces lists them")
+    }
+    return facts
+  }
+
   /// The namespace that a write goes to; it is made if there is none of that name.
   func namespaceToWrite(_ choice: NamespaceChoice) throws -> Namespace {
     if case .named(let names) = choice { return store.namespace(names[0].text) }

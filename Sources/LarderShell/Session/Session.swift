@@ -34,9 +34,7 @@ package final class Session {
     do {
       let call = try CommandTable.standard.invocation(of: line, clock: wallClock)
       guard call.command.access == .reads || !isReadOnly else {
-        throw ShellError(
-          .readOnly, "the store is open for reading only, and \(call.command.name) changes it",
-          hint: "start the shell without --read-only")
+        throw ShellError.readOnly(call.command.name)
       }
       return try call.command.run(call, self)
     } catch let error as ShellError {

@@ -12,6 +12,8 @@ package struct Settings {
   package var answersYes = false
   /// What a change did is not said.
   package var isQuiet = false
+  /// Answers longer than the screen go through a pager.
+  package var usesPager = true
   package var zone = Zone.utc
 
   package init() {}

@@ -20,6 +20,13 @@ extension ShellError {
     self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
   }
 
+  /// A command that changes a store which may only be looked at.
+  static func readOnly(_ command: String) -> ShellError {
+    ShellError(
+      .readOnly, "the store is open for reading only, and \(command) changes it",
+      hint: "start the shell without --read-only")
+  }
+
   /// An error of a store that could not be opened, whatever the reason.
   package static func opening(_ error: LarderError) -> ShellError {
     let hint: SafeText? =

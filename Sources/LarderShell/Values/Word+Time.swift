@@ -106,7 +106,7 @@ extension Word {
   }
 
   /// `06:30`, in seconds.
-  private static func clockTime(_ text: some StringProtocol) -> Int? {
+  fileprivate static func clockTime(_ text: some StringProtocol) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
       let hour = digits(parts[0]), let minute = digits(parts[1]), hour < 24, minute < 60
@@ -115,7 +115,7 @@ extension Word {
   }
 
   /// `06:30[:00[.000]]` and `Z` or `+01:00`; the offset is nil where none is written.
-  private static func timeAndZone(
+  fileprivate static func timeAndZone(
     _ text: Substring
   ) -> (secondOfDay: Int, millisecond: Int, offset: Int?)? {
     var time = text
@@ -142,7 +142,7 @@ extension Word {
     return (minutes + second, millisecond, offset)
   }
 
-  private static func digits(_ text: some StringProtocol) -> Int? {
+  fileprivate static func digits(_ text: some StringProtocol) -> Int? {
     !text.isEmpty && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
   }
 
@@ -150,5 +150,21 @@ extension Word {
     ShellError(
       .badTime, what.map { "\(bytes) is not a time: \($0)" } ?? "\(bytes) is not a time", at: range,
       hint: "\(hint)   (help times)")
+  }
+}
+
+extension Timestamp {
+  /// A moment as data has it: `2026-11-21T06:30:00.000Z`, also with another zone. Nil if it is none.
+  init?(rfc3339 text: String) {
+    let parts = text.split(separator: "T", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let numbers = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard numbers.map(\.count) == [4, 2, 2], let year = Word.digits(numbers[0]),
+      let month = Word.digits(numbers[1]), let day = Word.digits(numbers[2]),
+      let (secondOfDay, millisecond, offset) = Word.timeAndZone(parts[1]), let offset,
+      var civil = CivilTime(year: year, month: month, day: day, secondOfDay: secondOfDay)
+    else { return nil }
+    civil.millisecond = millisecond
+    self = civil.moment(offset: offset)
   }
 }

@@ -33,22 +33,7 @@ struct Ghost: Equatable {
 }
 
 /// How long ghosts live and how many words they get: so many for each entry.
-protocol GhostMemory: SendableMetatype {
-  static var perEntry: Int { get }
-  static var suffix: String { get }
-}
-
-/// What the store's access table is designed with.
-enum Ghosts2: GhostMemory {
-  static let perEntry = 2
-  static let suffix = ""
-}
-
-/// Twice the memory for ghosts: 8 bytes more an entry in the tagged table.
-enum Ghosts4: GhostMemory {
-  static let perEntry = 4
-  static let suffix = ", 4 ghosts"
-}
+let ghostsPerEntry = 4
 
 /// The memory of `adaptive` beside its queue: marks of what is cached, ghosts of what was. It may forget; what is not
 /// found reads as an empty mark or no ghost.
@@ -62,7 +47,7 @@ protocol AccessTable: SendableMetatype {
   mutating func removeMark(of key: Int)
   mutating func halveFrequencies()
 
-  /// Takes the ghost out if it is alive: evicted fewer than `GhostMemory.perEntry * entries` evictions ago.
+  /// Takes the ghost out if it is alive: evicted fewer than `ghostsPerEntry * entries` evictions ago.
   mutating func takeGhost(of key: Int) -> Ghost?
   /// Counts as an eviction.
   mutating func putGhost(of key: Int, part: Part, frequency: Int)

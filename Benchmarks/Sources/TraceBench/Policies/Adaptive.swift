@@ -1,8 +1,9 @@
-/// One queue, an edge, a hand: the policy meant for the store. A hit writes a mark and nothing else; entries never move.
+/// One queue, an edge, a hand: the store's policy. A hit writes a mark and nothing else; entries never move.
 ///
 /// Entries newer than the edge are the window, on probation; older ones are main. An entry that crosses the edge of a full
 /// cache stays if it was used or was frequent, at the cost of the entry the hand finds unused. The window's target follows
-/// regrets: keys that come back soon after they were evicted from one part say that this part is too small.
+/// regrets: keys that come back soon after they were evicted from one part say that this part is too small, and the more of
+/// them in a row, the more so.
 struct Adaptive<Table: AccessTable>: Policy {
   static var name: String { "adaptive, \(Table.name)" }
 
@@ -19,13 +20,20 @@ struct Adaptive<Table: AccessTable>: Policy {
   private var windowCount = 0
   private var target: Double
   private var inserts = 0
+  /// Regrets of one part in a row.
+  private var run = (count: 0, part: Part.window)
   /// Evictions from each part, fading.
   private var evictions = [0.0, 0.0]
 
   private static var lowestTarget: Double { 0.01 }
-  private static var firstTarget: Double { 0.20 }
+  private static var firstTarget: Double { 0.10 }
   private static var highestTarget: Double { 0.80 }
   private static var mostSteps: Int { 64 }
+  /// A regret moves the target by half an entry, or by this share of the capacity if that is more.
+  private static var leastStep: Double { 0.0001 }
+  /// So many regrets of one part in a row double the step.
+  private static var doubling: Double { 8 }
+  private static var mostBoost: Double { 64 }
 
   init(capacity: Int, keys: Int) {
     self.capacity = capacity
@@ -52,7 +60,7 @@ struct Adaptive<Table: AccessTable>: Policy {
     table.setMark(firstMark(of: key), of: key)
     append(key)
     inserts += 1
-    if inserts.isMultiple(of: 4 * capacity) { table.halveFrequencies() }
+    if inserts.isMultiple(of: 8 * capacity) { table.halveFrequencies() }
     // The newest entry never crosses in its own insert: what was just written can be read.
     while Double(windowCount) > target, let x = firstInWindow, x != key {
       cross(x)
@@ -69,12 +77,18 @@ struct Adaptive<Table: AccessTable>: Policy {
     mark.frequency = min(Mark.mostFrequency, 1 + ghost.frequency)
     guard ghost.age <= capacity / 2 else { return mark }
     mark.clock = 1
-    let ratio = evictions[ghost.part.other.rawValue] / evictions[ghost.part.rawValue]
-    let step = 0.5 * min(64, max(1, ratio))
-    target = min(
-      max(target + (ghost.part == .window ? step : -step), Self.lowestTarget * Double(capacity)),
-      Self.highestTarget * Double(capacity))
+    regret(ghost.part)
     return mark
+  }
+
+  private mutating func regret(_ part: Part) {
+    run = (part == run.part ? run.count + 1 : 1, part)
+    let ratio = min(64, max(1, evictions[part.other.rawValue] / evictions[part.rawValue]))
+    let boost = min(Self.mostBoost, 1 + Double(run.count) / Self.doubling)
+    let step = max(0.5, Self.leastStep * Double(capacity)) * ratio * boost
+    target = min(
+      max(target + (part == .window ? step : -step), Self.lowestTarget * Double(capacity)),
+      Self.highestTarget * Double(capacity))
   }
 
   /// An entry of main that just crossed the edge and the entry under the hand: one of them leaves a full cache.

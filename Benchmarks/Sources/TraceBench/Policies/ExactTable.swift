@@ -1,13 +1,13 @@
 /// An access table with a slot of its own for every key: what the tagged one is measured against, and right for memory.
-struct ExactTable<Memory: GhostMemory>: AccessTable {
-  static var name: String { "exact" + Memory.suffix }
+struct ExactTable: AccessTable {
+  static let name = "exact"
   private let lifetime: Int
   private var marks: [Mark]
   private var ghosts: [(evicted: Int, part: Part, frequency: Int)]
   private var evictions: Int
 
   init(entries: Int, keys: Int) {
-    lifetime = Memory.perEntry * entries
+    lifetime = ghostsPerEntry * entries
     evictions = lifetime
     marks = Array(repeating: Mark(), count: keys)
     ghosts = Array(repeating: (0, .window, 0), count: keys)

@@ -1,7 +1,7 @@
-/// The access table as the store will map it: two words of 32 bits for an entry's marks, two for ghosts, and no keys.
+/// The access table as the store maps it: two words of 32 bits for an entry's marks, four for ghosts, and no keys.
 /// Keys that share a bucket and a tag share a word; a full bucket forgets.
-struct TaggedTable<Memory: GhostMemory>: AccessTable {
-  static var name: String { "tagged" + Memory.suffix }
+struct TaggedTable: AccessTable {
+  static let name = "tagged"
   private var touches: [TouchWord]
   private var ghosts: [GhostWord]
   private let touchBuckets: UInt64
@@ -15,7 +15,7 @@ struct TaggedTable<Memory: GhostMemory>: AccessTable {
   private static var ghostWays: Int { 4 }
 
   init(entries: Int, keys: Int) {
-    lifetime = Memory.perEntry * entries
+    lifetime = ghostsPerEntry * entries
     tick = max(1, (lifetime + GhostWord.ages / 2 - 1) / (GhostWord.ages / 2))
     touchBuckets = UInt64(max(1, 2 * entries / Self.touchWays))
     ghostBuckets = UInt64(max(1, lifetime / Self.ghostWays))

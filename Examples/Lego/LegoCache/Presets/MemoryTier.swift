@@ -1,4 +1,6 @@
-/// The bounds of the tier that keeps decoded entities in memory.
+public import Larder
+
+/// The bounds of the tier that keeps decoded entities in memory, for each kind.
 public struct MemoryTier: Sendable, Hashable {
   /// The longest an entity is given from memory before the disk is asked again.
   public var lifetime: Duration
@@ -11,6 +13,11 @@ public struct MemoryTier: Sendable, Hashable {
   }
 
   public var isOff: Bool { entries == 0 }
+
+  /// What the caches are told.
+  public var limits: MemoryLimits {
+    isOff ? .none : MemoryLimits(entries: entries, lifetime: lifetime)
+  }
 }
 
 extension MemoryTier {

@@ -1,0 +1,71 @@
+/// What is remembered of an entry's uses.
+struct Mark: Equatable {
+  /// 0 to 15, halved from time to time.
+  var frequency: UInt32 = 0
+  /// 0 to 3, lowered when the hand passes.
+  var clock: UInt32 = 0
+
+  static let mostFrequency: UInt32 = 15
+  static let mostClock: UInt32 = 3
+
+  @inline(__always)
+  mutating func use() {
+    guard clock < Self.mostClock else { return }
+    clock &+= 1
+    frequency = min(Self.mostFrequency, frequency &+ 1)
+  }
+}
+
+/// A mark as the access table keeps it: tag 10 bits (0 in an empty word), frequency 4, clock 2, minute of the last use 16.
+struct TouchWord: Equatable {
+  let bits: UInt32
+
+  static let empty = TouchWord(bits: 0)
+
+  @inline(__always)
+  init(bits: UInt32) { self.bits = bits }
+
+  @inline(__always)
+  init(tag: UInt32, mark: Mark, minute: UInt32) {
+    bits = tag &<< 22 | mark.frequency &<< 18 | mark.clock &<< 16 | minute
+  }
+
+  @inline(__always)
+  static func tag(of hash: UInt64) -> UInt32 {
+    max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
+  }
+
+  @inline(__always) var tag: UInt32 { bits &>> 22 }
+  @inline(__always) var mark: Mark { Mark(frequency: bits &>> 18 & 15, clock: bits &>> 16 & 3) }
+  @inline(__always) var minute: UInt32 { bits & 0xFFFF }
+}
+
+/// What is remembered of an entry that was evicted: fingerprint 16 bits (0 in an empty word), stamp 11, part 1,
+/// frequency 4.
+struct GhostWord: Equatable {
+  let bits: UInt32
+
+  static let empty = GhostWord(bits: 0)
+  /// Stamps count up to here and begin again.
+  static let stamps: UInt64 = 1 << 11
+
+  init(bits: UInt32) { self.bits = bits }
+
+  init(fingerprint: UInt32, stamp: UInt64, part: QueuePart, frequency: UInt32) {
+    bits =
+      fingerprint &<< 16 | UInt32(stamp % Self.stamps) &<< 5 | UInt32(part.rawValue) &<< 4
+      | frequency
+  }
+
+  static func fingerprint(of hash: UInt64) -> UInt32 {
+    max(1, UInt32(truncatingIfNeeded: hash) & 0xFFFF)
+  }
+
+  var fingerprint: UInt32 { bits &>> 16 }
+  var stamp: UInt64 { UInt64(bits &>> 5) % Self.stamps }
+  var part: QueuePart { bits &>> 4 & 1 == 0 ? .window : .main }
+  var frequency: UInt32 { bits & 15 }
+
+  /// How many stamps ago it was, as long as that is less than ``stamps``.
+  func age(at now: UInt64) -> UInt64 { (now &- stamp) % Self.stamps }
+}

@@ -1,0 +1,96 @@
+import Synchronization
+
+/// What the decoded values of all caches of a store may cost together in this process.
+///
+/// A value is kept only after its cost was reserved here, so the sum is within the limit after every operation. When
+/// there is no room, a cache gives way: the one that wants to grow if it has an equal share or more, else the largest.
+/// So a scan through one cache takes from others at most what they have beyond an equal share.
+final class MemoryBudget: Sendable {
+  /// What holds unless the store has a limit of its own.
+  static let defaultLimit = 64_000_000
+
+  private struct State {
+    var limit = MemoryBudget.defaultLimit
+    var used = 0
+    /// Held strongly: a weak reference would make each count of a reference, and so each hit, slower.
+    var members: [CacheMemory] = []
+  }
+
+  private let state = Mutex(State())
+
+  var used: Int { state.withLock { $0.used } }
+
+  /// Lowering it makes caches give way before this returns.
+  var limit: Int {
+    get { state.withLock { $0.limit } }
+    set {
+      state.withLock { $0.limit = max(0, newValue) }
+      trim(to: newValue)
+    }
+  }
+
+  /// Makes caches give way until they cost no more than this together.
+  func trim(to cost: Int) {
+    while true {
+      let excess = used - cost
+      if excess <= 0 { return }
+      guard let largest = members.max(by: { $0.usage.cost < $1.usage.cost }),
+        largest.usage.cost > 0
+      else { return }
+      largest.trim(to: max(0, largest.usage.cost - excess))
+    }
+  }
+
+  func add(_ memory: CacheMemory) { state.withLock { $0.members.append(memory) } }
+
+  /// Lets go of a memory whose caches are gone, or of all.
+  func remove(_ memory: CacheMemory? = nil) {
+    let gone = state.withLock { state in
+      let gone = state.members.filter { memory == nil || $0 === memory }
+      state.members.removeAll { memory == nil || $0 === memory }
+      return gone
+    }
+    for memory in gone { memory.removeAll() }
+  }
+
+  /// All that share the budget.
+  var members: [CacheMemory] { state.withLock { $0.members } }
+
+  /// Sets so much aside for a value of `memory`; what is left then, or nil if so much cannot be had.
+  func reserve(_ cost: Int, for memory: CacheMemory) -> Int? {
+    while true {
+      let (spare, missing) = state.withLock { state -> (Int?, Int) in
+        if cost > state.limit { return (nil, 0) }
+        let left = state.limit - state.used - cost
+        if left < 0 { return (nil, -left) }
+        state.used += cost
+        return (left, 0)
+      }
+      if let spare { return spare }
+      if missing == 0 || !makeRoom(missing, for: memory) { return nil }
+    }
+  }
+
+  func giveBack(_ cost: Int) {
+    if cost != 0 { state.withLock { $0.used -= cost } }
+  }
+
+  /// Lets one cache drop so much, or all it has; false if none has anything.
+  private func makeRoom(_ cost: Int, for growing: CacheMemory) -> Bool {
+    let holders = members.map { (memory: $0, cost: $0.usage.cost) }.filter { $0.cost > 0 }
+    guard let largest = holders.max(by: { $0.cost < $1.cost }) else { return false }
+    let mine = holders.first { $0.memory === growing }?.cost ?? 0
+    let isLarge = mine > 0 && mine >= limit / holders.count
+    (isLarge ? growing : largest.memory).giveWay(cost)
+    return true
+  }
+}
+
+/// Lets go of a memory that cannot be shared when the last copy of its cache goes.
+final class MemoryOwner: Sendable {
+  private let memory: CacheMemory
+
+  init(_ memory: CacheMemory) { self.memory = memory }
+
+  deinit { memory.budget.remove(memory) }
+}

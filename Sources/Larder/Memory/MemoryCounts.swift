@@ -1,0 +1,43 @@
+import LMDB
+import Synchronization
+
+/// What reads found in memory.
+struct MemoryCounts: Equatable {
+  enum Kind: Int, CaseIterable {
+    case hits, validations, misses, evictions
+  }
+
+  private var counts: [UInt64] = Array(repeating: 0, count: Kind.allCases.count)
+
+  init() {}
+
+  init(_ counters: StripedCounters) {
+    for kind in Kind.allCases { self[kind] = counters.total(kind.rawValue) }
+  }
+
+  subscript(kind: Kind) -> UInt64 {
+    get { counts[kind.rawValue] }
+    set { counts[kind.rawValue] = newValue }
+  }
+
+  static func += (left: inout Self, right: Self) {
+    for kind in Kind.allCases { left[kind] &+= right[kind] }
+  }
+}
+
+/// The counts of a namespace's memories in this process: those that count still, and the sum of those that are gone.
+struct MemoryTallies {
+  private var live: [StripedCounters] = []
+  private var gone = MemoryCounts()
+
+  var total: MemoryCounts {
+    live.reduce(into: gone) { sum, counters in sum += MemoryCounts(counters) }
+  }
+
+  mutating func add(_ counters: StripedCounters) { live.append(counters) }
+
+  mutating func retire(_ counters: StripedCounters) {
+    gone += MemoryCounts(counters)
+    live.removeAll { $0 === counters }
+  }
+}

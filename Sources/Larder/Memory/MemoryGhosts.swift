@@ -1,0 +1,92 @@
+/// What is remembered of values that were evicted, for as long as four capacities' worth of evictions.
+///
+/// Words of 64 bits in buckets of four: 32 bits of the key's hash, when it was evicted, from where, and how often it had
+/// been used. It may forget, and once in a billion times mistake one key for another; both cost at most a little
+/// judgement.
+struct MemoryGhosts {
+  struct Ghost {
+    /// Evictions since.
+    var age: UInt64
+    var isMain: Bool
+    var frequency: UInt8
+  }
+
+  private static let clockBits: UInt64 = 27
+  private static let clockMask: UInt64 = (1 << clockBits) - 1
+  private static let bucket = 4
+  private static let perEntry = 4
+
+  private var words: [UInt64] = []
+  private var evictions: UInt64 = 0
+  /// How many entries the cache has at most, as far as is known.
+  private(set) var entries = 16
+
+  /// Takes the ghost of a key out; nil if there is none or it is too old.
+  mutating func take(_ hash: UInt64) -> Ghost? {
+    let print = Self.print(hash)
+    for index in bucket(of: print) where words[index] != 0 && words[index] >> 32 == print {
+      let word = words[index]
+      words[index] = 0
+      let age = (evictions &- (word >> 5)) & Self.clockMask
+      guard age < UInt64(Self.perEntry * entries) else { return nil }
+      return Ghost(age: age, isMain: word & 1 != 0, frequency: UInt8(word >> 1 & 15))
+    }
+    return nil
+  }
+
+  /// Counts as an eviction.
+  mutating func put(_ hash: UInt64, isMain: Bool, frequency: UInt8) {
+    if words.isEmpty { grow(to: entries) }
+    let print = Self.print(hash)
+    let word =
+      print << 32 | (evictions & Self.clockMask) << 5 | UInt64(frequency) << 1 | (isMain ? 1 : 0)
+    evictions &+= 1
+    place(word, print: print)
+  }
+
+  /// Makes room for the ghosts of so many entries.
+  mutating func grow(to count: Int) {
+    guard count > entries || words.isEmpty else { return }
+    entries = max(entries, count)
+    let needed = (Self.perEntry * entries).nextPowerOfTwo
+    guard needed > words.count else { return }
+    let old = words
+    words = Array(repeating: 0, count: needed)
+    for word in old where word != 0 { place(word, print: word >> 32) }
+  }
+
+  /// In a free word of the bucket or in that of the oldest.
+  private mutating func place(_ word: UInt64, print: UInt64) {
+    let bucket = bucket(of: print)
+    var chosen = bucket.lowerBound
+    var oldest: UInt64 = 0
+    for index in bucket {
+      if words[index] == 0 {
+        chosen = index
+        break
+      }
+      let age = (evictions &- (words[index] >> 5)) & Self.clockMask
+      if age >= oldest {
+        oldest = age
+        chosen = index
+      }
+    }
+    words[chosen] = word
+  }
+
+  private func bucket(of print: UInt64) -> Range<Int> {
+    if words.isEmpty { return 0..<0 }
+    let first = Int(print) & (words.count / Self.bucket - 1)
+    return first * Self.bucket..<(first + 1) * Self.bucket
+  }
+
+  /// Never 0, so that a word in use is not either.
+  private static func print(_ hash: UInt64) -> UInt64 { max(1, hash >> 24 & 0xFFFF_FFFF) }
+}
+
+extension Int {
+  /// The smallest power of two that is not smaller.
+  var nextPowerOfTwo: Int {
+    self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
+  }
+}

@@ -1,0 +1,94 @@
+import LMDB
+
+/// Items by key: a hash table with open addressing, at most three quarters full.
+///
+/// A lookup touches one slot and the item it finds; a hash of 0 marks a free slot.
+struct MemoryTable {
+  private struct Slot {
+    var hash: UInt64 = 0
+    var item: MemoryItem?
+  }
+
+  private var slots: [Slot] = []
+  private(set) var count = 0
+
+  @inline(__always)
+  private var mask: Int { slots.count &- 1 }
+
+  @inline(__always)
+  func find(_ hash: UInt64, _ key: Span<UInt8>) -> MemoryItem? {
+    if count == 0 { return nil }
+    var index = Int(truncatingIfNeeded: hash) & mask
+    while true {
+      let slot = slots[index]
+      if slot.hash == 0 { return nil }
+      if slot.hash == hash, let item = slot.item, item.key.isSame(as: key) { return item }
+      index = (index &+ 1) & mask
+    }
+  }
+
+  /// The item that has the key of another.
+  func item(withKeyOf item: MemoryItem) -> MemoryItem? {
+    index(of: item).flatMap { slots[$0].item }
+  }
+
+  private func index(of item: MemoryItem) -> Int? {
+    if count == 0 { return nil }
+    var index = Int(truncatingIfNeeded: item.hash) & mask
+    while let found = slots[index].item {
+      if found.hash == item.hash, found.key.isSame(as: item.key) { return index }
+      index = (index + 1) & mask
+    }
+    return nil
+  }
+
+  /// Puts an item in the place of the one that has its key; returns that one.
+  mutating func put(_ item: MemoryItem) -> MemoryItem? {
+    if let index = index(of: item) {
+      let previous = slots[index].item
+      slots[index].item = item
+      return previous
+    }
+    if (count + 1) * 4 > slots.count * 3 { grow() }
+    insert(Slot(hash: item.hash, item: item))
+    count += 1
+    return nil
+  }
+
+  /// Removes this very item; false if its key has another or none.
+  mutating func remove(_ item: MemoryItem) -> Bool {
+    guard let index = index(of: item), slots[index].item === item else {
+      return false
+    }
+    slots[index] = Slot()
+    count -= 1
+    closeGap(at: index)
+    return true
+  }
+
+  /// Those that were put behind the gap because their place was taken move up, so that no lookup ends at it.
+  private mutating func closeGap(at gap: Int) {
+    var gap = gap
+    var index = (gap + 1) & mask
+    while slots[index].hash != 0 {
+      let home = Int(truncatingIfNeeded: slots[index].hash) & mask
+      if (index &- home) & mask >= (index &- gap) & mask {
+        slots.swapAt(gap, index)
+        gap = index
+      }
+      index = (index + 1) & mask
+    }
+  }
+
+  private mutating func insert(_ slot: Slot) {
+    var index = Int(truncatingIfNeeded: slot.hash) & mask
+    while slots[index].hash != 0 { index = (index + 1) & mask }
+    slots[index] = slot
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = Array(repeating: Slot(), count: Swift.max(8, old.count * 2))
+    for slot in old where slot.hash != 0 { insert(slot) }
+  }
+}

@@ -1,0 +1,76 @@
+import LMDB
+
+/// The writes of one entry, as they share a commit with others; the public verbs wait for them, by blocking or suspended.
+extension Namespace {
+  func putting(
+    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
+  ) throws -> SharedWrite<Void> {
+    let (name, key) = (try writableName, try key.copied)
+    return SharedWrite(size: value.count) { batch in
+      try batch.put(value.span, for: key.span, in: name, attributes: attributes)
+    }
+  }
+
+  func puttingIfAbsent(
+    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
+  ) throws -> SharedWrite<Bool> {
+    let (name, key) = (try writableName, try key.copied)
+    return SharedWrite(size: value.count) { batch in
+      if try batch.holdsFresh(key.span, in: name) { return false }
+      try batch.put(value.span, for: key.span, in: name, attributes: attributes)
+      return true
+    }
+  }
+
+  /// Puts a value in the place of that version of the entry; of nothing, if `version` is nil.
+  func replacing(
+    _ version: UInt64?, with value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
+  ) throws -> SharedWrite<Bool> {
+    let (name, key) = (try writableName, try key.copied)
+    return SharedWrite(size: value.count) { batch in
+      guard try batch.living(key.span, in: name)?.header.version == version else { return false }
+      try batch.put(value.span, for: key.span, in: name, attributes: attributes)
+      return true
+    }
+  }
+
+  func updating(
+    _ key: some StoreKey, _ attributes: EntryAttributes,
+    _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
+  ) throws -> SharedWrite<[UInt8]?> {
+    let (name, key) = (try writableName, try key.copied)
+    return SharedWrite { batch in
+      let new = try change(try batch.value(for: key.span, in: name))
+      if let new {
+        try batch.put(new.span, for: key.span, in: name, attributes: attributes)
+      } else {
+        _ = try batch.remove(key.span, in: name)
+      }
+      return new
+    }
+  }
+
+  func removing(_ key: some StoreKey) throws -> SharedWrite<Bool> {
+    let (name, key) = (try writableName, try key.copied)
+    return SharedWrite { batch in try batch.remove(key.span, in: name) }
+  }
+
+  func rescheduling(_ key: some StoreKey, _ expires: Expiration?) throws -> SharedWrite<Bool> {
+    let (name, key) = (try writableName, try key.copied)
+    return SharedWrite { batch in
+      try batch.reschedule(key.span, in: name, expires: expires)
+    }
+  }
+
+  func pinning(_ key: some StoreKey, _ isPinned: Bool) throws -> SharedWrite<Bool> {
+    let (name, key) = (try writableName, try key.copied)
+    return SharedWrite { batch in try batch.pin(key.span, in: name, isPinned: isPinned) }
+  }
+
+  private var writableName: String {
+    get throws(LarderError) {
+      try store.checkWritable()
+      return name
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import Larder
+
+/// What `limits` answers: a row for each limit and rule.
+struct LimitReport {
+  private struct Row {
+    let namespace: String
+    let limit: String
+    var used: Cell = .null
+    var allowed: Cell = .null
+    var share: Double?
+    /// Nil where nothing can be full.
+    var whenFull: String?
+    var declared: Cell = .null
+    var override: Cell = .null
+    /// A person who asked for the store sees it.
+    var isTelling: Bool { allowed != .null && share != nil || namespace == LimitReport.store }
+  }
+
+  /// What the store is called where namespaces are named.
+  private static let store = "@*"
+
+  private let rows: [Row]
+  private let isWhole: Bool
+
+  /// - Parameter name: The namespace; nil is the store, and all that it holds.
+  init(of name: String?, in session: Session) throws {
+    isWhole = name == nil
+    guard let name else {
+      let namespaces = try session.store.namespaces()
+      rows =
+        try Self.rows(of: session.store, holding: namespaces) + namespaces.flatMap { Self.rows($0) }
+      return
+    }
+    rows = Self.rows(try session.facts(of: name))
+  }
+
+  func reply(for presentation: Presentation, evicted: Tally = Tally()) -> Reply {
+    let shown = rows.filter { presentation.mode != .table || !isWhole || $0.isTelling }
+    return Reply(
+      .rows(Self.columns, shown.map(Self.cells)),
+      notes: evicted.entries == 0 ? [] : ["evicted \(evicted.words)"])
+  }
+
+  private static let columns = [
+    Column("namespace"), Column("limit"), Column("used"), Column("allowed"),
+    Column("share", in: [.table, .data]), Column("bar", title: "", in: .table),
+    Column("when_full", title: "when full", in: .table),
+    Column("declared", in: [.table, .data]), Column("override", in: [.table, .data]),
+  ]
+
+  private static func cells(_ row: Row) -> [Cell] {
+    [
+      .text(row.namespace), .text(row.limit), row.used, row.allowed,
+      row.share.map { .share($0) } ?? .null, row.share.map { .bar($0) } ?? .null,
+      row.whenFull.map { .text($0) } ?? .null, row.declared, row.override,
+    ]
+  }
+
+  // MARK: The store
+
+  private static func rows(of store: Store, holding namespaces: [NamespaceFacts]) throws -> [Row] {
+    let limits = try store.limits()
+    let (declared, overrides, effective) = (limits.declared, limits.overrides, limits.effective)
+    let way = "low priority gives way first"
+    return [
+      row(
+        Self.store, "entries", namespaces.reduce(0) { $0 + $1.entries }, Cell.number,
+        (effective.entries, declared.entries, overrides.entries), whenFull: way),
+      row(
+        Self.store, "bytes", namespaces.reduce(0) { $0 + $1.bytes }, Cell.size,
+        (effective.bytes, declared.bytes, overrides.bytes), whenFull: way),
+      row(
+        Self.store, "disk", try store.statistics().file.size, Cell.size,
+        (effective.disk, declared.disk, overrides.disk), whenFull: way),
+      // What other processes keep in memory nobody can see.
+      row(
+        Self.store, "memory", nil, Cell.size,
+        (effective.memory, declared.memory, overrides.memory),
+        whenFull: "values are decoded anew"),
+    ]
+  }
+
+  // MARK: A namespace
+
+  private static func rows(_ facts: NamespaceFacts) -> [Row] {
+    let (rules, declared, overrides) = (facts.rules, facts.declared, facts.overrides)
+    let way = rules.eviction.words
+    return [
+      row(
+        facts.name, "entries", facts.entries, Cell.number,
+        (rules.limits.entries, declared.limits.entries, overrides.limits?.entries), whenFull: way),
+      row(
+        facts.name, "bytes", facts.bytes, Cell.size,
+        (rules.limits.bytes, declared.limits.bytes, overrides.limits?.bytes), whenFull: way),
+      row(
+        facts.name, "entry_size", nil, Cell.size,
+        (rules.largestValue, declared.largestValue, overrides.largestValue),
+        whenFull: "a larger value is refused"),
+      row(
+        facts.name, "policy", rules.eviction.rawValue, declared.eviction.rawValue,
+        overrides.eviction?.rawValue),
+      row(
+        facts.name, "priority", rules.priority.rawValue, declared.priority.rawValue,
+        overrides.priority?.rawValue),
+    ]
+  }
+
+  private static func row(
+    _ namespace: String, _ limit: String, _ used: Int?, _ cell: (Int) -> Cell,
+    _ values: (allowed: Int?, declared: Int?, override: Int?), whenFull: String
+  ) -> Row {
+    func shown(_ value: Int?) -> Cell {
+      value.map { $0 == Limits.unlimited ? .text("none") : cell($0) } ?? .null
+    }
+    var row = Row(namespace: namespace, limit: limit)
+    row.used = used.map(cell) ?? .null
+    row.allowed = shown(values.allowed)
+    row.declared = shown(values.declared)
+    row.override = shown(values.override)
+    guard let allowed = values.allowed else { return row }
+    row.whenFull = whenFull
+    // A limit of nothing is reached by nothing.
+    row.share = used.map { allowed == 0 ? 1 : Double($0) / Double(allowed) }
+    return row
+  }
+
+  private static func row(
+    _ namespace: String, _ rule: String, _ held: String, _ declared: String, _ override: String?
+  ) -> Row {
+    var row = Row(namespace: namespace, limit: rule)
+    row.allowed = .text(held)
+    row.declared = .text(declared)
+    row.override = override.map { .text($0) } ?? .null
+    return row
+  }
+}
+
+extension Eviction {
+  /// What happens when a namespace is full.
+  fileprivate var words: String {
+    switch self {
+    case .adaptive: "least used evicted first"
+    case .fifo: "oldest evicted first"
+    case .refuse: "writes are refused"
+    }
+  }
+}
+
+extension Limits {
+  /// `1 MB`, `1,000 entries`, or both; nil where nothing is limited.
+  var words: String? {
+    let parts = [bytes.map(Wording.size), entries.map(Wording.entries)].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+}

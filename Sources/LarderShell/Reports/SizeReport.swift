@@ -1,0 +1,193 @@
+import Larder
+
+/// What `sizes` answers: groups of entries by their bytes, and what all of them have.
+struct SizeReport {
+  enum Grouping: String, CaseIterable { case namespace, prefix, key }
+
+  private struct Name: Hashable {
+    var namespace: String
+    /// Empty for a whole namespace.
+    var key: [UInt8] = []
+  }
+
+  private struct Group {
+    var name: Name
+    var tally = Tally()
+    /// Of a single entry.
+    var expires: Timestamp?
+
+    static func precedes(_ a: Group, _ b: Group) -> Bool {
+      if a.tally.bytes != b.tally.bytes { return a.tally.bytes > b.tally.bytes }
+      if a.tally.entries != b.tally.entries { return a.tally.entries > b.tally.entries }
+      return a.name.namespace != b.name.namespace
+        ? a.name.namespace < b.name.namespace : a.name.key.lexicographicallyPrecedes(b.name.key)
+    }
+  }
+
+  private let grouping: Grouping
+  private let depth: Int
+  private let separator: [UInt8]
+  private let top: Int?
+  private let namesNamespaces: Bool
+  private var groups: [Group] = []
+  /// The group that entries are being added to. In the order of keys what begins alike comes
+  /// together, so that no more rows need be kept than a little more than are wanted.
+  private var open: Group?
+  /// Entries in another order, of which there are not more than a list holds.
+  private var scattered: [Name: Group] = [:]
+  private var count = 0
+  private var total = Tally()
+
+  init(
+    by grouping: Grouping, depth: Int, separator: [UInt8], top: Int?, namesNamespaces: Bool
+  ) {
+    self.grouping = grouping
+    self.depth = depth
+    self.separator = separator
+    self.top = top
+    self.namesNamespaces = namesNamespaces
+  }
+
+  /// A namespace as it is counted.
+  mutating func add(_ facts: NamespaceFacts) {
+    var group = Group(name: Name(namespace: facts.name))
+    group.tally.entries = facts.entries
+    group.tally.bytes = facts.bytes
+    total += group.tally
+    keep(group)
+  }
+
+  mutating func add(
+    _ selection: Selection, in namespaces: [Namespace], of session: Session
+  ) throws {
+    let isInOrder = EntryOrder(selection) == nil && selection.input == nil
+    let all = try namespaces.map { try $0.count() }.reduce(0, +)
+    do {
+      try session.withProgress("adding up", of: all) { progress in
+        _ = try session.forEachEntries(of: selection, in: namespaces) { entries in
+          for entry in entries { add(entry, isInOrder: isInOrder) }
+          try progress.advance(by: entries.count)
+        }
+      }
+    } catch is Interruption {
+      throw ShellError(
+        .interrupted, "interrupted: added up \(total.words)",
+        hint: "name a namespace or a prefix to add up less")
+    }
+    if let open { keep(open) }
+    open = nil
+    for group in scattered.values { keep(group) }
+    scattered = [:]
+  }
+
+  private mutating func add(_ entry: Entry, isInOrder: Bool) {
+    let name =
+      switch grouping {
+      case .namespace: Name(namespace: entry.namespace)
+      case .prefix: Name(namespace: entry.namespace, key: prefix(of: entry.key.bytes))
+      case .key: Name(namespace: entry.namespace, key: entry.key.bytes)
+      }
+    total.add(entry)
+    guard isInOrder else {
+      scattered[name, default: Group(name: name, expires: entry.expires)].tally.add(entry)
+      return
+    }
+    if open?.name != name {
+      if let open { keep(open) }
+      open = Group(name: name, expires: entry.expires)
+    }
+    open!.tally.add(entry)
+  }
+
+  private mutating func keep(_ group: Group) {
+    count += 1
+    groups.append(group)
+    if let top, groups.count / 2 - 500 > top {
+      groups.sort(by: Group.precedes)
+      groups.removeLast(groups.count - top)
+    }
+  }
+
+  /// A key up to the last separator that counts; without one, the whole key.
+  private func prefix(of key: [UInt8]) -> [UInt8] {
+    var start = 0
+    var left = depth
+    while start + separator.count <= key.count {
+      guard key[start..<start + separator.count].elementsEqual(separator) else {
+        start += 1
+        continue
+      }
+      start += separator.count
+      left -= 1
+      if left == 0 { return Array(key[..<start]) }
+    }
+    return key
+  }
+
+  // MARK: The answer
+
+  /// - Parameter limit: The bytes that the whole may have.
+  func reply(for presentation: Presentation, limit: Int?) -> Reply {
+    let isTable = presentation.mode == .table
+    let sorted = groups.sorted(by: Group.precedes).prefix(top ?? .max)
+    var running = 0
+    var rows = sorted.map { group -> [Cell] in
+      running += group.tally.bytes
+      let share = share(group.tally.bytes)
+      return [
+        .text(group.name.namespace), grouping == .namespace ? .null : .bytes(group.name.key),
+        .number(group.tally.entries), .size(group.tally.bytes), .share(share), .bar(share),
+        isTable ? .share(self.share(running)) : .size(running), .expiry(group.expires),
+      ]
+    }
+    guard isTable else { return Reply(.rows(columns, rows)) }
+    if count > rows.count { rows.append(rest(behind: sorted.map(\.tally), running)) }
+    rows.append(sum(limit))
+    return Reply(.rows(columns, rows))
+  }
+
+  private var columns: [Column] {
+    let names = grouping == .namespace || namesNamespaces
+    let isKeys = grouping == .key
+    return [
+      Column("namespace", in: names ? .everywhere : .data),
+      Column(
+        isKeys ? "key" : "prefix", in: grouping == .namespace ? [] : .everywhere, holdsBytes: true),
+      Column("entries", in: isKeys ? .data : .everywhere),
+      Column("bytes", title: "size"),
+      Column("share", in: [.table, .data]),
+      Column("bar", title: "", in: .table),
+      Column("running_total", title: "so far", in: [.table, .data]),
+      Column("expires", in: isKeys ? [.table, .data] : []),
+    ]
+  }
+
+  private func share(_ bytes: Int) -> Double {
+    total.bytes == 0 ? 0 : Double(bytes) / Double(total.bytes)
+  }
+
+  private func rest(behind shown: [Tally], _ running: Int) -> [Cell] {
+    let bytes = total.bytes - running
+    let entries = total.entries - shown.reduce(0) { $0 + $1.entries }
+    let share = share(bytes)
+    let words = "\(Wording.count(count - shown.count)) more"
+    let names = grouping == .namespace || namesNamespaces
+    return [
+      names ? .text(words) : .blank, names ? .blank : .text(words), .number(entries), .size(bytes),
+      .share(share), .bar(share), .share(1), .blank,
+    ]
+  }
+
+  /// `total  3,540  9.1 MB        of 64 MB (14 %)`
+  private func sum(_ limit: Int?) -> [Cell] {
+    let names = grouping == .namespace || namesNamespaces
+    let part = limit.map { $0 == 0 ? 1 : Double(total.bytes) / Double($0) }
+    let words = limit.map {
+      "of \(Wording.size($0)) (\(Int(((part ?? 0) * 100).rounded())) %)"
+    }
+    return [
+      names ? .text("total") : .blank, names ? .blank : .text("total"), .number(total.entries),
+      .size(total.bytes), .blank, words.map { .text($0) } ?? .blank, .blank, .blank,
+    ]
+  }
+}

@@ -1,0 +1,81 @@
+/// How far a long command has come, for a person who waits: a bar, the rate and the time left.
+///
+/// It appears after half a second and changes ten times a second at most, so that a short command
+/// shows nothing and a long one is not slowed.
+final class ProgressLine {
+  private static let delay = Duration.milliseconds(500)
+  private static let pace = Duration.milliseconds(100)
+
+  private let verb: String
+  private let total: Int?
+  private let unit: (Int) -> String
+  private let host: Host
+  private let hasUnicode: Bool
+  private let start = ContinuousClock.now
+  private var next: ContinuousClock.Instant
+  private var isShown = false
+  private(set) var done = 0
+
+  /// - Parameters:
+  ///   - verb: What is going on: `exporting`.
+  ///   - total: How much there is to do; nil if nobody knows.
+  ///   - unit: How an amount is written.
+  fileprivate init(
+    _ verb: String, of total: Int?, unit: @escaping (Int) -> String, for session: Session
+  ) {
+    self.verb = verb
+    self.total = total.map { max($0, 1) }
+    self.unit = unit
+    host = session.host
+    hasUnicode = session.settings.hasUnicode
+    next = start + Self.delay
+  }
+
+  func advance(by amount: Int) throws {
+    done += amount
+    guard let progress = host.progress, case let now = ContinuousClock.now, now >= next else {
+      return
+    }
+    next = now + Self.pace
+    isShown = true
+    try progress(words(at: now))
+  }
+
+  /// Takes the line away, so that what follows stands in its place.
+  fileprivate func end() throws {
+    if isShown { try host.progress?(nil) }
+    isShown = false
+  }
+
+  private func words(at now: ContinuousClock.Instant) -> SafeText {
+    let seconds = max((now - start) / .seconds(1), 0.001)
+    let rate = Double(done) / seconds
+    let speed = "\(unit(Int(rate)))/s"
+    guard let total, done <= total else { return "\(verb) \(unit(done)), \(speed)" }
+    let share = Double(done) / Double(total)
+    let bar = Bar.text(share, width: 20, hasUnicode: hasUnicode)
+    let left = rate > 0 ? Int64(Double(total - done) / rate * 1000) : 0
+    let end: SafeText = left >= 1000 ? ", \(Wording.span(left)) left" : ""
+    return
+      "\(verb) \(Help.pad(bar, to: 20)) \(Int((share * 100).rounded())) %  \(unit(done)), \(speed)\(end)"
+  }
+}
+
+extension Session {
+  /// Does something long and shows how far it is; nothing of that remains on the screen, whatever
+  /// comes of it.
+  func withProgress<Result>(
+    _ verb: String, of total: Int?, unit: @escaping (Int) -> String = Wording.entries,
+    _ body: (ProgressLine) throws -> Result
+  ) throws -> Result {
+    let line = ProgressLine(verb, of: total, unit: unit, for: self)
+    do {
+      let result = try body(line)
+      try line.end()
+      return result
+    } catch {
+      try line.end()
+      throw error
+    }
+  }
+}

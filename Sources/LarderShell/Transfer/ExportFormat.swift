@@ -1,0 +1,93 @@
+import Larder
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How entries stand in a file: JSON, a line each, with all that the store knows of them.
+enum ExportFormat: String, CaseIterable {
+  case jsonl
+  /// For other programs; it cannot be imported.
+  case csv
+
+  static let version = 1
+
+  /// What comes before the first entry: that this is an export, and the rules of each namespace.
+  func head(_ namespaces: [NamespaceFacts]) throws -> [UInt8] {
+    switch self {
+    case .csv:
+      return CSV.line(CSV.header(Self.columns))
+    case .jsonl:
+      var lines = [JSON.object([.init("larder_export", .number(Self.version))])]
+      for facts in namespaces {
+        var fields = [
+          JSON.Field("namespace", .string(facts.name)),
+          JSON.Field("rules", try Self.json(facts.declared)),
+        ]
+        if !facts.overrides.isEmpty {
+          fields.append(JSON.Field("overrides", try Self.json(facts.overrides)))
+        }
+        lines.append(.object(fields))
+      }
+      return lines.flatMap { Array(($0.text + "\n").utf8) }
+    }
+  }
+
+  func line(_ entry: Entry, _ value: Span<UInt8>) -> [UInt8] {
+    let cells = Self.cells(entry, value.bytes)
+    switch self {
+    case .csv:
+      return CSV.line(zip(Self.columns, cells).flatMap { CSV.fields($1, of: $0) })
+    case .jsonl:
+      // What most entries lack is left out; an end is said even if there is none.
+      let fields = zip(Self.columns, cells).filter { $1 != .null || $0.name == "expires" }
+      return Array((JSON.object(fields.map { $1.jsonField($0.name) }).text + "\n").utf8)
+    }
+  }
+
+  private static func json(_ value: some Encodable) throws -> JSON {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return .verbatim(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+
+  private static let columns = [
+    Column("namespace"), Column("key", holdsBytes: true), Column("value", holdsBytes: true),
+    Column("codec"), Column("written"), Column("expires"), Column("stale_until"),
+    Column("pinned"), Column("owners"), Column("tags"),
+    Column("etag", holdsBytes: true), Column("last_modified", holdsBytes: true),
+    Column("metadata", holdsBytes: true),
+  ]
+
+  private static func cells(_ entry: Entry, _ value: [UInt8]) -> [Cell] {
+    func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
+    return [
+      .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
+      moment(entry.written), moment(entry.expires), moment(entry.staleUntil),
+      entry.isPinned ? .bool(true) : .null, owners(entry.owners),
+      entry.tags.isEmpty ? .null : .json(.array(entry.tags.map { .string($0) })),
+      bytes(entry.entityTag), bytes(entry.lastModified), bytes(entry.metadata),
+    ]
+  }
+
+  private static func owners(_ owners: [Owner]) -> Cell {
+    if owners.isEmpty { return .null }
+    return .json(
+      .array(
+        owners.map { owner in
+          .object([
+            Cell.text(owner.namespace).jsonField("namespace"),
+            Cell.bytes(owner.key.bytes).jsonField("key"),
+          ])
+        }))
+  }
+
+  /// As RFC 3339 says it; as milliseconds since 1970 where it cannot.
+  private static func moment(_ time: Timestamp?) -> Cell {
+    guard let time else { return .null }
+    return (0...Timestamp.last.milliseconds).contains(time.milliseconds)
+      ? .time(time) : .json(.verbatim(String(time.milliseconds)))
+  }
+}

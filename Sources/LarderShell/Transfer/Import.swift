@@ -1,0 +1,204 @@
+import Larder
+
+/// Takes the lines of an export into a store, a transaction for each batch.
+struct Import {
+  /// What becomes of an entry whose key is there already.
+  enum Conflict: String, CaseIterable {
+    /// The one that was written later stays.
+    case newer
+    /// What is there stays.
+    case keep
+    case replace
+    /// The import ends.
+    case fail
+  }
+
+  struct Counts {
+    var added = Tally()
+    var replaced = Tally()
+    /// What was there was newer, or was to stay.
+    var skipped = 0
+    var expired = 0
+    var all: Int { added.entries + replaced.entries + skipped + expired }
+  }
+
+  private static let entriesPerBatch = 500
+  private static let bytesPerBatch = 8_000_000
+
+  private let session: Session
+  private let name: SafeText
+  private let conflict: Conflict
+  private let isDry: Bool
+  private var lines: LineSource
+  private var waiting: [(entry: ImportedEntry, line: Int)] = []
+  private var waitingBytes = 0
+  private(set) var counts = Counts()
+  /// By namespace, for the acknowledgement.
+  private(set) var done: Acknowledgement
+  /// The last line whose entry is in the store.
+  private var lastLine = 0
+
+  init(
+    _ lines: LineSource, named name: SafeText, _ conflict: Conflict, isDry: Bool,
+    into session: Session
+  ) {
+    self.lines = lines
+    self.name = name
+    self.conflict = conflict
+    self.isDry = isDry
+    self.session = session
+    done = Acknowledgement(isDry ? "would import" : "import")
+  }
+
+  mutating func run() throws {
+    do {
+      try session.withProgress("importing", of: nil) { progress in
+        while let line = try lines.line() {
+          if session.host.isInterrupted() { throw Interruption() }
+          guard !line.allSatisfy({ $0 == .space || $0 == .tab }) else { continue }
+          try take(line)
+          if waiting.count >= Self.entriesPerBatch || waitingBytes >= Self.bytesPerBatch {
+            try progress.advance(by: waiting.count)
+            try flush()
+          }
+        }
+        try flush()
+      }
+    } catch is Interruption {
+      throw ShellError(
+        .interrupted, "interrupted behind line \(lastLine) of \(name): \(words)",
+        hint: "what was imported stays; run it again to go on")
+    }
+  }
+
+  private mutating func take(_ line: [UInt8]) throws {
+    let parsed: ImportLine
+    do throws(ImportLine.Flaw) {
+      parsed = try ImportLine(line)
+    } catch {
+      throw wrong(error.reason, line: lines.count, column: error.offset + 1)
+    }
+    if lines.count == 1 {
+      guard case .head(let version) = parsed else {
+        throw wrong("it does not begin like an export", line: 1, column: 1)
+      }
+      guard version == ExportFormat.version else {
+        throw wrong("it is an export of version \(version)", line: 1, column: 1)
+      }
+      return
+    }
+    switch parsed {
+    case .head: throw wrong("an export begins anew here", line: lines.count, column: 1)
+    case .namespace(let name, let rules, let overrides): try declare(name, rules, overrides)
+    case .entry(let entry):
+      waiting.append((entry, lines.count))
+      waitingBytes += entry.value.count + entry.key.count
+    }
+  }
+
+  /// A namespace that is there keeps its rules: an application has declared them.
+  private func declare(
+    _ name: String, _ rules: Rules?, _ overrides: Rules.Overrides?
+  ) throws {
+    guard !isDry, let rules, try session.store.namespace(name).facts() == nil else { return }
+    try session.store.write { batch in
+      try batch.declare(rules, for: name)
+      if let overrides { try batch.override(overrides, for: name) }
+    }
+  }
+
+  private mutating func flush() throws {
+    guard !waiting.isEmpty else { return }
+    var counts = counts
+    var done = done
+    var line = 0
+    do {
+      if isDry {
+        for (entry, number) in waiting {
+          line = number
+          let namespace = session.store.namespace(entry.namespace)
+          let present = try namespace.entry(for: entry.key)
+          _ = try decide(entry, present, &counts, &done)
+        }
+      } else {
+        try session.store.write { batch in
+          for (entry, number) in waiting {
+            line = number
+            let namespace = session.store.namespace(entry.namespace)
+            let present = try batch.entry(for: entry.key, in: namespace)
+            guard try decide(entry, present, &counts, &done) else { continue }
+            try batch.set(
+              entry.value, for: entry.key, in: namespace, entry.attributes)
+          }
+        }
+      }
+    } catch let error as ShellError {
+      throw wrong(error.message, error.code, line: line, column: 1)
+    } catch let error as LarderError {
+      let error = ShellError(error)
+      throw wrong(error.message, error.code, line: line, column: 1)
+    }
+    self.counts = counts
+    self.done = done
+    lastLine = waiting.last?.line ?? lastLine
+    waiting = []
+    waitingBytes = 0
+  }
+
+  /// Whether the entry is to be stored; counts what becomes of it.
+  private func decide(
+    _ entry: ImportedEntry, _ present: Entry?, _ counts: inout Counts,
+    _ done: inout Acknowledgement
+  ) throws -> Bool {
+    done.begin(entry.namespace)
+    if let end = entry.end, end <= session.clock.now {
+      counts.expired += 1
+      return false
+    }
+    var tally = Tally()
+    tally.entries = 1
+    tally.bytes = entry.value.count
+    guard let present, present.state != .expired else {
+      counts.added += tally
+      done.add(tally, in: entry.namespace)
+      return true
+    }
+    let replaces: Bool
+    switch conflict {
+    case .replace: replaces = true
+    case .keep: replaces = false
+    case .newer: replaces = entry.attributes.written.map { $0 > present.written } ?? false
+    case .fail:
+      throw ShellError(
+        .exists, "there is an entry \(entry.key) in \(entry.namespace)", hint: nil)
+    }
+    guard replaces else {
+      counts.skipped += 1
+      return false
+    }
+    counts.replaced += tally
+    done.add(tally, in: entry.namespace)
+    return true
+  }
+
+  private func wrong(
+    _ reason: SafeText, _ code: ShellError.Code = .usage, line: Int, column: Int
+  ) -> ShellError {
+    ShellError(
+      code, "\(name):\(line):\(column): \(reason)",
+      hint: counts.all == 0 ? "nothing was imported" : "before it: \(words)")
+  }
+
+  /// `imported 240: 228 added, 9 newer, 3 already expired`
+  var words: SafeText {
+    var parts = ["\(Wording.count(counts.added.entries)) added"]
+    func add(_ count: Int, _ what: String) {
+      if count > 0 { parts.append("\(Wording.count(count)) \(what)") }
+    }
+    add(counts.replaced.entries, conflict == .newer ? "newer" : "replaced")
+    add(counts.skipped, conflict == .newer ? "no newer than what is there" : "there already")
+    add(counts.expired, "already expired")
+    return
+      "\(isDry ? "would import" : "imported") \(Wording.count(counts.all)): \(parts.joined(separator: ", "))"
+  }
+}

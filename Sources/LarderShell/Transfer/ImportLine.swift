@@ -1,0 +1,214 @@
+import Larder
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A line of an export.
+enum ImportLine {
+  case head(version: Int)
+  case namespace(String, Rules?, Rules.Overrides?)
+  case entry(ImportedEntry)
+
+  private static let decoder = JSONDecoder()
+
+  init(_ bytes: [UInt8]) throws(Flaw) {
+    let fields: Fields
+    do {
+      fields = try Self.decoder.decode(Fields.self, from: Data(bytes))
+    } catch {
+      throw Flaw(bytes, error)
+    }
+    if let version = fields.larderExport {
+      self = .head(version: version)
+      return
+    }
+    guard let namespace = fields.namespace else { throw Flaw("it names no namespace") }
+    if let key = try Self.bytes(fields.key, fields.keyBase64, "key") {
+      self = .entry(try ImportedEntry(fields, namespace: namespace, key: key))
+    } else {
+      self = .namespace(namespace, fields.rules, fields.overrides)
+    }
+  }
+
+  /// What is wrong with a line, and at which byte if it is no JSON.
+  struct Flaw: Error {
+    let reason: SafeText
+    var offset = 0
+
+    init(_ reason: SafeText) { self.reason = reason }
+
+    fileprivate init(_ bytes: [UInt8], _ error: any Error) {
+      do throws(JSONText.Flaw) {
+        _ = try JSONText(bytes)
+      } catch {
+        reason = "it is not JSON: \(error.reason)"
+        offset = error.offset
+        return
+      }
+      guard case DecodingError.typeMismatch(_, let context) = error,
+        let name = context.codingPath.first
+      else {
+        reason = "a field is not what it should be"
+        return
+      }
+      reason = "\(name.stringValue) is not what it should be"
+    }
+  }
+
+  struct Fields: Decodable {
+    var larderExport: Int?
+    var namespace: String?
+    var rules: Rules?
+    var overrides: Rules.Overrides?
+    var key: String?
+    var keyBase64: String?
+    var value: String?
+    var valueBase64: String?
+    var codec: String?
+    var written: Moment?
+    var expires: Moment?
+    var staleUntil: Moment?
+    var pinned: Bool?
+    var owners: [OwnerFields]?
+    var tags: [String]?
+    var etag: String?
+    var etagBase64: String?
+    var lastModified: String?
+    var lastModifiedBase64: String?
+    var metadata: String?
+    var metadataBase64: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case larderExport = "larder_export"
+      case namespace
+      case rules
+      case overrides
+      case key
+      case keyBase64 = "key_base64"
+      case value
+      case valueBase64 = "value_base64"
+      case codec
+      case written
+      case expires
+      case staleUntil = "stale_until"
+      case pinned
+      case owners
+      case tags
+      case etag
+      case etagBase64 = "etag_base64"
+      case lastModified = "last_modified"
+      case lastModifiedBase64 = "last_modified_base64"
+      case metadata
+      case metadataBase64 = "metadata_base64"
+    }
+  }
+
+  struct OwnerFields: Decodable {
+    var namespace: String
+    var key: String?
+    var keyBase64: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case namespace
+      case key
+      case keyBase64 = "key_base64"
+    }
+  }
+
+  struct Moment: Decodable {
+    let time: Timestamp
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      let text: String
+      do {
+        text = try container.decode(String.self)
+      } catch DecodingError.typeMismatch {
+        time = Timestamp(milliseconds: try container.decode(Int64.self))
+        return
+      }
+      guard let time = Timestamp(rfc3339: text) else {
+        throw DecodingError.typeMismatch(
+          Timestamp.self,
+          .init(codingPath: decoder.codingPath, debugDescription: "it is no moment"))
+      }
+      self.time = time
+    }
+  }
+
+  fileprivate static func bytes(
+    _ text: String?, _ base64: String?, _ name: SafeText
+  ) throws(Flaw) -> [UInt8]? {
+    guard let base64 else { return text.map { Array($0.utf8) } }
+    guard text == nil, let data = Data(base64Encoded: base64) else {
+      throw Flaw(text == nil ? "\(name)_base64 is not base64" : "\(name) is there twice")
+    }
+    return Array(data)
+  }
+}
+
+/// An entry as an export has it.
+struct ImportedEntry {
+  let namespace: String
+  let key: [UInt8]
+  let value: [UInt8]
+  let attributes: EntryAttributes
+
+  fileprivate init(
+    _ fields: ImportLine.Fields, namespace: String, key: [UInt8]
+  ) throws(ImportLine.Flaw) {
+    self.namespace = namespace
+    self.key = key
+    guard let value = try ImportLine.bytes(fields.value, fields.valueBase64, "value") else {
+      throw ImportLine.Flaw("it has no value")
+    }
+    self.value = value
+    guard let codec = CodecID(name: fields.codec ?? "bytes") else {
+      throw ImportLine.Flaw("there is no codec \(Array((fields.codec ?? "").utf8))")
+    }
+    let expires = fields.expires?.time
+    var attributes = EntryAttributes(codec: codec, expires: expires.map { .at($0) } ?? .never)
+    attributes.written = fields.written?.time
+    attributes.stale = .zero
+    if let expires, let staleUntil = fields.staleUntil?.time {
+      attributes.stale = expires.duration(to: staleUntil)
+    }
+    attributes.isPinned = fields.pinned ?? false
+    // Owners may stand in a line that is yet to come.
+    attributes.awaitsOwners = true
+    for owner in fields.owners ?? [] {
+      guard let key = try ImportLine.bytes(owner.key, owner.keyBase64, "key") else {
+        throw ImportLine.Flaw("an owner has no key")
+      }
+      attributes.owners.append(Owner(Key(key), in: owner.namespace))
+    }
+    attributes.tags = fields.tags ?? []
+    attributes.entityTag = try ImportLine.bytes(fields.etag, fields.etagBase64, "etag")
+    attributes.lastModified = try ImportLine.bytes(
+      fields.lastModified, fields.lastModifiedBase64, "last_modified")
+    attributes.metadata = try ImportLine.bytes(fields.metadata, fields.metadataBase64, "metadata")
+    self.attributes = attributes
+  }
+
+  /// When nothing of it is of use any more.
+  var end: Timestamp? {
+    guard case .at(let expires) = attributes.expires else { return nil }
+    return expires.advanced(by: max(attributes.stale ?? .zero, .zero))
+  }
+}
+
+extension CodecID {
+  fileprivate init?(name: String) {
+    switch name {
+    case "bytes": self = .bytes
+    case "text": self = .text
+    case "json": self = .json
+    default:
+      guard let number = UInt8(name) else { return nil }
+      self.init(rawValue: number)
+    }
+  }
+}

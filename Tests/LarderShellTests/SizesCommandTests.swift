@@ -1,0 +1,121 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct SizesCommandTests {
+  /// Sums by the plainest means: every entry is looked at and every sum kept.
+  private func expected(_ keys: [[UInt8]: Int], depth: Int) -> [[UInt8]: Int] {
+    var sums: [[UInt8]: Int] = [:]
+    for (key, size) in keys {
+      let parts = key.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      let prefix =
+        parts.count > depth
+        ? parts.prefix(depth).flatMap { Array($0) + [UInt8(ascii: "/")] } : key
+      sums[prefix, default: 0] += size
+    }
+    return sums
+  }
+
+  @Test func `sums by prefix are those of the entries, whatever the keys and the order`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let shell = try Shell(.jsonl)
+    let box = shell.store.namespace("box")
+    var keys: [[UInt8]: Int] = [:]
+    for _ in 0..<500 {
+      let key = (0...6).map { _ in bytes("ab/").randomElement(using: &random)! }
+      let size = Int.random(in: 0...50, using: &random)
+      try box.set([UInt8](repeating: 1, count: size), for: key)
+      keys[key] = size
+    }
+    for depth in 1...3 {
+      for order in ["", "--sort size", "--reverse", "--sort written --limit all"] {
+        let lines = try shell("sizes @box --depth \(depth) --top all \(order)").split(
+          separator: "\n")
+        let sums = expected(keys, depth: depth)
+        #expect(lines.count == sums.count, "seed \(seed)")
+        for (prefix, bytes) in sums {
+          let name = String(decoding: prefix, as: UTF8.self)
+          let isThere = lines.contains {
+            $0.contains("\"prefix\":\"\(name)\",") && $0.contains("\"bytes\":\(bytes),")
+          }
+          #expect(isThere, "seed \(seed): \(name)")
+        }
+      }
+    }
+    let top = try shell("sizes @box --depth 2 --top 3").split(separator: "\n")
+    let sizes = expected(keys, depth: 2).values.sorted(by: >).prefix(3)
+    for (line, size) in zip(top, sizes) { #expect(line.contains("\"bytes\":\(size),")) }
+  }
+
+  @Test func `it reads no entry where counts say all`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    shell.patience = 0
+    #expect(try shell("sizes") == "articles\t3\t3000\ndepartures\t5\t55\nthumbs\t1\t12\n")
+    #expect(try shell("sizes @articles --by namespace") == "articles\t3\t3000\n")
+    let error = try shell.error("sizes @articles")
+    #expect(error.code == .interrupted)
+    #expect(error.message.description == "interrupted: added up 0 entries, 0 B")
+  }
+
+  @Test func `the namespace in use is the one whose prefixes are meant`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(try shell("use departures", "sizes --separator :").hasPrefix("Malm\u{F6} C:\t4\t"))
+    #expect(try shell("sizes @*").split(separator: "\n").count == 3)
+  }
+}
+
+@Suite struct LimitsCommandTests {
+  @Test func `an operator's limits stand over the declared ones until they are reset`() throws {
+    let shell = try Shell(.plain)
+    let declared = Rules(
+      expires: .after(.hours(1)), limits: Limits(entries: 100, bytes: 5000), eviction: .fifo)
+    try shell.store.declare(declared, for: "a")
+    try shell("limits @a --entries 50", "limits @a --bytes none --policy refuse --priority high")
+    var facts = try #require(try shell.store.namespace("a").facts())
+    #expect(facts.declared == declared)
+    #expect(facts.rules.limits == Limits(entries: 50))
+    #expect(facts.rules.eviction == .refuse && facts.rules.priority == .high)
+    #expect(facts.overrides.limits == Limits(entries: 50, bytes: Limits.unlimited))
+    try shell("limits @a --reset --entry-size 1kB")
+    facts = try #require(try shell.store.namespace("a").facts())
+    #expect(facts.overrides == Rules.Overrides(largestValue: 1000))
+    try shell("limits @a --entry-size none")
+    #expect(try shell.store.namespace("a").facts()?.rules.largestValue == 1 << 30)
+    #expect(try shell.error("limits @a --entry-size 2GB").code == .usage)
+  }
+
+  @Test func `the store has limits of its own`() throws {
+    let shell = try Shell(.plain)
+    try shell.store.declare(StoreLimits(entries: 1000, disk: 50_000_000))
+    try shell("limits --entries none --bytes 10kB --disk 60MB --memory 1MB")
+    #expect(
+      try shell.store.limits().effective
+        == StoreLimits(bytes: 10_000, disk: 60_000_000, memory: 1_000_000))
+    try shell("limits --reset")
+    #expect(
+      try shell.store.limits().effective == StoreLimits(entries: 1000, disk: 50_000_000))
+  }
+
+  @Test func `pins are in the store and stay through an overwrite`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(try shell("pin @articles '00001'*") == "pin\tarticles\t3\t3000\n")
+    #expect(try shell.store.namespace("articles").entry(for: "000011")?.isPinned == true)
+    #expect(try shell("unpin @articles 000011") == "unpin\tarticles\t1\t500\n")
+    #expect(try shell.store.namespace("articles").entry(for: "000011")?.isPinned == false)
+    #expect(try shell.store.namespace("articles").entry(for: "000012")?.isPinned == true)
+    #expect(try shell.error("pin").code == .usage)
+  }
+
+  @Test func `a namespace in use is followed to its new name`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    try shell("use articles", "rename @articles @news")
+    #expect(shell.session.current == "news")
+    #expect(try shell("count") == "3\t3000\t0\n")
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct TransferTests {
+  private let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+
+  private struct Known: Hashable {
+    var entry: Entry
+    var value: [UInt8]
+  }
+
+  /// All that a store holds, but for what counts its writes.
+  private func contents(_ shell: Shell) throws -> Set<Known> {
+    var all: Set<Known> = []
+    for facts in try shell.store.namespaces() {
+      try shell.store.namespace(facts.name).scan { entry, value in
+        var entry = entry
+        entry.version = 0
+        entry.state = .fresh
+        all.insert(Known(entry: entry, value: value.bytes))
+        return true
+      }
+    }
+    return all
+  }
+
+  private func attributes(_ random: inout SeededGenerator, now: Timestamp) -> EntryAttributes {
+    var attributes = EntryAttributes(
+      codec: CodecID(rawValue: UInt8.random(in: 0...255, using: &random)))
+    attributes.expires = [
+      Expiration.never, .after(.hours(5)), .after(.days(2)), .after(.days(4_000_000)),
+    ].randomElement(using: &random)
+    attributes.stale = [.zero, .minutes(7)].randomElement(using: &random)
+    func bytes() -> [UInt8]? {
+      Bool.random(using: &random) ? random.awkwardBytes(upTo: 20) : nil
+    }
+    if Bool.random(using: &random) {
+      attributes.awaitsOwners = true
+      attributes.owners = [Owner(Key([1] + (bytes() ?? [])), in: "c-d")]
+    }
+    attributes.tags = Bool.random(using: &random) ? ["front", "a\u{1B}b"] : []
+    attributes.entityTag = bytes()
+    attributes.lastModified = bytes()
+    attributes.metadata = bytes()
+    attributes.isPinned = Bool.random(using: &random)
+    return attributes
+  }
+
+  @Test func `what was exported is imported byte for byte, with all that is known of it`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let shell = try Shell(.plain)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try shell.store.declare(
+      Rules(expires: .after(.days(1)), stale: .minutes(1), limits: Limits(bytes: 5_000_000)),
+      for: "a")
+    try shell("limits @a --entries 5000")
+    for number in 0..<1200 {
+      let name = ["a", "b", "c-d"][number % 3]
+      let attributes = attributes(&random, now: shell.clock.now)
+      try shell.store.write { batch in
+        try batch.set(
+          random.awkwardBytes(upTo: 100), for: random.awkwardBytes(upTo: 12) + [1],
+          in: shell.store.namespace(name), attributes)
+      }
+      shell.clock.advance(by: .milliseconds(Int.random(in: 0...5000, using: &random)))
+    }
+    try shell("export \(path)")
+    let other = try Shell(.plain)
+    // What is written in the future was written now.
+    other.clock.advance(by: .hours(2))
+    try other("import \(path)")
+    let (expected, found) = (try contents(shell), try contents(other))
+    #expect(expected == found, "seed \(seed)")
+    #expect(found.count > 500)
+    for facts in try shell.store.namespaces() {
+      let copy = try #require(try other.store.namespace(facts.name).facts())
+      #expect(copy.declared == facts.declared && copy.overrides == facts.overrides)
+    }
+    #expect(try other.store.verify().faults.isEmpty)
+  }
+
+  @Test func `an export that was interrupted makes no file and says where it stopped`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    shell.patience = 3
+    let error = try shell.error("export \(path) @*")
+    #expect(error.code == .interrupted)
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `an import that was interrupted keeps whole batches and says which`() throws {
+    let shell = try Shell(.plain)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let box = shell.store.namespace("box")
+    try shell.store.write { batch in
+      for number in 0..<2000 { try batch.set("x", for: "\(number)", in: box) }
+    }
+    try shell("export \(path)")
+    let other = try Shell(.plain)
+    other.patience = 1200
+    let error = try other.error("import \(path)")
+    #expect(error.code == .interrupted && error.code.exitCode == 130)
+    #expect(
+      error.message.description == "interrupted behind line 1002 of \(path): "
+        + "imported 1,000: 1,000 added")
+    #expect(try other.store.namespace("box").count() == 1000)
+    other.patience = .max
+    try other("import \(path)")
+    #expect(try other.store.namespace("box").count() == 2000)
+  }
+
+  @Test func `a namespace that is there keeps its rules`() throws {
+    let shell = try Shell(.plain)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try shell.store.declare(Rules(largestValue: 500), for: "a")
+    try shell("set @a k v", "export \(path)")
+    let other = try Shell(.plain)
+    try other.store.declare(Rules(largestValue: 100), for: "a")
+    try other("import \(path)")
+    #expect(try other.store.namespace("a").facts()?.rules.largestValue == 100)
+    shell.clock.advance(by: .seconds(1))
+    try shell("set @a k \(String(repeating: "v", count: 200))", "export \(path) --force")
+    let error = try other.error("import \(path)")
+    #expect(error.code == .overLimit && error.message.description.contains(":3:1: "))
+  }
+
+  @Test func `no line can stop or speak to the shell`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let shell = try Shell(.plain)
+    let good = bytes("{\"namespace\":\"a\",\"key\":\"k\",\"value\":\"v\",\"expires\":null}")
+    for _ in 0..<500 {
+      var line = good
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let start = Int.random(in: 0..<line.count, using: &random)
+        line.replaceSubrange(
+          start..<min(start + Int.random(in: 0...4, using: &random), line.count),
+          with: random.awkwardBytes(upTo: 4))
+        if line.isEmpty { line = good }
+      }
+      shell.input = bytes("{\"larder_export\":1}\n") + line
+      do {
+        try shell("import -")
+      } catch let error as ShellError {
+        let isSafe = error.scripted.split(separator: "\n").allSatisfy { String($0).isSafe }
+        #expect(isSafe, "seed \(seed): \(error.scripted)")
+      }
+    }
+  }
+}

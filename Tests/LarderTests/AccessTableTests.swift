@@ -1,0 +1,201 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@testable import Larder
+
+/// Hashes that share no bucket and no tag: the bucket comes from the upper bits, the tag from the lower ones.
+private func hash(_ number: Int) -> UInt64 {
+  UInt64(number) << 56 | UInt64(number % 1000 + 1)
+}
+
+private let minute: Int64 = 60_000
+
+@Suite struct AccessTableWords {
+  @Test func `the parts of a word do not touch each other`() {
+    for tag in [1, 0x3FF] as [UInt32] {
+      for frequency in [0, 15] as [UInt32] {
+        for clock in [0, 3] as [UInt32] {
+          for minute in [0, 0xFFFF] as [UInt32] {
+            let mark = Mark(frequency: frequency, clock: clock)
+            let word = TouchWord(tag: tag, mark: mark, minute: minute)
+            #expect(word.tag == tag && word.mark == mark && word.minute == minute)
+          }
+        }
+      }
+    }
+    for fingerprint in [1, 0xFFFF] as [UInt32] {
+      for stamp in [0, 2047] as [UInt64] {
+        for part in [QueuePart.window, .main] {
+          for frequency in [0, 15] as [UInt32] {
+            let word = GhostWord(
+              fingerprint: fingerprint, stamp: stamp, part: part, frequency: frequency)
+            #expect(word.fingerprint == fingerprint && word.stamp == stamp)
+            #expect(word.part == part && word.frequency == frequency)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `no hash has the tag or the fingerprint of an empty word`() {
+    for low in 0...0xFFFF as ClosedRange<UInt64> {
+      #expect(TouchWord.tag(of: low) > 0 && TouchWord.tag(of: low) <= 0x3FF)
+      #expect(GhostWord.fingerprint(of: low) > 0 && GhostWord.fingerprint(of: low) <= 0xFFFF)
+    }
+  }
+
+  @Test func `the age of a ghost counts across the end of its clock`() {
+    let word = GhostWord(fingerprint: 1, stamp: 2046, part: .main, frequency: 0)
+    #expect(word.age(at: 2046) == 0 && word.age(at: 2049) == 3)
+    #expect(word.age(at: 2046 + 2047) == 2047)
+  }
+
+  @Test(arguments: [1, 10, 50, 1000, 100_000, 50_000_000])
+  func
+    `ghosts live four times as many evictions as there are entries, in small and large namespaces`(
+      _ entries: UInt64
+    )
+  {
+    var state = QueueState()
+    state.evictions = 3_000_000_017
+    // As if it had grown to that size.
+    for size in sequence(first: 1 as UInt64, next: { $0 < entries ? min($0 * 2, entries) : nil }) {
+      GhostAge(state, entries: size).store(in: &state)
+    }
+    let ghost = GhostWord(
+      fingerprint: 1, stamp: GhostAge(state, entries: entries).stamp, part: .main, frequency: 0)
+    func after(_ evictions: UInt64) -> GhostAge {
+      var later = state
+      later.evictions += evictions
+      return GhostAge(later, entries: entries)
+    }
+    let step = 1 << state.ageShift as UInt64
+    #expect(step <= max(1, entries / 16))
+    // A step may have begun just before.
+    #expect(after(0).isRegret(ghost) && after(entries / 2 - (step - 1)).isRegret(ghost))
+    #expect(!after(entries / 2 + 2 * step).isRegret(ghost))
+    #expect(after(4 * entries - step).isAlive(ghost))
+    #expect(!after(4 * entries + 2 * step).isAlive(ghost))
+    // Long before the clock comes round.
+    #expect(!after(16 * entries).isAlive(ghost))
+  }
+}
+
+@Suite struct AccessTableTests {
+  @Test func `a mark rises with each use up to a bound, and is lowered and forgotten`() throws {
+    try withStore { store, clock in
+      let table = store.core.access
+      let now = clock.now.milliseconds
+      #expect(table.mark(of: hash(1)) == Mark() && table.lastUse(of: hash(1)) == nil)
+      for use in 1...5 as ClosedRange<UInt32> {
+        table.touch(hash(1), at: now)
+        #expect(table.mark(of: hash(1)) == Mark(frequency: min(use, 3), clock: min(use, 3)))
+      }
+      table.lowerClock(of: hash(1))
+      #expect(table.mark(of: hash(1)) == Mark(frequency: 3, clock: 2))
+      table.touch(hash(1), at: now)
+      #expect(table.mark(of: hash(1)) == Mark(frequency: 4, clock: 3))
+      table.forget(hash(1))
+      #expect(table.mark(of: hash(1)) == Mark() && table.lastUse(of: hash(1)) == nil)
+    }
+  }
+
+  @Test func `the last use is known to the minute, and a lowered clock is no use`() throws {
+    try withStore { store, clock in
+      let table = store.core.access
+      let start = clock.now.milliseconds
+      table.touch(hash(1), at: start + 90 * minute + 12_345)
+      table.lowerClock(of: hash(1))
+      #expect(table.lastUse(of: hash(1))?.milliseconds == start + 90 * minute)
+      for _ in 0..<4 { table.touch(hash(1), at: start + 100 * minute) }
+      #expect(table.lastUse(of: hash(1))?.milliseconds == start + 100 * minute)
+      table.touch(hash(1), at: start + 101 * minute)
+      #expect(table.lastUse(of: hash(1))?.milliseconds == start + 101 * minute)
+    }
+  }
+
+  @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
+    try withStore { store, clock in
+      let table = store.core.access
+      let start = clock.now.milliseconds
+      // The same bucket, ten tags.
+      let hashes = (1...10).map { UInt64($0) }
+      for (index, hash) in hashes[..<8].enumerated() {
+        table.touch(hash, at: start + Int64(10 + index) * minute)
+      }
+      table.lowerClock(of: hashes[5])
+      table.touch(hashes[8], at: start + 30 * minute)
+      #expect(table.lastUse(of: hashes[5]) == nil)
+      #expect(hashes[..<9].filter { table.lastUse(of: $0) != nil }.count == 8)
+      table.touch(hashes[9], at: start + 31 * minute)
+      #expect(table.lastUse(of: hashes[0]) == nil && table.lastUse(of: hashes[8]) != nil)
+      #expect(hashes.filter { table.lastUse(of: $0) != nil }.count == 8)
+    }
+  }
+
+  @Test func `a ghost is taken once, and the oldest of a full bucket gives way`() throws {
+    try withStore { store, _ in
+      let table = store.core.access
+      let hashes = (1...5).map { UInt64($0) }
+      #expect(table.takeGhost(of: hashes[0]) == nil)
+      for (index, hash) in hashes.enumerated() {
+        table.putGhost(of: hash, stamp: UInt64(2040 + 3 * index), part: .main, frequency: 7)
+      }
+      #expect(table.takeGhost(of: hashes[0]) == nil)
+      for (index, hash) in hashes.enumerated().dropFirst() {
+        let ghost = table.takeGhost(of: hash)
+        #expect(ghost?.stamp == UInt64(2040 + 3 * index) % 2048)
+        #expect(ghost?.part == .main && ghost?.frequency == 7)
+        #expect(table.takeGhost(of: hash) == nil)
+      }
+    }
+  }
+
+  @Test func `frequencies are halved a few words at a time, each once in a round`() throws {
+    try withStore { store, clock in
+      let table = store.core.access
+      let now = clock.now.milliseconds
+      for number in 0..<200 {
+        table.setMark(Mark(frequency: 12, clock: 2), of: hash(number), at: now)
+      }
+      #expect(table.fits(entries: 1000, now: now))
+      func halved() -> Int { (0..<200).filter { table.mark(of: hash($0)).frequency == 6 }.count }
+      for _ in 0..<4000 { table.sweep() }
+      #expect((60..<140).contains(halved()))
+      for _ in 4000..<8200 { table.sweep() }
+      #expect((0..<200).allSatisfy { table.mark(of: hash($0)).frequency <= 6 })
+      #expect(halved() > 180)
+      #expect((0..<200).allSatisfy { table.mark(of: hash($0)).clock == 2 })
+      // Of an empty store no more than a few words an insert.
+      #expect(table.fits(entries: 0, now: now))
+      let before = table.words.view.note(AccessTable.Note.sweep)
+      table.sweep()
+      let after = table.words.view.note(AccessTable.Note.sweep)
+      #expect(after &- before <= 16 * 32)
+    }
+  }
+
+  @Test func `a table whose clock has come to its end goes on with a new one, and all it knows`()
+    throws
+  {
+    try withStore { store, clock in
+      let table = store.core.access
+      let start = clock.now.milliseconds
+      table.touch(hash(1), at: start + 100 * minute)
+      table.touch(hash(2), at: start + 50_000 * minute)
+      table.putGhost(of: hash(3), stamp: 9, part: .window, frequency: 3)
+      clock.advance(by: .seconds(61_000 * 60))
+      try store.namespace("notes").set("v", for: "k")
+      #expect(table.lastUse(of: hash(2))?.milliseconds == start + 50_000 * minute)
+      #expect(table.mark(of: hash(1)) == Mark(frequency: 1, clock: 1))
+      let long = try #require(table.lastUse(of: hash(1)))
+      #expect(long.milliseconds > start + 100 * minute)
+      #expect(long.milliseconds < start + 61_000 * minute - 30_000 * minute)
+      #expect(table.takeGhost(of: hash(3))?.stamp == 9)
+      table.touch(hash(4), at: clock.now.milliseconds)
+      #expect(table.lastUse(of: hash(4))?.milliseconds == clock.now.milliseconds / minute * minute)
+    }
+  }
+}

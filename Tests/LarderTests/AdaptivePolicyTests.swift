@@ -1,0 +1,152 @@
+import LarderPeer
+import Testing
+
+@testable import Larder
+
+/// The policy against the same rules over linked lists in memory, and what it must never do.
+@Suite struct AdaptiveDecisions {
+  /// How keys are asked for.
+  enum Load: CaseIterable {
+    case even, skewed, scanning, looping, shifting
+
+    func key(_ number: Int, of keys: Int, _ random: inout SplitMix) -> Int {
+      func skewed() -> Int {
+        let unit = Double.random(in: 0..<1, using: &random)
+        return Int(Double(keys) * unit * unit * unit)
+      }
+      switch self {
+      case .even: return Int.random(in: 0..<keys, using: &random)
+      case .skewed: return skewed()
+      case .scanning: return number % 3 == 0 ? number / 3 % keys : skewed()
+      case .looping: return number % (keys / 3)
+      case .shifting: return (skewed() + number / 1000) % keys
+      }
+    }
+  }
+
+  @Test(arguments: Load.allCases)
+  func `it decides as the lists do, request by request`(_ load: Load) throws {
+    let seed = UInt64(setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000)))
+    try withStore { store, clock in
+      try withStore { other, _ in
+        var random = SplitMix(state: seed)
+        for capacity in [1, 2, 7, 50, 300] {
+          var cache = MemoryQueue(capacity: capacity, table: store.core.access)
+          var lists = ListedAdaptive(capacity: capacity, table: other.core.access)
+          let keys = capacity * 6 + 3
+          for number in 0..<max(4000, 20 * capacity) {
+            let key = load.key(number, of: keys, &random)
+            let hit = try cache.access(key)
+            try #require(
+              hit == lists.access(key), "seed \(seed), capacity \(capacity), request \(number)")
+            try #require(cache.entries == lists.count && cache.entries <= capacity)
+            try #require(cache.holds(key), "the newest entry left")
+          }
+          for key in 0..<keys {
+            store.core.access.forget(MemoryQueue.hash(key))
+            other.core.access.forget(MemoryQueue.hash(key))
+            _ = store.core.access.takeGhost(of: MemoryQueue.hash(key))
+            _ = other.core.access.takeGhost(of: MemoryQueue.hash(key))
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `with sizes the bytes stay within the capacity, and the window within its target`()
+    throws
+  {
+    let seed = UInt64(setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000)))
+    try withStore { store, _ in
+      var random = SplitMix(state: seed)
+      var cache = MemoryQueue(capacity: 50_000, table: store.core.access)
+      cache.countsBytes = true
+      for number in 0..<20_000 {
+        let key = Load.scanning.key(number, of: 2000, &random)
+        cache.sizes[key] = UInt64(1 + key * 7919 % 997)
+        _ = try cache.access(key)
+        try #require(cache.bytes <= 50_000, "seed \(seed), request \(number)")
+        try #require(cache.holds(key))
+        let (entries, bytes) = cache.recountedWindow
+        try #require(cache.state.windowEntries == entries && cache.state.windowBytes == bytes)
+      }
+      #expect(cache.bytes > 45_000)
+      let most = Double(cache.capacity) * WindowTarget(cache.state).share
+      #expect(Double(cache.windowCost) <= most + 1000)
+    }
+  }
+
+  @Test func `a scan does not drive out what is used`() throws {
+    try withStore { store, _ in
+      var cache = MemoryQueue(capacity: 100, table: store.core.access)
+      for _ in 0..<5 { for key in 0..<60 { _ = try cache.access(key) } }
+      var hits = 0
+      for key in 1000..<3000 {
+        _ = try cache.access(key)
+        if try cache.access(key % 60) { hits += 1 }
+      }
+      #expect(hits > 1900)
+    }
+  }
+
+  @Test func `what may not leave is passed over, and nothing may mean nothing does`() throws {
+    try withStore { store, _ in
+      var cache = MemoryQueue(capacity: 10, table: store.core.access)
+      cache.stays = { $0 < 5 }
+      for key in 0..<1000 { _ = try cache.access(key) }
+      #expect(cache.entries == 10 && (0..<5).allSatisfy { cache.holds($0) })
+      cache.stays = { _ in true }
+      for key in 1000..<1010 { _ = try cache.access(key) }
+      #expect(cache.entries == 20)
+      cache.stays = { _ in false }
+      _ = try cache.access(2000)
+      #expect(cache.entries == 10 && cache.holds(2000))
+    }
+  }
+
+  @Test func `without a table it still makes room`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let identity = [UInt8](repeating: 9, count: 16)
+      var cache = MemoryQueue(
+        capacity: 10, table: AccessTable(of: store.core.environment, store: identity))
+      for key in 0..<100 { _ = try cache.access(key) }
+      #expect(cache.entries == 10 && cache.holds(99))
+      try store.close()
+    }
+  }
+}
+
+@Suite struct WindowTargets {
+  @Test func `a target begins at a tenth and follows regrets, faster the more there are in a row`()
+  {
+    var state = QueueState()
+    var target = WindowTarget(state)
+    #expect(target.share == 0.1)
+    // Half an entry of a thousand, and an eighth more for the first of a row.
+    target.regret(.window, share: 0.001)
+    #expect(abs(target.share - (0.1 + 0.0005 * 1.125)) < 1e-9)
+    target.regret(.window, share: 0.001)
+    #expect(abs(target.share - (0.1 + 0.0005 * 2.375)) < 1e-9)
+    target.regret(.main, share: 0.001)
+    #expect(abs(target.share - (0.1 + 0.0005 * 1.25)) < 1e-9)
+    // In a large cache a ten-thousandth at least.
+    let before = target.share
+    target.regret(.window, share: 0.000_001)
+    #expect(abs(target.share - before - 0.0001 * 1.125) < 1e-9)
+    target.store(in: &state)
+    #expect(abs(WindowTarget(state).share - target.share) < 1e-8)
+  }
+
+  @Test func `a part that evicts less is regretted more, and the target keeps within its bounds`() {
+    var target = WindowTarget(QueueState())
+    for _ in 0..<30 { target.evicted(from: .main, of: 1_000_000) }
+    for _ in 0..<10 { target.evicted(from: .window, of: 1_000_000) }
+    target.regret(.window, share: 0.001)
+    #expect(abs(target.share - (0.1 + 0.0005 * 3 * 1.125)) < 1e-6)
+    for _ in 0..<5000 { target.regret(.window, share: 0.001) }
+    #expect(target.share == 0.8)
+    for _ in 0..<5000 { target.regret(.main, share: 0.001) }
+    #expect(target.share == 0.01)
+  }
+}

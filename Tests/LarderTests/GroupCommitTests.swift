@@ -1,0 +1,213 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Larder
+
+private final class Counted: Sendable {
+  private let value = Mutex(0)
+  var count: Int { value.withLock { $0 } }
+  func add() { value.withLock { $0 += 1 } }
+}
+
+struct GroupCommitTests {
+  /// Lets a batch hold the store while `body` starts writes that must queue, and ends it when so many wait.
+  private func whileHeld(
+    _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    let held = DispatchSemaphore(value: 0)
+    let goOn = DispatchSemaphore(value: 0)
+    let holder = Thread {
+      try? store.write { batch in
+        try batch.set("held", for: "held", in: store.namespace("holder"))
+        held.signal()
+        goOn.wait()
+      }
+    }
+    holder.start()
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        held.wait()
+        continuation.resume()
+      }
+    }
+    async let done: Void = body()
+    while store.core.queue.waitingCount < waiting { await Task.yield() }
+    goOn.signal()
+    try await done
+  }
+
+  @Test func `many tasks share a commit, and each entry is there when its write returns`()
+    async throws
+  {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let before = try store.statistics().file.transaction
+    try await whileHeld(store, until: 63) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for task in 0..<64 {
+          group.addTask {
+            try await notes.set("\(task)", for: "\(task)")
+            let found: String? = try notes.value(for: "\(task)")
+            #expect(found == "\(task)")
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+    #expect(try notes.count() == 64)
+    // The held batch, the write that began to wait for it, and all the others together.
+    #expect(try store.statistics().file.transaction - before <= 4)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a write that fails takes none of its neighbours with it`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    try store.declare(Rules(largestValue: 100), for: "notes")
+    let refused = Counted()
+    try await whileHeld(store, until: 19) {
+      await withTaskGroup(of: Void.self) { group in
+        for task in 0..<20 {
+          group.addTask {
+            do {
+              try await notes.set([UInt8](repeating: 1, count: task * 10), for: "\(task)")
+            } catch let error as LarderError {
+              #expect(error.code == .overLimit && task > 10)
+              refused.add()
+            } catch {
+              Issue.record(error)
+            }
+          }
+        }
+      }
+    }
+    #expect(refused.count == 9)
+    #expect(try notes.count() == 11)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a change that throws midway is undone alone`() async throws {
+    struct Stop: Error {}
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let stopped = Counted()
+    try await whileHeld(store, until: 9) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for task in 0..<10 {
+          group.addTask {
+            do {
+              try await store.core.submit(
+                SharedWrite { batch in
+                  try batch.set("\(task)", for: "\(task)", in: notes)
+                  if task % 2 == 1 { throw Stop() }
+                })
+            } catch is Stop {
+              stopped.add()
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+    #expect(stopped.count == 5)
+    #expect(try notes.keysByPages(of: 20).map(\.description) == ["0", "2", "4", "6", "8"])
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a cancelled write that has not begun is not written`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    try await whileHeld(store, until: 1) {
+      // The first is taken by whoever waits for the batch; the ones behind it can be taken back.
+      let tasks = (0..<10).map { index in Task { try await notes.set("x", for: "\(index)") } }
+      while store.core.queue.waitingCount < 5 { await Task.yield() }
+      for task in tasks { task.cancel() }
+      try await notes.set("kept", for: "kept")
+    }
+    #expect(try notes.contains("kept"))
+    #expect(try notes.count() < 10)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `threads that wait join as well`() throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for index in 0..<50 {
+        do {
+          try notes.set("x", for: "\(thread) \(index)")
+          #expect(try notes.contains("\(thread) \(index)"))
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    #expect(try notes.count() == 400)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `closing writes what was accepted`() async throws {
+    let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var store = try Store(at: path)
+    let notes = store.namespace("notes")
+    let outcomes = await withTaskGroup(of: Bool.self) { group in
+      for task in 0..<100 {
+        group.addTask {
+          do {
+            try await notes.set("x", for: "\(task)")
+            return true
+          } catch {
+            return false
+          }
+        }
+      }
+      let closing = store
+      group.addTask {
+        try? closing.close()
+        return false
+      }
+      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
+    store = try Store(at: path)
+    #expect(try store.namespace("notes").count() == outcomes)
+    try store.close()
+  }
+
+  @Test func `a version decides whether a value is replaced`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      #expect(try notes.replace(nil, with: [1], for: "a"))
+      #expect(try !notes.replace(nil, with: [2], for: "a"))
+      let version = try notes.entry(for: "a")!.version
+      #expect(try notes.replace(version, with: [3], for: "a"))
+      #expect(try !notes.replace(version, with: [4], for: "a"))
+      #expect(try notes.bytes("a") == [3])
+      try notes.expire("a", .after(.seconds(1)))
+      clock.advance(by: .seconds(1))
+      #expect(try notes.replace(nil, with: [5], for: "a"))
+    }
+  }
+
+  @Test func `concurrent updates lose none`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<16 {
+        group.addTask {
+          for _ in 0..<25 {
+            try await notes.update("count") { bytes in
+              let count = bytes.map { Int(String(decoding: $0, as: UTF8.self))! } ?? 0
+              return Array("\(count + 1)".utf8)
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try notes.text("count") == "400")
+    try await notes.update("count") { _ in nil }
+    #expect(try notes.count() == 0)
+  }
+}

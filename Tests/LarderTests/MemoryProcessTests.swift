@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite struct MemoryProcessTests {
+  /// The other process writes the numbers from 1 on, each to one of eight keys or as a clear, and notes in a file each
+  /// number whose commit has ended. A read that begins after a number was there must not find an older value.
+  @Test func `no read finds a value older than a commit that ended before it began: 200,000 reads`()
+    throws
+  {
+    try withDirectory { path in
+      var options = Store.Options()
+      options.flushes = false
+      let store = try Store(at: path + "/s", options: options)
+      try store.namespace("notes").set("0", for: 0)
+      let mark = store.path + ".mark"
+      try Data(Numbers.text(0).utf8).write(to: URL(fileURLWithPath: mark))
+      let peer = try OtherProcess("count", store.path)
+      #expect(peer.line() == "open")
+      let notes = store.cache(of: Int.self, in: "notes")
+      let (old, found) = (Tally(), Tally())
+      try inThreads(2) { thread in
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: mark))
+        for read in 0..<100_000 {
+          let key = (read / 16 + thread) % Numbers.keys
+          try file.seek(toOffset: 0)
+          let ended = Int(String(decoding: try file.read(upToCount: 8)!, as: UTF8.self))!
+          guard let value = try notes.value(for: key) else { continue }
+          found.add()
+          if value < Numbers.least(key, ended) { old.add() }
+        }
+      }
+      peer.kill()
+      #expect(old.value == 0)
+      let memory = try #require(notes.memory?.statistics)
+      let figures = Comment(rawValue: "\(memory), \(found.value) found")
+      #expect(found.value > 50_000, figures)
+      #expect(memory.hits > 1000 && memory.validations > 100 && memory.misses > 100, figures)
+      try store.close()
+    }
+  }
+
+  @Test func `a limit that another process sets is obeyed`() throws {
+    try withDirectory { path in
+      let clock = ManualClock()
+      let store = try Store(at: path + "/s", options: .init(clock: clock))
+      let notes = store.cache(TextCodec(), in: "notes")
+      for key in 0..<10 { try notes.set(String(repeating: "x", count: 100), for: key) }
+      #expect(store.memory.usage.cost == 1000)
+      let peer = try OtherProcess("obey", store.path)
+      #expect(peer.line() == "open")
+      #expect(try peer.tell("\(clock.now.milliseconds) limit notes k 350 0") == "done")
+      notes.memory?.removeAll()
+      for key in 0..<10 {
+        #expect(try notes.value(for: key)?.count == 100)
+        #expect(store.memory.usage.cost <= 350)
+      }
+      #expect(store.memory.capacity.cost == 350)
+      try store.close()
+    }
+  }
+}
+
+/// What the writer of `count` does with a number; both sides know.
+enum Numbers {
+  static let keys = 8
+  static let roundsPerClear = 100
+
+  static func text(_ number: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  static func isClear(_ number: Int) -> Bool { number % roundsPerClear == 0 }
+
+  /// The smallest number that a read of the key may find once all up to `ended` are committed.
+  static func least(_ key: Int, _ ended: Int) -> Int {
+    let lastClear = ended - ended % roundsPerClear
+    var written = ended - (ended - key + keys) % keys
+    if written > 0, isClear(written) { written -= keys }
+    return max(written, lastClear)
+  }
+}

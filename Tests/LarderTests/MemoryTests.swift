@@ -1,0 +1,326 @@
+import LMDB
+import Synchronization
+import Testing
+
+@testable import Larder
+
+/// Counts what it is asked to do, so that a test can say that nothing was decoded.
+final class CountingCodec: Codec, Equatable {
+  struct NoText: Error {}
+  let id = CodecID(rawValue: 201)
+  let isLossless: Bool
+  private let count = Atomic(0)
+
+  init(isLossless: Bool = false) { self.isLossless = isLossless }
+
+  var decoded: Int { count.load(ordering: .relaxed) }
+
+  func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
+
+  func decode(_ bytes: Span<UInt8>) throws -> String {
+    count.add(1, ordering: .relaxed)
+    guard let text = String(validating: bytes.copied, as: UTF8.self) else { throw NoText() }
+    return text
+  }
+
+  static func == (left: CountingCodec, right: CountingCodec) -> Bool { left === right }
+}
+
+@Suite struct MemoryTests {
+  private let codec = CountingCodec()
+
+  @Test func `a hit decodes nothing and looks nothing up`() throws {
+    try withStore { store, _ in
+      let notes = store.cache(codec, in: "notes")
+      try notes.set("v", for: "k")
+      for _ in 0..<5 { #expect(try notes.value(for: "k") == "v") }
+      #expect(try notes.strictValue(for: "k") == "v")
+      #expect(codec.decoded == 1)
+      let statistics = try #require(notes.memory?.statistics)
+      #expect(statistics.hits == 5 && statistics.validations == 0 && statistics.misses == 1)
+      #expect(statistics.usage == MemoryUsage(cost: 1, entries: 1) && statistics.hitRate == 5.0 / 6)
+      let reads = try notes.namespace.reads
+      #expect(reads.hits == 6 && reads.memory == 5 && reads.misses == 0)
+      #expect(try store.statistics().namespaces.first?.memory == statistics)
+    }
+  }
+
+  @Test func `a commit that leaves the entry alone costs a lookup and no decoding`() throws {
+    try withStore { store, _ in
+      let notes = store.cache(codec, in: "notes")
+      try notes.set("v", for: "k")
+      #expect(try notes.value(for: "k") == "v")
+      for round in 0..<3 {
+        try store.namespace("other").set("x", for: round)
+        for _ in 0..<2 { #expect(try notes.value(for: "k") == "v") }
+      }
+      #expect(codec.decoded == 1)
+      let statistics = try #require(notes.memory?.statistics)
+      #expect(statistics.validations == 3 && statistics.hits == 3 && statistics.misses == 1)
+      let reads = try notes.namespace.reads
+      #expect(reads.hits == 7 && reads.memory == 6)
+    }
+  }
+
+  @Test func `what a lossless codec wrote is read without decoding it`() throws {
+    try withStore { store, _ in
+      let codec = CountingCodec(isLossless: true)
+      let notes = store.cache(codec, in: "notes")
+      try notes.set("1", for: "k")
+      #expect(try notes.value(for: "k") == "1")
+      try notes.set("2", for: "k")
+      #expect(try notes.value(for: "k") == "2")
+      #expect(codec.decoded == 0 && notes.memory?.statistics.hits == 2)
+      try store.write { batch in
+        try batch.set("3", for: "k", in: notes)
+        #expect(try notes.value(for: "k") == "2")
+      }
+      #expect(try notes.value(for: "k") == "3")
+      #expect(codec.decoded == 1)
+    }
+  }
+
+  @Test func `another codec gives what it would read, not what was written`() throws {
+    /// Loses the fraction.
+    struct Whole: Codec {
+      let id = CodecID(rawValue: 202)
+      func encode(_ value: Double) -> [UInt8] { Array(String(Int(value)).utf8) }
+      func decode(_ bytes: Span<UInt8>) -> Double {
+        Double(String(decoding: bytes.copied, as: UTF8.self))!
+      }
+    }
+    try withStore { store, _ in
+      let numbers = store.cache(Whole(), in: "numbers")
+      try numbers.set(2.5, for: "k")
+      for _ in 0..<2 { #expect(try numbers.value(for: "k") == 2) }
+    }
+  }
+
+  @Test func `whatever ends a value ends it in memory`() throws {
+    try withStore { store, clock in
+      let notes = store.cache(codec, in: "notes")
+      let plain = store.namespace("notes")
+      func fill() throws {
+        try plain.set("old", for: "k", expires: .after(.hours(1)))
+        #expect(try notes.value(for: "k") == "old")
+      }
+      try fill()
+      try plain.set("new", for: "k")
+      #expect(try notes.value(for: "k") == "new")
+      try fill()
+      try plain.remove("k")
+      #expect(try notes.value(for: "k") == nil)
+      try fill()
+      try notes.remove("k")
+      #expect(try notes.value(for: "k") == nil)
+      try fill()
+      try plain.clear()
+      #expect(try notes.value(for: "k") == nil)
+      try fill()
+      try store.clear()
+      #expect(try notes.value(for: "k") == nil)
+      try fill()
+      try store.write { batch in _ = try batch.clear("notes") }
+      #expect(try notes.value(for: "k") == nil)
+      try fill()
+      try store.rename("notes", to: "away")
+      #expect(try notes.value(for: "k") == nil)
+      #expect(try store.cache(codec, in: "away").value(for: "k") == "old")
+      try fill()
+      clock.advance(by: .hours(1))
+      #expect(try notes.value(for: "k") == nil)
+      #expect(notes.memory?.usage.entries == 0)
+      try fill()
+      clock.advance(by: .hours(1))
+      try store.purge()
+      #expect(try notes.value(for: "k") == nil)
+    }
+  }
+
+  @Test func `the clock decides at each hit, to the millisecond`() throws {
+    try withStore { store, clock in
+      try store.declare(Rules(stale: .hours(1)), for: "notes")
+      let notes = store.cache(codec, in: "notes")
+      try notes.set("v", for: "k", expires: .after(.seconds(2)))
+      #expect(try notes.value(for: "k") == "v")
+      clock.advance(by: .milliseconds(1999))
+      #expect(try notes.value(for: "k") == "v")
+      clock.advance(by: .milliseconds(1))
+      #expect(try notes.value(for: "k") == nil)
+      #expect(try notes.namespace.reads.stale == 1 && codec.decoded == 1)
+      // A touch gives it another end, and none of its value.
+      try notes.touch("k", expires: .after(.hours(1)))
+      #expect(try notes.value(for: "k") == "v")
+      clock.advance(by: .minutes(59))
+      #expect(try notes.value(for: "k") == "v")
+      try notes.touch("k", expires: .after(.seconds(1)))
+      #expect(try notes.value(for: "k") == "v")
+      clock.advance(by: .seconds(1))
+      #expect(try notes.value(for: "k") == nil)
+    }
+  }
+
+  @Test func `a value from the future is not fresh, in memory either`() throws {
+    try withStore { store, clock in
+      let notes = store.cache(codec, in: "notes")
+      try notes.set("v", for: "k", expires: .after(.hours(5)))
+      try notes.set("w", for: "for ever")
+      for key in ["k", "for ever"] { #expect(try notes.value(for: key) != nil) }
+      clock.set(to: clock.now.advanced(by: .milliseconds(-60_000)))
+      #expect(try notes.value(for: "k") == "v")
+      clock.set(to: clock.now.advanced(by: .milliseconds(-1)))
+      #expect(try notes.value(for: "k") == nil)
+      #expect(try notes.value(for: "for ever") == "w")
+    }
+  }
+
+  @Test func `a value has a life of its own in memory if told so`() throws {
+    try withStore { store, clock in
+      let notes = store.cache(
+        codec, in: "notes", memory: MemoryLimits(entries: 10, lifetime: .seconds(10)))
+      try notes.set("v", for: "k")
+      for _ in 0..<4 {
+        #expect(try notes.value(for: "k") == "v")
+        clock.advance(by: .seconds(5))
+      }
+      #expect(codec.decoded == 2)
+    }
+  }
+
+  @Test func `what does not decode is not kept and is counted each time`() throws {
+    try withStore { store, _ in
+      let notes = store.cache(codec, in: "notes")
+      try notes.set("v", for: "k")
+      #expect(try notes.value(for: "k") == "v")
+      try store.namespace("notes").set([0xFF], for: "k")
+      for _ in 0..<3 { #expect(try notes.value(for: "k") == nil) }
+      #expect(failure { _ = try notes.strictValue(for: "k") } == .undecodable)
+      #expect(try notes.namespace.reads.undecodable == 4)
+      #expect(notes.memory?.usage == MemoryUsage())
+      #expect(notes.memory?.statistics.misses == 5)
+    }
+  }
+
+  @Test func `a moment sees its snapshot, whatever memory has`() throws {
+    try withStore { store, _ in
+      let notes = store.cache(codec, in: "notes")
+      try notes.set("old", for: "k")
+      try store.read { moment in
+        try notes.set("new", for: "k")
+        #expect(try notes.value(for: "k") == "new")
+        #expect(try moment.value(for: "k", in: notes) == "old")
+        #expect(try notes.value(for: "k") == "new")
+      }
+    }
+  }
+
+  @Test func `optional values that are nil are values`() throws {
+    try withStore { store, _ in
+      let numbers = store.cache(of: Int?.self, in: "numbers")
+      try numbers.set(nil, for: "none")
+      for _ in 0..<2 {
+        let value: Int?? = try numbers.value(for: "none")
+        #expect(value == .some(nil))
+        #expect(try numbers.value(for: "absent") == Int??.none)
+      }
+      #expect(numbers.memory?.statistics.hits == 1)
+    }
+  }
+
+  @Test func `long keys that share a stored form are told apart`() throws {
+    try withStore { store, _ in
+      let notes = store.cache(codec, in: "notes")
+      let keys = (0..<20).map { String(repeating: "k", count: 300) + "\($0)" } + ["", "a", "ab"]
+      for key in keys where !key.isEmpty { try notes.set(key, for: key) }
+      for _ in 0..<2 {
+        for key in keys {
+          #expect(try notes.value(for: key) == (key.isEmpty ? nil : key))
+        }
+      }
+      #expect(codec.decoded == 22)
+    }
+  }
+
+  @Test func `large values in chunks are not put together to be compared`() throws {
+    try withStore(chunksAbove: 2000) { store, _ in
+      let notes = store.cache(codec, in: "notes")
+      let text = String(repeating: "x", count: 100_000)
+      try notes.set(text, for: "k")
+      for round in 0..<3 {
+        #expect(try notes.value(for: "k") == text)
+        try store.namespace("other").set("x", for: round)
+      }
+      #expect(codec.decoded == 1)
+      #expect(try notes.namespace.reads.hits == 3)
+    }
+  }
+
+  @Test func `after closing nothing is given any more`() throws {
+    try withDirectory { path in
+      var store = try Store(at: path + "/s")
+      var notes = store.cache(codec, in: "notes")
+      try notes.set("v", for: "k")
+      for _ in 0..<3 { #expect(try notes.value(for: "k") == "v") }
+      try store.close()
+      #expect(failure { _ = try notes.value(for: "k") } == .closed)
+      #expect(notes.memory?.usage == MemoryUsage())
+      store = try Store(at: path + "/s")
+      notes = store.cache(codec, in: "notes")
+      #expect(try notes.value(for: "k") == "v")
+      #expect(try notes.namespace.reads.memory == 2 && notes.namespace.reads.hits == 4)
+      try store.close()
+    }
+  }
+
+  @Test func `without memory each read decodes`() throws {
+    try withStore { store, _ in
+      let notes = store.cache(codec, in: "notes", memory: MemoryLimits.none)
+      #expect(notes.memory == nil)
+      try notes.set("v", for: "k")
+      for _ in 0..<3 { #expect(try notes.value(for: "k") == "v") }
+      #expect(codec.decoded == 3)
+      #expect(try notes.namespace.reads.memory == 0)
+      #expect(try store.statistics().namespaces.first?.memory == nil)
+    }
+  }
+
+  @Test func `caches share a memory if their codecs are alike`() throws {
+    try withStore { store, _ in
+      let colors = store.cache(of: Color.self, in: "colors")
+      #expect(store.cache(of: Color.self, in: "colors").memory === colors.memory)
+      #expect(store.cache(of: Color.self, in: "others").memory !== colors.memory)
+      #expect(store.cache(of: Int.self, in: "colors").memory !== colors.memory)
+      #expect(store.cache(codec, in: "c").memory === store.cache(codec, in: "c").memory)
+      #expect(store.cache(codec, in: "c").memory !== store.cache(CountingCodec(), in: "c").memory)
+      #expect(
+        store.cache(TextCodec(), in: "c").memory === store.cache(TextCodec(), in: "c").memory)
+      let limits = MemoryLimits(cost: 5, entries: 2)
+      #expect(store.cache(of: Color.self, in: "colors", memory: limits).memory?.limits == limits)
+      #expect(colors.memory?.limits == limits)
+      #expect(store.cache(of: Color.self, in: "colors").memory?.limits == limits)
+    }
+  }
+
+  @Test func `a codec nobody can compare has a memory that goes with its cache`() throws {
+    struct Shift: Codec {
+      let by: UInt8
+      let id = CodecID(rawValue: 203)
+      func encode(_ value: [UInt8]) -> [UInt8] { value.map { $0 &+ by } }
+      func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied.map { $0 &- by } }
+    }
+    try withStore { store, _ in
+      for _ in 0..<2 {
+        let one = store.cache(Shift(by: 1), in: "notes")
+        let two = store.cache(Shift(by: 2), in: "notes")
+        try one.set([5], for: "k")
+        for _ in 0..<2 {
+          #expect(try one.value(for: "k") == [5])
+          #expect(try two.value(for: "k") == [4])
+        }
+        #expect(store.memory.usage.entries == 2)
+      }
+      #expect(store.memory.usage == MemoryUsage())
+      #expect(try store.namespace("notes").reads.memory == 4)
+    }
+  }
+}

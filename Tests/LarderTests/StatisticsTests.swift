@@ -1,0 +1,204 @@
+import Testing
+
+@testable import Larder
+
+@Suite struct StatisticsTests {
+  @Test func `usage stands beside its limit, for namespaces and the store`() throws {
+    try withStore { store, _ in
+      try store.declare(
+        Rules(limits: Limits(entries: 8, bytes: .kilobytes(1))), for: "limited")
+      try store.declare(StoreLimits(entries: 100, bytes: .megabytes(1), disk: .megabytes(16)))
+      for key in 0..<2 {
+        try store.namespace("limited").set([UInt8](repeating: 1, count: 250), for: key)
+        try store.namespace("free").set("v", for: key)
+      }
+      var figures = try store.statistics()
+      #expect(figures.usage.entries == Statistics.Tier(used: 4, limit: 100))
+      #expect(figures.usage.bytes == Statistics.Tier(used: 502, limit: 1_000_000))
+      #expect(figures.usage.disk == Statistics.Tier(used: figures.file.size, limit: 16_000_000))
+      let (free, limited) = (figures.namespaces[0].usage, figures.namespaces[1].usage)
+      #expect(limited.entries.share == 0.25 && limited.bytes.share == 0.5)
+      #expect(free.entries == Statistics.Tier(used: 2, limit: nil) && free.bytes.share == nil)
+      try store.override(StoreLimits(entries: Limits.unlimited, bytes: 1000))
+      try store.override(Rules.Overrides(limits: Limits(bytes: 2000)), for: "limited")
+      figures = try store.statistics()
+      #expect(figures.usage.entries.limit == nil && figures.usage.bytes.limit == 1000)
+      #expect(figures.namespaces[1].usage.bytes.share == 0.25)
+    }
+  }
+
+  @Test func `bytes that went are counted by the reason`() throws {
+    try withStore(chunksAbove: 2000) { store, clock in
+      let notes = store.namespace("notes")
+      func set(_ size: Int, _ key: Int, _ expires: Expiration = .never) throws {
+        try notes.set([UInt8](repeating: 1, count: size), for: key, expires: expires)
+      }
+      try set(10, 0)
+      try set(5000, 0)
+      try set(300, 0)
+      try set(70, 1, .after(.seconds(1)))
+      try set(4000, 2, .after(.seconds(1)))
+      try set(8, 3)
+      try notes.remove(3)
+      clock.advance(by: .seconds(1))
+      try store.purge()
+      try notes.clear()
+      let removals = try notes.removals
+      #expect(removals[.replaced] == 2 && removals.bytes(.replaced) == 5010)
+      #expect(removals[.expired] == 2 && removals.bytes(.expired) == 4070)
+      #expect(removals[.removed] == 1 && removals.bytes(.removed) == 8)
+      #expect(removals[.cleared] == 1 && removals.bytes(.cleared) == 300)
+      #expect(removals.evicted == 0 && removals.evictedBytes == 0)
+      #expect(try store.statistics().removals == removals)
+    }
+  }
+
+  @Test func `a reset begins the counts anew and leaves everything else`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let other = store.namespace("other")
+      let made = clock.now
+      for namespace in [notes, other] {
+        try namespace.set("v", for: "k")
+        try namespace.set("w", for: "k")
+        _ = try namespace.text("k")
+        _ = try namespace.text("none")
+      }
+      #expect(try store.statistics().since == made)
+      clock.advance(by: .seconds(5))
+      try notes.resetStatistics()
+      _ = try notes.text("k")
+      var figures = try store.statistics()
+      #expect(figures.namespaces.map(\.since) == [clock.now, made])
+      #expect(figures.namespaces[0].reads.hits == 1 && figures.namespaces[0].reads.misses == 0)
+      #expect(figures.namespaces[0].removals == RemovalCounters())
+      #expect(figures.namespaces[1].reads.hits == 1 && figures.namespaces[1].reads.misses == 1)
+      #expect(figures.namespaces[0].facts.entries == 1 && figures.entries == 2)
+      clock.advance(by: .seconds(5))
+      try store.resetStatistics()
+      figures = try store.statistics()
+      #expect(figures.since == clock.now && figures.reads == ReadCounters())
+      #expect(figures.removals == RemovalCounters() && figures.entries == 2)
+      // A cleared and a renamed namespace go on counting.
+      try notes.clear()
+      try store.rename("notes", to: "renamed")
+      figures = try store.statistics()
+      #expect(figures.namespaces.map(\.facts.name) == ["other", "renamed"])
+      #expect(figures.namespaces[1].since == clock.now)
+      #expect(figures.namespaces[1].removals[.cleared] == 1)
+      #expect(failure { try store.namespace("none").resetStatistics() } == .noSuchNamespace)
+    }
+  }
+
+  @Test func `a reset that fails changes no count`() throws {
+    struct Stop: Error {}
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k")
+      for _ in 0..<3 { _ = try notes.text("k") }
+      #expect(throws: Stop.self) {
+        try store.write { batch in
+          try batch.resetStatistics(of: "notes")
+          throw Stop()
+        }
+      }
+      #expect(try notes.reads.hits == 3)
+      try store.write { _ in }
+      #expect(try notes.reads.hits == 3)
+    }
+  }
+
+  @Test func `what the last handle leaves is written when it goes`() throws {
+    try withDirectory { path in
+      do {
+        let store = try Store(at: path + "/s")
+        try store.namespace("notes").set("v", for: "k")
+        try store.namespace("notes").set("v", for: "late", expires: .after(.zero))
+        for _ in 0..<5 { _ = try store.namespace("notes").text("k") }
+        _ = try store.namespace("notes").text("late")
+      }
+      do {
+        // A handle that may only read merges nothing.
+        var options = Store.Options()
+        options.readOnly = true
+        let store = try Store(at: path + "/s", options: options)
+        _ = try store.namespace("notes").text("k")
+      }
+      let store = try Store(at: path + "/s")
+      let reads = try store.namespace("notes").reads
+      #expect(reads.hits == 5 && reads.expired == 1)
+      #expect(try store.namespaces().first?.entries == 1)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `letting go of the last handle does not wait long for another writer`() throws {
+    try withDirectory { path in
+      do {
+        let store = try Store(at: path + "/s")
+        try store.namespace("notes").set("v", for: "k")
+      }
+      var store: Store? = try Store(at: path + "/s")
+      _ = try store?.namespace("notes").text("k")
+      let writer = try OtherProcess("hold-write", path + "/s")
+      #expect(writer.line() == "writing")
+      let took = ContinuousClock().measure { store = nil }
+      #expect(took < .seconds(3))
+      try writer.endInput()
+      #expect(writer.line() == "done")
+      store = try Store(at: path + "/s")
+      #expect(try store?.namespace("notes").reads.hits == 0)
+    }
+  }
+
+  @Test func `counts of two processes add up through any resets`() throws {
+    for seed in setting("LARDER_SEED", otherwise: 1)..<setting("LARDER_SEED", otherwise: 1) + 6 {
+      try withDirectory { path in try mergeRandomly(path, seed: seed) }
+    }
+  }
+
+  /// Who read how much since the last reset is known at every moment, and all of it is in the store at the end.
+  private func mergeRandomly(_ path: String, seed: Int) throws {
+    var dice = Dice(seed: seed)
+    let store = try Store(at: path + "/s")
+    let notes = store.namespace("notes")
+    try notes.set("v", for: "k")
+    let peer = try OtherProcess("commands", store.path)
+    #expect(peer.line() == "open")
+    // Merged into the store, and pending here and there.
+    var (merged, mine, theirs) = (0, 0, 0)
+    for step in 0..<60 {
+      switch dice.roll(0..<10) {
+      case 0..<3:
+        _ = try notes.text("k")
+        mine += 1
+      case 3..<6:
+        #expect(try peer.ask("get notes k") == "done")
+        theirs += 1
+      case 6:
+        try notes.set("v", for: "other")
+        (merged, mine) = (merged + mine, 0)
+      case 7:
+        #expect(try peer.ask("set notes other 3") == "done")
+        (merged, theirs) = (merged + theirs, 0)
+      case 8 where dice.chance(50):
+        try store.resetStatistics()
+        (merged, mine, theirs) = (0, 0, 0)
+      case 8:
+        #expect(try peer.ask("reset") == "done")
+        (merged, mine, theirs) = (0, 0, 0)
+      default:
+        let reads = try notes.reads
+        #expect(reads.hits == UInt64(merged + mine), "seed \(seed), step \(step)")
+      }
+    }
+    let drops = dice.chance(50)
+    if drops { #expect(try peer.ask("drop") == "done") }
+    try peer.endInput()
+    #expect(peer.line() == "closed")
+    #expect(
+      try notes.reads.hits == UInt64(merged + mine + theirs), "seed \(seed), drops \(drops)")
+    try store.close()
+  }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// What counts as a use of an entry, and who sees it.
+@Suite struct Use {
+  private func mark(_ key: String, in notes: Namespace) throws -> Mark {
+    try notes.core.access.mark(of: notes.place(of: key))
+  }
+
+  @Test func `each read of a fresh value is a use, and so is an overwrite`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k")
+      #expect(try mark("k", in: notes) == Mark(frequency: 1, clock: 0))
+      #expect(try notes.text("k") == "v")
+      #expect(try mark("k", in: notes) == Mark(frequency: 2, clock: 1))
+      #expect(try store.read { try $0.value(for: "k", in: notes) } != nil)
+      #expect(try mark("k", in: notes) == Mark(frequency: 3, clock: 2))
+      try notes.set("w", for: "k")
+      #expect(try mark("k", in: notes) == Mark(frequency: 4, clock: 3))
+      #expect(try notes.entry(for: "k")?.used == store.now)
+      clock.advance(by: .seconds(125))
+      try notes.withValue(for: "k") { _ in }
+      let used = try #require(try notes.entry(for: "k")?.used)
+      #expect(used <= store.now && used.advanced(by: .seconds(60)) > store.now)
+      try notes.remove("k")
+      #expect(try mark("k", in: notes) == Mark())
+    }
+  }
+
+  @Test func `large values and those with long keys or in chunks are used alike`() throws {
+    try withStore(chunksAbove: 10_000) { store, clock in
+      let notes = store.namespace("notes")
+      for (key, count) in [
+        ("large", 5000), (String(repeating: "k", count: 300), 10), ("cut", 20_000),
+      ] {
+        try notes.set([UInt8](repeating: 1, count: count), for: key)
+        let before = try mark(key, in: notes)
+        #expect(try notes.bytes(key)?.count == count)
+        #expect(try mark(key, in: notes).frequency == before.frequency + 1)
+      }
+    }
+  }
+
+  @Test func `looking is no use`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k")
+      clock.advance(by: .seconds(600))
+      let before = try mark("k", in: notes)
+      let used = try notes.entry(for: "k")?.used
+      #expect(try notes.contains("k"))
+      #expect(try notes.page(limit: 10).items.map(\.used) == [used])
+      #expect(try store.read { try $0.entry(for: "k", in: notes)?.used } == used)
+      _ = try store.statistics()
+      _ = try store.verify()
+      #expect(try mark("k", in: notes) == before)
+      #expect(used == store.now.advanced(by: .seconds(-600)))
+    }
+  }
+
+  @Test func `what is not lent is not used: expired, stale and damaged entries`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      var rules = Rules()
+      rules.stale = .seconds(100)
+      try store.declare(rules, for: "notes")
+      try notes.set("v", for: "k", expires: .after(.seconds(100)))
+      let before = try mark("k", in: notes)
+      clock.advance(by: .seconds(150))
+      #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
+      clock.advance(by: .seconds(100))
+      #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
+    }
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k")
+      let before = try mark("k", in: notes)
+      try notes.tamper("k") { $0[$0.count - 1] ^= 1 }
+      #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
+      try notes.remove("k")
+    }
+  }
+
+  @Test func `a read-only handle leaves no notes and makes no table`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k")
+      let before = try mark("k", in: notes)
+      var options = Store.Options()
+      options.readOnly = true
+      let second = try Store(at: path + "/s", options: options)
+      #expect(try second.namespace("notes").text("k") == "v")
+      #expect(try mark("k", in: notes) == before)
+      try store.close()
+
+      let alone = try Store(at: path + "/s", options: options)
+      #expect(try alone.namespace("notes").text("k") == "v")
+      #expect(try mark("k", in: alone.namespace("notes")) == before)
+      #expect(try alone.namespace("notes").entry(for: "k")?.used != nil)
+      try alone.close()
+
+      try FileManager.default.removeItem(atPath: path + "/s/access")
+      let without = try Store(at: path + "/s", options: options)
+      #expect(try without.namespace("notes").text("k") == "v")
+      #expect(try without.namespace("notes").entry(for: "k")?.used == nil)
+      #expect(!FileManager.default.fileExists(atPath: path + "/s/access"))
+      // A second handle of the same process may write, and then there is a table.
+      let writing = try Store(at: path + "/s")
+      #expect(try writing.namespace("notes").text("k") == "v")
+      #expect(try writing.namespace("notes").entry(for: "k")?.used != nil)
+      try writing.close()
+    }
+  }
+
+  @Test func `uses outlive the process that made them`() throws {
+    try withDirectory { path in
+      let clock = ManualClock()
+      let used: [Timestamp?] = try {
+        let store = try Store(at: path + "/s", options: .init(clock: clock))
+        let notes = store.namespace("notes")
+        for key in 0..<100 { try notes.set("v", for: "\(key)") }
+        for key in 0..<100 where key % 3 == 0 {
+          clock.advance(by: .seconds(60))
+          _ = try notes.text("\(key)")
+        }
+        let used = try (0..<100).map { try notes.entry(for: "\($0)")?.used }
+        try store.close()
+        return used
+      }()
+      clock.advance(by: .seconds(86_400))
+      let store = try Store(at: path + "/s", options: .init(clock: clock))
+      let notes = store.namespace("notes")
+      #expect(try (0..<100).map { try notes.entry(for: "\($0)")?.used } == used)
+      #expect(Set(used).count > 30)
+      try store.close()
+    }
+  }
+
+  @Test func `two processes mark the same entries`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let notes = store.namespace("notes")
+      for key in 0..<100 { try notes.set("v", for: "\(key)") }
+      let before = try (0..<100).map { try mark("\($0)", in: notes).frequency }
+      let peer = try OtherProcess("use", path + "/s", "100")
+      #expect(peer.line() == "100")
+      #expect(try (0..<100).map { try mark("\($0)", in: notes).frequency } == before.map { $0 + 1 })
+      try peer.endInput()
+      #expect(peer.line() == nil)
+      try store.close()
+    }
+  }
+
+  @Test func `the table grows with the store while another process reads`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let notes = store.namespace("notes")
+      for key in 0..<100 { try notes.set("v", for: "\(key)") }
+      func size() throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path + "/s/access")[.size] as? Int
+      }
+      #expect(try size() == 128 + 24 * AccessTable.fewestEntries)
+      let peer = try OtherProcess("use", path + "/s", "100", "on")
+      #expect(peer.line() == "100")
+      for round in 0..<20 {
+        try store.write { batch in
+          for key in 0..<1000 { try batch.set("v", for: "more \(round) \(key)", in: notes) }
+        }
+      }
+      #expect(try size() == 128 + 24 * 32_768)
+      // It reads in the table that is there now.
+      for key in 0..<100 {
+        let place = try notes.place(of: "\(key)")
+        store.core.access.forget(place)
+      }
+      while try (0..<100).contains(where: { try mark("\($0)", in: notes) == Mark() }) {
+        guard peer.isRunning else { break }
+      }
+      #expect(peer.isRunning)
+      #expect(try (0..<100).allSatisfy { try mark("\($0)", in: notes).frequency > 0 })
+      try peer.endInput()
+      while let line = peer.line() { #expect(line == "100") }
+      try store.close()
+    }
+  }
+}
+
+extension Namespace {
+  fileprivate func place(of key: String) throws -> UInt64 {
+    try Checksum.place(of: Array(key.utf8).span, in: id)
+  }
+}

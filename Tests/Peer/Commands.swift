@@ -1,0 +1,45 @@
+import Larder
+
+extension Peer {
+  /// Does what each line says and answers `done`, until the input ends; then closes the store, or lets go of it if the
+  /// last line was `drop`.
+  func obey() throws {
+    var opened: Store? = try Store(at: store)
+    Peer.say("open")
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      if words[0] == "drop" {
+        opened = nil
+      } else if let opened {
+        try obey(words, opened)
+      }
+      Peer.say("done")
+    }
+    try opened?.close()
+    Peer.say("closed")
+  }
+
+  /// Stays inside a write until the input ends.
+  func holdWrite() throws {
+    let opened = try Store(at: store)
+    try opened.write { _ in
+      Peer.say("writing")
+      waitForEndOfInput()
+    }
+    Peer.say("done")
+  }
+
+  private func obey(_ words: [String], _ store: Store) throws {
+    let notes = store.namespace(words.count > 1 ? words[1] : "notes")
+    switch words[0] {
+    case "get": let _: String? = try notes.value(for: words[2])
+    case "set": try notes.set([UInt8](repeating: 1, count: Int(words[3])!), for: words[2])
+    case "touch": try notes.touch(words[2])
+    case "remove": try notes.remove(words[2])
+    case "clear": try notes.clear()
+    case "rename": try store.rename(words[1], to: words[2])
+    case "reset": try store.resetStatistics()
+    default: preconditionFailure("an unknown command: \(words)")
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Larder
+
+extension Peer {
+  /// Writes the numbers from 1 on, each to one of eight keys, and every hundredth as a clear; a file holds the last whose
+  /// commit has ended. Rests now and then, so that readers meet both a store that changes and one that does not.
+  func countUp() throws {
+    let opened = try Store(at: store, options: unflushed)
+    let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.none)
+    let mark = try FileHandle(forWritingTo: URL(fileURLWithPath: store + ".mark"))
+    Peer.say("open")
+    let end = Thread { self.waitForEndOfInput() }
+    end.start()
+    for number in 1... {
+      if end.isFinished { break }
+      if number % 100 == 0 {
+        try notes.clear()
+      } else {
+        try notes.set(number, for: number % 8)
+      }
+      let digits = String(number)
+      try mark.seek(toOffset: 0)
+      try mark.write(
+        contentsOf: Data((String(repeating: "0", count: 8 - digits.count) + digits).utf8))
+      if number % 16 == 0 { usleep(300) }
+    }
+  }
+
+  /// Does what each line of its input says, by the clock of whoever says it:
+  /// `<milliseconds since 1970> set|touch|remove|clear|purge|limit <namespace> <key> <number> <lifetime>`.
+  func obeyByTheClock() throws {
+    let clock = ManualClock()
+    var options = unflushed
+    options.clock = clock
+    let opened = try Store(at: store, options: options)
+    Peer.say("open")
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      clock.set(to: Timestamp(milliseconds: Int64(words[0])!))
+      let notes = opened.namespace(words[2])
+      let life = Expiration.after(.milliseconds(Int(words[5])!))
+      switch words[1] {
+      case "set": try notes.set(words[4], for: words[3], expires: life)
+      case "touch": try notes.touch(words[3], expires: life)
+      case "remove": try notes.remove(words[3])
+      case "clear": try notes.clear()
+      case "purge": try opened.purge()
+      default: try opened.declare(StoreLimits(memory: Int(words[4])!))
+      }
+      Peer.say("done")
+    }
+    try opened.close()
+    Peer.say("closed")
+  }
+
+  private var unflushed: Store.Options {
+    var options = Store.Options()
+    options.flushes = false
+    return options
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+package import LMDB
+
+/// The file of words that tests and their peers agree on.
+package enum SharedWords {
+  package static let store = [UInt8](0..<16)
+
+  /// Words of the file `access`, of any number that is a multiple of 64.
+  package static func of(
+    _ environment: Environment, layout: UInt32 = 1, store: [UInt8] = store
+  ) -> MappedWords {
+    let format = MappedWords.Format(file: .access, layout: layout, store: store) { $0 % 64 == 0 }
+    return MappedWords(format, of: environment)
+  }
+}
+
+extension MappedWords {
+  package var values: [UInt32] {
+    let view = view
+    return (0..<view.count).map { view[$0] }
+  }
+
+  package var count: Int {
+    let view = view
+    return view.count
+  }
+
+  package var isWritable: Bool {
+    let view = view
+    return view.isWritable
+  }
+
+  package func value(_ index: Int) -> UInt32 {
+    let view = view
+    return view[index]
+  }
+
+  /// Adds one to a wide word, in one step.
+  package func increase() {
+    let view = view
+    var seen = view.wide(3)
+    while !view.exchange(seen, for: seen + 1, at: 3) { seen = view.wide(3) }
+  }
+
+  package func set(_ index: Int, _ value: UInt32) {
+    let view = view
+    view[index] = value
+  }
+}
+
+@_silgen_name("fork") private func cFork() -> Int32
+
+extension Peer {
+  /// Obeys its input, a command a line, and says what it sees.
+  func shareWords() throws {
+    let environment = try Fixture.open(store)
+    let words = SharedWords.of(environment)
+    Peer.say("open")
+    while let line = readLine() {
+      let parts = line.split(separator: " ")
+      let number = parts.count > 1 ? Int(parts[1])! : 0
+      switch parts[0] {
+      case "open": Peer.say("\(words.open(making: number)) \(words.count)")
+      case "read": Peer.say("\(words.openForReading()) \(words.count)")
+      case "get": Peer.say("\(words.value(number))")
+      case "set":
+        words.set(number, UInt32(parts[2])!)
+        Peer.say("set")
+      case "replace":
+        let done = words.replace(count: number) { old, new in
+          for index in 0..<min(old.count, new.count) { new[index] = old[index] &+ 1 }
+        }
+        Peer.say("\(done) \(words.count)")
+      case "fork":
+        let process = cFork()
+        if process == 0 {
+          Peer.say("child \(words.isWritable) \(words.openForReading())")
+          _exit(0)
+        }
+        var status: Int32 = 0
+        precondition(unsafe waitpid(process, &status, 0) == process)
+        Peer.say("parent \(words.isWritable)")
+      default: preconditionFailure(line)
+      }
+    }
+  }
+
+  /// Adds one to a word as often as it is told, in one step each.
+  func countWords() throws {
+    let words = SharedWords.of(try Fixture.open(store))
+    precondition(words.open(making: 64))
+    Peer.say("open")
+    waitForInput()
+    for _ in 0..<argument(0) { words.increase() }
+    Peer.say("counted")
+  }
+
+  /// Has no room for a file of so many words, and goes on without.
+  func wordsWithoutRoom() throws {
+    let environment = try Fixture.open(store)
+    let words = SharedWords.of(environment)
+    Peer.say("\(words.open(making: argument(0))) \(words.count)")
+    Peer.say("\(words.open(making: 64)) \(words.count)")
+    words.set(1, 7)
+    Peer.say(
+      "\(words.replace(count: argument(0)) { _, _ in }) \(words.count) \(words.value(1))")
+    let names = try FileManager.default.contentsOfDirectory(atPath: store)
+    Peer.say("\(names.contains("access")) \(names.contains("access.new"))")
+    Peer.say(Peer.outcome { try environment.set([1], [1]) })
+  }
+}
