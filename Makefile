@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test lint format docs install packages bench bench-smoke traces clean
+.PHONY: all run test traits lint format docs install packages bench bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release
@@ -22,9 +22,13 @@ test: packages
 	$(SWIFT) build --build-tests
 	$(SWIFT) test
 
+# The library with its optional dependency, which nothing else builds.
+traits: packages
+	$(SWIFT) build --traits ServiceLifecycle --scratch-path .build/traits --target Larder
+
 # Ratios against LMDB used from C, in one run; about two minutes on a quiet machine.
 bench: packages
-	cd Benchmarks && $(SWIFT) build -c release && .build/release/LarderBench reads && .build/release/LarderBench upkeep
+	cd Benchmarks && $(SWIFT) build -c release && .build/release/LarderBench reads && .build/release/LarderBench memory && .build/release/LarderBench upkeep
 
 bench-smoke: packages
 	cd Benchmarks && $(SWIFT) build -c release && \
@@ -49,6 +53,12 @@ docs: packages
 install: all
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 "$$($(SWIFT) build -c release --show-bin-path)/larder" "$(DESTDIR)$(PREFIX)/bin/larder"
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	"$(DESTDIR)$(PREFIX)/bin/larder" --man > "$(DESTDIR)$(PREFIX)/share/man/man1/larder.1"
+	"$(DESTDIR)$(PREFIX)/bin/larder" --completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/larder"
+	"$(DESTDIR)$(PREFIX)/bin/larder" --completions zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_larder"
+	"$(DESTDIR)$(PREFIX)/bin/larder" --completions fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/larder.fish"
 
 clean:
 	rm -rf .build Benchmarks/.build

@@ -24,8 +24,14 @@ let package = Package(
     // For tests alone: it is preloaded into processes whose writes are recorded.
     .library(name: "PowerRecorder", type: .dynamic, targets: ["PowerRecorder"]),
   ],
+  traits: [
+    .trait(
+      name: "ServiceLifecycle", description: "Lets `Maintenance` run in a `ServiceGroup`.")
+  ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // Fetched and built only with the trait of that name.
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
     .systemLibrary(
@@ -36,7 +42,15 @@ let package = Package(
       providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
 
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lending),
-    .target(name: "Larder", dependencies: ["LMDB"], swiftSettings: lending),
+    .target(
+      name: "Larder",
+      dependencies: [
+        "LMDB",
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["ServiceLifecycle"])),
+      ],
+      swiftSettings: lending),
     .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(

@@ -3,7 +3,7 @@ public import Synchronization
 /// A fixed number of values, each under a lock of its own and 128 bytes from the next, so that two threads at different
 /// ones do not share a cache line, and finding one costs no reference count.
 ///
-/// Public, because the compiler specializes no generic code across modules for less: unspecialized it costs 50 ns a call.
+/// Public, because with less access the compiler did not specialize it across modules, and looked up metadata at each call.
 @safe public final class LockStripes<Value>: Sendable {
   @usableFromInline let count: Int
   @usableFromInline nonisolated(unsafe) let locks: UnsafeMutableRawPointer

@@ -10,6 +10,15 @@ public protocol LarderClock: Sendable {
   var now: Timestamp { get }
   /// Time since an arbitrary moment; never goes back.
   var monotonic: Duration { get }
+  /// Waits until ``monotonic`` has reached `moment`; throws a `CancellationError` if the task is cancelled before.
+  func sleep(until moment: Duration) async throws
+}
+
+extension LarderClock {
+  /// Waits by the system's clock, for one that runs as fast.
+  public func sleep(until moment: Duration) async throws {
+    while monotonic < moment { try await Task.sleep(for: moment - monotonic) }
+  }
 }
 
 /// The system's own clock.
@@ -23,6 +32,7 @@ public struct SystemClock: LarderClock {
 public final class ManualClock: LarderClock {
   private let wall: Atomic<Int64>
   private let steady = Atomic<Int64>(0)
+  private let sleepers = Sleepers()
 
   /// Begins at 2026-01-01 00:00 UTC unless told otherwise.
   public init(now: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)) {
@@ -34,10 +44,18 @@ public final class ManualClock: LarderClock {
   }
   public var monotonic: Duration { .milliseconds(steady.load(ordering: .sequentiallyConsistent)) }
 
-  /// Time passes: both clocks advance.
+  /// Time passes: both clocks advance, and whoever sleeps until then wakes up.
   public func advance(by duration: Duration) {
     wall.add(duration.milliseconds, ordering: .sequentiallyConsistent)
-    steady.add(duration.milliseconds, ordering: .sequentiallyConsistent)
+    let now = steady.add(duration.milliseconds, ordering: .sequentiallyConsistent).newValue
+    sleepers.wake(at: now)
+  }
+
+  public func sleep(until moment: Duration) async throws {
+    let until = moment.milliseconds
+    await sleepers.sleep(
+      until: until, unless: { steady.load(ordering: .sequentiallyConsistent) >= until })
+    try Task.checkCancellation()
   }
 
   /// Somebody sets the wall clock: no time passes.

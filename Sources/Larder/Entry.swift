@@ -23,6 +23,8 @@ public struct Entry: Sendable, Hashable {
   public var expires: Timestamp?
   /// Until when it may be served stale; nil if there is no such time after `expires`.
   public var staleUntil: Timestamp?
+  /// For how long it stays after its last use, at the least; nil where use does not count.
+  public var idle: Duration?
   public var state: State
   public var codec: CodecID
   /// Changes whenever the value is written again, and never returns.

@@ -1,7 +1,7 @@
 /// What went wrong, where, and the way out.
 ///
 /// Not finding an entry is never an error: a read answers nil.
-public struct LarderError: Error, Sendable, CustomStringConvertible {
+public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// For programs to tell errors apart.
   public enum Code: String, Sendable {
     /// There is no store at the path.

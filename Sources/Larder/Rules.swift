@@ -1,9 +1,14 @@
 /// What holds for every entry of a namespace, kept in the store so that each process and the shell obey it.
 public struct Rules: Hashable, Sendable, Codable {
-  /// How long an entry stays when its write does not say.
+  /// How long an entry is fresh when its write does not say: its soft lifetime.
   public var expires: Expiration
-  /// For how long after its expiry an entry is kept to be served stale; zero by default.
+  /// For how long after that it is kept to be served stale; zero by default. Then it is gone: its hard lifetime.
   public var stale: Duration
+  /// The part of an ``Expiration/after(_:)`` above, 0 to 1, that may be taken from each entry's lifetime, so that what was
+  /// written together does not end together: at 0.1 an hour becomes 54 to 60 minutes. Nothing outlives its rule.
+  ///
+  /// How much depends on the key and the version alone. A lifetime that a write says itself is kept exactly.
+  public var jitter: Double
   /// How much the namespace may hold.
   public var limits: Limits
   /// What happens when it is full.
@@ -17,12 +22,13 @@ public struct Rules: Hashable, Sendable, Codable {
   public static let largestPossibleValue = 1 << 30
 
   public init(
-    expires: Expiration = .never, stale: Duration = .zero, limits: Limits = Limits(),
-    eviction: Eviction = .adaptive, priority: Priority = .normal,
+    expires: Expiration = .never, stale: Duration = .zero, jitter: Double = 0,
+    limits: Limits = Limits(), eviction: Eviction = .adaptive, priority: Priority = .normal,
     largestValue: Int = Rules.defaultLargestValue
   ) {
     self.expires = expires
     self.stale = stale
+    self.jitter = jitter
     self.limits = limits
     self.eviction = eviction
     self.priority = priority
@@ -30,13 +36,14 @@ public struct Rules: Hashable, Sendable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case expires, stale, limits, eviction, priority, largestValue
+    case expires, stale, jitter, limits, eviction, priority, largestValue
   }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     expires = try container.decodeIfPresent(Expiration.self, forKey: .expires) ?? .never
     stale = .milliseconds(try container.decodeIfPresent(Int64.self, forKey: .stale) ?? 0)
+    jitter = try container.decodeIfPresent(Double.self, forKey: .jitter) ?? 0
     limits = try container.decodeIfPresent(Limits.self, forKey: .limits) ?? Limits()
     eviction = try container.decodeIfPresent(Eviction.self, forKey: .eviction) ?? .adaptive
     priority = try container.decodeIfPresent(Priority.self, forKey: .priority) ?? .normal
@@ -48,6 +55,7 @@ public struct Rules: Hashable, Sendable, Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(expires, forKey: .expires)
     if stale != .zero { try container.encode(stale.milliseconds, forKey: .stale) }
+    if jitter != 0 { try container.encode(jitter, forKey: .jitter) }
     if limits != Limits() { try container.encode(limits, forKey: .limits) }
     if eviction != .adaptive { try container.encode(eviction, forKey: .eviction) }
     if priority != .normal { try container.encode(priority, forKey: .priority) }
@@ -71,19 +79,18 @@ public struct Rules: Hashable, Sendable, Codable {
         hint: "say 1 to \(Self.largestPossibleValue) bytes (1 GiB)")
     }
     try limits.validate()
-    if case .after(let lifetime) = expires, lifetime < .zero {
-      throw LarderError(
-        .invalidArgument, "a lifetime of \(lifetime) is not possible", hint: "say zero or more")
-    }
-    guard stale >= .zero else {
-      throw LarderError(
-        .invalidArgument, "a stale window of \(stale) is not possible", hint: "say zero or more")
-    }
+    try validateTimes()
   }
 
   /// What an operator has put in place of a declared rule; nil leaves the declared one.
   public struct Overrides: Hashable, Sendable, Codable {
     public var expires: Expiration?
+    public var stale: Duration? {
+      get { staleMilliseconds.map { .milliseconds($0) } }
+      set { staleMilliseconds = newValue?.milliseconds }
+    }
+    private var staleMilliseconds: Int64?
+    public var jitter: Double?
     /// Limit by limit; ``Limits/unlimited`` lifts one that code declared.
     public var limits: Limits?
     public var eviction: Eviction?
@@ -91,14 +98,23 @@ public struct Rules: Hashable, Sendable, Codable {
     public var largestValue: Int?
 
     public init(
-      expires: Expiration? = nil, limits: Limits? = nil, eviction: Eviction? = nil,
-      priority: Priority? = nil, largestValue: Int? = nil
+      expires: Expiration? = nil, stale: Duration? = nil, jitter: Double? = nil,
+      limits: Limits? = nil, eviction: Eviction? = nil, priority: Priority? = nil,
+      largestValue: Int? = nil
     ) {
       self.expires = expires
+      staleMilliseconds = stale?.milliseconds
+      self.jitter = jitter
       self.limits = limits
       self.eviction = eviction
       self.priority = priority
       self.largestValue = largestValue
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case expires
+      case staleMilliseconds = "stale"
+      case jitter, limits, eviction, priority, largestValue
     }
 
     public var isEmpty: Bool { self == Overrides() }
@@ -112,6 +128,8 @@ public struct Rules: Hashable, Sendable, Codable {
     func applied(to declared: Rules) -> Rules {
       var rules = declared
       if let expires { rules.expires = expires }
+      if let stale { rules.stale = stale }
+      if let jitter { rules.jitter = jitter }
       if let limits { rules.limits = declared.limits.overridden(by: limits) }
       if let eviction { rules.eviction = eviction }
       if let priority { rules.priority = priority }

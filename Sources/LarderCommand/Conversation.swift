@@ -110,7 +110,9 @@ final class Conversation {
     guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
     let start = ContinuousClock.now
     let outcome = try session.run(command)
-    if options.timing { messages.write("time: \((ContinuousClock.now - start).words)\n") }
+    if session.settings.showsTiming {
+      messages.write("time: \((ContinuousClock.now - start).words)\n")
+    }
     switch outcome {
     case .done: return nil
     case .told(let code): return settle(code)

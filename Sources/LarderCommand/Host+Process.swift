@@ -19,9 +19,9 @@ extension Settings {
     answersYes = options.yes
     isQuiet = options.quiet
     usesPager = !options.noPager
-    if !options.utc {
-      zone = Zone { LocalTime.offset(at: $0.milliseconds / 1000) }
-    }
+    showsTiming = options.timing
+    isUTC = options.utc
+    localZone = Zone { LocalTime.offset(at: $0.milliseconds / 1000) }
   }
 }
 
@@ -52,6 +52,7 @@ extension Host {
         return try Self.ask(question)
       }
     }
+    history = { try HistoryFile.lines(environment) }
     if !readsCommands { input = Self.input() }
     // Progress is for whoever looks at a terminal; a log would fill up with it.
     if Terminal.movesCursor(on: .error, environment: environment) {
@@ -103,5 +104,15 @@ extension Host {
       usleep(UInt32(min(left, .milliseconds(50)) / .microseconds(1)))
     }
     return false
+  }
+}
+
+private enum HistoryFile {
+  /// What was typed, the oldest first; looking makes no file.
+  static func lines(_ environment: [String: String]) throws -> [String] {
+    guard let file = LineEditor.HistoryFile.standard(environment: environment),
+      LocalFile.exists(file.path)
+    else { return [] }
+    return try file.load()
   }
 }

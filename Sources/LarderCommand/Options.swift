@@ -24,12 +24,14 @@ struct Options: ParsableCommand {
   @Option(
     name: [.customShort("e"), .customLong("eval")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp("Run a command; repeatable.", valueName: "command"),
+    completion: .list(CommandTable.standard.commands.map(\.name)),
     transform: { Step(.command($0)) })
   var commands: [Step] = []
 
   @Option(
     name: [.customShort("f"), .customLong("file")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp("Run a file, - is standard input; repeatable.", valueName: "file"),
+    completion: .file(),
     transform: { Step(.file($0)) })
   var files: [Step] = []
 
@@ -38,7 +40,8 @@ struct Options: ParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Form of output: \(modeNames.joined(separator: ", ")).", valueName: "mode"))
+    help: ArgumentHelp("Form of output: \(modeNames.joined(separator: ", ")).", valueName: "mode"),
+    completion: .list(modeNames))
   var output = OutputMode.auto.rawValue
 
   @Flag(name: [.customShort("0"), .long], help: "A NUL behind each key instead of a newline.")
@@ -77,7 +80,15 @@ struct Options: ParsableCommand {
   @Flag(help: "Say how long each command took.")
   var timing = false
 
-  @ArgumentParser.Argument(help: ArgumentHelp("The directory of the store.", valueName: "STORE"))
+  @Option(
+    help: ArgumentHelp("Print the completions for a shell: bash, zsh, fish.", valueName: "shell"))
+  var completions: String?
+
+  @Flag(help: "Print the manual page.")
+  var man = false
+
+  @ArgumentParser.Argument(
+    help: ArgumentHelp("The directory of the store.", valueName: "STORE"), completion: .directory)
   var store: String?
 
   @ArgumentParser.Argument(help: .hidden)

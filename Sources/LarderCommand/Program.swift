@@ -44,6 +44,10 @@ enum Program {
   }
 
   private static func run(_ options: Options, _ environment: [String: String]) throws -> Int32 {
+    if let text = try options.document {
+      try Terminal.write(text)
+      return 0
+    }
     guard let path = options.store ?? environment["LARDER_STORE"], !path.isEmpty else {
       throw ShellError(
         .usage, "no store is named", hint: "larder STORE, or set LARDER_STORE to its directory")

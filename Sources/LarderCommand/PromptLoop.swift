@@ -30,7 +30,7 @@ struct PromptLoop {
     let hints = Hints(.standard)
     let editor = try LineEditor(
       style: style, complete: { session.completion(of: $0, cursor: $1) },
-      hint: { hints.hint(behind: $0) })
+      hint: { session.settings.showsHints ? hints.hint(behind: $0) : nil })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       try editor.keepHistory(in: file)
     }
@@ -137,7 +137,7 @@ struct PromptLoop {
     if wasLeft, case .failure(TerminalError.closed) = result { return nil }
     let outcome = try result.get()
     let taken = ContinuousClock.now - start
-    if taken > Self.longTime || conversation.options.timing {
+    if taken > Self.longTime || session.settings.showsTiming {
       conversation.messages.write("(\(taken.words))\n")
     }
     if case .quit(let code) = outcome { return code }

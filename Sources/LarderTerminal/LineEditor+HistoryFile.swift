@@ -26,7 +26,7 @@ extension LineEditor {
     }
 
     /// The newest entries, each at its last place.
-    func load() throws(TerminalError) -> [String] {
+    package func load() throws(TerminalError) -> [String] {
       try locked { descriptor throws(TerminalError) in
         let bytes = try Self.contents(of: descriptor)
         let lines = bytes.split(separator: UInt8(ascii: "\n"))

@@ -241,7 +241,7 @@ extension Words {
     let words = SharedWords.of(environment)
     let other = SharedWords.of(environment)
     #expect(words.open(making: 64) && other.open(making: 64))
-    let rounds = 300
+    let rounds = 60
     try inThreads(3) { thread in
       if thread == 0 {
         for round in 1...rounds {

@@ -62,7 +62,7 @@ func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) t
       group.leave()
     }
   }
-  guard group.wait(timeout: .now() + 60) == .success else { throw Failure.TimedOut() }
+  guard group.wait(timeout: .now() + 240) == .success else { throw Failure.TimedOut() }
   if let error = failure.first { throw error }
 }
 

@@ -136,7 +136,8 @@ import Testing
     let region = try #require(found)
     #expect(region.count == 300_000)
     for address in [region.address, region.address + UInt(region.count) - 1] {
-      #expect(try isInMap(address))
+      // While other tests map files the list of maps, which is read in pieces, may leave one out.
+      #expect(try (0..<100).contains { _ in try isInMap(address) })
     }
     #expect(read.bytes(of: region).array == Fixture.filling(3, count: 300_000))
   }

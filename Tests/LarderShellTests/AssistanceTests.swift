@@ -67,7 +67,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("ke", ["keys"]), ("e", ["exists", "expire", "evict", "echo", "expiry", "exit"]),
+    ("ke", ["keys"]),
+    (
+      "e", ["exists", "expiring", "expire", "evict", "export", "echo", "expiry", "exit"]
+    ),
     ("KE", ["keys"]),
     ("zz", []), ("'ke", []), ("keys --so", ["--sort"]),
     ("keys --sort ", ["key", "size", "expiry", "written", "used"]),

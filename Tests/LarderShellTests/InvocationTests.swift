@@ -207,7 +207,10 @@ import Testing
       "namespaces": ["ns", "ls"], "use": [], "keys": ["list"], "more": ["m"], "count": [],
       "get": ["show"], "info": ["meta"], "exists": [], "ttl": ["expiry"], "set": ["put"],
       "touch": [], "expire": [], "persist": [], "evict": ["delete", "del", "rm"], "purge": [],
-      "clear": [], "pin": [], "unpin": [], "sizes": ["du"], "limits": [], "rename": [], "stats": [],
+      "clear": [], "pin": [], "unpin": [], "sizes": ["du"], "limits": [], "rename": [],
+      "expiring": ["soon"], "search": ["grep"], "plot": [], "mark": [], "diff": [], "export": [],
+      "report": [],
+      "import": [], "sync": [], "option": [], "source": [], "history": [], "stats": [],
       "verify": ["check"], "output": [], "echo": [], "help": ["?"],
       "quit": ["exit", "q"],
     ]

@@ -284,7 +284,11 @@ import Testing
     let line = try CommandReader.commands(in: bytes("# x\n  export a"), from: .file("s"))[0]
     let error = line.locate(ShellError(.full, "no space left on device", hint: nil))
     #expect(error.scripted == "error: s:2:3: no space left on device\n")
-    #expect(error.prompted(promptWidth: 8) == "error: no space left on device\n")
+    // What was typed stands above, and there is no caret without a word; a line of a file is named.
+    #expect(error.prompted(promptWidth: 8) == error.scripted)
+    let typed = try command("export a")
+    let other = typed.locate(ShellError(.full, "no space left on device", hint: nil))
+    #expect(other.prompted(promptWidth: 8) == "error: no space left on device\n")
   }
 
   @Test func `as JSON it is one object`() throws {

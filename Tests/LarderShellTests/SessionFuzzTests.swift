@@ -18,6 +18,8 @@ import Testing
         "get \(typed) --as text", "get \(typed) --as hex", "keys @* --limit all", "stats", "ns",
         "touch \(typed)", "evict \(typed) --dry-run", "set \(typed) \(typed)", "echo \(typed)",
         "pin \(typed)", "unpin \(typed)", "sizes --by key", "sizes --by prefix", "limits",
+        "search k", "search \(typed) --case", "expiring", "plot sizes", "mark \(typed)",
+        "export - --force",
       ] {
         for mode in ["table", "plain"] where mode == "table" || !line.hasPrefix("get") {
           let text = try shell("output \(mode)", line)

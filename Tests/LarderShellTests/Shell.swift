@@ -41,7 +41,7 @@ final class Shell {
     var settings = Settings()
     settings.mode = mode
     settings.isTerminal = mode == .table
-    settings.zone = stockholm.zone
+    settings.localZone = stockholm.zone
     configure(&settings)
     session = Session(
       store: try Store(at: store.path, options: options), clock: clock, settings: settings,
@@ -80,12 +80,18 @@ final class Shell {
     return host
   }
 
+  /// A random line may name any file: only here is one read or made.
+  private static let temporary = FileManager.default.temporaryDirectory.path + "/"
+
   private static func read(_ path: String) throws -> LarderShell.Host.Reader {
-    guard let file = FileHandle(forReadingAtPath: path) else { throw FileProblem.absent }
+    guard path.hasPrefix(temporary), let file = FileHandle(forReadingAtPath: path) else {
+      throw FileProblem.absent
+    }
     return LarderShell.Host.Reader { Array(try file.read(upToCount: 1000) ?? Data()) }
   }
 
   private static func make(_ path: String, replaces: Bool) throws -> LarderShell.Host.Writer {
+    guard path.hasPrefix(temporary) else { throw FileProblem.notPermitted }
     guard replaces || !FileManager.default.fileExists(atPath: path) else {
       throw FileProblem.exists
     }

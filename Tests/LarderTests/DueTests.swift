@@ -181,4 +181,74 @@ import Testing
       #expect(try notes.removals[.expired] == 0)
     }
   }
+
+  @Test func `what has expired leaves before anything is evicted, and no more than is needed`()
+    throws
+  {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 10), eviction: .fifo), for: "notes")
+      for number in 0..<10 {
+        try notes.set("v", for: number, expires: number < 5 ? .never : .after(.seconds(1)))
+      }
+      clock.advance(by: .seconds(1))
+      for number in 10..<15 {
+        try notes.set("v", for: number)
+        #expect(try notes.count() == 10)
+        #expect(try notes.removals[.expired] == UInt64(number - 9))
+        #expect(try notes.removals.evicted == 0)
+      }
+      try notes.set("v", for: 15)
+      #expect(try notes.removals.evicted == 1)
+      #expect(try !notes.contains(0))
+    }
+  }
+
+  @Test func `the same holds for the limits of the store, whatever the namespace`() throws {
+    try withStore { store, clock in
+      try store.namespace("z").set("v", for: "due", expires: .after(.seconds(1)))
+      for number in 0..<9 { try store.namespace("a").set("v", for: number) }
+      try store.declare(StoreLimits(entries: 10))
+      clock.advance(by: .seconds(1))
+      try store.namespace("b").set("v", for: "new")
+      #expect(try store.namespaces().map(\.entries) == [9, 1, 0])
+      #expect(try store.namespace("z").removals[.expired] == 1)
+    }
+  }
+
+  @Test
+  func `a namespace that evicts nothing finds what has expired behind all that was refreshed`()
+    throws
+  {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 600), eviction: .refuse), for: "notes")
+      for number in 0..<600 {
+        try notes.set("v", for: number, expires: .after(number < 599 ? .seconds(1) : .seconds(2)))
+        if number < 599 { try notes.touch(number, expires: .after(.hours(1))) }
+      }
+      #expect(failure { try notes.set("v", for: "new") } == .full)
+      clock.advance(by: .seconds(2))
+      try notes.set("v", for: "new")
+      #expect(try notes.removals[.expired] == 1)
+      #expect(failure { try notes.set("v", for: "newer") } == .full)
+    }
+  }
+
+  @Test func `an expired entry that is written over in a full namespace is not counted twice`()
+    throws
+  {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 3, bytes: 9), eviction: .fifo), for: "notes")
+      for number in 0..<3 { try notes.set("vvv", for: number, expires: .after(.seconds(1))) }
+      try notes.touch(1, expires: .after(.hours(1)))
+      clock.advance(by: .seconds(1))
+      try notes.set("wwww", for: 0)
+      try notes.set("wwww", for: 1)
+      #expect(try notes.count() == 2)
+      #expect(try notes.text(0) == "wwww")
+      #expect(try notes.text(1) == "wwww")
+    }
+  }
 }

@@ -11,7 +11,8 @@ private final class Counted: Sendable {
 }
 
 struct GroupCommitTests {
-  /// Lets a batch hold the store while `body` starts writes that must queue, and ends it when so many wait.
+  /// Lets a batch hold the store while `body` starts writes. The writer has taken one of its own already and waits with
+  /// it, so that all of `body`'s queue. The batch ends when so many wait.
   private func whileHeld(
     _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
   ) async throws {
@@ -31,9 +32,12 @@ struct GroupCommitTests {
         continuation.resume()
       }
     }
+    async let first: Void = store.namespace("holder").set("first", for: "first")
+    while !store.core.queue.hasTaken { await Task.yield() }
     async let done: Void = body()
     while store.core.queue.waitingCount < waiting { await Task.yield() }
     goOn.signal()
+    try await first
     try await done
   }
 
@@ -43,7 +47,7 @@ struct GroupCommitTests {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
     let before = try store.statistics().file.transaction
-    try await whileHeld(store, until: 63) {
+    try await whileHeld(store, until: 64) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for task in 0..<64 {
           group.addTask {
@@ -66,7 +70,7 @@ struct GroupCommitTests {
     let notes = store.namespace("notes")
     try store.declare(Rules(largestValue: 100), for: "notes")
     let refused = Counted()
-    try await whileHeld(store, until: 19) {
+    try await whileHeld(store, until: 20) {
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<20 {
           group.addTask {
@@ -92,7 +96,7 @@ struct GroupCommitTests {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
     let stopped = Counted()
-    try await whileHeld(store, until: 9) {
+    try await whileHeld(store, until: 10) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for task in 0..<10 {
           group.addTask {
@@ -118,15 +122,20 @@ struct GroupCommitTests {
   @Test func `a cancelled write that has not begun is not written`() async throws {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
-    try await whileHeld(store, until: 1) {
-      // The first is taken by whoever waits for the batch; the ones behind it can be taken back.
+    // The batch ends when the kept ones wait, and by then the others are taken back.
+    try await whileHeld(store, until: 20) {
       let tasks = (0..<10).map { index in Task { try await notes.set("x", for: "\(index)") } }
-      while store.core.queue.waitingCount < 5 { await Task.yield() }
+      while store.core.queue.waitingCount < 10 { await Task.yield() }
       for task in tasks { task.cancel() }
-      try await notes.set("kept", for: "kept")
+      for task in tasks {
+        await #expect(throws: CancellationError.self) { try await task.value }
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<20 { group.addTask { try await notes.set("x", for: "kept \(index)") } }
+        try await group.waitForAll()
+      }
     }
-    #expect(try notes.contains("kept"))
-    #expect(try notes.count() < 10)
+    #expect(try notes.count() == 20 && notes.contains("kept 7"))
     #expect(try store.verify().faults == [])
   }
 

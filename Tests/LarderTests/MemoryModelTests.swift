@@ -142,7 +142,7 @@ private struct MemoryRun {
   /// The other process does it by the same clock, and has done it when it answers.
   private mutating func tellPeer(_ step: Int, name: String, key: String) throws {
     let verb = ["set", "set", "set", "remove", "touch", "clear", "purge"][dice.roll(0..<7)]
-    let answer = try peer.tell(
+    let answer = try peer.ask(
       "\(clock.now.milliseconds) \(verb) \(name) \(key) \(step) \(dice.roll(0..<20_000))")
     #expect(answer == "done")
   }

@@ -50,7 +50,7 @@ import Testing
       #expect(store.memory.usage.cost == 1000)
       let peer = try OtherProcess("obey", store.path)
       #expect(peer.line() == "open")
-      #expect(try peer.tell("\(clock.now.milliseconds) limit notes k 350 0") == "done")
+      #expect(try peer.ask("\(clock.now.milliseconds) limit notes k 350 0") == "done")
       notes.memory?.removeAll()
       for key in 0..<10 {
         #expect(try notes.value(for: key)?.count == 100)

@@ -55,6 +55,7 @@ struct Model {
       (now + milliseconds(duration), now + milliseconds(duration) + milliseconds(stale))
     case .at(let moment):
       (moment.milliseconds, moment.milliseconds + milliseconds(stale))
+    case .daily, .afterAccess: preconditionFailure("the model makes no such entries")
     }
   }
 
@@ -87,7 +88,11 @@ struct Model {
   mutating func touch(_ key: [UInt8], in name: String, expires: Expiration?) -> Bool {
     guard var entry = entry(key, in: name), entry.state(at: now) != .expired else { return false }
     let rules = spaces[name]!.rules
-    (entry.expires, entry.staleUntil) = end(expires ?? rules.expires, stale: rules.stale)
+    // Its window stays; one without an end has none to keep.
+    let window =
+      entry.expires == .max
+      ? rules.stale : .milliseconds(entry.staleUntil - entry.expires)
+    (entry.expires, entry.staleUntil) = end(expires ?? rules.expires, stale: window)
     entry.written = min(entry.written, now)
     spaces[name]!.entries[key] = entry
     stamp = now

@@ -43,16 +43,21 @@ final class OtherProcess {
     }
   }
 
-  /// Gives it a line and returns the answer.
-  @discardableResult
-  func ask(_ line: String) throws -> String? {
-    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
-    return self.line()
-  }
-
   var isRunning: Bool { process.isRunning }
 
   var identifier: Int32 { process.processIdentifier }
+
+  /// Writes a line to its input.
+  func tell(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  /// Writes a line to its input and returns the answer.
+  @discardableResult
+  func ask(_ question: String) throws -> String? {
+    try tell(question)
+    return line()
+  }
 
   func endInput() throws { try input.fileHandleForWriting.close() }
 

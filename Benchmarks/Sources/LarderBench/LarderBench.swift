@@ -5,7 +5,7 @@ import Foundation
 struct LarderBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Measures Larder against LMDB used from C, in one process and in turns.",
-    subcommands: [ReadBench.self, UpkeepBench.self, MemoryBench.self])
+    subcommands: [ReadBench.self, UpkeepBench.self, MemoryBench.self, WatchBench.self])
 }
 
 struct Place: ParsableArguments {

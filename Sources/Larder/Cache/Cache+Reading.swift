@@ -59,13 +59,14 @@ extension Cache {
     var found: (id: NamespaceID, header: EntryHeader)?
     var isKept = false
     var decoded: (value: Value?, size: Int)?
+    func isKnown(_ id: NamespaceID, _ header: EntryHeader) -> Bool {
+      found = (id, header)
+      isKept = kept?.isValue(of: header, id: id, at: core.coarseNow) ?? false
+      return isKept
+    }
     try core.lend(
       key, of: namespace.handle, in: transaction, leavesNotes: !namespace.store.isReadOnly,
-      unless: { id, header in
-        found = (id, header)
-        isKept = kept?.isValue(of: header, id: id, at: core.coarseNow) ?? false
-        return isKept
-      }
+      unless: isKnown
     ) { bytes in
       memory?.countMiss()
       decoded = (try decode(bytes), bytes.count)

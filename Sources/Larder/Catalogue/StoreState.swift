@@ -22,6 +22,10 @@ struct StoreState: Equatable {
   var dependents: UInt64 = 0
   /// Commits made for nothing but to let pages freed before them be used again.
   var ages: UInt64 = 0
+  /// 1 once somebody has watched the store: from then on writers look whether somebody does.
+  var watched: UInt64 = 0
+  /// When some process last began its maintenance, by its clock; 0 if none ever did.
+  var maintained: UInt64 = 0
 
   init() {}
 
@@ -39,15 +43,16 @@ struct StoreState: Equatable {
     nextDue = words.next()
     dependents = words.next()
     ages = words.next()
+    watched = words.next()
+    maintained = words.next()
   }
 
   var encoded: [UInt8] {
     var result: [UInt8] = []
-    result.reserveCapacity(88)
+    result.reserveCapacity(112)
     for word in [
       generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
-      nextDue,
-      dependents, ages,
+      nextDue, dependents, ages, watched, maintained,
     ] {
       result.append(word: word)
     }

@@ -18,7 +18,9 @@ struct EntryHeader: Equatable {
     static let pinned = Flags(rawValue: 4)
     /// Reserved for values that are stored compressed.
     static let compressed = Flags(rawValue: 8)
-    static let known: Flags = [.longKey, .chunked, .pinned]
+    /// Use gives it another end; how long it may lie unused stands among the fields.
+    static let idle = Flags(rawValue: 16)
+    static let known: Flags = [.longKey, .chunked, .pinned, .idle]
   }
 
   var flags: Flags

@@ -81,13 +81,16 @@ extension Batch {
   mutating func makeRoom(
     in id: NamespaceID, named name: String, rules: Rules, kept: Set<[UInt8]>
   ) throws(LarderError) {
-    guard rules.limits.exceeded(by: try loadCounters(id)) != nil else { return }
-    try removeExpired(in: id, keeping: kept) { batch in
-      batch.counters[id].map { rules.limits.exceeded(by: $0) == nil } ?? true
+    let isOver = { (batch: borrowing Batch) in
+      rules.limits.exceeded(by: batch.counters[id] ?? NamespaceCounters()) != nil
     }
     guard rules.limits.exceeded(by: try loadCounters(id)) != nil else { return }
+    try removeExpired(in: id, keeping: kept, while: isOver)
+    guard isOver(self) else { return }
     let request = RoomRequest(cause: .namespace, id: id, limits: rules.limits, kept: kept)
     try evict(rules.eviction, request)
+    // However many records it takes to find them: a write is not refused for what nobody can read any more.
+    try removeExpired(in: id, limit: .max, keeping: kept, while: isOver)
     let counters = try loadCounters(id)
     guard rules.limits.exceeded(by: counters) != nil else { return }
     throw LarderError(
@@ -97,18 +100,6 @@ extension Batch {
       hint: rules.eviction == .refuse
         ? "remove entries, raise the limit, or let the namespace evict"
         : "unpin or remove entries, or raise the limit")
-  }
-
-  /// Removes what has expired, in a namespace or in all, until there is room.
-  mutating func removeExpired(
-    in id: NamespaceID?, keeping kept: Set<[UInt8]>, until hasRoom: (borrowing Batch) -> Bool
-  ) throws(LarderError) {
-    // What only looks due is indexed anew and counts as a round; so the rounds are bounded.
-    for _ in 0..<32 {
-      if hasRoom(self) { return }
-      guard try mayHaveExpired(in: id) else { return }
-      try removeExpired(in: id, limit: 64, keeping: kept)
-    }
   }
 
   /// Lets the namespace's policy choose until the request is met or nothing more can leave.

@@ -35,7 +35,7 @@ extension Batch {
     }
   }
 
-  private func pages(ofRecord count: Int) -> Int {
+  func pages(ofRecord count: Int) -> Int {
     (count + 16 + core.pageSize - 1) / core.pageSize
   }
 
@@ -78,7 +78,7 @@ extension Batch {
   mutating func lowerUse(to pages: Int, for size: Int, kept: Set<[UInt8]>) throws(LarderError) {
     guard isOver(pages) else { return }
     for _ in 0..<16 where state.garbage > 0 && isOver(pages) { _ = try reclaim(limit: 64) }
-    try removeExpired(in: nil, keeping: kept) { batch in !batch.isOver(pages) }
+    try removeExpired(in: nil, keeping: kept) { batch in batch.isOver(pages) }
     guard state.garbage == 0, isOver(pages) else { return }
     let before = state.bytes
     // In a store full of small entries no page becomes free before many have left. The reserve bridges that.

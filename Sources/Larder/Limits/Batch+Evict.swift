@@ -53,8 +53,7 @@ extension Batch {
     switch try occupant(of: candidate.slot) {
     case .entry(let found): entry = found
     case .damaged:
-      damaged.insert(candidate.slot.span.namespaceID)
-      try count(.damaged, in: candidate.slot.span.namespaceID)
+      try lose(candidate.slot)
       let slot = candidate.slot
       try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
       return true

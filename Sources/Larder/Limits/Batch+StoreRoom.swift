@@ -38,9 +38,11 @@ extension Batch {
   mutating func makeRoomInStore(kept: Set<[UInt8]>) throws(LarderError) {
     _ = try limits
     guard exceededStoreLimit != nil else { return }
-    try removeExpired(in: nil, keeping: kept) { batch in batch.exceededStoreLimit == nil }
+    let isOver = { (batch: borrowing Batch) in batch.exceededStoreLimit != nil }
+    try removeExpired(in: nil, keeping: kept, while: isOver)
     if let reason = exceededStoreLimit {
-      try giveWay(for: reason, kept: kept) { batch in batch.exceededStoreLimit != nil }
+      try giveWay(for: reason, kept: kept, while: isOver)
+      try removeExpired(in: nil, limit: .max, keeping: kept, while: isOver)
     }
     if exceededStoreLimit != nil {
       throw LarderError(

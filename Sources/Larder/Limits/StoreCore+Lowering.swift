@@ -63,7 +63,10 @@ extension Batch {
     var left = 0
     if rules.limits.exceeded(by: counters) != nil {
       let entries = counters.entries
-      try removeExpired(in: record.id, limit: most)
+      let id = record.id
+      try removeExpired(in: id, limit: most) { batch in
+        rules.limits.exceeded(by: batch.counters[id] ?? NamespaceCounters()) != nil
+      }
       var request = RoomRequest(
         cause: .namespace, id: record.id, limits: rules.limits, left: most)
       request.sparesNewest = rules.limits.entries != 0 && rules.limits.bytes != 0
@@ -100,7 +103,7 @@ extension Batch {
     knownLimits = settings.limits
     let entries = state.entries
     if let reason = exceededStoreLimit {
-      try removeExpired(in: nil, limit: most)
+      try removeExpired(in: nil, limit: most) { batch in batch.exceededStoreLimit != nil }
       try giveWay(for: reason, kept: []) { batch in
         batch.exceededStoreLimit != nil && entries &- batch.state.entries < UInt64(most)
       }
@@ -139,7 +142,7 @@ extension Batch {
     }
     let entries = state.entries
     for _ in 0..<4 where state.garbage > 0 && isOver(usable) { _ = try reclaim(limit: 64) }
-    try removeExpired(in: nil, limit: most)
+    try removeExpired(in: nil, limit: most) { batch in batch.isOver(usable) }
     try giveWay(for: .evictedForDisk, kept: []) { batch in
       entries &- batch.state.entries < UInt64(most) && batch.isOver(usable)
     }

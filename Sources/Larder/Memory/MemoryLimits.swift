@@ -21,8 +21,8 @@ public struct MemoryLimits: Hashable, Sendable {
   /// 16 MB of encoded values and 10,000 of them.
   ///
   /// Enough for what an application shows and asks for again within minutes, and little enough to have ten such caches
-  /// in a process nobody sized: a decoded value often takes two to four times its bytes as JSON, and each takes about 250
-  /// bytes of upkeep. All caches of a store share its ``StoreLimits/memory`` besides.
+  /// in a process nobody sized: a decoded value can take several times its bytes as JSON, and each some hundreds of bytes
+  /// of upkeep. All caches of a store share its ``StoreLimits/memory`` besides.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
   /// Nothing is kept: each read decodes.

@@ -31,7 +31,8 @@ extension StoreCore {
   }
 
   func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Entry {
-    let header = entry.header
+    let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
+    let header = current(entry.header, idle: idle, slot: entry.slot)
     let never = EntryHeader.never
     let lastUse = access.lastUse(of: Checksum.place(of: key.bytes.span, in: entry.id))
     return Entry(
@@ -41,6 +42,7 @@ extension StoreCore {
       expires: header.expires == never ? nil : Timestamp(milliseconds: header.expires),
       staleUntil: header.staleUntil == header.expires || header.staleUntil == never
         ? nil : Timestamp(milliseconds: header.staleUntil),
+      idle: idle.map { .milliseconds($0.milliseconds) },
       state: header.state(at: clock.now.milliseconds), codec: CodecID(rawValue: header.codec),
       version: header.version, isPinned: header.flags.contains(.pinned),
       owners: owners,

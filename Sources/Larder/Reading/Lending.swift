@@ -33,8 +33,8 @@ extension StoreCore {
     }
     guard
       admits(
-        header, record: record, key: key, id: id, place: place, of: handle, in: transaction,
-        leavesNotes: leavesNotes)
+        header, as: state(of: header), record: record, key: key, id: id, place: place, of: handle,
+        in: transaction, leavesNotes: leavesNotes)
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
     if isKnown(id, header) { return }
@@ -45,10 +45,10 @@ extension StoreCore {
   /// Whether an entry may be lent, being fresh and intact; counts why not.
   @inline(__always)
   private func admits(
-    _ header: EntryHeader, record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
-    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, leavesNotes: Bool
+    _ header: EntryHeader, as state: Entry.State, record: Span<UInt8>, key: Span<UInt8>,
+    id: NamespaceID, place: UInt64, of handle: NamespaceHandle,
+    in transaction: borrowing ReadTransaction, leavesNotes: Bool
   ) -> Bool {
-    let state = state(of: header)
     guard state == .fresh else {
       missed(state, key: key, id: id, of: handle, in: transaction, leavesNotes: leavesNotes)
       return false
@@ -118,7 +118,7 @@ extension StoreCore {
     if state == .expired, leavesNotes { removals.ask(StoredKey.entry(key, in: id)) }
   }
 
-  /// Keys of more than 250 bytes, values in chunks, and records that are none.
+  /// Keys of more than 250 bytes, values in chunks, entries that use keeps, and records that are none.
   @inline(never)
   private func lendUncommon(
     _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
@@ -133,20 +133,28 @@ extension StoreCore {
       handle.count(.misses, stripe: transaction.stripe)
       return
     }
+    let idle = header.flags.contains(.idle) ? header.idle(in: record) : nil
+    var state = state(of: header)
+    if idle != nil, state != .fresh {
+      let slot = StoredKey.entry(key, in: id)
+      state = self.state(of: current(header, idle: idle, slot: slot))
+    }
     guard
       admits(
-        header, record: record, key: key, id: id, place: place, of: handle, in: transaction,
-        leavesNotes: leavesNotes)
+        header, as: state, record: record, key: key, id: id, place: place, of: handle,
+        in: transaction, leavesNotes: leavesNotes)
     else { return }
+    if let idle, leavesNotes { noteUse(header, idle, key: key, id: id) }
+    let told = header.remembered(idle)
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)
-      if isKnown(id, header) { return }
+      if isKnown(id, told) { return }
       if leavesNotes { access.touch(place, at: coarseNow) }
       try body(payload)
       return
     }
-    if isKnown(id, header) {
+    if isKnown(id, told) {
       handle.count(.hits, stripe: transaction.stripe)
       return
     }

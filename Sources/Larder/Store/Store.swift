@@ -44,6 +44,12 @@ public struct Store: Sendable {
     package var boot: BootIdentity?
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
+    /// Runs something once, after a while, on another thread.
+    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreCore.later
+    /// How many changes the ring holds; the same in every process.
+    var changeSlots = ChangeRing.usualSlots
+    /// The machine's monotonic clock in milliseconds, by which processes believe each other that they watch.
+    var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are put on the disk; only what is thrown away anyway can do without.
     package var flushes = true
 

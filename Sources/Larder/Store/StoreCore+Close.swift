@@ -2,11 +2,12 @@ import LMDB
 import Synchronization
 
 extension StoreCore {
-  /// Writes what waits: removals that reads asked for and the counts of reads.
+  /// Writes what waits: uses that reads have met, removals they asked for and the counts of reads.
   ///
-  /// One write is enough: it takes all that were asked for before it, and those that another write has taken are
-  /// committed before it begins.
+  /// For the removals one write is enough: it takes all that were asked for before it, and those that another write has
+  /// taken are committed before it begins.
   func flush(waitingAtMost bound: Duration? = nil) throws(LarderError) {
+    try putUsesDown(waitingAtMost: bound)
     if !removals.isEmpty {
       try write(waitingAtMost: bound) { batch in
         try batch.removeQueued(limit: RemovalQueue.capacity)
@@ -35,6 +36,7 @@ extension StoreCore {
     guard environment.isOpen else { return }
     // What was accepted is written before anything is let go of.
     queue.close()
+    changes.close()
     var isReleased = false
     do {
       defer {

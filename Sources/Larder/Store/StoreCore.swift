@@ -29,6 +29,8 @@ final class StoreCore: Sendable {
   /// The minute in which the table could not be made as large as it should be.
   let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
+  let uses = UseQueue()
+  let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let queue = WriteQueue()
   let fairShare = FairShare()
   /// The store's settings as of a generation of the catalogue.
@@ -36,6 +38,7 @@ final class StoreCore: Sendable {
   /// Decoded values.
   let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
+  let changes: ChangeFeed
   private let handles = Mutex<[String: NamespaceHandle]>([:])
 
   init(environment: Environment, format: StoreFormat, options: Store.Options) {
@@ -46,9 +49,13 @@ final class StoreCore: Sendable {
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
+    timer = options.timer
     pageSize = environment.info.pageSize
     chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
+    changes = ChangeFeed(
+      ring: ChangeRing(of: environment, store: format.identity, slots: options.changeSlots),
+      newest: { environment.lastTransaction }, machine: options.machineClock)
   }
 
   // The environment closes itself with its last reference. Here it may already be another opening's.

@@ -65,6 +65,7 @@ extension Batch {
     state.bytes &-= old.bytes
     state.stored &-= old.stored
     try store(record, named: name)
+    try noteCleared(new, name, bytes: old.bytes)
     return Removal(entries: Int(clamping: old.entries), bytes: Int(clamping: old.bytes))
   }
 
@@ -91,6 +92,7 @@ extension Batch {
     try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: .main) }
     records[old] = nil
     try store(record, named: new)
+    try noteRenamed(record.id, old, new)
   }
 }
 

@@ -1,18 +1,35 @@
 import LMDB
 
 extension Batch {
-  /// Removes expired entries of one namespace, or of any, as expired, looking at no more than `limit` records that are
-  /// due; entries that live on, their end having moved later, are indexed anew.
+  /// How many due records a write that needs room looks at before others than the expired must give way.
+  static let expiredPerWrite = 256
+
+  /// Removes entries that have expired, of one namespace or of any, as expired, for as long as `goesOn` and no more than
+  /// `limit` records that are due are looked at. Entries that live on, their end having moved later, are indexed anew.
   ///
-  /// For a write that needs room: it trusts the clock, as reads do. Whether more is due afterwards says
-  /// ``mayHaveExpired(in:)``. O(limit) in one namespace; in any, and only when something may be due, O(namespaces) more.
-  ///
-  /// - Parameter kept: entries that stay, such as the one that the write is about to replace.
+  /// For a write that needs room: it trusts the clock, as reads do.
+  /// - Parameter kept: places in the main database that must stay, and with them what they belong to.
   @discardableResult
   mutating func removeExpired(
-    in id: NamespaceID?, limit: Int, keeping kept: Set<[UInt8]> = []
+    in id: NamespaceID?, limit: Int = Self.expiredPerWrite, keeping kept: Set<[UInt8]> = [],
+    while goesOn: (borrowing Batch) -> Bool = { _ in true }
   ) throws(LarderError) -> Removal {
-    try removeDue(in: id, limit: limit, behind: nil, keeping: kept).removal
+    var removal = Removal()
+    var left = limit
+    var position: [UInt8]?
+    var step = 4
+    while left > 0, goesOn(self), state.mayBeDue(at: now) {
+      let keys = try due(in: id, limit: min(step, left), behind: position)
+      for key in keys where goesOn(self) { removal += try removeDue(key, keeping: kept) }
+      if keys.count < min(step, left) {
+        try settle(id)
+        break
+      }
+      position = keys.last
+      left -= keys.count
+      step *= 4
+    }
+    return removal
   }
 
   /// Whether the namespace, or any, has a record that is due. It may be of an entry that lives on.
@@ -21,32 +38,31 @@ extension Batch {
     return try !due(in: id, limit: 1, behind: nil).isEmpty
   }
 
-  /// What ``purge(limit:behind:only:)`` and ``removeExpired(in:limit:)`` have in common.
+  /// Removes what is due among the next `limit` records; returns where to go on, nil at the end of what is due.
   mutating func removeDue(
-    in id: NamespaceID?, limit: Int, behind position: [UInt8]?, keeping kept: Set<[UInt8]> = []
+    in id: NamespaceID?, limit: Int, behind position: [UInt8]?
   ) throws(LarderError) -> (removal: Removal, reached: [UInt8]?) {
     var removal = Removal()
     guard state.mayBeDue(at: now) else { return (removal, nil) }
     let keys = try due(in: id, limit: limit, behind: position)
-    for key in keys where try !isKept(key, kept) { removal += try removeDue(key) }
+    for key in keys { removal += try removeDue(key, keeping: []) }
     if keys.count >= limit { return (removal, keys.last) }
-    if id == nil, kept.isEmpty { state.nextDue = UInt64(clamping: try earliestIndexed()) }
+    try settle(id)
     return (removal, nil)
   }
 
-  /// Whether the record leads to an entry that must stay, or to one that it would leave with.
-  private mutating func isKept(_ indexKey: [UInt8], _ kept: Set<[UInt8]>) throws(LarderError)
-    -> Bool
-  {
-    if kept.isEmpty { return false }
-    guard let slot = DeadlineRecord(indexKey.span)?.slot else { return false }
-    if kept.contains(slot) { return true }
-    return try owns(slot, anyOf: kept)
+  /// After the end of what is due, of all namespaces: notes when something will be next.
+  private mutating func settle(_ id: NamespaceID?) throws(LarderError) {
+    if id == nil { state.nextDue = UInt64(clamping: try earliestIndexed()) }
   }
 
   /// What one due record of the index leads to.
-  private mutating func removeDue(_ indexKey: [UInt8]) throws(LarderError) -> Removal {
+  private mutating func removeDue(
+    _ indexKey: [UInt8], keeping kept: Set<[UInt8]>
+  ) throws(LarderError) -> Removal {
     if let record = DeadlineRecord(indexKey.span) {
+      // Whoever is writing it holds what its record said, and indexes it himself.
+      if kept.contains(record.slot) { return Removal() }
       let id = record.slot.span.namespaceID
       switch try occupant(of: record.slot) {
       case .entry(let entry) where entry.header.deadline == record.deadline:
@@ -56,14 +72,14 @@ extension Batch {
           return Removal()
         }
         if entry.header.staleUntil <= now.milliseconds {
+          if try owns(entry.slot, anyOf: kept) { return Removal() }
           try remove(entry, reason: .expired)
           return Removal(entries: 1, bytes: entry.valueCount)
         }
-        if try rearm(entry) { return Removal() }
+        if try reindex(entry) { return Removal() }
       case .damaged where try isLive(id):
         // Nobody can read it, and nothing else would ever come by here again.
-        damaged.insert(id)
-        try count(.damaged, in: id)
+        try lose(record.slot)
         try change { transaction throws(LMDBError) in
           _ = try transaction.remove(record.slot, from: .main)
         }
@@ -80,10 +96,11 @@ extension Batch {
   }
 
   /// Indexes an entry under the end it has now, after its old record came due.
-  private mutating func rearm(_ entry: StoredEntry) throws(LarderError) -> Bool {
+  private mutating func reindex(_ entry: StoredEntry) throws(LarderError) -> Bool {
     try unindex(entry.slot, deadline: entry.header.deadline)
     return try reschedule(
-      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil, isIndexed: false)
+      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil,
+      idle: entry.fields.idle, isIndexed: false)
   }
 
   /// Up to `limit` records of one namespace, or of all, that are due, or damaged beyond leading anywhere.

@@ -33,6 +33,7 @@ extension Batch {
     }
     for slot in unreadable {
       counters.removals.count(.damaged, bytes: 0)
+      try noteDamaged(slot)
       try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
     }
     state.entries &+= counters.entries

@@ -31,6 +31,7 @@ extension StoreCore {
   func purge(
     only namespace: Namespace?, while goesOn: () -> Bool = { true }
   ) throws(LarderError) -> Removal {
+    try putUsesDown()
     var total = Removal()
     var position: [UInt8]?
     repeat {
@@ -43,10 +44,18 @@ extension StoreCore {
       position = reached
       guard goesOn() else { return total }
     } while position != nil
-    while try write({ batch in try batch.reclaim(limit: Self.purgedPerBatch) }) > 0 {
-      guard goesOn() else { return total }
-    }
+    _ = try reclaim(while: goesOn)
     return total
+  }
+
+  /// Removes the entries of cleared namespaces for good; returns how many it was until somebody objected.
+  func reclaim(while goesOn: () -> Bool) throws(LarderError) -> Int {
+    var total = 0
+    while true {
+      let reclaimed = try write { batch in try batch.reclaim(limit: Self.purgedPerBatch) }
+      total += reclaimed
+      if reclaimed == 0 || !goesOn() { return total }
+    }
   }
 }
 

@@ -86,7 +86,13 @@ extension Batch {
   {
     guard let record = try record(named: namespace), let entry = try entry(key, in: record.id)
     else { return nil }
-    return entry.header.state(at: now.milliseconds) == .expired ? nil : entry
+    return state(of: entry) == .expired ? nil : entry
+  }
+
+  /// Where an entry stands, use included that is not put down yet.
+  func state(of entry: StoredEntry) -> Entry.State {
+    let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
+    return core.current(entry.header, idle: idle, slot: entry.slot).state(at: now.milliseconds)
   }
 
   /// Removes what is under the key, expired or damaged included; whether that was an entry that had not expired.
@@ -100,14 +106,13 @@ extension Batch {
       return false
     case .damaged:
       try account(0)
-      damaged.insert(record.id)
-      try count(.damaged, in: record.id)
+      try lose(slot)
       try change { transaction throws(LMDBError) in _ = try transaction.remove(slot, from: .main) }
       return false
     case .entry(let entry):
       guard entry.has(key) else { return false }
       try account(0)
-      let isExpired = entry.header.state(at: now.milliseconds) == .expired
+      let isExpired = state(of: entry) == .expired
       try remove(entry, reason: isExpired ? .expired : .removed)
       return !isExpired
     }
@@ -116,17 +121,18 @@ extension Batch {
   /// Whether a read would find a value.
   mutating func holdsFresh(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
     guard let entry = try living(key, in: namespace),
-      entry.header.state(at: now.milliseconds) == .fresh
+      state(of: entry) == .fresh
     else { return false }
     return try value(for: key, in: namespace) != nil
   }
 
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
     guard let entry = try living(key, in: namespace),
-      entry.header.state(at: now.milliseconds) == .fresh,
+      state(of: entry) == .fresh,
       let body = try intactBody(of: entry, key: key.copied)
     else { return nil }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
+    try extend(entry, usedAt: now.milliseconds)
     return entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
   }
 

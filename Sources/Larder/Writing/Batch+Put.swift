@@ -2,7 +2,7 @@ import LMDB
 
 extension Batch {
   /// Stores a value; what the key held before is replaced, and what must leave for it leaves. Returns where it lies and
-  /// its header but for the checksum.
+  /// its header as the memory tier may remember it, without the checksum.
   @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: String, attributes: EntryAttributes
@@ -13,7 +13,10 @@ extension Batch {
     try checkSize(value.count, rules: rules, namespace: namespace)
     let isLong = key.count > StoredKey.longestShort
     let owners = try owners(of: attributes)
-    let fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
+    let lifetime = try Lifetime(
+      attributes.expires, stale: attributes.stale, rules: rules, at: now)
+    var fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
+    fields.idle = lifetime.idle
     let encodedFields = fields.encoded()
     try account(value.count + key.count + encodedFields.count)
     let record = try recordMaking(namespace)
@@ -27,6 +30,7 @@ extension Batch {
     let isChunked = try needsChunks(value: value.count, recordCount: recordCount)
     var flags: EntryHeader.Flags = isLong ? .longKey : []
     if isPinned { flags.insert(.pinned) }
+    if lifetime.idle != nil { flags.insert(.idle) }
     if isChunked { flags.insert(.chunked) }
     let sequence = isPinned ? 0 : place(of: previous, version: version, rules: rules)
     let weight = Weight(
@@ -37,8 +41,8 @@ extension Batch {
       weight, replacing: previous, at: slot, key: key, owners: owners, isChunked: isChunked,
       record: record, rules: rules, namespace: namespace)
 
-    let expires = (attributes.expires ?? rules.expires).deadline(from: now)
-    let staleUntil = lateEnd(expires, stale: attributes.stale ?? rules.stale)
+    let expires = lifetime.expires(key, version: version)
+    let staleUntil = Lifetime.late(expires, stale: lifetime.stale)
     var header = EntryHeader(
       flags: flags, codec: attributes.codec.rawValue,
       written: min(attributes.written ?? now, now).milliseconds, expires: expires,
@@ -57,8 +61,9 @@ extension Batch {
     if isChunked { try writeChunks(value, version: version, id: id) }
     core.access.written(
       Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
+    try note(.set, key, in: id, before: previous?.valueCount, after: value.count)
     stamp()
-    return (id, header)
+    return (id, header.remembered(lifetime.idle))
   }
 
   /// An overwrite keeps its place in the queue, except where the order is that of writing.
@@ -77,23 +82,16 @@ extension Batch {
     }
   }
 
-  func lateEnd(_ expires: Int64, stale: Duration) -> Int64 {
-    expires == EntryHeader.never
-      ? expires : max(expires, Timestamp(milliseconds: expires).advanced(by: stale).milliseconds)
-  }
-
   /// What a write finds under its key. One that cannot be kept in place, being damaged or another key's, is removed from
   /// every index first.
   private mutating func replaced(
     at slot: [UInt8], key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
-    let id = slot.span.namespaceID
     switch try occupant(of: slot) {
     case .nobody:
       return nil
     case .damaged:
-      try count(.damaged, in: id)
-      damaged.insert(id)
+      try lose(slot)
       return nil
     case .entry(let previous) where previous.has(key):
       return previous

@@ -3,8 +3,17 @@ import LMDB
 extension Batch {
   /// Removes an entry from every database and every count, for a reason that is counted.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
+    try note(reason, entry)
     try erase(entry)
     try count(reason, bytes: entry.valueCount, in: entry.id)
+  }
+
+  /// A record that is being removed or replaced is damaged: it is counted, and its namespace's counts are taken anew.
+  mutating func lose(_ slot: [UInt8]) throws(LarderError) {
+    let id = slot.span.namespaceID
+    damaged.insert(id)
+    try count(.damaged, in: id)
+    try noteDamaged(slot)
   }
 
   /// Removes an entry from every database and every count.
@@ -27,28 +36,6 @@ extension Batch {
     if entry.header.flags.contains(.chunked) { try removeChunks(of: entry) }
     try indexOwners([], before: entry.owners, slot: entry.slot)
     try releaseDependents(of: entry.slot)
-  }
-
-  /// Gives an entry another end. The value and its version stay; the record is written anew, checksum and all.
-  ///
-  /// - Parameter isIndexed: whether the deadline index still has the entry where its header says.
-  /// - Returns: false if the record is damaged: a new checksum must not vouch for it, so it is left as it is.
-  mutating func reschedule(
-    _ entry: StoredEntry, expires: Int64, staleUntil: Int64, written: Int64? = nil,
-    isIndexed: Bool = true
-  ) throws(LarderError) -> Bool {
-    guard let key = entry.key, let body = try intactBody(of: entry, key: key) else { return false }
-    var header = entry.header
-    header.written = written ?? header.written
-    header.expires = expires
-    header.staleUntil = staleUntil
-    header.deadline = try index(
-      entry.slot, due: staleUntil, indexed: isIndexed ? header.deadline : EntryHeader.never)
-    let fields = Int(header.fieldsCount)
-    _ = try writeRecord(
-      slot: entry.slot, header: header, fields: Array(body[..<fields]),
-      payload: body.span.extracting(fields..<body.count), key: key.span)
-    return true
   }
 
   /// All that follows an entry's header, if the checksum says that it is what was written.

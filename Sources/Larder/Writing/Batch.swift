@@ -25,6 +25,12 @@ public struct Batch: ~Copyable {
   var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
   /// Removals asked for by reads that this batch carries out; if it fails they are waiting again.
   var removing: [[UInt8]] = []
+  /// Uses that this batch puts down; if it fails they are waiting again.
+  var using: [UseQueue.Use] = []
+  /// The changes so far, if somebody watches.
+  var notes: ChangeNotes?
+  /// Whether there were changes while nobody watched.
+  var hasUnnoted = false
   /// The store's limits, once this batch has looked them up.
   var knownLimits: StoreLimits?
   /// What the data file's limit leaves; nil without one.
@@ -47,6 +53,7 @@ public struct Batch: ~Copyable {
     now = core.clock.now
     self.state = state
     storedState = state
+    notes = core.changes.notes(for: transaction.id, in: state)
     self.transaction = transaction
   }
 

@@ -34,6 +34,9 @@ extension StoreCore {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
     var entries: UInt64 = 0
+    var using: [UseQueue.Use] = []
+    var notes: ChangeNotes?
+    var isPassedOver = false
     var thrown: (any Error)?
     do {
       let result = try environment.write(waitingAtMost: bound) { transaction in
@@ -44,19 +47,25 @@ extension StoreCore {
             throw OtherFileLimit(limit: try batch.limits.disk)
           }
           if asksForCheckpoint, batch.wantsCheckpoint { throw CheckpointWanted() }
+          try batch.takeUsesAlong()
           let result = try body(&batch)
           if !batch.leavesQueue { try batch.removeQueued(limit: Self.removalsPerWrite) }
           try batch.reclaim(limit: Self.reclaimedPerWrite)
           try batch.mergeReads()
           try batch.finish()
+          batch.notes?.prepare()
+          notes = batch.notes
+          isPassedOver = batch.hasUnnoted && batch.state.watched != 0
           merged = batch.merged
           removing = batch.removing
           entries = batch.state.entries
+          using = batch.using
           transaction = batch.release()
           return result
         } catch {
           merged = batch.merged
           removing = batch.removing
+          using = batch.using
           let cause = batch.failure?.cause
           thrown = batch.pagesShort.map(NoPages.init) ?? noPages(cause) ?? error
           transaction = batch.release()
@@ -64,12 +73,17 @@ extension StoreCore {
           throw cause ?? error
         }
       }
+      notes?.publish()
+      if isPassedOver { changes.passOver() }
       removals.finish(removing, done: true)
       fitAccess(to: entries)
+      uses.finish(using, done: true)
       return result
     } catch {
       for (handle, counts) in merged { handle.note(counts, takenBack: true) }
+      notes?.takeBack()
       removals.finish(removing, done: false)
+      uses.finish(using, done: false)
       if let thrown { throw thrown }
       guard let error = error as? LMDBError else { throw error }
       throw noPages(error) ?? self.error(error)

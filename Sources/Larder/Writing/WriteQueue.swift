@@ -40,6 +40,9 @@ final class WriteQueue: Sendable {
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
 
+  /// Whether all that came was taken, and is being written.
+  var hasTaken: Bool { state.withLock { $0.isDraining && $0.waiting.isEmpty } }
+
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   func nextNumber() -> UInt64 {

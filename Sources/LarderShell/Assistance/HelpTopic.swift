@@ -106,7 +106,7 @@ enum HelpTopic: String, Sendable, CaseIterable {
 
     exit codes:
       0    done
-      1    no such key or namespace, verify found a fault
+      1    no such key or namespace, diff found a change, verify a fault
       2    a command is wrong
       3    the store cannot be opened
       4    the store failed: full, input or output, damaged

@@ -93,7 +93,12 @@ package struct CommandSpec: Sendable {
     self.rules = rules + (selection == nil ? [] : Selection.rules)
   }
 
-  var options: [OptionSpec] { ownOptions + (selection == nil ? [] : Selection.options) }
+  /// Its own stand before those of the selection, also where both have the name.
+  var options: [OptionSpec] {
+    guard selection != nil else { return ownOptions }
+    return ownOptions
+      + Selection.options.filter { option in !ownOptions.contains { $0.name == option.name } }
+  }
 
   func option(named name: String) -> OptionSpec? { options.first { $0.name == name } }
 

@@ -23,8 +23,7 @@ extension CommandSpec {
     let isPipe = path == Array("-".utf8)
     let selection = call.selection!
     // A backup that is asked for without a namespace is one of everything.
-    let isWhole = selection.namespaces == .unnamed && session.current == nil
-    let namespaces = try session.namespaces(isWhole ? .all : selection.namespaces)
+    let namespaces = try session.namespacesOrAll(selection)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
     let writer =
       isPipe
@@ -45,6 +44,7 @@ extension CommandSpec {
           }
           last = items.last?.entry
           try progress.advance(by: items.count)
+          return true
         }
       }
       try writer.finish()

@@ -35,7 +35,7 @@ extension CommandSpec {
     EntryForm.record(namesNamespaces: true).columns.map { column in
       Column(all: column, except: column.name == "expires_in" ? .table : [])
     }
-      + ["stale_until", "codec", "version", "tags", "pinned"].map { Column($0) }
+      + ["idle", "stale_until", "codec", "version", "tags", "pinned"].map { Column($0) }
       + [Column("owner", holdsBytes: true), Column("etag", holdsBytes: true)]
       + [Column("last_modified", holdsBytes: true), Column("metadata")]
   }
@@ -43,6 +43,7 @@ extension CommandSpec {
   private static func facts(_ entry: Entry, _ clock: WallClock) -> [Cell] {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
+      entry.idle.map { .span($0.milliseconds) } ?? .null,
       entry.staleUntil.map { .expiry($0) } ?? .null, .text(entry.codec.name),
       .number(Int(clamping: entry.version)), .json(.array(entry.tags.map { .string($0) })),
       .bool(entry.isPinned), bytes(entry.owners.first?.key.bytes), bytes(entry.entityTag),

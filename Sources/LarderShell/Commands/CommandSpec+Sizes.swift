@@ -23,7 +23,7 @@ extension CommandSpec {
     let selection = call.selection!
     // What eats the space is asked of the whole, unless a part is named or in use.
     let isWhole = selection.namespaces == .unnamed && session.current == nil
-    let namespaces = try session.namespaces(isWhole ? .all : selection.namespaces)
+    let namespaces = try session.namespacesOrAll(selection)
     let grouping =
       call.choice("--by").flatMap(SizeReport.Grouping.init)
       ?? (isWhole || namespaces.count > 1 ? .namespace : .prefix)

@@ -1,9 +1,11 @@
 extension CommandTable {
   /// Every command of the shell.
   package static let standard = CommandTable([
-    .namespaces, .keys, .more, .count, .get, .info, .exists, .ttl, .set, .touch, .expire, .persist,
-    .evict, .purge, .clear, .pin, .unpin, .sizes, .stats, .limits, .rename, .export, .import,
-    .verify, .use, .output,
+    .namespaces, .keys, .more, .count, .get, .info, .exists, .ttl, .expiring, .search, .sizes,
+    .plot,
+    .mark, .diff, .set, .touch, .expire, .persist, .evict, .purge, .clear, .pin, .unpin, .stats,
+    .limits, .rename, .export, .import, .report, .sync, .verify, .use, .output, .option, .source,
+    .history,
     .echo, .help, .quit,
   ])
 }

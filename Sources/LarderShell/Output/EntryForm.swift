@@ -56,12 +56,15 @@ extension Cell {
     entry.expires.map { .span($0.since(clock.now)) } ?? .null
   }
 
-  /// How long entries stay by a rule.
+  /// How long entries stay by a rule: never, a length of time, a moment, or in words.
   static func lifetime(_ expiration: Expiration) -> Cell {
     switch expiration {
     case .never: .expiry(nil)
     case .after(let duration): .span(duration.milliseconds)
     case .at(let moment): .expiry(moment)
+    case .daily(let time, let zone): .text("daily at \(time) \(zone)")
+    case .afterAccess(let interval):
+      .text("\(Wording.span(interval.milliseconds)) after last use")
     }
   }
 }

@@ -7,6 +7,8 @@ package struct Presentation: Sendable {
   /// The columns of the terminal; nil is no limit, as in a pipe.
   package let width: Int?
   package let hasColor: Bool
+  /// It goes to a terminal, which must not be spoken to.
+  package let isTerminal: Bool
   /// Box and block characters can be drawn.
   package let hasUnicode: Bool
   package let clock: WallClock
@@ -17,6 +19,7 @@ package struct Presentation: Sendable {
   ) {
     self.mode = mode.resolved(isTerminal: isTerminal)
     self.endsWithNUL = endsWithNUL
+    self.isTerminal = isTerminal
     self.width = isTerminal ? width : nil
     self.hasColor = hasColor
     self.hasUnicode = hasUnicode

@@ -79,9 +79,14 @@ package struct RowWriter: Sendable {
       bytes += object(row).text.utf8
       bytes.append(.newline)
     case .csv:
-      bytes += CSV.line(shown.flatMap { CSV.fields(row[$0], of: columns[$0]) })
+      let line = CSV.line(shown.flatMap { CSV.fields(row[$0], of: columns[$0]) })
+      bytes += presentation.isTerminal ? Self.visible(line.dropLast(2)) + line.suffix(2) : line
     case .plain where !presentation.endsWithNUL:
-      bytes += shown.map { row[$0].plain }.joined(separator: "\t").utf8
+      bytes +=
+        shown.map { index in
+          let text = row[index].plain
+          return presentation.isTerminal ? Quoting.printable(Array(text.utf8)) : text
+        }.joined(separator: "\t").utf8
       bytes.append(.newline)
     case .plain, .raw, .table, .auto:
       for (position, index) in shown.enumerated() {
@@ -91,6 +96,11 @@ package struct RowWriter: Sendable {
       }
       if !presentation.endsWithNUL { bytes.append(.newline) }
     }
+  }
+
+  /// At a terminal a file's form gives way to what the terminal could obey.
+  private static func visible(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    Array(Quoting.printable(Array(bytes)).utf8)
   }
 
   private func object(_ row: [Cell]) -> JSON {

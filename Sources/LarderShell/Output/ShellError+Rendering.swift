@@ -2,7 +2,9 @@ extension ShellError {
   /// For a person who sees the line just typed, `promptWidth` columns from the left edge: carets
   /// under the words, then the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
-    caret(promptWidth: promptWidth, columns: columns) + "error: \(message)\n" + hintLine
+    // Only what was typed stands above; a line of a file is named.
+    guard place?.source == .prompt else { return scripted }
+    return caret(promptWidth: promptWidth, columns: columns) + "error: \(message)\n" + hintLine
   }
 
   /// For a script: where, what, what to do.

@@ -41,6 +41,20 @@ struct LimitReport {
       notes: evicted.entries == 0 ? [] : ["evicted \(evicted.words)"])
   }
 
+  static let titles = [
+    "namespace", "limit", "used", "allowed", "when full", "declared", "override",
+  ]
+
+  /// The rows as a person reads them, without bars.
+  func texts(for presentation: Presentation) -> [[String]] {
+    rows.filter { !isWhole || $0.isTelling }.map { row in
+      [
+        .text(row.namespace), .text(row.limit), row.used, row.allowed,
+        row.whenFull.map { .text($0) } ?? .null, row.declared, row.override,
+      ].map { (cell: Cell) in cell.shown(presentation) }
+    }
+  }
+
   private static let columns = [
     Column("namespace"), Column("limit"), Column("used"), Column("allowed"),
     Column("share", in: [.table, .data]), Column("bar", title: "", in: .table),

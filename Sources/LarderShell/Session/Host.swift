@@ -63,6 +63,8 @@ package struct Host {
   /// Waits; false if it was interrupted.
   package var pause: (Duration) throws -> Bool = { _ in false }
 
+  /// What was typed at the prompt, the oldest first.
+  package var history: () throws -> [String] = { [] }
   /// Opens a file; throws a `FileProblem`.
   package let read: (_ path: String) throws -> Reader
   /// Makes a file; one that is there is replaced if that is wanted, else it is a problem.

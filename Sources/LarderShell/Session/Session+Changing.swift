@@ -110,10 +110,11 @@ extension Session {
   }
 
   /// Hands out what is made of the entries of a selection and their values, some at a time and never
-  /// more than a few megabytes of values; nothing of the store is held while `body` works.
+  /// more than a few megabytes of values; nothing of the store is held while `body` works and says
+  /// whether to go on.
   func forEachValue<Item>(
     of selection: Selection, in namespaces: [Namespace],
-    read: (Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Void
+    read: (Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
   ) throws {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(
@@ -127,9 +128,8 @@ extension Session {
         room -= entry.stored
         return items.count < min(left, Self.changesPerBatch) && room > 0
       }
-      if items.isEmpty { return }
+      guard !items.isEmpty, try body(items) else { return }
       left -= items.count
-      try body(items)
     }
   }
 

@@ -16,6 +16,7 @@ extension Session {
     switch limit {
     case .count(let count): count
     case .all: nil
+    case nil where isForPerson && settings.rowLimit != nil: settings.rowLimit
     case nil: isForPerson ? min(Self.page, max((host.window()?.rows ?? Self.page) - 3, 5)) : nil
     }
   }

@@ -10,6 +10,12 @@ extension Session {
     return try choice.resolved(current: current, existing: existing).map(store.namespace)
   }
 
+  /// The same for a look at the whole: without a name and without one in use it is all of them.
+  func namespacesOrAll(_ selection: Selection) throws -> [Namespace] {
+    try namespaces(
+      selection.namespaces == .unnamed && current == nil ? .all : selection.namespaces)
+  }
+
   func namespace(_ choice: NamespaceChoice) throws -> Namespace {
     try namespaces(choice)[0]
   }

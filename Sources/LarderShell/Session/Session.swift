@@ -14,6 +14,10 @@ package final class Session {
   /// The list that `more` goes on with.
   var listing: Listing?
   var separator = Separator.none
+  /// What `diff` compares with, by name.
+  var marks: [[UInt8]: Marked] = [:]
+  /// How many files run within each other.
+  var sourceDepth = 0
 
   /// - Parameter clock: The store's own.
   package init(

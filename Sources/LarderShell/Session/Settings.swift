@@ -14,7 +14,17 @@ package struct Settings {
   package var isQuiet = false
   /// Answers longer than the screen go through a pager.
   package var usesPager = true
-  package var zone = Zone.utc
+  /// Each command says how long it took.
+  package var showsTiming = false
+  /// What may come next is shown while a person types.
+  package var showsHints = true
+  /// How many rows a list shows at once; nil is what fits.
+  package var rowLimit: Int?
+  /// Times are read and shown in UTC, whatever the zone here.
+  package var isUTC = false
+  /// The zone here.
+  package var localZone = Zone.utc
+  package var zone: Zone { isUTC ? .utc : localZone }
 
   package init() {}
 }

@@ -1,0 +1,118 @@
+/// A change as the ring holds it: words, sealed with their place, so that what was half written or written over since is
+/// told from what is whole.
+///
+/// Word 0 has the kind, the reason, the lengths of name and key, and flags; word 1 the commit; 2 the namespace's id and
+/// the process; 3 and 4 the sizes before and after; 5 the time. Then come the bytes of the name and the key.
+struct ChangeRecord {
+  enum Kind: UInt8 {
+    case set = 1
+    case touched, removed, cleared, renamed
+  }
+
+  private enum Flag {
+    static let keyIsCut: UInt64 = 1 << 32
+    static let hasBefore: UInt64 = 1 << 33
+    static let hasAfter: UInt64 = 1 << 34
+  }
+
+  static let fixedCount = 6
+  /// Words of a slot: the seal and the record.
+  static let slotCount = 32
+  /// A name has at most 100 bytes; so has the new name that a renaming has in the place of a key.
+  private static let longestText = 8 * (slotCount - 1 - fixedCount)
+
+  private(set) var words: [UInt64]
+
+  /// - Parameter key: the first of its bytes; the new name of a renamed namespace.
+  init(
+    _ kind: Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8], key: [UInt8] = [],
+    isKeyCut: Bool = false, before: Int? = nil, after: Int? = nil, time: Timestamp,
+    transaction: UInt64, process: Int32
+  ) {
+    let text = name + key
+    precondition(text.count <= Self.longestText && name.count < 256 && key.count < 256)
+    var head = UInt64(kind.rawValue) | UInt64(reason?.rawValue ?? 0) << 8
+    head |= UInt64(name.count) << 16 | UInt64(key.count) << 24
+    if isKeyCut { head |= Flag.keyIsCut }
+    if before != nil { head |= Flag.hasBefore }
+    if after != nil { head |= Flag.hasAfter }
+    words = [
+      head, transaction, UInt64(id.rawValue) << 32 | UInt64(UInt32(bitPattern: process)),
+      UInt64(before ?? 0), UInt64(after ?? 0), UInt64(bitPattern: time.milliseconds),
+    ]
+    for start in stride(from: 0, to: text.count, by: 8) {
+      var word: UInt64 = 0
+      for (place, byte) in text[start..<min(start + 8, text.count)].enumerated() {
+        word |= UInt64(byte) << UInt64(8 * place)
+      }
+      words.append(word)
+    }
+  }
+
+  /// How many words a record with that first one has; nil if there is no such record.
+  static func count(head: UInt64) -> Int? {
+    let bytes = Int(head >> 16 & 0xFF) + Int(head >> 24 & 0xFF)
+    return bytes <= longestText ? fixedCount + (bytes + 7) / 8 : nil
+  }
+
+  /// The words of a slot; nil unless they are what was sealed there.
+  init?(_ words: [UInt64], sealed seal: UInt64, at place: UInt64) {
+    guard let head = words.first, Self.count(head: head) == words.count else { return nil }
+    self.words = words
+    guard self.seal(at: place) == seal, kind != nil else { return nil }
+  }
+
+  func seal(at place: UInt64) -> UInt64 {
+    var state = place ^ 0xA076_1D64_78BD_642F
+    for word in words {
+      let mixed = Checksum.mix(state ^ 0xE703_7ED1_A0B4_28DB, word ^ 0x8EBC_6AF0_9C88_C6E3)
+      state = mixed ^ (state << 23 | state >> 41)
+    }
+    return state
+  }
+
+  private var kind: Kind? { Kind(rawValue: UInt8(truncatingIfNeeded: words[0])) }
+  private var nameCount: Int { Int(words[0] >> 16 & 0xFF) }
+  private var keyCount: Int { Int(words[0] >> 24 & 0xFF) }
+
+  private func byte(_ index: Int) -> UInt8 {
+    UInt8(truncatingIfNeeded: words[Self.fixedCount + index / 8] >> UInt64(8 * (index % 8)))
+  }
+
+  private var name: [UInt8] { (0..<nameCount).map(byte) }
+  private var key: [UInt8] { (nameCount..<nameCount + keyCount).map(byte) }
+
+  /// Whether the change is of that namespace, or gave one that name.
+  func concerns(_ namespace: [UInt8]) -> Bool {
+    name == namespace || kind == .renamed && key == namespace
+  }
+
+  var change: Change {
+    var change = Change(publicKind)
+    change.namespace = String(decoding: name, as: UTF8.self)
+    switch kind {
+    case .set, .touched, .removed:
+      change.key = Key(key)
+      change.isKeyCut = words[0] & Flag.keyIsCut != 0
+    case .cleared, .renamed, nil: break
+    }
+    if words[0] & Flag.hasBefore != 0 { change.sizeBefore = Int(clamping: words[3]) }
+    if words[0] & Flag.hasAfter != 0 { change.sizeAfter = Int(clamping: words[4]) }
+    change.time = Timestamp(milliseconds: Int64(bitPattern: words[5]))
+    change.transaction = words[1]
+    change.process = Int(Int32(truncatingIfNeeded: words[2]))
+    return change
+  }
+
+  private var publicKind: Change.Kind {
+    switch kind {
+    case .set: .set
+    case .touched: .touched
+    case .cleared: .cleared
+    case .renamed: .renamed(to: String(decoding: key, as: UTF8.self))
+    case .removed, nil:
+      // A reason this build does not know is one of a later build's.
+      .removed(RemovalReason(rawValue: Int(words[0] >> 8 & 0xFF)) ?? .removed)
+    }
+  }
+}

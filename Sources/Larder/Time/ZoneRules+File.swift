@@ -1,0 +1,121 @@
+extension ZoneRules {
+  /// Why the contents of a time zone file cannot be used.
+  struct Flaw: Error, Hashable {
+    let reason: String
+
+    static let short = Flaw(reason: "it ends too early")
+  }
+
+  /// Reads a file as RFC 9636 describes it: `TZif`, version 1 to 4.
+  init(file bytes: [UInt8]) throws(Flaw) {
+    var file = BigEndianReader(bytes)
+    let first = try Head(&file)
+    guard first.version >= UInt8(ascii: "2") else {
+      self = try Self.table(first, timeWidth: 4, &file, footer: false)
+      return
+    }
+    // The same again with times of 64 bits follows, and the first is for those who cannot read them.
+    try file.skip(first.count(timeWidth: 4))
+    self = try Self.table(try Head(&file), timeWidth: 8, &file, footer: true)
+  }
+
+  /// How many there are of everything.
+  private struct Head {
+    let version: UInt8
+    let universal, standard, leaps, times, types, letters: Int
+
+    init(_ file: inout BigEndianReader) throws(Flaw) {
+      guard try file.bytes(4).elementsEqual("TZif".utf8) else {
+        throw Flaw(reason: "it does not begin with TZif")
+      }
+      version = try file.bytes(1).first!
+      try file.skip(15)
+      universal = Int(try file.number(4) & 0xFFFF_FFFF)
+      standard = Int(try file.number(4) & 0xFFFF_FFFF)
+      leaps = Int(try file.number(4) & 0xFFFF_FFFF)
+      times = Int(try file.number(4) & 0xFFFF_FFFF)
+      types = Int(try file.number(4) & 0xFFFF_FFFF)
+      letters = Int(try file.number(4) & 0xFFFF_FFFF)
+    }
+
+    /// Bytes of what follows.
+    func count(timeWidth: Int) -> Int {
+      times * (timeWidth + 1) + types * 6 + letters + leaps * (timeWidth + 4) + standard + universal
+    }
+  }
+
+  private static func table(
+    _ head: Head, timeWidth: Int, _ file: inout BigEndianReader, footer: Bool
+  ) throws(Flaw) -> ZoneRules {
+    // Before anything is set aside for them.
+    guard head.count(timeWidth: timeWidth) <= file.left else { throw .short }
+    guard head.leaps == 0 else { throw Flaw(reason: "it counts leap seconds") }
+    guard (1...256).contains(head.types) else {
+      throw Flaw(reason: "it has \(head.types) kinds of time")
+    }
+    var changes: [Int64] = []
+    for _ in 0..<head.times {
+      let moment = try file.number(timeWidth)
+      guard changes.last.map({ $0 < moment }) ?? true else {
+        throw Flaw(reason: "its times are not in order")
+      }
+      changes.append(moment)
+    }
+    let kinds = try file.bytes(head.times)
+    var known: [Int64] = []
+    for _ in 0..<head.types {
+      let offset = try file.number(4)
+      guard possibleOffsets.contains(offset) else {
+        throw Flaw(reason: "\(offset) seconds are no offset")
+      }
+      known.append(offset)
+      try file.skip(2)
+    }
+    // The first kind is that of the time before all changes.
+    var offsets = [known[0]]
+    for kind in kinds {
+      guard known.indices.contains(Int(kind)) else { throw Flaw(reason: "it has no kind \(kind)") }
+      offsets.append(known[Int(kind)])
+    }
+    try file.skip(head.letters + head.standard + head.universal)
+    return ZoneRules(
+      changes: changes, offsets: offsets, later: footer ? try Self.footer(&file) : nil)
+  }
+
+  /// The last line of the file; empty where nobody knows a rule.
+  private static func footer(_ file: inout BigEndianReader) throws(Flaw) -> YearlyChanges? {
+    let newline = UInt8(ascii: "\n")
+    guard try file.bytes(1).first == newline else { throw Flaw(reason: "it has no last line") }
+    let line = file.rest.prefix { $0 != newline }
+    guard line.count < file.left else { throw .short }
+    if line.isEmpty { return nil }
+    guard let changes = YearlyChanges(line) else {
+      throw Flaw(reason: "its rule \(String(decoding: line, as: UTF8.self)) cannot be read")
+    }
+    return changes
+  }
+}
+
+/// Bytes read from the front; numbers are big-endian and have a sign.
+private struct BigEndianReader {
+  private(set) var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  var left: Int { rest.count }
+
+  mutating func bytes(_ count: Int) throws(ZoneRules.Flaw) -> ArraySlice<UInt8> {
+    guard count <= rest.count else { throw .short }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+
+  mutating func skip(_ count: Int) throws(ZoneRules.Flaw) { _ = try bytes(count) }
+
+  mutating func number(_ width: Int) throws(ZoneRules.Flaw) -> Int64 {
+    let bytes = try bytes(width)
+    var number: Int64 = bytes.first! < 0x80 ? 0 : -1
+    for byte in bytes { number = number << 8 | Int64(byte) }
+    return number
+  }
+}

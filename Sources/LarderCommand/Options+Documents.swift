@@ -1,0 +1,31 @@
+import ArgumentParser
+import LarderShell
+
+extension Options {
+  /// What is printed instead of running: the manual page, or completions for a shell; nil if nothing
+  /// of it was asked for.
+  var document: String? {
+    get throws(ShellError) {
+      if man {
+        return ManualPage(
+          .standard, version: LarderCommand.version, options: Self.optionsHelp
+        ).text
+      }
+      guard let name = completions else { return nil }
+      let shells = CompletionShell.allCases.map(\.rawValue)
+      guard let shell = CompletionShell(rawValue: name.lowercased()) else {
+        throw ShellError(
+          .usage, "there are no completions for \(Array(name.utf8))",
+          hint: "say one of \(shells.joined(separator: ", "))")
+      }
+      return Self.completionScript(for: shell) + "\n"
+    }
+  }
+
+  /// The lines of `--help` that list the options.
+  private static var optionsHelp: String {
+    let lines = helpMessage(columns: 78).split(separator: "\n", omittingEmptySubsequences: false)
+    let start = lines.firstIndex { $0.hasPrefix("OPTIONS") }.map { $0 + 1 } ?? lines.startIndex
+    return lines[start...].joined(separator: "\n")
+  }
+}

@@ -1,0 +1,25 @@
+/// Numbers as rows with a bar each, as wide as the terminal.
+struct BarChart {
+  private let rows: [(label: String, count: Int)]
+
+  init(_ rows: [(label: String, count: Int)]) { self.rows = rows }
+
+  func bytes(for presentation: Presentation) -> [UInt8] {
+    let dash = presentation.hasUnicode ? "\u{2013}" : "-"
+    let labels = rows.map { SafeText($0.label.replacing("\u{2013}", with: dash)).description }
+    let counts = rows.map { Wording.count($0.count) }
+    let labelWidth = labels.map { DisplayWidth.of($0) }.max() ?? 0
+    let countWidth = counts.map(\.count).max() ?? 0
+    let width = max((presentation.width ?? 80) - labelWidth - countWidth - 4, 8)
+    let most = max(rows.map(\.count).max() ?? 0, 1)
+    var text = ""
+    for (index, row) in rows.enumerated() {
+      let bar = Bar.text(
+        Double(row.count) / Double(most), width: width, hasUnicode: presentation.hasUnicode)
+      let space = String(repeating: " ", count: countWidth - counts[index].count)
+      text += Help.pad(labels[index], to: labelWidth) + "  " + space + counts[index]
+      text += (bar.isEmpty ? "" : " \(bar)") + "\n"
+    }
+    return Array(text.utf8)
+  }
+}

@@ -1,0 +1,171 @@
+import Larder
+
+/// How a measure of entries is spread over bins whose bounds are round numbers.
+struct Histogram {
+  enum Measure: String, CaseIterable {
+    case sizes, expiry, age, idle
+
+    /// Bytes or milliseconds; nil for what never ends.
+    func value(of entry: Entry, now: Timestamp) -> Int64? {
+      switch self {
+      case .sizes: Int64(entry.size)
+      case .expiry: entry.expires.map { max($0.since(now), 0) }
+      case .age, .idle: max(now.since(entry.written), 0)
+      }
+    }
+
+    var isSize: Bool { self == .sizes }
+
+    func words(_ value: Int64) -> String {
+      isSize ? Wording.size(Int(clamping: value)) : value == 0 ? "0" : Wording.span(value)
+    }
+  }
+
+  private let measure: Measure
+  /// Where each bin begins, and where the last ends.
+  private let bounds: [Int64]
+  private var tallies: [Tally]
+  /// What has no value: entries that never end.
+  private var never = Tally()
+
+  init(_ measure: Measure, over range: ClosedRange<Int64>?, bins: Int, isLogarithmic: Bool) {
+    self.measure = measure
+    bounds =
+      range.map { range in
+        isLogarithmic
+          ? Self.growing(range, bins, measure.isSize) : Self.even(range, bins, measure.isSize)
+      } ?? [0, 1]
+    tallies = Array(repeating: Tally(), count: bounds.count - 1)
+  }
+
+  var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
+
+  /// An entry that was written since the bounds were found belongs to the nearest bin.
+  mutating func add(_ entry: Entry, now: Timestamp) {
+    guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
+    // The last bound that is not beyond the value.
+    var low = 0
+    var high = tallies.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if bounds[middle] <= value { low = middle } else { high = middle }
+    }
+    tallies[low].add(entry)
+  }
+
+  /// Leaves out empty bins at the ends, of which round bounds make some.
+  mutating func trim() {
+    guard let first = tallies.firstIndex(where: { $0.entries > 0 }),
+      let last = tallies.lastIndex(where: { $0.entries > 0 })
+    else {
+      self = Histogram(measure, [0], [], never)
+      return
+    }
+    self = Histogram(measure, Array(bounds[first...last + 1]), Array(tallies[first...last]), never)
+  }
+
+  private init(_ measure: Measure, _ bounds: [Int64], _ tallies: [Tally], _ never: Tally) {
+    self.measure = measure
+    self.bounds = bounds
+    self.tallies = tallies
+    self.never = never
+  }
+
+  // MARK: Bounds
+
+  private static func even(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
+    let span = range.upperBound - range.lowerBound
+    var width = roundStep(max(span / Int64(bins), 1), isSize)
+    while (range.upperBound / width - range.lowerBound / width) + 1 > Int64(bins), bins > 1 {
+      width = roundStep(width + 1, isSize)
+    }
+    let start = bins == 1 ? range.lowerBound : range.lowerBound / width * width
+    let count = bins == 1 ? 1 : Int(range.upperBound / width - range.lowerBound / width) + 1
+    guard bins > 1 else { return [start, range.upperBound + 1] }
+    return (0...count).map { start.saturating(plus: Int64($0), times: width) }
+  }
+
+  /// Bounds that double, or grow faster where that takes too many.
+  private static func growing(
+    _ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool
+  ) -> [Int64] {
+    for factor: Int64 in [2, 4, 10, 100, 1000, 1_000_000] {
+      var bounds: [Int64] = [0]
+      var next: Int64 = isSize ? 1 : 1000
+      while bounds.last! <= range.upperBound {
+        bounds.append(next)
+        next = next.multipliedReportingOverflow(by: factor).overflow ? .max : next * factor
+        if bounds.last == .max { break }
+      }
+      let first = (bounds.lastIndex { $0 <= range.lowerBound } ?? 0)
+      let used = Array(bounds[first...])
+      if used.count - 1 <= bins { return used }
+    }
+    return [range.lowerBound, range.upperBound == .max ? .max : range.upperBound + 1]
+  }
+
+  /// The smallest round step that is not below `least`.
+  private static func roundStep(_ least: Int64, _ isSize: Bool) -> Int64 {
+    if !isSize {
+      let seconds: [Int64] = [
+        1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200,
+        86_400, 172_800, 604_800, 1_209_600, 2_592_000, 7_776_000, 31_536_000,
+      ]
+      if let step = seconds.first(where: { $0 * 1000 >= least }) { return step * 1000 }
+    }
+    var power: Int64 = 1
+    while true {
+      for digit: Int64 in [1, 2, 5] {
+        let (step, overflow) = power.multipliedReportingOverflow(by: digit)
+        if overflow { return .max }
+        if step >= least { return step }
+      }
+      let (next, overflow) = power.multipliedReportingOverflow(by: 10)
+      if overflow { return .max }
+      power = next
+    }
+  }
+
+  // MARK: The answer
+
+  /// A row for each bin, and one for what has no value.
+  var rows: [(label: String, count: Int)] {
+    var rows = tallies.indices.map { index in
+      (
+        label: "\(measure.words(bounds[index])) \u{2013} \(measure.words(bounds[index + 1]))",
+        count: tallies[index].entries
+      )
+    }
+    if never.entries > 0 { rows.append(("never", never.entries)) }
+    return rows
+  }
+
+  func bytes(for presentation: Presentation) -> [UInt8] {
+    guard presentation.mode != .table else {
+      return BarChart(rows).bytes(for: presentation)
+    }
+    var rows = tallies.indices.map { index -> [Cell] in
+      [
+        cell(bounds[index]), cell(bounds[index + 1]), .number(tallies[index].entries),
+        .size(tallies[index].bytes),
+      ]
+    }
+    if never.entries > 0 {
+      rows.append([.null, .null, .number(never.entries), .size(never.bytes)])
+    }
+    return presentation.bytes(
+      of: Reply(.rows(["from", "to", "entries", "bytes"].map { Column($0) }, rows)))
+  }
+
+  private func cell(_ bound: Int64) -> Cell {
+    measure.isSize ? .size(Int(clamping: bound)) : .span(bound)
+  }
+}
+
+extension Int64 {
+  fileprivate func saturating(plus count: Int64, times width: Int64) -> Int64 {
+    let (product, overflow) = count.multipliedReportingOverflow(by: width)
+    let (sum, carried) = addingReportingOverflow(product)
+    return overflow || carried ? .max : sum
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct ReportTests {
+  private let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+
+  /// The page that `report` writes.
+  private func page(of shell: Shell, _ words: String = "") throws -> String {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try shell("report \(path) \(words)")
+    return try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  /// Reads a page by the plainest rules of XML: tags close in the order in which they were opened.
+  private func isWellFormed(_ page: String) -> Bool {
+    var open: [Substring] = []
+    let body = page.replacingOccurrences(of: "<!DOCTYPE html>", with: "")
+    for part in body.split(separator: "<").dropFirst(body.hasPrefix("<") ? 0 : 1) {
+      guard let end = part.firstIndex(of: ">") else { return false }
+      let tag = part[..<end]
+      let name = tag.drop { $0 == "/" }.prefix { $0.isLetter || $0.isNumber }
+      if tag.hasPrefix("/") {
+        guard open.popLast() == name else { return false }
+      } else if !tag.hasSuffix("/"), name != "meta" {
+        open.append(name)
+      }
+    }
+    return open.isEmpty
+  }
+
+  @Test func `the page is whole, has no script and asks no network`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    let page = try page(of: shell)
+    #expect(isWellFormed(page))
+    for word in ["<script", "http:", "https:", "url(", "onload"] { #expect(!page.contains(word)) }
+    for title in [
+      "Space by namespace", "When entries end", "How old entries are", "How large values are",
+      "Reads that found a value", "The largest entries", "Limits",
+    ] {
+      #expect(page.contains("<h2>\(title)</h2>"))
+    }
+    #expect(page.contains("prefers-color-scheme: dark"))
+    #expect(page.contains(">1.5 kB, ") == false && page.contains("3 kB, 3 entries"))
+    #expect(isWellFormed(try self.page(of: shell, "@thumbs")))
+    #expect(isWellFormed(try self.page(of: try Shell())))
+  }
+
+  @Test func `no key or namespace can act in a page`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let shell = try Shell()
+    for name in ["<b>", "a&\"'>", "x"] {
+      for _ in 0..<30 {
+        let key = random.awkwardBytes(upTo: 200) + Array("<script>&'\">".utf8)
+        try shell.store.namespace(name).set(random.awkwardBytes(upTo: 50), for: key)
+      }
+    }
+    let page = try page(of: shell)
+    #expect(isWellFormed(page), "seed \(seed)")
+    #expect(!page.contains("<script>") && !page.contains("<b>"))
+    let isSafe = page.split(separator: "\n").allSatisfy { String($0).isSafe }
+    #expect(isSafe, "seed \(seed)")
+  }
+}
+
+@Suite struct ManualPageTests {
+  private let page = ManualPage(.standard, version: "1.0", options: "  -e, --eval\n.x").text
+
+  @Test func `every command, option and topic is in it`() {
+    for command in CommandTable.standard.commands {
+      #expect(page.contains(".B \(ManualPage.escaped(command.usage))\n"))
+      for option in command.ownOptions {
+        #expect(page.contains(".B \(ManualPage.escaped(option.usage))\n"))
+      }
+    }
+    for topic in HelpTopic.allCases {
+      #expect(page.contains(".SH \(topic.rawValue.uppercased())\n"))
+    }
+  }
+
+  @Test func `no text is taken for a request of the formatter`() {
+    let requests = [".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".RS", ".RE", ".nf", ".fi"]
+    for line in page.split(separator: "\n") {
+      #expect(line.utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "\(line)")
+      #expect(!line.hasPrefix("'"))
+      guard line.hasPrefix(".") else { continue }
+      #expect(requests.contains(String(line.prefix { $0 != " " })), "\(line)")
+    }
+    #expect(page.contains("\n\\&.x\n"))
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Larder
+
+@Suite struct ChangeProcessTests {
+  /// The machine's clock, and what a test adds to it.
+  private final class Machine: Sendable {
+    private let added = Atomic<Int64>(0)
+    func advance(_ milliseconds: Int64) {
+      added.add(milliseconds, ordering: .sequentiallyConsistent)
+    }
+    var options: Store.Options {
+      var options = Store.Options()
+      options.machineClock = { [self] in
+        SystemClock().monotonic.milliseconds + added.load(ordering: .sequentiallyConsistent)
+      }
+      return options
+    }
+  }
+
+  private func isPublished(_ store: Store) throws -> Bool {
+    try store.write { batch in batch.notes != nil }
+  }
+
+  @Test func `a replay of what two processes do is the store`() async throws {
+    let directory = try Scratch()
+    let seed = setting("LARDER_SEED", otherwise: 1)
+    var dice = Dice(seed: seed)
+    let store = try Store(at: directory.path + "/s")
+    let peer = try OtherProcess("commands", store.path)
+    #expect(peer.line() == "open")
+    var watch = store.changes().makeAsyncIterator()
+    var replay = Replay()
+    for _ in 0..<5 {
+      for _ in 0..<30 {
+        let name = dice.chance(50) ? "a" : "b"
+        let key = "\(dice.roll(0..<8))"
+        let notes = store.namespace(name)
+        switch dice.roll(0..<9) {
+        case 0..<2: try await notes.set([UInt8](repeating: 1, count: dice.roll(0..<99)), for: key)
+        case 2..<4: #expect(try peer.ask("set \(name) \(key) \(dice.roll(0..<99))") == "done")
+        case 4: try await notes.remove(key)
+        case 5: #expect(try peer.ask("remove \(name) \(key)") == "done")
+        case 6: #expect(try peer.ask("touch \(name) \(key)") == "done")
+        case 7 where dice.chance(20): #expect(try peer.ask("clear \(name)") == "done")
+        default: if dice.chance(20) { try notes.clear() }
+        }
+      }
+      for change in try await watch.rest(of: store) { replay.apply(change, "seed \(seed)") }
+      try replay.compare(store, "seed \(seed)")
+    }
+    #expect(replay.missed == 0 && replay.count > 50)
+    // What another process does arrives without a write here.
+    #expect(try peer.ask("set a last 7") == "done")
+    let last = try #require(await watch.next())
+    #expect(
+      last.key == Key("last") && last.process != Int(ProcessInfo.processInfo.processIdentifier))
+    try store.close()
+  }
+
+  @Test func `a process that is killed while it publishes leaves nothing out and nothing wrong`()
+    async throws
+  {
+    let directory = try Scratch()
+    var dice = Dice(seed: setting("LARDER_SEED", otherwise: 3))
+    let store = try Store(at: directory.path + "/s")
+    var watch = store.changes().makeAsyncIterator()
+    var replay = Replay()
+    for round in 0..<6 {
+      let peer = try OtherProcess("churn", store.path)
+      #expect(peer.line() == "open" && peer.line() == "busy")
+      for _ in 0..<dice.roll(0..<200) { _ = try store.statistics() }
+      peer.kill()
+      for change in try await watch.rest(of: store) { replay.apply(change, "round \(round)") }
+      try replay.compare(store, "round \(round)")
+    }
+    #expect(replay.missed == 0 && replay.count > 1000)
+    #expect(try store.verify().faults == [])
+    try store.close()
+  }
+
+  @Test func `the watch of a process that was killed ends by time`() throws {
+    try withDirectory { path in
+      let machine = Machine()
+      let store = try Store(at: path + "/s", options: machine.options)
+      #expect(try !isPublished(store))
+      let first = try OtherProcess("watch", store.path)
+      #expect(first.line() == "watching")
+      let second = try OtherProcess("watch", store.path)
+      #expect(second.line() == "watching")
+      #expect(try isPublished(store))
+      try second.endInput()
+      #expect(second.line() == "closed")
+      #expect(try isPublished(store))
+      first.kill()
+      #expect(try isPublished(store))
+      machine.advance(Int64(ChangeLease.length) + 1)
+      #expect(try !isPublished(store))
+      #expect(store.core.changes.ring.watchedUntil == 0)
+      // Its word among the leases is free again, and a lease from before a boot is none.
+      let watch = store.changes()
+      #expect(store.core.changes.ring.lease(0) > 0 && store.core.changes.ring.lease(1) == 0)
+      withExtendedLifetime(watch) {}
+      machine.advance(-3_600_000)
+      #expect(try !isPublished(store))
+      try store.close()
+    }
+  }
+
+  @Test func `a watcher whose lease had ended learns that it may have missed something`()
+    async throws
+  {
+    let machine = Machine()
+    let directory = try Scratch()
+    let store = try Store(at: directory.path + "/s", options: machine.options)
+    var watch = store.changes().makeAsyncIterator()
+    var kinds: Set<Change.Kind> = []
+    for round in 0..<50 where !kinds.contains(.missed(nil)) {
+      machine.advance(Int64(ChangeLease.length) + 1)
+      // Unless the lease was renewed just between, this is not published.
+      try await store.namespace("notes").set("v", for: round)
+      kinds.insert(try #require(await watch.next()).kind)
+    }
+    #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
+    try await store.namespace("notes").remove(0)
+    #expect(await watch.next()?.kind == .removed(.removed))
+    // Time alone is no loss.
+    let feed = store.core.changes
+    #expect(feed.pulse(after: feed.ring.mark) != nil)
+    machine.advance(Int64(ChangeLease.length) + 1)
+    while try !isPublished(store) { await Task.yield() }
+    try await store.namespace("notes").set("v", for: 0)
+    #expect(await watch.next()?.kind == .set)
+    try store.close()
+  }
+}
+
+/// A directory that goes with the last reference.
+final class Scratch {
+  let path =
+    URL(fileURLWithPath: NSTemporaryDirectory()).path + "/larder-tests-" + UUID().uuidString
+
+  init() throws {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      Issue.record(error)
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct ChangeRingTests {
+  /// Commits one change as a process does that is killed before it publishes it.
+  private func setAndDie(_ key: String, in store: Store, commits: Bool) throws {
+    struct Killed: Error {}
+    do {
+      try store.core.environment.write { transaction in
+        let state = try transaction.state()
+        var batch = Batch(transaction, state: state, core: store.core)
+        do {
+          try batch.set("v", for: key, in: store.namespace("notes"))
+          try batch.finish()
+          batch.notes?.prepare()
+        } catch {
+          transaction = batch.release()
+          throw error
+        }
+        transaction = batch.release()
+        if !commits { throw Killed() }
+      }
+    } catch is Killed {}
+  }
+
+  @Test func `what was committed and not published is published by the next writer`() async throws {
+    let store = try Store.temporary()
+    var watch = store.changes().makeAsyncIterator()
+    try setAndDie("1", in: store, commits: true)
+    #expect(store.core.changes.ring.head == 0)
+    try setAndDie("2", in: store, commits: true)
+    #expect(store.core.changes.ring.head == 1)
+    // The next writer makes no change at all.
+    try store.write { _ in }
+    #expect(await watch.next()?.key == Key("1"))
+    #expect(await watch.next()?.key == Key("2"))
+    #expect(store.core.changes.ring.unpublished == nil)
+  }
+
+  @Test func `what was prepared and not committed is never shown`() async throws {
+    let store = try Store.temporary()
+    var watch = store.changes().makeAsyncIterator()
+    try setAndDie("1", in: store, commits: false)
+    #expect(store.core.changes.ring.unpublished != nil)
+    try store.write { _ in }
+    #expect(store.core.changes.ring.unpublished == nil && store.core.changes.ring.head == 0)
+    // The number of the transaction that was never committed is another's now.
+    try setAndDie("2", in: store, commits: false)
+    try setAndDie("3", in: store, commits: true)
+    try store.write { _ in }
+    #expect(await watch.next()?.key == Key("3"))
+  }
+
+  @Test func `a watch that begins during a write is told that something passed`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    // From now on writers look; but a watch that ends leaves them nothing to do.
+    _ = store.changes()
+    var changes: Changes?
+    let gaps = store.core.changes.ring.mark.gaps
+    try store.write { batch in
+      try batch.set("v", for: "k", in: notes)
+      changes = store.changes()
+      // What is read of the store now lacks what is about to be committed.
+      #expect(try notes.text("k") == nil)
+    }
+    var watch = try #require(changes).makeAsyncIterator()
+    #expect(store.core.changes.ring.mark.gaps == gaps + 1)
+    #expect(await watch.next()?.kind == .missed(nil))
+    try await notes.remove("k")
+    #expect(await watch.next()?.kind == .removed(.removed))
+    // A write without changes passes nobody.
+    changes = nil
+    try store.write { _ in changes = store.changes() }
+    #expect(store.core.changes.ring.mark.gaps == gaps + 1)
+  }
+
+  @Test func `if no writer comes, watchers publish what was committed`() async throws {
+    let machine = Steps()
+    var options = Store.Options()
+    options.machineClock = { machine.now }
+    let store = try Store.temporary(options: options)
+    var watch = store.changes().makeAsyncIterator()
+    try setAndDie("1", in: store, commits: true)
+    // Two renewals of the lease go by.
+    for _ in 0..<2 {
+      machine.advance(Int64(ChangeLease.renewal))
+      #expect(store.core.changes.pulse(after: ChangeRing.Mark(gaps: 0, head: 0)) != nil)
+    }
+    #expect(await watch.next()?.key == Key("1"))
+  }
+
+  @Test func `a slot that is not what was sealed is skipped, whatever is in it`() async throws {
+    for seed in 1...200 {
+      var dice = Dice(seed: seed)
+      let record = ChangeRecord(
+        .removed, reason: .evictedForBytes, id: NamespaceID(rawValue: 7), name: [1, 2],
+        key: (0..<dice.roll(0..<64)).map { UInt8($0) }, before: dice.roll(0..<1000),
+        time: Timestamp(milliseconds: 5), transaction: 9, process: 11)
+      let place = UInt64(dice.roll(0..<1_000_000))
+      let seal = record.seal(at: place)
+      #expect(ChangeRecord(record.words, sealed: seal, at: place)?.words == record.words)
+      #expect(ChangeRecord(record.words, sealed: seal, at: place + 65_536) == nil)
+      var words = record.words
+      words[dice.roll(0..<words.count)] ^= 1 << UInt64(dice.roll(0..<64))
+      #expect(ChangeRecord(words, sealed: seal, at: place) == nil, "seed \(seed)")
+      #expect(ChangeRecord(record.words.dropLast() + [], sealed: seal, at: place) == nil)
+      #expect(ChangeRecord([], sealed: 0, at: place) == nil)
+    }
+    let store = try Store.temporary()
+    var watch = store.changes().makeAsyncIterator()
+    for key in 0..<3 { try await store.namespace("notes").set("v", for: key) }
+    #expect(await watch.next()?.key == Key(0))
+    // A word of the second slot.
+    let words = store.core.changes.ring.words
+    let word = 512 + ChangeRecord.slotCount + 4
+    words.view.store(words.view.wide(word) ^ 1, wide: word)
+    #expect(await watch.next()?.kind == .missed(2))
+    try await store.namespace("notes").set("v", for: 9)
+    #expect(await watch.next()?.key == Key(9))
+  }
+
+  @Test func `a watcher that is overtaken while it reads sees nothing twice and nothing wrong`()
+    async throws
+  {
+    var options = Store.Options()
+    options.changeSlots = 64
+    let store = try Store.temporary(options: options)
+    let changes = store.changes()
+    let total = 6000
+    let watching = Task {
+      var (last, seen, missed) = (-1, 0, 0)
+      for await change in changes {
+        if case .missed(let count) = change.kind {
+          missed += count!
+          continue
+        }
+        let number = change.sizeAfter!
+        #expect(number > last && change.key == Key(number) && change.kind == .set)
+        (last, seen) = (number, seen + 1)
+        if number == total { break }
+      }
+      return (seen, missed)
+    }
+    var dice = Dice(seed: 5)
+    var next = 0
+    let value = [UInt8](repeating: 1, count: total)
+    while next < total {
+      let end = min(next + dice.roll(1..<40), total)
+      try store.write { batch in
+        for number in next..<end {
+          try batch.set(Array(value[..<number]), for: number, in: store.namespace("notes"))
+        }
+      }
+      next = end
+    }
+    // Whatever was missed, the last is not: there is always room for what comes after.
+    while try store.write({ batch in batch.notes != nil }) {
+      try await store.namespace("notes").set(value, for: total)
+      await Task.yield()
+    }
+    let (seen, missed) = await watching.value
+    #expect(seen + missed >= total + 1 && seen > 0)
+  }
+
+  private final class Steps: Sendable {
+    private let clock = ManualClock()
+    var now: Int64 { clock.monotonic.milliseconds + 1 }
+    func advance(_ milliseconds: Int64) { clock.advance(by: .milliseconds(milliseconds)) }
+  }
+}

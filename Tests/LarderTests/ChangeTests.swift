@@ -1,0 +1,252 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite struct ChangeTests {
+  @Test func `every kind of change is told with what it did`() async throws {
+    let clock = ManualClock()
+    let store = try Store.temporary(clock: clock)
+    let notes = store.namespace("notes")
+    try await notes.set("before", for: "old")
+    let changes = store.changes()
+    var watch = changes.makeAsyncIterator()
+    try await notes.set("v", for: "k", expires: .after(.seconds(5)))
+    try await notes.set("longer", for: "k", expires: .after(.seconds(5)))
+    try await notes.touch("k", expires: .after(.seconds(6)))
+    try await notes.remove("old")
+    clock.advance(by: .seconds(6))
+    try store.purge()
+    try await notes.set("w", for: "k")
+    try notes.clear()
+    try store.rename("notes", to: "renamed")
+    let seen = try await watch.rest(of: store)
+    #expect(
+      seen.map(\.kind) == [
+        .set, .set, .touched, .removed(.removed), .removed(.expired), .set, .cleared,
+        .renamed(to: "renamed"),
+      ])
+    #expect(
+      seen.map(\.key) == ["k", "k", "k", "old", "k", "k", nil, nil].map { $0.map { Key($0) } })
+    #expect(seen.map(\.sizeBefore) == [nil, 1, 6, 6, 6, nil, 1, nil])
+    #expect(seen.map(\.sizeAfter) == [1, 6, 6, nil, nil, 1, nil, nil])
+    #expect(seen.allSatisfy { $0.namespace == "notes" && !$0.isKeyCut })
+    #expect(seen.allSatisfy { $0.process == Int(ProcessInfo.processInfo.processIdentifier) })
+    #expect(seen.map(\.reason).compactMap { $0 } == [.removed, .expired])
+    #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.transaction! < $1.transaction! })
+    #expect(seen[3].time?.duration(to: seen[4].time!) == .seconds(6))
+  }
+
+  @Test func `nothing of a batch that failed is told`() async throws {
+    struct Stop: Error {}
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    var watch = store.changes().makeAsyncIterator()
+    try await notes.set("1", for: 1)
+    #expect(throws: Stop.self) {
+      try store.write { batch in
+        for key in 0..<50 { try batch.set("no", for: key, in: notes) }
+        throw Stop()
+      }
+    }
+    #expect(
+      failure {
+        try store.write { batch in
+          let large = [UInt8](repeating: 1, count: 40 << 20)
+          for key in 0..<2 { try batch.set(large, for: key, in: notes) }
+        }
+      } == .overLimit)
+    try store.write { batch in
+      try batch.set("2", for: 2, in: notes)
+      try batch.set("3", for: 3, in: notes)
+    }
+    let seen = try await watch.rest(of: store)
+    #expect(seen.map(\.kind) == [.set, .set, .set] && seen.map(\.sizeAfter) == [1, 1, 1])
+    #expect(seen[0].transaction! + 1 == seen[1].transaction)
+    #expect(seen[1].transaction == seen[2].transaction)
+  }
+
+  @Test func `a watcher of one namespace sees that one, whatever it is called and cleared`()
+    async throws
+  {
+    let store = try Store.temporary()
+    let (a, b) = (store.namespace("a"), store.namespace("b"))
+    var watch = a.changes().makeAsyncIterator()
+    try await b.set("v", for: 1)
+    try await a.set("v", for: 2)
+    try a.clear()
+    try await a.set("v", for: 3)
+    try store.rename("a", to: "c")
+    try await store.namespace("c").set("v", for: 4)
+    try store.rename("b", to: "a")
+    try await a.set("v", for: 5)
+    var kinds: [Change.Kind] = []
+    for _ in 0..<6 { kinds.append(try #require(await watch.next()).kind) }
+    #expect(kinds == [.set, .cleared, .set, .renamed(to: "c"), .renamed(to: "a"), .set])
+  }
+
+  @Test func `of a long key the beginning is told`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace(String(repeating: "n", count: Namespace.longestName))
+    var watch = store.changes().makeAsyncIterator()
+    for count in [1, 64, 65, 250, 251, 5000] {
+      let key = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+      try await notes.set("v", for: key)
+      try await notes.remove(key)
+      for _ in 0..<2 {
+        let change = try #require(await watch.next())
+        #expect(change.key?.bytes == Array(key.prefix(64)) && change.isKeyCut == (count > 64))
+        #expect(change.namespace == notes.name)
+      }
+    }
+  }
+
+  @Test func `writers publish while somebody watches, and no longer`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let feed = store.core.changes
+    func isPublished() throws -> Bool {
+      try store.write { batch in batch.notes != nil }
+    }
+    #expect(try !isPublished())
+    #expect(!FileManager.default.fileExists(atPath: store.path + "/changes"))
+    do {
+      let changes = store.changes()
+      #expect(try isPublished())
+      try await notes.set("v", for: "k")
+      for await change in changes {
+        #expect(change.kind == .set)
+        break
+      }
+      #expect(try !isPublished())
+    }
+    // A task that is cancelled while it waits.
+    let changes = store.changes()
+    let other = store.changes()
+    let task = Task { for await _ in changes {} }
+    task.cancel()
+    await task.value
+    #expect(try isPublished())
+    withExtendedLifetime(other) {}
+    _ = consume other
+    #expect(try !isPublished())
+    #expect(feed.ring.watchedUntil == 0)
+    // A sequence that nobody iterated.
+    _ = store.changes()
+    #expect(try !isPublished())
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `closing the store ends every watch`() async throws {
+    let store = try Store.temporary()
+    let watches = (0..<4).map { _ in store.changes() }
+    let tasks = watches.map { changes in
+      Task {
+        var count = 0
+        for await _ in changes { count += 1 }
+        return count
+      }
+    }
+    try await store.namespace("notes").set("v", for: "k")
+    try store.close()
+    for task in tasks { #expect(await task.value <= 1) }
+    var late = store.changes().makeAsyncIterator()
+    guard case .ended(let error) = await late.next()?.kind else {
+      Issue.record("a closed store is watched")
+      return
+    }
+    #expect(error.code == .closed)
+    #expect(await late.next() == nil)
+  }
+
+  @Test func `a handle that may only read watches once the store was watched`() async throws {
+    let store = try Store.temporary()
+    var options = Store.Options()
+    options.readOnly = true
+    let reader = try Store(at: store.path, options: options)
+    var watch = reader.changes().makeAsyncIterator()
+    guard case .ended(let error) = await watch.next()?.kind else {
+      Issue.record("a handle that may only read has written")
+      return
+    }
+    #expect(error.code == .readOnly)
+    _ = store.changes()
+    watch = reader.changes().makeAsyncIterator()
+    try await store.namespace("notes").set("v", for: "k")
+    #expect(await watch.next()?.kind == .set)
+  }
+
+  @Test func `a watcher that was overtaken is told once, and what follows is whole`() async throws {
+    var options = Store.Options()
+    options.changeSlots = 64
+    let store = try Store.temporary(options: options)
+    let notes = store.namespace("notes")
+    var watch = store.changes().makeAsyncIterator()
+    for key in 0..<64 { try await notes.set("v", for: key) }
+    for key in 0..<64 { #expect(await watch.next()?.key == Key(key)) }
+    for key in 0..<65 { try await notes.set("v", for: key) }
+    #expect(await watch.next()?.kind == .missed(65))
+    // One batch that is larger than the ring.
+    try store.write { batch in
+      for key in 0..<1000 { try batch.set("w", for: key, in: notes) }
+    }
+    #expect(await watch.next()?.kind == .missed(1000))
+    try await notes.remove(7)
+    #expect(await watch.next()?.kind == .removed(.removed))
+  }
+
+  @Test func `a replay of all changes is the store`() async throws {
+    let first = setting("LARDER_SEED", otherwise: 1)
+    for seed in first..<first + 4 {
+      let clock = ManualClock()
+      var options = Store.Options(clock: clock)
+      options.chunksAbove = 2000
+      let store = try Store.temporary(options: options)
+      var writer = try RandomWriter(store: store, clock: clock, seed: seed)
+      var watch = store.changes().makeAsyncIterator()
+      var replay = Replay()
+      for step in 0..<12 {
+        for _ in 0..<25 { try writer.step() }
+        for change in try await watch.rest(of: store) { replay.apply(change, "seed \(seed)") }
+        try replay.compare(store, "seed \(seed), step \(step)")
+      }
+      #expect(replay.missed == 0 && replay.count > 200)
+      #expect(try store.verify().faults == [])
+    }
+  }
+
+  @Test func `several watchers see the same, whoever writes at the same time`() async throws {
+    let store = try Store.temporary()
+    let watches = (0..<3).map { _ in store.changes() }
+    let tasks = watches.map { changes in
+      Task {
+        var seen: [Change] = []
+        for await change in changes {
+          seen.append(change)
+          if change.namespace == "end" { break }
+        }
+        return seen
+      }
+    }
+    try inThreads(3) { thread in
+      let notes = store.namespace("notes-\(thread)")
+      for key in 0..<200 { try notes.set("\(key)", for: key) }
+    }
+    try await store.namespace("end").set("", for: "end")
+    let seen = await tasks[0].value
+    #expect(seen.count == 601)
+    for thread in 0..<3 {
+      let keys = seen.filter { $0.namespace == "notes-\(thread)" }.map(\.key)
+      #expect(keys == (0..<200).map { Key($0) })
+    }
+    for task in tasks { #expect(await task.value == seen) }
+  }
+}
+
+extension Key {
+  init(_ number: Int) {
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: number ^ Int.min)
+    self.init(bytes)
+  }
+}

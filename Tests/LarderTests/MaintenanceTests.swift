@@ -1,0 +1,224 @@
+import Foundation
+import LMDB
+import Synchronization
+import Testing
+
+@testable import Larder
+
+@Suite struct MaintenanceTests {
+  /// What runs were told of, and when.
+  private final class Log: Sendable {
+    let clock: ManualClock
+    private let seen = Mutex<[Duration]>([])
+    private let reports: AsyncStream<Maintenance.Report>
+    private let report: AsyncStream<Maintenance.Report>.Continuation
+    let errors = Mutex<[LarderError]>([])
+    let failed: AsyncStream<Void>
+    private let fail: AsyncStream<Void>.Continuation
+
+    init(_ clock: ManualClock) {
+      self.clock = clock
+      (reports, report) = AsyncStream.makeStream()
+      (failed, fail) = AsyncStream.makeStream()
+    }
+
+    var times: [Duration] { seen.withLock { $0 } }
+    func next() async -> Maintenance.Report? { await reports.first { _ in true } }
+    func nextFailure() async { await failed.first { _ in true } }
+
+    func maintenance(of store: Store, every interval: Duration, jitter: Double = 0) -> Maintenance {
+      Maintenance(
+        of: store, every: interval, jitter: jitter,
+        onRun: { [self] report in
+          seen.withLock { $0.append(clock.monotonic) }
+          self.report.yield(report)
+        },
+        onError: { [self] error in
+          errors.withLock { $0.append(error) }
+          fail.yield()
+        })
+    }
+  }
+
+  private func store() throws -> (Store, ManualClock, Log) {
+    let clock = ManualClock()
+    return (try Store.temporary(clock: clock), clock, Log(clock))
+  }
+
+  @Test func `a run says what it has done`() async throws {
+    let (store, clock, log) = try store()
+    let notes = store.namespace("notes")
+    let other = store.namespace("other")
+    for key in 0..<3 { try await notes.set("four", for: key, expires: .after(.seconds(1))) }
+    try await notes.set("stays", for: "k")
+    try store.write { batch in
+      for key in 0..<700 { try batch.set("v", for: key, in: other) }
+    }
+    try other.clear()
+    _ = try notes.text("k")
+    clock.advance(by: .seconds(1))
+    let upkeep = log.maintenance(of: store, every: .hours(1))
+    #expect(upkeep.latest == nil && !upkeep.isRunning)
+    let report = try upkeep.runOnce()
+    #expect(report.removed == Removal(entries: 3, bytes: 12))
+    // Each write before has reclaimed some.
+    #expect((500...700).contains(report.reclaimed) && report.deadReaders == 0)
+    #expect(store.core.allHandles.allSatisfy { $0.unmerged() == ReadCounters() })
+    #expect(try upkeep.latest?.get() == report)
+    #expect(try upkeep.runOnce() == Maintenance.Report())
+    #expect(try store.verify().faults == [] && store.verify().garbage == 0)
+  }
+
+  @Test func `readers that were killed are cleared`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let peer = try OtherProcess("keep-moment", store.path)
+      #expect(peer.line() == "reading")
+      peer.kill()
+      let upkeep = Maintenance(of: store)
+      #expect(try upkeep.runOnce().deadReaders >= 1)
+      #expect(try upkeep.runOnce().deadReaders == 0)
+      try store.close()
+      #expect(failure { try upkeep.runOnce() } == .closed)
+    }
+  }
+
+  @Test(arguments: [1800, 3600]) func `it runs at its interval and not before`(seconds: Int)
+    async throws
+  {
+    let (store, clock, log) = try store()
+    let interval = Duration.seconds(seconds)
+    let upkeep = log.maintenance(of: store, every: interval)
+    try await store.namespace("notes").set("v", for: 0, expires: .after(interval))
+    // A store that was never looked after is overdue.
+    upkeep.start()
+    upkeep.start()
+    #expect(await log.next() == Maintenance.Report())
+    for round in 1...4 {
+      clock.advance(by: interval - .seconds(1))
+      #expect(upkeep.isRunning && log.times.count == round)
+      clock.advance(by: .seconds(1))
+      let report = await log.next()
+      #expect(report?.removed.entries == (round == 1 ? 1 : 0))
+    }
+    #expect(log.times == (0...4).map { interval * $0 })
+    upkeep.stop()
+  }
+
+  @Test func `it stops, and starts again`() async throws {
+    let (store, clock, log) = try store()
+    let upkeep = log.maintenance(of: store, every: .hours(1))
+    for round in 1...3 {
+      upkeep.start()
+      #expect(upkeep.isRunning)
+      #expect(await log.next() != nil)
+      upkeep.stop()
+      upkeep.stop()
+      #expect(!upkeep.isRunning)
+      clock.advance(by: .hours(10))
+      try await store.namespace("notes").set("v", for: 0)
+      #expect(log.times.count == round)
+    }
+  }
+
+  @Test func `letting go of it stops it`() async throws {
+    let (store, clock, log) = try store()
+    weak var held: Maintenance?
+    do {
+      let upkeep = log.maintenance(of: store, every: .hours(1))
+      held = upkeep
+      upkeep.start()
+      #expect(await log.next() != nil)
+    }
+    // The task may be about to let go.
+    while held != nil { await Task.yield() }
+    clock.advance(by: .hours(10))
+    #expect(log.times.count == 1)
+  }
+
+  @Test func `several look after a store as one`() async throws {
+    let (store, clock, log) = try store()
+    let keepers = (0..<3).map { _ in log.maintenance(of: store, every: .hours(1), jitter: 0.1) }
+    for keeper in keepers { keeper.start() }
+    let stamp = { try store.core.environment.beginRead().state().maintained }
+    var stamps: [UInt64] = [0]
+    for _ in 1...5 {
+      // Steps shorter than the jitter: a run of one is seen by the others before they are due.
+      while try stamp() == stamps.last {
+        clock.advance(by: .seconds(5))
+        for _ in 0..<20 { await Task.yield() }
+      }
+      stamps.append(try stamp())
+      #expect(await log.next() != nil)
+    }
+    for keeper in keepers { keeper.stop() }
+    #expect(log.times.count == 5)
+    for (earlier, later) in zip(stamps, stamps.dropFirst()) {
+      #expect(later - earlier >= 3_600_000)
+    }
+  }
+
+  @Test func `a run comes later by no more than the jitter`() async throws {
+    for _ in 0..<20 {
+      let (store, clock, log) = try store()
+      let upkeep = log.maintenance(of: store, every: .seconds(1000), jitter: 0.1)
+      try upkeep.runOnce()
+      upkeep.start()
+      clock.advance(by: .seconds(999))
+      #expect(log.times == [])
+      clock.advance(by: .seconds(101))
+      #expect(await log.next() != nil)
+      upkeep.stop()
+    }
+  }
+
+  @Test func `an error is told, and a store that is closed ends it`() async throws {
+    let (store, clock, log) = try store()
+    let upkeep = log.maintenance(of: store, every: .hours(1))
+    upkeep.start()
+    #expect(await log.next() != nil)
+    try store.close()
+    clock.advance(by: .hours(1))
+    await log.nextFailure()
+    while upkeep.isRunning { await Task.yield() }
+    #expect(log.errors.withLock { $0.map(\.code) } == [.closed])
+    guard case .failure(let error) = upkeep.latest else {
+      Issue.record("no error is kept")
+      return
+    }
+    #expect(error.code == .closed)
+  }
+
+  @Test func `stopping waits for the run under way, which ends early`() async throws {
+    let (store, clock, log) = try store()
+    let notes = store.namespace("notes")
+    let many = 20_000
+    try store.write { batch in
+      for key in 0..<many { try batch.set("v", for: key, in: notes, expires: .after(.seconds(1))) }
+    }
+    clock.advance(by: .seconds(1))
+    let upkeep = log.maintenance(of: store, every: .hours(1))
+    var watch = store.changes().makeAsyncIterator()
+    upkeep.start()
+    // The first entry is gone: the run is under way.
+    #expect(await watch.next()?.kind == .removed(.expired))
+    upkeep.stop()
+    let removed = try notes.removals[.expired]
+    let report = await log.next()
+    #expect(report?.removed.entries == Int(removed))
+    #expect(try notes.removals[.expired] == removed)
+    #expect(removed >= 500)
+  }
+
+  @Test func `a purge that doubts the clock is repeated when a minute has passed`() async throws {
+    let (store, clock, log) = try store()
+    let upkeep = log.maintenance(of: store, every: .days(3))
+    try await store.namespace("notes").set("v", for: 0, expires: .after(.hours(1)))
+    clock.set(to: clock.now.advanced(by: .days(2)))
+    upkeep.start()
+    #expect(await log.next()?.removed.isPostponed == true)
+    clock.advance(by: .seconds(61))
+    #expect(await log.next()?.removed == Removal(entries: 1, bytes: 1))
+    upkeep.stop()
+  }
+}

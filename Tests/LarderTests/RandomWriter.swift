@@ -1,0 +1,75 @@
+@testable import Larder
+
+/// Changes a store at random in every way there is.
+struct RandomWriter {
+  struct Stop: Error {}
+
+  let store: Store
+  let clock: ManualClock
+  private var dice: Dice
+  private var names = ["a", "b", "c"]
+  private var renamed = 0
+
+  init(store: Store, clock: ManualClock, seed: Int) throws {
+    self.store = store
+    self.clock = clock
+    dice = Dice(seed: seed)
+    try store.declare(Rules(limits: Limits(entries: 8), eviction: .fifo), for: "b")
+    try store.declare(StoreLimits(bytes: 60_000))
+  }
+
+  mutating func step() throws {
+    let place = dice.roll(0..<names.count)
+    let notes = store.namespace(names[place])
+    let key = "\(dice.roll(0..<20))"
+    switch dice.roll(0..<20) {
+    case 0..<8: try set(key, in: notes)
+    case 8..<10: try notes.remove(key)
+    case 10: try notes.touch(key, expires: life())
+    case 11: try batch(fails: dice.chance(30))
+    case 12: try store.purge()
+    case 13: if dice.chance(30) { try notes.clear() }
+    case 14:
+      guard dice.chance(40), try notes.facts() != nil else { return }
+      renamed += 1
+      names[place] = "renamed-\(renamed)"
+      try store.rename(notes.name, to: names[place])
+    case 15..<17: _ = try notes.bytes(key)
+    case 17:
+      guard try notes.contains(key) else { return }
+      // It leaves when its owner does.
+      var attributes = EntryAttributes()
+      attributes.owners = [Owner(Key(key), in: notes.name)]
+      try store.namespace("a").put([1, 2, 3].span, for: "image \(key)", attributes: attributes)
+    default: clock.advance(by: .milliseconds(dice.roll(0..<2000)))
+    }
+  }
+
+  private mutating func life() -> Expiration {
+    dice.chance(50) ? .never : .after(.milliseconds(dice.roll(0..<5000)))
+  }
+
+  private mutating func set(_ key: String, in notes: Namespace) throws {
+    let size = dice.chance(20) ? dice.roll(0..<9000) : dice.roll(0..<60)
+    try notes.set([UInt8](repeating: 1, count: size), for: key, expires: life())
+  }
+
+  private mutating func batch(fails: Bool) throws {
+    do {
+      let changes = (0..<dice.roll(1..<12)).map { _ in
+        (dice.roll(0..<names.count), dice.roll(0..<20), dice.roll(0..<90), dice.chance(70))
+      }
+      try store.write { batch in
+        for (place, key, size, isSet) in changes {
+          let notes = store.namespace(names[place])
+          if isSet {
+            try batch.set([UInt8](repeating: 2, count: size), for: "\(key)", in: notes)
+          } else {
+            try batch.remove("\(key)", from: notes)
+          }
+        }
+        if fails { throw Stop() }
+      }
+    } catch is Stop {}
+  }
+}

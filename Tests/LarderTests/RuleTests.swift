@@ -1,0 +1,241 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite struct DailyRuleTests {
+  private let zurich = Expiration.daily(at: 4, 00, in: "Europe/Zurich")
+
+  @Test func `an entry is there until four in the morning and gone then`() throws {
+    // 2026-03-28 22:30 in Zurich, the night in which clocks are put forward.
+    let start = Timestamp(try Date("2026-03-28T21:30:00Z", strategy: .iso8601))
+    try withStore(at: start) { store, clock in
+      let ships = store.namespace("ships")
+      try store.declare(Rules(expires: zurich), for: "ships")
+      try ships.set("v", for: "k")
+      let end = Timestamp(try Date("2026-03-29T02:00:00Z", strategy: .iso8601))
+      #expect(try ships.entry(for: "k")?.expires == end)
+      #expect(try ships.entry(for: "k")?.idle == nil)
+      clock.advance(by: clock.now.duration(to: end) - .milliseconds(1))
+      #expect(try ships.text("k") == "v")
+      #expect(try ships.touch("k"))
+      clock.advance(by: .milliseconds(1))
+      #expect(try ships.text("k") == nil)
+      // What is written at that very time stays for a day.
+      try ships.set("w", for: "k")
+      #expect(try ships.entry(for: "k")?.expires == end.advanced(by: .hours(24)))
+    }
+  }
+
+  @Test func `an entry may have a daily end of its own`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k", expires: .daily(at: .midnight, in: "America/New_York"))
+      // 2026-01-01 00:00 UTC is 19:00 of the day before in New York.
+      #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(5)))
+    }
+  }
+
+  @Test func `a zone that nobody knows and a time that no clock shows are refused by name`() throws
+  {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      for (rule, words) in [
+        (Expiration.daily(at: 4, 00, in: "Europe/Atlantis"), "Europe/Atlantis"),
+        (.daily(at: 4, 00, in: "../../etc/passwd"), "../../etc/passwd"),
+        (.daily(at: 24, 00, in: "Europe/Zurich"), "24:00"),
+        (.daily(at: -1, 00, in: "Europe/Zurich"), "-1:00"),
+        (.daily(at: TimeOfDay(4, 0, 60), in: "Europe/Zurich"), "04:00:60"),
+      ] {
+        for attempt in [
+          { try store.declare(Rules(expires: rule), for: "notes") },
+          { try notes.set("v", for: "k", expires: rule) },
+        ] {
+          do {
+            try attempt()
+            Issue.record("\(rule) was taken")
+          } catch let error as LarderError {
+            #expect(error.code == .invalidArgument && error.message.contains(words), "\(error)")
+          }
+        }
+      }
+      #expect(try store.namespaces().allSatisfy { $0.rules == Rules() && $0.entries == 0 })
+    }
+  }
+
+  @Test func `clocks at the ends of time do not trap`() throws {
+    for now in [Int64.min, Int64.min / 1000, -1, 0, 1, .max / 1000, .max] {
+      let now = Timestamp(milliseconds: now)
+      for zone in ["Europe/Zurich", "Australia/Lord_Howe", "UTC"] {
+        let next = try ZoneRules.next(TimeOfDay(23, 59, 59), in: zone, after: now)
+        #expect(next > now || now.milliseconds == .max)
+      }
+    }
+  }
+}
+
+@Suite struct LifetimeRuleTests {
+  private func ends(_ store: Store, _ count: Int) throws -> [Duration] {
+    let notes = store.namespace("notes")
+    return try (0..<count).map { number in
+      try notes.set("v", for: number)
+      let entry = try #require(try notes.entry(for: number))
+      return entry.written.duration(to: try #require(entry.expires))
+    }
+  }
+
+  @Test func `jitter takes its part of a rule's lifetime, spread evenly, and never gives any`()
+    throws
+  {
+    try withStore { store, _ in
+      try store.declare(Rules(expires: .after(.seconds(1000)), jitter: 0.2), for: "notes")
+      let ends = try ends(store, 2000)
+      #expect(ends.allSatisfy { $0 <= .seconds(1000) && $0 > .seconds(800) })
+      for fifth in 0..<5 {
+        let range = Duration.seconds(800 + fifth * 40)..<Duration.seconds(840 + fifth * 40)
+        #expect((300...500).contains(ends.filter { range.contains($0) }.count), "\(range)")
+      }
+    }
+  }
+
+  @Test func `jitter depends on the key and the version alone`() throws {
+    var runs: [[Duration]] = []
+    for _ in 0..<2 {
+      try withStore { store, clock in
+        try store.declare(Rules(expires: .after(.hours(1)), jitter: 1), for: "notes")
+        let first = try ends(store, 50)
+        clock.advance(by: .milliseconds(1))
+        let second = try ends(store, 50)
+        #expect(first != second && first.allSatisfy { $0 > .zero })
+        runs.append(first + second)
+        // The value is the same, and so is its lifetime.
+        let entry = try #require(try store.namespace("notes").entry(for: 7))
+        clock.advance(by: .milliseconds(1))
+        try store.namespace("notes").touch(7)
+        #expect(
+          try store.namespace("notes").entry(for: 7)?.expires
+            == entry.expires?.advanced(by: .milliseconds(1)))
+      }
+    }
+    #expect(runs[0] == runs[1])
+  }
+
+  @Test func `a lifetime that a write says itself, a moment and never are kept exactly`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(expires: .after(.hours(1)), jitter: 0.5), for: "notes")
+      try notes.set("v", for: "k", expires: .after(.hours(1)))
+      #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(1)))
+      let moment = clock.now.advanced(by: .hours(3))
+      try store.declare(Rules(expires: .at(moment), jitter: 0.5), for: "notes")
+      try notes.set("v", for: "k")
+      #expect(try notes.entry(for: "k")?.expires == moment)
+      for jitter in [-0.1, 1.1, .nan, .infinity] {
+        #expect(
+          failure { try store.declare(Rules(jitter: jitter), for: "notes") } == .invalidArgument)
+      }
+    }
+  }
+
+  @Test func `soft five minutes, hard a day`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(soft: .minutes(5), hard: .hours(24)), for: "notes")
+      try notes.set("v", for: "k")
+      let start = clock.now
+      clock.advance(by: .minutes(5) - .milliseconds(1))
+      #expect(try notes.text("k") == "v")
+      clock.advance(by: .milliseconds(1))
+      #expect(try notes.text("k") == nil)
+      let entry = try #require(try notes.entry(for: "k"))
+      #expect(entry.state == .stale && entry.staleUntil == start.advanced(by: .hours(24)))
+      clock.advance(by: .hours(24) - .minutes(5) - .milliseconds(1))
+      #expect(try notes.entry(for: "k")?.state == .stale)
+      clock.advance(by: .milliseconds(1))
+      #expect(try notes.entry(for: "k")?.state == .expired)
+      #expect(try store.purge().entries == 1)
+      #expect(
+        failure { try store.declare(Rules(soft: .hours(2), hard: .hours(1)), for: "notes") }
+          == .invalidArgument)
+    }
+  }
+
+  @Test func `a touch keeps the entry's own stale window`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(expires: .after(.minutes(1)), stale: .minutes(10)), for: "notes")
+      var attributes = EntryAttributes()
+      for (key, window) in [("own", Duration.hours(3)), ("none", .zero), ("ruled", .minutes(10))] {
+        attributes.stale = key == "ruled" ? nil : window
+        try notes.put([1].span, for: key, attributes: attributes)
+        clock.advance(by: .seconds(30))
+        for expires in [nil, Expiration.after(.minutes(2))] {
+          try notes.touch(key, expires: expires)
+          let entry = try #require(try notes.entry(for: key))
+          let end = try #require(entry.expires)
+          #expect(end.duration(to: entry.staleUntil ?? end) == window, "\(key)")
+        }
+      }
+      // One that had no end has no window to keep.
+      try notes.persist("own")
+      try notes.expire("own", .after(.minutes(1)))
+      let entry = try #require(try notes.entry(for: "own"))
+      #expect(entry.expires?.advanced(by: .minutes(10)) == entry.staleUntil)
+    }
+  }
+
+  @Test func `an operator's rules of time hold over the declared, and both can be seen`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let declared = Rules(expires: .after(.hours(1)), stale: .minutes(1), jitter: 0.25)
+      try store.declare(declared, for: "notes")
+      let overrides = Rules.Overrides(
+        expires: .afterAccess(.hours(2)), stale: .minutes(2), jitter: 0, largestValue: 100)
+      try store.override(overrides, for: "notes")
+      let facts = try #require(try notes.facts())
+      #expect(facts.declared == declared && facts.overrides == overrides)
+      #expect(
+        facts.rules
+          == Rules(expires: .afterAccess(.hours(2)), stale: .minutes(2), largestValue: 100))
+      try notes.set("v", for: "k")
+      #expect(try notes.entry(for: "k")?.idle == .hours(2))
+      try store.override(Rules.Overrides(), for: "notes")
+      #expect(try notes.facts()?.rules == declared)
+    }
+  }
+
+  @Test
+  func `rules come back from JSON as they were, and what is not known beside them does no harm`()
+    throws
+  {
+    let zone = "Europe/Zurich"
+    for expiration in [
+      Expiration.never, .after(.seconds(5)), .at(Timestamp(milliseconds: 7)),
+      .daily(at: 4, 30, in: zone), .daily(at: TimeOfDay(23, 59, 59), in: zone),
+      .afterAccess(.hours(1)),
+    ] {
+      let rules = Rules(expires: expiration, stale: .seconds(1), jitter: 0.1)
+      let data = try JSONEncoder().encode(rules)
+      #expect(try JSONDecoder().decode(Rules.self, from: data) == rules)
+      let text = String(decoding: data, as: UTF8.self)
+      let later = "{\"moon\":\"full\"," + text.dropFirst()
+      #expect(try JSONDecoder().decode(Rules.self, from: Data(later.utf8)) == rules)
+    }
+    let overrides = Rules.Overrides(stale: .milliseconds(1500), jitter: 0.5)
+    let data = try JSONEncoder().encode(overrides)
+    #expect(try JSONDecoder().decode(Rules.Overrides.self, from: data) == overrides)
+    func expiration(_ text: String) throws -> Expiration {
+      try JSONDecoder().decode(Expiration.self, from: Data(text.utf8))
+    }
+    #expect(
+      try expiration("{\"daily\":\"04:00\",\"zone\":\"Europe/Zurich\",\"weekday\":1}")
+        == .daily(at: 4, 00, in: zone))
+    // To take these for never would keep what should go.
+    for text in [
+      "{\"weekly\":\"monday\"}", "{\"daily\":\"4 o'clock\",\"zone\":\"UTC\"}",
+      "{\"daily\":\"04:00\"}", "{\"daily\":\"24:00\",\"zone\":\"UTC\"}",
+    ] {
+      #expect(throws: DecodingError.self) { try expiration(text) }
+    }
+  }
+}

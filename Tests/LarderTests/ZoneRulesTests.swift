@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite struct ZoneRulesTests {
+  private func seconds(_ text: String) throws -> Int64 {
+    Int64(try Date(text, strategy: .iso8601).timeIntervalSince1970)
+  }
+
+  /// The next `time` in `zone` after `now`, both UTC.
+  private func next(_ time: TimeOfDay, in zone: String, after now: String) throws -> String {
+    let now = Timestamp(milliseconds: try seconds(now) * 1000)
+    return String(try ZoneRules.next(time, in: zone, after: now).description.prefix(19)) + "Z"
+  }
+
+  @Test func `midnight and four o'clock in Zurich, in winter and in summer`() throws {
+    let zone = "Europe/Zurich"
+    #expect(try next(.midnight, in: zone, after: "2026-01-15T12:00:00Z") == "2026-01-15T23:00:00Z")
+    #expect(try next(.midnight, in: zone, after: "2026-07-15T12:00:00Z") == "2026-07-15T22:00:00Z")
+    #expect(
+      try next(TimeOfDay(4), in: zone, after: "2026-01-15T02:59:59Z") == "2026-01-15T03:00:00Z")
+    #expect(
+      try next(TimeOfDay(4), in: zone, after: "2026-01-15T03:00:00Z") == "2026-01-16T03:00:00Z")
+  }
+
+  @Test func `a time that clocks leap over in spring is the moment of the leap`() throws {
+    // In Zurich it was 03:00 after 01:59:59 on 29 March 2026.
+    let zone = "Europe/Zurich"
+    for minute in [0, 30, 59] {
+      #expect(
+        try next(TimeOfDay(2, minute), in: zone, after: "2026-03-28T12:00:00Z")
+          == "2026-03-29T01:00:00Z")
+    }
+    #expect(
+      try next(TimeOfDay(2, 30), in: zone, after: "2026-03-29T01:00:00Z") == "2026-03-30T00:30:00Z")
+    #expect(
+      try next(TimeOfDay(4), in: zone, after: "2026-03-28T12:00:00Z") == "2026-03-29T02:00:00Z")
+  }
+
+  @Test func `of a time that clocks show twice in autumn it is the first`() throws {
+    // In Zurich it was 02:00 after 02:59:59 on 25 October 2026.
+    let zone = "Europe/Zurich"
+    #expect(
+      try next(TimeOfDay(2, 30), in: zone, after: "2026-10-24T12:00:00Z") == "2026-10-25T00:30:00Z")
+    // Between the two it has been already.
+    #expect(
+      try next(TimeOfDay(2, 30), in: zone, after: "2026-10-25T00:45:00Z") == "2026-10-26T01:30:00Z")
+    #expect(
+      try next(TimeOfDay(4), in: zone, after: "2026-10-24T12:00:00Z") == "2026-10-25T03:00:00Z")
+  }
+
+  @Test func `Lord Howe changes by half an hour, in the south`() throws {
+    let zone = "Australia/Lord_Howe"
+    // 02:30 after 01:59:59 on 4 October 2026; 01:30 after 01:59:59 on 5 April 2026.
+    #expect(
+      try next(TimeOfDay(2, 10), in: zone, after: "2026-10-03T12:00:00Z") == "2026-10-03T15:30:00Z")
+    #expect(
+      try next(TimeOfDay(1, 45), in: zone, after: "2026-04-04T12:00:00Z") == "2026-04-04T14:45:00Z")
+    #expect(
+      try next(TimeOfDay(1, 45), in: zone, after: "2026-04-04T14:50:00Z") == "2026-04-05T15:15:00Z")
+  }
+
+  @Test func `a day that a zone left out has no time of day`() throws {
+    // Samoa went from 29 to 31 December 2011.
+    let zone = "Pacific/Apia"
+    for time in [TimeOfDay.midnight, TimeOfDay(4), TimeOfDay(23, 59)] {
+      let before = try seconds("2011-12-29T12:00:00Z") * 1000
+      let last = try ZoneRules.next(time, in: zone, after: Timestamp(milliseconds: before))
+      let after = try ZoneRules.next(time, in: zone, after: last)
+      #expect(last.duration(to: after) == .hours(24), "\(time)")
+    }
+    #expect(
+      try next(TimeOfDay(4), in: zone, after: "2011-12-30T00:00:00Z") == "2011-12-30T14:00:00Z")
+  }
+
+  @Test func `zones with odd offsets, and those whose changes cross midnight`() throws {
+    #expect(
+      try next(.midnight, in: "Asia/Kathmandu", after: "2026-05-01T00:00:00Z")
+        == "2026-05-01T18:15:00Z")
+    #expect(
+      try next(TimeOfDay(12), in: "Pacific/Chatham", after: "2026-07-01T00:00:00Z")
+        == "2026-07-01T23:15:00Z")
+    // Midnight was leapt over: it was 01:00 after 23:59:59 on 3 November 2018.
+    #expect(
+      try next(.midnight, in: "America/Sao_Paulo", after: "2018-11-03T12:00:00Z")
+        == "2018-11-04T03:00:00Z")
+    #expect(try next(.midnight, in: "UTC", after: "2026-05-01T00:00:00Z") == "2026-05-02T00:00:00Z")
+  }
+
+  @Test func `offsets agree with Foundation's for every zone since 1970`() throws {
+    let seed = Int.random(in: 0..<1_000_000)
+    var dice = Dice(seed: seed)
+    // Not the years of which the two may have heard at different times.
+    let moments = (try seconds("1970-01-01T00:00:00Z"), try seconds("2024-01-01T00:00:00Z"))
+    var zones = 0
+    for name in TimeZone.knownTimeZoneIdentifiers {
+      // Foundation may know zones that the system's database has no file of.
+      guard let zone = TimeZone(identifier: name),
+        FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/" + name)
+      else { continue }
+      let rules = try ZoneRules.named(name)
+      zones += 1
+      for _ in 0..<50 {
+        let moment = Int64.random(in: moments.0..<moments.1, using: &dice)
+        let expected = zone.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(moment)))
+        #expect(rules.offset(at: moment) == Int64(expected), "\(name) \(moment), seed \(seed)")
+      }
+    }
+    #expect(zones > 300)
+  }
+
+  @Test func `a name that leads out of the database or nowhere is refused, and the error names it`()
+  {
+    let names = [
+      "", ".", "..", "../Europe/Zurich", "Europe/../Europe/Zurich", "/etc/passwd", "Europe//Zurich",
+      "Europe/", "Mars/Olympus", "Z\u{FC}rich", "Europe/Zurich\0", "tzdata.zi", "Europe",
+      String(repeating: "a", count: 200),
+    ]
+    for name in names {
+      do {
+        _ = try ZoneRules.named(name)
+        Issue.record("\"\(name)\" was found")
+      } catch {
+        #expect(error.code == .invalidArgument)
+        #expect(error.message.contains("\"\(name)\""), "\(error)")
+      }
+    }
+  }
+
+  @Test func `rules for all years are read as POSIX writes them`() throws {
+    let zurich = try #require(YearlyChanges("CET-1CEST,M3.5.0,M10.5.0/3".utf8))
+    #expect(zurich.offset(at: try seconds("2500-07-01T00:00:00Z")) == 7200)
+    #expect(zurich.offset(at: try seconds("2500-12-31T23:59:59Z")) == 3600)
+    let dublin = try #require(YearlyChanges("IST-1GMT0,M10.5.0,M3.5.0/1".utf8))
+    #expect(dublin.offset(at: try seconds("2026-07-01T00:00:00Z")) == 3600)
+    #expect(dublin.offset(at: try seconds("2026-12-01T00:00:00Z")) == 0)
+    // Summer all year: it ends when it begins.
+    let always = try #require(YearlyChanges("XXX3EDT4,0/0,J365/23".utf8))
+    for text in ["2026-01-01T02:59:59Z", "2026-01-01T04:00:00Z", "2026-07-01T00:00:00Z"] {
+      #expect(always.offset(at: try seconds(text)) == -14400)
+    }
+    #expect(YearlyChanges("<+0545>-5:45".utf8)?.standard == 20700)
+    #expect(YearlyChanges("EET-2EEST,M3.4.4/50,M10.4.4/50".utf8) != nil)
+    #expect(YearlyChanges("<-02>2<-01>,M3.5.0/-1,M10.5.0/0".utf8) != nil)
+    for text in [
+      "", "C", "CET", "CET-", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0",
+      "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.5.0,M10.5.0/", "CET-99", "CET-1 ", "<CET-1",
+      "CET-1CEST,J0,J1", "CET-1CEST,366,1", "CET-1CEST,M3.5.0,M10.5.0/3,", "CET-9999999999",
+    ] {
+      #expect(YearlyChanges(text.utf8) == nil, "\(text)")
+    }
+  }
+
+  @Test func `random bytes are refused or read, and never trap`() throws {
+    let seed = Int.random(in: 0..<1_000_000)
+    var dice = Dice(seed: seed)
+    let real = try ["Europe/Zurich", "Pacific/Apia", "America/New_York"].map { name in
+      Array(try Data(contentsOf: URL(fileURLWithPath: "/usr/share/zoneinfo/" + name)))
+    }
+    for round in 0..<4000 {
+      var bytes: [UInt8]
+      if round % 4 == 0 {
+        let count = Int.random(in: 0..<300, using: &dice)
+        bytes = (0..<count).map { _ in .random(in: 0...255, using: &dice) }
+        if round % 8 == 0 { bytes = Array("TZif2".utf8) + bytes }
+      } else {
+        bytes = real.randomElement(using: &dice)!
+        for _ in 0..<Int.random(in: 1..<8, using: &dice) {
+          let place = Int.random(in: 0..<bytes.count, using: &dice)
+          bytes[place] = .random(in: 0...255, using: &dice)
+        }
+        if round % 3 == 0 { bytes.removeLast(.random(in: 0..<bytes.count, using: &dice)) }
+      }
+      guard let rules = try? ZoneRules(file: bytes) else { continue }
+      for now: Int64 in [.min / 1000, -1, 0, 1_700_000_000, .max / 1000] {
+        let next = rules.next(secondOfDay: 14_400, after: now)
+        #expect(next.map { $0 > now } ?? true, "seed \(seed)")
+      }
+    }
+    for round in 0..<4000 {
+      let letters = Array("CEST+-<>,M.J/:0123456789".utf8)
+      let count = Int.random(in: 0..<40, using: &dice)
+      var text = (0..<count).map { _ in letters.randomElement(using: &dice)! }
+      if round % 2 == 0 { text = Array("CET-1CEST,M3.5.0".utf8) + text }
+      if let changes = YearlyChanges(text) { _ = changes.offset(at: 1_700_000_000) }
+    }
+  }
+}

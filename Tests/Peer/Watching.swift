@@ -1,0 +1,14 @@
+import Larder
+
+extension Peer {
+  /// Watches without looking until the input ends.
+  func watch() throws {
+    let opened = try Store(at: store)
+    let changes = opened.changes()
+    Peer.say("watching")
+    waitForEndOfInput()
+    withExtendedLifetime(changes) {}
+    try opened.close()
+    Peer.say("closed")
+  }
+}
