@@ -68,7 +68,9 @@ extension Environment {
       }
     }
     do throws(LMDBError) {
-      return try mapRetrying(files, locks: locks, options: options)
+      let environment = try mapRetrying(files, locks: locks, options: options)
+      environment.noteFormerCommits()
+      return environment
     } catch {
       if error.code == ENOENT, StoreFiles.status(of: files.boot) == nil {
         throw OpenError(.damaged, path: files.boot, detail: "it is missing")

@@ -40,6 +40,8 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case unencodable
     /// A stored value could not be turned into its type.
     case undecodable
+    /// It cannot be done inside a write of the same thread.
+    case insideWrite
     /// The store was closed.
     case closed
     /// The store was opened before the process was forked.

@@ -87,6 +87,23 @@ import Testing
     #expect(try value(directory.store, readOnly(options(nil, boot: 2)))?.first == 39)
   }
 
+  @Test func `grouped: opening for writing makes what a killed process left safe`() throws {
+    let environment = try Fixture.open(directory.store, options(.grouped))
+    try environment.set([5], [1])
+    try environment.sync()
+    try environment.set([5], [2])
+    let killed = try copy("killed")
+    environment.close()
+    try Fixture.open(killed, readOnly(options(nil))).close()
+    let boot = try BootFile(opening: killed + "/boot")
+    let before = try #require(try boot.read()?.point)
+    let opened = try Fixture.open(killed, options(nil, interval: .milliseconds(1)))
+    #expect(before.transaction < opened.lastTransaction)
+    #expect(eventually { (try? boot.readSynced()?.point?.transaction) == opened.lastTransaction })
+    #expect(try opened.value([5]) == [2])
+    opened.close()
+  }
+
   @Test func `scratch: a power cut empties what was written to since the last sync or close`()
     throws
   {

@@ -78,6 +78,29 @@ import Testing
     }
   }
 
+  @Test(arguments: Durability.allCases)
+  func `syncing or closing inside a write is refused with words`(durability: Durability) throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s", options: options(durability))
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        try batch.set("v", for: "k", in: notes)
+        let error = #expect(throws: LarderError.self) { try store.sync() }
+        #expect(error?.code == .insideWrite && error?.hint != nil)
+        #expect(failure { try store.close() } == .insideWrite)
+      }
+      try notes.update("k") { value in
+        #expect(failure { try store.sync() } == .insideWrite)
+        #expect(failure { try store.close() } == .insideWrite)
+        return value
+      }
+      try store.sync()
+      #expect(try notes.text("k") == "v")
+      #expect(try store.statistics().durability == durability)
+      try store.close()
+    }
+  }
+
   @Test func `a full grouped store goes on, though its pages wait for checkpoints`() throws {
     try withDirectory { path in
       let store = try Store(at: path + "/s", options: options(.grouped))

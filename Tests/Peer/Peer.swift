@@ -40,6 +40,7 @@ import LMDB
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "power": { try $0.power() },
+    "power-group": { try $0.powerGroup() },
     "rate": { try $0.rate() },
     "obey": { try $0.obeyByTheClock() },
     "read": { try $0.read() },

@@ -54,6 +54,29 @@ extension Environment {
     if let delay { scheduleCheckpoint(in: delay) }
   }
 
+  /// When an environment is opened for writing: commits of a process that was killed before their checkpoint get one as
+  /// if they were made now.
+  func noteFormerCommits() {
+    guard durability == .grouped, !isReadOnly, let checkpoints else { return }
+    do throws(LMDBError) {
+      if try isNewestSaved(checkpoints) { return }
+    } catch {
+      // The checkpoint meets the same error, and who writes hears of it.
+    }
+    let isFirst = checkpoints.state.withLock { state in
+      defer { state.unsavedSince = state.unsavedSince ?? SystemTime.monotonicMilliseconds }
+      return state.unsavedSince == nil
+    }
+    if isFirst { scheduleCheckpoint(in: checkpoints.interval) }
+  }
+
+  private func isNewestSaved(_ checkpoints: Checkpoints) throws(LMDBError) -> Bool {
+    guard let known = try checkpoints.file.readSynced(), known.boot == checkpoints.boot else {
+      return false
+    }
+    return known.point?.transaction == meta.lastTransaction
+  }
+
   private func scheduleCheckpoint(in milliseconds: Int64) {
     checkpoints?.queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds))) {
       [weak self] in self?.checkpointIfDue()

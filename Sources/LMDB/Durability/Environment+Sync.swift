@@ -59,10 +59,10 @@ extension Environment {
   /// What closing owes to the level while others may go on: called with the gate held, of an environment that was open.
   func settle() throws(LMDBError) {
     switch durability {
-    case .grouped: try checkpointForClosing()
+    case .grouped where hasCommitted.load(ordering: .relaxed): try checkpointForClosing()
     case .relaxed where hasCommitted.load(ordering: .relaxed):
       try check(unsafe mdb_env_sync(handle, 1))
-    case .durable, .relaxed, .scratch, .temporary: break
+    case .durable, .grouped, .relaxed, .scratch, .temporary: break
     }
   }
 

@@ -100,7 +100,8 @@ public struct Store: Sendable {
     Namespace(store: self, handle: core.handle(for: name))
   }
 
-  /// Ends this process's use of the store: queued removals and counts are written, reads under way are waited for.
+  /// Ends this process's use of the store: writes that were accepted, removals and counts that wait are written, reads under
+  /// way are waited for. Inside ``write(_:)`` it throws ``LarderError/Code/insideWrite``.
   ///
   /// Afterwards every call throws ``LarderError/Code/closed``, through other handles of this process too.
   public func close() throws(LarderError) {
@@ -112,8 +113,9 @@ public struct Store: Sendable {
 
   /// Makes everything written so far survive a power cut, whatever the store's ``durability``.
   ///
-  /// Not from inside ``write(_:)``.
+  /// Inside ``write(_:)`` it throws ``LarderError/Code/insideWrite``: what that writes is not there yet.
   public func sync() throws(LarderError) {
+    try core.checkNotWriting("syncing")
     do throws(LMDBError) { try core.environment.sync() } catch { throw core.error(error) }
   }
 

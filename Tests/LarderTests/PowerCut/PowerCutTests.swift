@@ -6,20 +6,10 @@
   @testable import LMDB
   @testable import Larder
 
-  /// `LARDER_TEST_POWER=2000` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Durability.md`.
   @Suite(.serialized) struct `Power cuts` {
-    private static let images =
-      ProcessInfo.processInfo.environment["LARDER_TEST_POWER"].flatMap { Int($0) } ?? 60
-    private static let seed =
-      ProcessInfo.processInfo.environment["LARDER_TEST_SEED"].flatMap { UInt64($0) }
-      ?? UInt64.random(in: 0..<1_000_000)
-
+    private static let images = PowerStage.images
+    private static let seed = PowerStage.seed
     private static let isLong = images >= 400
-    private static let only = ProcessInfo.processInfo.environment["LARDER_TEST_POWER_LEVEL"]
-
-    private static func chosen(_ levels: [Durability]) -> [Durability] {
-      levels.filter { only == nil || only == $0.rawValue }
-    }
 
     /// How the images of one level went.
     private struct Tally {
@@ -32,7 +22,7 @@
       var oldestLost = 0
     }
 
-    @Test(.timeLimit(.minutes(60)), arguments: chosen(Durability.allCases), [1, 2])
+    @Test(.timeLimit(.minutes(60)), arguments: PowerStage.chosen(Durability.allCases), [1, 2])
     func `a store keeps its level's promise whatever a power cut leaves of it`(
       level: Durability, processes: Int
     ) throws {
@@ -53,7 +43,7 @@
       #expect(tally.images > Self.images / 3, "seed \(Self.seed)")
     }
 
-    @Test(.timeLimit(.minutes(60)), arguments: chosen([.grouped, .scratch]))
+    @Test(.timeLimit(.minutes(60)), arguments: PowerStage.chosen([.grouped, .scratch]))
     func `a power cut while the store recovers from one costs nothing more`(level: Durability)
       throws
     {
@@ -67,7 +57,7 @@
           let (disk, promise) = play(trace, upTo: stop)
           let image = try #require(disk.image(PowerDisk.luck(&random), &random))
           let store = directory + "/again"
-          let initial = try place(image, store)
+          let initial = try PowerStage.place(image, store)
           let again = try record(store, level, processes: 1, writes: 9, boot: 2, &random)
           try cut(
             again, PowerDisk(initial: initial),
@@ -80,10 +70,9 @@
     }
 
     private func report(_ what: String, _ tally: Tally) {
-      if ProcessInfo.processInfo.environment["LARDER_TEST_POWER"] == nil { return }
-      print(
-        "\(what): \(tally.images) images, \(tally.absent) before the store, \(tally.recovered) recovered,",
-        "\(tally.lossy) lost something, at most \(tally.mostLost) writes and \(tally.oldestLost) ms"
+      PowerStage.report(
+        "\(what): \(tally.images) images, \(tally.absent) before the store, \(tally.recovered) recovered, "
+          + "\(tally.lossy) lost something, at most \(tally.mostLost) writes and \(tally.oldestLost) ms"
       )
     }
 
@@ -93,13 +82,7 @@
       _ random: inout SplitMix
     ) throws -> PowerTrace {
       let trace = store + ".trace"
-      let recorder =
-        URL(fileURLWithPath: OtherProcess.executable).deletingLastPathComponent().path
-        + "/libPowerRecorder.so"
-      try #require(FileManager.default.fileExists(atPath: recorder))
-      let preloaded = [
-        "LD_PRELOAD=\(recorder)", "LARDER_POWER_STORE=\(store)", "LARDER_POWER_TRACE=\(trace)",
-      ]
+      let preloaded = try PowerStage.recording(store, in: trace)
       func start(_ more: [String]) throws -> OtherProcess {
         try OtherProcess(
           "power", store, level.rawValue, "\(writes / processes)",
@@ -152,9 +135,9 @@
             tally.absent += 1
             continue
           }
-          let certain = disk.image(.nothing, &random)?["boot"].flatMap(Self.point)
-          let store = Self.place + "/larder-power-\(UUID().uuidString)"
-          _ = try place(image, store)
+          let certain = disk.image(.nothing, &random)?["boot"].flatMap(PowerStage.point)
+          let store = PowerStage.directory + "/larder-power-\(UUID().uuidString)"
+          _ = try PowerStage.place(image, store)
           do {
             let fault = try check(
               store, level, promise, certain: certain ?? 0, boot: boot, &model, &tally)
@@ -169,37 +152,6 @@
           if case .say(let lines) = trace.events[index] { promise.hear(lines) }
         }
       }
-    }
-
-    /// Memory, where there is such a place: an image is written once, and syncing it proves nothing.
-    private static let place =
-      FileManager.default.isWritableFile(atPath: "/dev/shm")
-      ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path
-
-    private func place(
-      _ image: [String: [UInt8]], _ store: String
-    ) throws -> [String: (inode: UInt64, bytes: [UInt8])] {
-      try FileManager.default.createDirectory(
-        atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-      var placed: [String: (inode: UInt64, bytes: [UInt8])] = [:]
-      for (name, bytes) in image {
-        let path = store + "/" + name
-        try #require(
-          FileManager.default.createFile(
-            atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600]))
-        let facts = try FileManager.default.attributesOfItem(atPath: path)
-        placed[name] = ((facts[.systemFileNumber] as? NSNumber)!.uint64Value, bytes)
-      }
-      return placed
-    }
-
-    /// The transaction that the file `boot` names as the point to return to.
-    private static func point(_ bytes: [UInt8]) -> UInt64 {
-      let records = [0, 4096].compactMap { start in
-        bytes.count >= start + BootRecord.size
-          ? BootRecord(Array(bytes[start..<start + BootRecord.size])) : nil
-      }
-      return records.max { $0.sequence < $1.sequence }?.point?.transaction ?? 0
     }
 
     /// What is wrong with the store; nil if the promise is kept.
