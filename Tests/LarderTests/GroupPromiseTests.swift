@@ -149,7 +149,8 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path)
     let notes = store.namespace("notes")
-    try await whileHeld(store, until: { store.core.queue.isClosed }) {
+    let isClosed: @Sendable () -> Bool = { store.core.queue.isClosed }
+    try await whileHeld(store, until: isClosed) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<30 { group.addTask { try await notes.set("x", for: "\(number)") } }
         await store.core.queue.waitForWaiting(30)

@@ -12,7 +12,8 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   /// (a) A killed process loses nothing that was written. (b) A power cut takes the store back to a moment at most
   /// ``Store/Options/checkpointInterval``, and the time that a sync takes, before its last write.
   case grouped
-  /// (a) A killed process loses nothing that was written. (b) A power cut may undo the last write, never more.
+  /// (a) A killed process loses nothing that was written. (b) A power cut may undo the last commit, never more:
+  /// a write, a batch, or writes that shared it.
   case relaxed
   /// (a) A killed process loses nothing that was written. (b) A power cut empties the store, rules included, unless it
   /// was closed by all or synced and not written to since.

@@ -32,7 +32,7 @@
       for _ in 0..<traces {
         try withDirectory { directory in
           let trace = try record(
-            directory + "/store", level, processes: processes, writes: Self.isLong ? 150 : 45,
+            directory + "/store", level, processes: processes, writes: Self.isLong ? 150 : 36,
             boot: 1, &random)
           try cut(
             trace, PowerDisk(), PowerPromise(), level, images: Self.images / traces / 2 + 1,

@@ -11,7 +11,7 @@
   /// `LARDER_TEST_POWER=2000` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Durability.md`.
   enum PowerStage {
     /// Images of each level.
-    static let images = setting("LARDER_TEST_POWER", otherwise: 60)
+    static let images = setting("LARDER_TEST_POWER", otherwise: 40)
     static let seed = UInt64(
       setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000)))
     private static let only = ProcessInfo.processInfo.environment["LARDER_TEST_POWER_LEVEL"]
