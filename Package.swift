@@ -23,6 +23,8 @@ let package = Package(
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
     .executable(name: "larder-lego", targets: ["LarderLego"]),
+    // For tests alone: it is preloaded into processes whose writes are recorded.
+    .library(name: "PowerRecorder", type: .dynamic, targets: ["PowerRecorder"]),
   ],
   traits: [
     .trait(
@@ -87,6 +89,7 @@ let package = Package(
     .executableTarget(
       name: "LarderPeer", dependencies: ["LMDB", "Larder"], path: "Tests/Peer",
       swiftSettings: strict),
+    .target(name: "PowerRecorder", path: "Tests/PowerRecorder"),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(
       name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer"], swiftSettings: strict),

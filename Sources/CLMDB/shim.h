@@ -16,6 +16,7 @@
 
 #ifdef __APPLE__
 #include <sys/mount.h>
+#include <sys/sysctl.h>
 #else
 #include <sys/vfs.h>
 #endif
@@ -40,6 +41,15 @@ static inline int clmdb_allocate(int descriptor, off_t length) {
   return ftruncate(descriptor, length) == 0 ? 0 : errno;
 #else
   return posix_fallocate(descriptor, 0, length);
+#endif
+}
+
+// On macOS only F_FULLFSYNC empties the disk's own cache.
+static inline int clmdb_sync(int descriptor) {
+#ifdef __APPLE__
+  return fcntl(descriptor, F_FULLFSYNC);
+#else
+  return fdatasync(descriptor);
 #endif
 }
 

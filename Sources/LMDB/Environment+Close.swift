@@ -1,4 +1,5 @@
 import CLMDB
+import Synchronization
 
 extension Environment {
   /// Ends this process's use of the environment: waits for the write and the reads under way, then lets go of all.
@@ -11,11 +12,19 @@ extension Environment {
   @discardableResult
   package func close() -> Bool {
     precondition(!writer.isMine, "closing a store inside one of its own writes")
-    _ = unsafe phase.pointee.change(SharedState.open, to: SharedState.closed)
+    let wasSound = unsafe phase.pointee.change(SharedState.open, to: SharedState.closed)
     _ = unsafe phase.pointee.change(SharedState.broken, to: SharedState.closed)
     writer.enter()
     defer { writer.leave() }
+    if wasSound { settleIfPossible() }
     return release(patience: patience)
+  }
+
+  /// What cannot be put on the disk now is where a kill would have left it: the level's promise holds, and who wants to
+  /// hear of it syncs first.
+  private func settleIfPossible() {
+    isSettled.store(true, ordering: .relaxed)
+    do throws(LMDBError) { try settle() } catch { isSettled.store(false, ordering: .relaxed) }
   }
 
   /// Does what is left to do of ``close()``, if that needs no waiting. An environment that LMDB gave up is closed, too.
@@ -35,6 +44,7 @@ extension Environment {
         return
       }
       readers.abortAll()
+      checkpoints?.end()
       closeAlone()
       EnvironmentTable.forget(identity)
     }
@@ -50,9 +60,19 @@ extension Environment {
     } catch {
       waited = error
     }
+    if waited == nil, isSettled.load(ordering: .relaxed) { settleIfAlone() }
     unsafe mdb_env_close(handle)
     locks.release(.presence)
     if waited == nil { locks.release(.open) }
+  }
+
+  /// Nobody can open while `lock.open` is held, so the presence that asking may cost is not missed.
+  private func settleIfAlone() {
+    do throws(LMDBError) {
+      if try locks.take(.presence) { try settleAlone() }
+    } catch {
+      // As in `settleIfPossible`.
+    }
   }
 
   /// The last reference is gone. A read that is still under way has lost the environment it was lent by; better a map

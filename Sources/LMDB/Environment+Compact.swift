@@ -18,14 +18,19 @@ extension Environment {
     } catch {
       throw OpenError(error.kind, path: place, cause: error.cause)
     }
-    let data = unfinished + "/data.mdb"
+    let (data, boot) = (unfinished + "/data.mdb", unfinished + "/boot")
     do throws(LMDBError) {
       try writeCompactCopy(to: data, goesOn)
+      if durability.keepsBoot, let checkpoints {
+        try BootFile.create(
+          boot, BootRecord(level: durability, boot: checkpoints.boot, point: nil))
+      }
       try StoreFiles.syncDirectory(unfinished)
       try checkErrno { unsafe rename(unfinished, place) }
       try StoreFiles.syncParent(of: place)
     } catch {
       unsafe unlink(data)
+      unsafe unlink(boot)
       unsafe rmdir(unfinished)
       throw OpenError(.system, path: place, cause: explained(error, at: place + "/.."))
     }
@@ -73,9 +78,17 @@ extension Environment {
         return phaseError
       }
       readers.abortAll()
+      checkpoints?.end()
+      let synced = unsafe mdb_env_sync(handle, 1)
       unsafe mdb_env_close(handle)
       EnvironmentTable.forget(identity)
       do throws(LMDBError) {
+        // Both files are on the disk, so that nothing is to be mended in whichever a power cut leaves.
+        try check(synced)
+        if durability.keepsBoot, let checkpoints {
+          try checkpoints.file.write(
+            BootRecord(level: durability, boot: checkpoints.boot, point: nil))
+        }
         try checkErrno { unsafe rename(files.newData, files.data) }
         try StoreFiles.syncDirectory(files.directory)
         return nil

@@ -4,12 +4,14 @@ extension Environment {
   /// Makes a new data file under another name and moves it into place whole, so that a kill or a power cut leaves
   /// either no store or a complete one. Called with `lock.open` held and nobody present.
   static func create(
-    _ files: StoreFiles, options: EnvironmentOptions,
+    _ files: StoreFiles, options: EnvironmentOptions, durability: DurabilityLevel,
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) {
     do throws(LMDBError) {
-      try build(files.newData, options: options, prepare: prepare)
+      try build(files.newData, options: options, durability: durability, prepare: prepare)
+      try prepareBoot(files, options: options, durability: durability)
       try checkErrno { unsafe rename(files.newData, files.data) }
+      if durability == .temporary { return }
       try StoreFiles.syncDirectory(files.directory)
       try StoreFiles.syncParent(of: files.directory)
     } catch {
@@ -29,8 +31,26 @@ extension Environment {
     }
   }
 
+  /// The record that a new environment begins with is there before the environment is.
+  private static func prepareBoot(
+    _ files: StoreFiles, options: EnvironmentOptions, durability: DurabilityLevel
+  ) throws(LMDBError) {
+    guard durability.keepsBoot else {
+      if !files.hasData, StoreFiles.status(of: files.boot) != nil {
+        try checkErrno { unsafe unlink(files.boot) }
+      }
+      return
+    }
+    // One that is being emptied keeps its record until it is empty.
+    if files.hasData { return }
+    let point = durability == .grouped ? try newestMeta(of: files.newData) : nil
+    try BootFile.create(
+      files.boot, BootRecord(level: durability, boot: try options.currentBoot, point: point))
+    try StoreFiles.syncDirectory(files.directory)
+  }
+
   private static func build(
-    _ path: String, options: EnvironmentOptions,
+    _ path: String, options: EnvironmentOptions, durability: DurabilityLevel,
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(LMDBError) {
     var created: OpaquePointer?
@@ -39,19 +59,23 @@ extension Environment {
     defer { unsafe mdb_env_close(handle) }
     try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
     try check(unsafe mdb_env_set_mapsize(handle, 64 << 20))
-    try check(unsafe mdb_env_open(handle, path, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
+    let flags = durability == .temporary ? UInt32(MDB_NOSYNC) : 0
+    try check(unsafe mdb_env_open(handle, path, UInt32(MDB_NOSUBDIR | MDB_NOLOCK) | flags, 0o600))
     var databases: [Database] = []
     try check(unsafe openDatabases(handle, names: options.databases, create: true, &databases))
-    try unsafe fill(handle, prepare: prepare)
-    try check(unsafe mdb_env_sync(handle, 1))
+    try unsafe fill(handle, durability: durability, prepare: prepare)
+    if durability != .temporary { try check(unsafe mdb_env_sync(handle, 1)) }
   }
 
   private static func fill(
-    _ handle: OpaquePointer, prepare: (inout WriteTransaction) throws(LMDBError) -> Void
+    _ handle: OpaquePointer, durability: DurabilityLevel,
+    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(LMDBError) {
     var begun: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
     var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
+    let (key, level) = (DurabilityLevel.record, [durability.rawValue])
+    try transaction.put(level.span, for: key.span, in: .main)
     try prepare(&transaction)
     try transaction.commit()
   }

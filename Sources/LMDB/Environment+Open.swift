@@ -13,10 +13,16 @@ extension Environment {
     if isNew { try StoreFiles.makeDirectory(directory) }
     do throws(OpenError) {
       let files = try StoreFiles(resolving: directory)
-      return try EnvironmentTable.environment(in: files, patience: options.patience) {
+      let environment = try EnvironmentTable.environment(in: files, patience: options.patience) {
         () throws(OpenError) in
         try open(files, options: options, prepare: prepare)
       }
+      if let asked = options.durability, asked != environment.durability {
+        throw OpenError(
+          .otherDurability, path: files.directory,
+          detail: "it is \(environment.durability), and \(asked) was asked for")
+      }
+      return environment
     } catch {
       // Only an empty directory goes.
       if isNew { unsafe rmdir(directory) }
@@ -32,7 +38,9 @@ extension Environment {
     if !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
       if try !files.isEmptyBesidesLocks() { throw OpenError(.notEmpty, path: files.directory) }
-    } else if StoreFiles.status(of: files.directory + "/" + GuardLocks.Name.open.file) == nil {
+    } else if StoreFiles.status(of: files.directory + "/" + GuardLocks.Name.open.file) == nil,
+      StoreFiles.status(of: files.boot) == nil
+    {
       // Never touched by us: leave no lock files in somebody else's directory.
       try quickCheck(files, options: options)
     }
@@ -50,13 +58,24 @@ extension Environment {
       try removeUnfinished(files)
       if !files.hasData {
         if !options.create { throw OpenError(.absent, path: files.directory) }
-        try create(files, options: options, prepare: prepare)
+        try create(
+          files, options: options, durability: options.durability ?? .standard, prepare: prepare)
+      } else {
+        try recover(files, options: options, prepare: prepare)
       }
       try quickCheck(files, options: options)
+      if options.changesDurability, let level = options.durability {
+        try changeLevel(files, options: options, to: level)
+      }
     }
     do throws(LMDBError) {
-      return try mapRetrying(files, locks: locks, options: options)
+      let environment = try mapRetrying(files, locks: locks, options: options)
+      environment.noteFormerCommits()
+      return environment
     } catch {
+      if error.code == ENOENT, StoreFiles.status(of: files.boot) == nil {
+        throw OpenError(.damaged, path: files.boot, detail: "it is missing")
+      }
       throw OpenError(.system, path: files.directory, cause: error)
     }
   }
@@ -126,8 +145,7 @@ extension Environment {
     let handle = unsafe created!
     do throws(LMDBError) {
       try unsafe configure(handle, files: files, options: options)
-      let flags = MDB_NOTLS | options.flush.flag
-      try check(unsafe mdb_env_open(handle, files.directory, UInt32(flags), 0o600))
+      try check(unsafe mdb_env_open(handle, files.directory, UInt32(MDB_NOTLS), 0o600))
       let descriptor = try unsafe descriptor(of: handle)
       guard clmdb_close_on_exec(descriptor) == 0 else { throw LMDBError(code: clmdb_errno()) }
       _ = try locks.take(.presence, shared: true)
@@ -139,8 +157,14 @@ extension Environment {
       try locks.whileRegistering(patience: options.patience) {
         unsafe openDatabases(handle, names: options.databases, create: false, &databases)
       }
+      var durability = DurabilityLevel.durable
+      try locks.whileRegistering(patience: options.patience) {
+        unsafe readLevel(handle, &durability)
+      }
+      try check(unsafe mdb_env_set_flags(handle, durability.flags, 1))
       return try unsafe Environment(
-        files: files, locks: locks, handle: handle, databases: databases, options: options)
+        files: files, locks: locks, handle: handle, databases: databases, durability: durability,
+        options: options)
     } catch {
       unsafe mdb_env_close(handle)
       locks.release(.presence)
@@ -148,7 +172,7 @@ extension Environment {
     }
   }
 
-  private static func configure(
+  static func configure(
     _ handle: OpaquePointer, files: StoreFiles, options: EnvironmentOptions
   ) throws(LMDBError) {
     let size = StoreFiles.status(of: files.data).map { Int($0.st_size) } ?? 0
@@ -209,15 +233,5 @@ extension Environment {
     }
     let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_CREAT | O_NOFOLLOW)
     try check(clmdb_allocate(lock.number, max(length, off_t(lock.size))))
-  }
-}
-
-extension EnvironmentOptions.Flush {
-  fileprivate var flag: Int32 {
-    switch self {
-    case .everyCommit: 0
-    case .dataOnly: MDB_NOMETASYNC
-    case .never: MDB_NOSYNC
-    }
   }
 }

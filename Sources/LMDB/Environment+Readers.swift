@@ -40,11 +40,13 @@ extension Environment {
   /// The reader that keeps the pages freed last from being used again: the oldest snapshot of any process, this one
   /// included, that is older than the newest commit. Nil if there is none.
   ///
-  /// Clears dead readers first. A reader is named only if there is one for as long as 10 ms, because a read that began
+  /// A checkpoint of this process is moved to the newest commit first, unless the caller is inside a write, and those of
+  /// others are given the time to move. Clears dead readers. A reader is named only if there is one for as long as 10 ms, because a read that began
   /// before the newest commit and ends at once is in nobody's way. Proportional to the number of readers.
   package func blockingReader() throws(LMDBError) -> Reader? {
+    if !isWriting { try checkpoint() }
     try clearDeadReaders()
-    let deadline = ContinuousClock.now + .milliseconds(10)
+    let deadline = ContinuousClock.now + .milliseconds(10) + timeForCheckpoints
     while let reader = try outdatedReader() {
       if ContinuousClock.now > deadline { return reader }
       rest(microseconds: 200)

@@ -22,6 +22,7 @@ extension Environment {
     defer { writer.leave() }
     if !isOpen { throw phaseError }
     try prepareMap()
+    try keepCheckpoint(patience: patience)
     try locks.wait(for: .turn, patience: patience)
     do {
       defer { locks.release(.turn) }
@@ -30,10 +31,13 @@ extension Environment {
     defer { locks.release(.write) }
     try checkIdentity()
     try fitMap()
+    try markDirty()
     readers.enterWriter()
     defer { readers.leaveWriter() }
     do {
-      return try writeAlone(body)
+      let result = try writeAlone(body)
+      noteCommit()
+      return result
     } catch let error as LMDBError {
       if error == .mapFull { growth.isWanted.store(true, ordering: .relaxed) }
       if error == .panic { noteBroken() }
@@ -82,11 +86,6 @@ extension Environment {
     var system = statvfs()
     guard unsafe statvfs(place, &system) == 0 else { return error }
     return UInt64(system.f_bavail) * UInt64(system.f_frsize) < 4 << 20 ? .diskFull : error
-  }
-
-  /// Puts everything committed so far on the disk.
-  package func sync() throws(LMDBError) {
-    try withMap { () throws(LMDBError) in try check(unsafe mdb_env_sync(handle, 1)) }
   }
 }
 

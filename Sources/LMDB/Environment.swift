@@ -8,7 +8,13 @@ package import Synchronization
 @safe package final class Environment: Sendable {
   /// The directory, with links resolved.
   package let path: String
-  package let flush: EnvironmentOptions.Flush
+  package let durability: DurabilityLevel
+  /// Only at the levels that need them.
+  let checkpoints: Checkpoints?
+  let isReadOnly: Bool
+  let hasCommitted = Atomic(false)
+  /// Closing has done what the level asks for, as long as others have it open.
+  let isSettled = Atomic(false)
   let files: StoreFiles
   let locks: GuardLocks
   let identity: FileIdentity
@@ -34,7 +40,7 @@ package import Synchronization
   /// The handle is open, with nobody else using it.
   init(
     files: StoreFiles, locks: GuardLocks, handle: OpaquePointer, databases: [Database],
-    options: EnvironmentOptions
+    durability: DurabilityLevel, options: EnvironmentOptions
   ) throws(LMDBError) {
     guard let data = StoreFiles.status(of: files.data), let lock = StoreFiles.status(of: files.lock)
     else { throw .replaced }
@@ -45,7 +51,9 @@ package import Synchronization
     meta = try MetaPages(path: files.data, pageSize: Int(statistics.ms_psize))
     growth = unsafe MapGrowth(mapSize: info.me_mapsize)
     path = files.directory
-    flush = options.flush
+    self.durability = durability
+    checkpoints = try durability.keepsBoot ? Checkpoints(files: files, options: options) : nil
+    isReadOnly = options.readOnly
     self.files = files
     self.locks = locks
     unsafe self.handle = handle

@@ -1,19 +1,17 @@
 /// How an environment is opened.
 package struct EnvironmentOptions: Sendable {
-  /// When a commit is on the disk.
-  package enum Flush: Sendable, Equatable {
-    /// Before the commit returns.
-    case everyCommit
-    /// The data before the commit returns, the page that names it with the next commit (`MDB_NOMETASYNC`).
-    case dataOnly
-    /// Never by itself (`MDB_NOSYNC`): a killed process loses nothing, a power cut leaves a file that cannot be used. For
-    /// environments that do not outlive the process anyway.
-    case never
-  }
-
   /// Make the environment if there is none.
   package var create = true
-  package var flush = Flush.everyCommit
+  /// Nothing is ever repaired, restored or emptied.
+  package var readOnly = false
+  /// What survives a power cut; nil: what the environment has, ``DurabilityLevel/standard`` for a new one.
+  package var durability: DurabilityLevel?
+  /// Give the environment that level if it has another, which nobody may have open then.
+  package var changesDurability = false
+  /// At the level grouped, how long after a commit it is safe.
+  package var checkpointInterval = Duration.milliseconds(200)
+  /// Which start of the machine this is; nil: the one it is.
+  package var boot: BootIdentity?
   /// The named databases it must have.
   package var databases: [String] = []
   /// The address space to begin with; it grows when half of it is used.

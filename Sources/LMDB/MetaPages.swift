@@ -36,6 +36,13 @@ import Synchronization
     max(word(Self.transaction), word(pageSize &+ Self.transaction))
   }
 
+  /// The meta page that a commit belongs to, as it is. The commit's own only if nobody may write meanwhile.
+  func image(of transaction: UInt64) -> MetaImage {
+    let page = unsafe UnsafeRawBufferPointer(
+      start: start + Int(transaction % 2) * pageSize, count: MetaImage.size)
+    return unsafe MetaImage(pageSize: pageSize, bytes: [UInt8](page))
+  }
+
   /// Pages that were ever in use, as of the newest commit.
   var pages: Int {
     let second = word(pageSize + Self.transaction) > word(Self.transaction)

@@ -22,6 +22,8 @@ extension LarderError {
       case .damaged, .truncated: .damaged
       case .busy: .busy
       case .exists: .exists
+      case .needsRecovery: .needsRecovery
+      case .otherDurability: .invalidArgument
       default: .cannotOpen
       }
     self.init(code, error.description, hint: error.wayOut)

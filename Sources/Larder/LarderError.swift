@@ -14,6 +14,8 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case newerFormat
     /// The file is damaged or cut short.
     case damaged
+    /// The machine stopped before the store was closed: it must be opened for writing once.
+    case needsRecovery
     /// Another process holds a lock for too long.
     case busy
     /// The disk is full; or a limit is reached, and nothing may be evicted.
@@ -42,6 +44,8 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case unencodable
     /// A stored value could not be turned into its type.
     case undecodable
+    /// It cannot be done inside a write of the same thread.
+    case insideWrite
     /// The store was closed.
     case closed
     /// The store was opened before the process was forked.

@@ -9,7 +9,7 @@ import Testing
 
   init() throws {
     directory = try TemporaryDirectory()
-    environment = try Fixture.open(directory.store, Fixture.options(flush: .never))
+    environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
   }
 
   private var mine: Int { Int(getpid()) }

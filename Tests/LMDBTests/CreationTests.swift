@@ -14,7 +14,8 @@ import Testing
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
     #expect(
       names.sorted() == [
-        "data.mdb", "lock.maps", "lock.mdb", "lock.open", "lock.presence", "lock.readers",
+        "data.mdb", "lock.checkpoint", "lock.maps", "lock.mdb", "lock.open", "lock.presence",
+        "lock.readers",
         "lock.turn",
         "lock.write",
       ])

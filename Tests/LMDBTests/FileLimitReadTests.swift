@@ -11,7 +11,8 @@ import Testing
   private static let size = 65_536
   private func open(patience: Duration = .seconds(10)) throws -> Environment {
     try Fixture.open(
-      directory.store, Fixture.options(mapSize: 16 << 20, patience: patience, flush: .never))
+      directory.store,
+      Fixture.options(mapSize: 16 << 20, patience: patience, durability: .temporary))
   }
   private func store(_ number: Int, in environment: Environment) throws {
     try environment.set(Fixture.bytes(number), Fixture.filling(number, count: Self.size))

@@ -9,7 +9,7 @@ import Testing
 
   private static let limit = 4 << 20
   private func open(patience: Duration = .seconds(10)) throws -> Environment {
-    try Fixture.open(directory.store, Fixture.options(patience: patience, flush: .never))
+    try Fixture.open(directory.store, Fixture.options(patience: patience, durability: .temporary))
   }
 
   /// Stores values of `size` bytes until there is no room; how many.
@@ -64,7 +64,7 @@ import Testing
   @Test func `holds whatever is written, replaced and removed`() throws {
     for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 4) {
       let store = directory.store + "\(round)"
-      let environment = try Fixture.open(store, Fixture.options(flush: .never))
+      let environment = try Fixture.open(store, Fixture.options(durability: .temporary))
       let limit = Self.limit + round * 500_003
       environment.setFileLimit(limit)
       var churn = Churn(environment, limit: limit, seed: seed + round)

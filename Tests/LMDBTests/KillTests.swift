@@ -8,19 +8,28 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  private func start(_ author: Int) throws -> PeerProcess {
-    try PeerProcess("number", directory.store, ["\(author)"])
+  private func start(_ author: Int, _ level: DurabilityLevel) throws -> PeerProcess {
+    try PeerProcess("number", directory.store, ["\(author)", "\(level.rawValue)"])
+  }
+
+  private static let levels: [DurabilityLevel] = [.durable, .grouped, .relaxed, .scratch]
+
+  /// Killing is the same at each level but for what is beside LMDB.
+  private func rounds(_ usual: Int, _ level: DurabilityLevel) -> Int {
+    setting("LARDER_TEST_KILLS", otherwise: level == .durable ? usual : usual / 3)
   }
 
   /// All numbers that a killed writer said.
   private func acknowledged(_ peer: PeerProcess) -> [Int] { peer.lines().compactMap { Int($0) } }
 
-  @Test(.timeLimit(.minutes(60)))
-  func `one killed of three: the others go on, and every acknowledged write is there`() throws {
+  @Test(.timeLimit(.minutes(60)), arguments: levels)
+  func `one killed of three: the others go on, and every acknowledged write is there`(
+    level: DurabilityLevel
+  ) throws {
     var random = SplitMix(state: UInt64(seed))
-    var peers = try (0..<3).map { try start($0) }
+    var peers = try (0..<3).map { try start($0, level) }
     var numbers: [Int] = []
-    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 25) {
+    for round in 0..<rounds(25, level) {
       for peer in peers {
         let before = peer.soFar.count
         #expect(
@@ -31,19 +40,21 @@ import Testing
       let killed = peers.remove(at: Int.random(in: 0..<3, using: &random))
       killed.kill()
       numbers += acknowledged(killed)
-      peers.append(try start(round + 3))
+      peers.append(try start(round + 3, level))
     }
     for peer in peers { peer.kill() }
     numbers += peers.flatMap { acknowledged($0) }
     try verify(numbers)
   }
 
-  @Test(.timeLimit(.minutes(60)))
-  func `all killed at once, again and again: the numbering has no gap`() throws {
+  @Test(.timeLimit(.minutes(60)), arguments: levels)
+  func `all killed at once, again and again: the numbering has no gap`(level: DurabilityLevel)
+    throws
+  {
     var random = SplitMix(state: UInt64(seed))
     var numbers: [Int] = []
-    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 8) {
-      let peers = try (0..<3).map { try start($0) }
+    for round in 0..<rounds(8, level) {
+      let peers = try (0..<3).map { try start($0, level) }
       for peer in peers {
         #expect(
           eventually { peer.soFar.count > 3 }, "a writer stands still: seed \(seed), round \(round)"
@@ -75,7 +86,7 @@ import Testing
 
   /// No number was given twice, none that was acknowledged is missing, and the records are whole and in order.
   private func verify(_ numbers: [Int]) throws {
-    let environment = try Fixture.open(directory.store)
+    let environment = try Fixture.open(directory.store, Fixture.options(durability: nil))
     let verified = try Numbering.verify(environment)
     let last = try #require(verified)
     #expect(Set(numbers).count == numbers.count, "seed \(seed)")

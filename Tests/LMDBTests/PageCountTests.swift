@@ -11,7 +11,7 @@ import Testing
   private static let limit = 4 << 20
 
   private func open(_ name: String = "") throws -> Environment {
-    try Fixture.open(directory.store + name, Fixture.options(flush: .never))
+    try Fixture.open(directory.store + name, Fixture.options(durability: .temporary))
   }
 
   /// Runs `body` in a write whose changes are taken back.

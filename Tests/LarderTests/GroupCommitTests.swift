@@ -1,46 +1,9 @@
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Larder
 
-private final class Counted: Sendable {
-  private let value = Mutex(0)
-  var count: Int { value.withLock { $0 } }
-  func add() { value.withLock { $0 += 1 } }
-}
-
 struct GroupCommitTests {
-  /// Lets a batch hold the store while `body` starts writes. The writer has taken one of its own already and waits with
-  /// it, so that all of `body`'s queue. The batch ends when so many wait.
-  private func whileHeld(
-    _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
-  ) async throws {
-    let held = DispatchSemaphore(value: 0)
-    let goOn = DispatchSemaphore(value: 0)
-    let holder = Thread {
-      try? store.write { batch in
-        try batch.set("held", for: "held", in: store.namespace("holder"))
-        held.signal()
-        goOn.wait()
-      }
-    }
-    holder.start()
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        held.wait()
-        continuation.resume()
-      }
-    }
-    async let first: Void = store.namespace("holder").set("first", for: "first")
-    while !store.core.queue.hasTaken { await Task.yield() }
-    async let done: Void = body()
-    while store.core.queue.waitingCount < waiting { await Task.yield() }
-    goOn.signal()
-    try await first
-    try await done
-  }
-
   @Test func `many tasks share a commit, and each entry is there when its write returns`()
     async throws
   {
@@ -69,7 +32,7 @@ struct GroupCommitTests {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
     try store.declare(Rules(largestValue: 100), for: "notes")
-    let refused = Counted()
+    let refused = Tally()
     try await whileHeld(store, until: 20) {
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<20 {
@@ -86,7 +49,7 @@ struct GroupCommitTests {
         }
       }
     }
-    #expect(refused.count == 9)
+    #expect(refused.value == 9)
     #expect(try notes.count() == 11)
     #expect(try store.verify().faults == [])
   }
@@ -95,7 +58,7 @@ struct GroupCommitTests {
     struct Stop: Error {}
     let store = try Store.temporary()
     let notes = store.namespace("notes")
-    let stopped = Counted()
+    let stopped = Tally()
     try await whileHeld(store, until: 10) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for task in 0..<10 {
@@ -114,7 +77,7 @@ struct GroupCommitTests {
         try await group.waitForAll()
       }
     }
-    #expect(stopped.count == 5)
+    #expect(stopped.value == 5)
     #expect(try notes.keysByPages(of: 20).map(\.description) == ["0", "2", "4", "6", "8"])
     #expect(try store.verify().faults == [])
   }

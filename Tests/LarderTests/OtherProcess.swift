@@ -19,7 +19,7 @@ final class OtherProcess {
     try process.run()
   }
 
-  private static let executable: String = {
+  static let executable: String = {
     var directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     while directory.pathComponents.count > 1 {
       let candidate = directory.appendingPathComponent("LarderPeer").path

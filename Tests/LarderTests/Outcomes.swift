@@ -21,6 +21,16 @@ final class Tally: Sendable {
   var value: Int { count.load(ordering: .relaxed) }
 }
 
+/// A value that several threads change.
+final class Box<Value: Sendable>: Sendable {
+  private let stored: Mutex<Value>
+
+  init(_ value: Value) { stored = Mutex(value) }
+
+  var value: Value { stored.withLock { $0 } }
+  func change(_ body: (inout Value) -> Void) { stored.withLock { body(&$0) } }
+}
+
 /// Random numbers that come again with the same seed.
 struct Dice: RandomNumberGenerator {
   private var state: UInt64

@@ -1,3 +1,4 @@
+import Foundation
 package import LMDB
 
 /// The store that tests and their peers agree on.
@@ -6,21 +7,26 @@ package enum Fixture {
 
   package static func options(
     mapSize: Int = 64 << 20, patience: Duration = .seconds(10),
-    flush: EnvironmentOptions.Flush = .everyCommit
+    durability: DurabilityLevel? = nil
   ) -> EnvironmentOptions {
     var options = EnvironmentOptions()
     options.databases = ["second"]
     options.signature = signature
     options.mapSize = mapSize
     options.patience = patience
-    options.flush = flush
+    options.durability = durability
     return options
   }
 
+  /// A new store is durable unless the options say otherwise.
   package static func open(
     _ path: String, _ options: EnvironmentOptions = options()
   ) throws(OpenError) -> Environment {
-    try Environment.open(at: path, options: options) { transaction throws(LMDBError) in
+    var options = options
+    if options.durability == nil, !FileManager.default.fileExists(atPath: path + "/data.mdb") {
+      options.durability = .durable
+    }
+    return try Environment.open(at: path, options: options) { transaction throws(LMDBError) in
       try transaction.put([1].span, for: signature.span, in: .main)
     }
   }

@@ -84,7 +84,7 @@ extension Peer {
 
   /// A child forgets the parent's limit, and what it sets does not reach the parent.
   func forkWithLimit() throws {
-    let options = Fixture.options(flush: .never)
+    let options = Fixture.options(durability: .temporary)
     let environment = try Fixture.open(store, options)
     environment.setFileLimit(argument(0))
     inChild {

@@ -3,7 +3,7 @@ import LMDB
 extension Peer {
   /// Churns within a limit, and says how many writes were done and how many found no room.
   func churnInLimit() throws {
-    let environment = try Fixture.open(store, Fixture.options(flush: .never))
+    let environment = try Fixture.open(store, Fixture.options(durability: .temporary))
     environment.setFileLimit(argument(0))
     var churn = Churn(environment, limit: argument(0), author: argument(1), seed: argument(2))
     Peer.say("open")

@@ -5,7 +5,8 @@ extension Peer {
   ///
   /// All writers share one count, so a lost or doubled commit shows as a gap. Ends with its input.
   func number() throws {
-    let environment = try Fixture.open(store)
+    let level = arguments.count > 1 ? DurabilityLevel(rawValue: UInt8(argument(1)))! : .durable
+    let environment = try Fixture.open(store, Fixture.options(durability: level))
     let author = argument(0)
     Peer.say("open")
     while true {

@@ -31,4 +31,27 @@ struct FileDescriptor: ~Copyable {
     }
     guard written == bytes.count else { throw LMDBError(code: written < 0 ? clmdb_errno() : EIO) }
   }
+
+  /// What is there of `count` bytes at `offset`; unlike ``read(at:count:)`` it tells an error from the end.
+  func contents(at offset: Int, count: Int) throws(LMDBError) -> [UInt8] {
+    let number = number
+    var failed: LMDBError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      do throws(LMDBError) {
+        initialized = try checkErrno {
+          unsafe pread(number, buffer.baseAddress, count, off_t(offset))
+        }
+      } catch {
+        failed = error
+      }
+    }
+    if let failed { throw failed }
+    return bytes
+  }
+
+  /// Puts the file's bytes on the disk.
+  func sync() throws(LMDBError) {
+    let number = number
+    try checkErrno { clmdb_sync(number) }
+  }
 }

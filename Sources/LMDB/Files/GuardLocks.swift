@@ -1,7 +1,7 @@
 import CLMDB
 public import Synchronization
 
-/// Six small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
+/// Seven small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
 ///
 /// - `lock.open` is held while a process opens or closes the environment, so that two never initialise it at once.
 /// - `lock.turn` and `lock.write` are held around each write transaction. LMDB's own mutex is then never contended
@@ -10,6 +10,7 @@ public import Synchronization
 ///   waiting one in between.
 /// - `lock.readers` is held while a slot of LMDB's reader table is made or cleared, for the same reason: the table has
 ///   a mutex of the same kind.
+/// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older one never replaces a newer.
 /// - `lock.maps` is held while a file of ``MappedWords`` is made or replaced.
 /// - `lock.presence` is held, shared, for as long as the environment is open: who gets it exclusively is alone.
 ///
@@ -17,7 +18,7 @@ public import Synchronization
 /// to an open file description do not exist on macOS.
 @safe final class GuardLocks: Sendable {
   enum Name: Int, CaseIterable {
-    case open, turn, write, readers, maps, presence
+    case open, turn, write, readers, checkpoint, maps, presence
 
     var file: String {
       switch self {
@@ -25,6 +26,7 @@ public import Synchronization
       case .turn: "lock.turn"
       case .write: "lock.write"
       case .readers: "lock.readers"
+      case .checkpoint: "lock.checkpoint"
       case .maps: "lock.maps"
       case .presence: "lock.presence"
       }
@@ -140,6 +142,7 @@ public import Synchronization
     let turn = Atomic<Int32>(-1)
     let write = Atomic<Int32>(-1)
     let readers = Atomic<Int32>(-1)
+    let checkpoint = Atomic<Int32>(-1)
     let maps = Atomic<Int32>(-1)
     let presence = Atomic<Int32>(-1)
 
@@ -150,6 +153,7 @@ public import Synchronization
         case .turn: yield turn
         case .write: yield write
         case .readers: yield readers
+        case .checkpoint: yield checkpoint
         case .maps: yield maps
         case .presence: yield presence
         }

@@ -5,6 +5,7 @@ package struct OpenError: Error, CustomStringConvertible {
       networkFileSystem
     case exists, notEmpty, notLMDB, foreign, damaged, truncated, locksLost, replaced, busy,
       stillClosing
+    case needsRecovery, otherDurability
     case tooMany, system
   }
 
@@ -42,6 +43,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .replaced: "\(path) was replaced while this process has the former store there open"
     case .stillClosing: "\(path) was closed in this process, but a read there goes on"
     case .busy: "another process is opening or closing \(path) and does not finish"
+    case .needsRecovery: "\(path) was not closed before the machine stopped; it needs recovery"
+    case .otherDurability: "\(path) has another durability: \(detail)"
     case .tooMany: "this process has too many stores open to open \(path)"
     case .system: "\(path) cannot be opened\(because)"
     }
@@ -67,6 +70,9 @@ package struct OpenError: Error, CustomStringConvertible {
     case .replaced: "close the store that this process opened there, then open it again"
     case .stillClosing: "end that read, then open it again"
     case .busy: "try again, or look for a process that is stopped"
+    case .needsRecovery: "open it for writing once"
+    case .otherDurability:
+      "open it without asking for one, or with the one it has; to change it, close it in every process"
     case .tooMany: "close some; a store is meant to be opened once and shared"
     case .system: cause?.wayOut ?? "see the message"
     }

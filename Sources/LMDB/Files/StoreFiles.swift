@@ -7,6 +7,7 @@ struct StoreFiles: Sendable {
   var data: String { directory + "/data.mdb" }
   var newData: String { directory + "/data.mdb.new" }
   var lock: String { directory + "/lock.mdb" }
+  var boot: String { directory + "/boot" }
 
   /// The directory with links resolved, so that one store has one path.
   init(resolving path: String) throws(OpenError) {
@@ -33,7 +34,9 @@ struct StoreFiles: Sendable {
     guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
     defer { unsafe closedir(stream) }
     let ours = Set(
-      GuardLocks.names + MappedFile.names + [".", "..", "data.mdb", "data.mdb.new", "lock.mdb"])
+      GuardLocks.names + MappedFile.names + [
+        ".", "..", "data.mdb", "data.mdb.new", "lock.mdb", "boot",
+      ])
     while let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
@@ -51,7 +54,7 @@ struct StoreFiles: Sendable {
     }
     if unsafe clmdb_may(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
     try inspectOwner(status, directory, forbidden: 0o022, allowing)
-    for file in [data, lock] + GuardLocks.names.map({ directory + "/" + $0 }) {
+    for file in [data, lock, boot] + GuardLocks.names.map({ directory + "/" + $0 }) {
       guard let status = Self.status(of: file) else { continue }
       if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) {
         throw OpenError(.notAFile, path: file)

@@ -11,7 +11,8 @@ enum CatalogueKey {
 
   /// What makes a file ours, and which format it has.
   static let format = key("F")
-  /// Settings that hold for every process: limits, durability.
+  // "D" is the layer below's: the durability, which it must know before the first write.
+  /// Settings that hold for every process: limits.
   static let settings = key("S")
   /// The generation, the totals, the newest stamp.
   static let state = key("G")

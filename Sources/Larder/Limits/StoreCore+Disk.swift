@@ -11,9 +11,13 @@ extension StoreCore {
     _ body: (inout Batch) throws -> Result
   ) throws -> Result {
     var tries = 0
+    var mayAsk = true
     while true {
       do {
-        return try writeOnce(waitingAtMost: bound, body)
+        return try writeOnce(waitingAtMost: bound, asksForCheckpoint: mayAsk, body)
+      } catch is CheckpointWanted {
+        mayAsk = false
+        try environment.checkpoint()
       } catch let error as OtherFileLimit {
         environment.setFileLimit(error.limit)
       } catch let error as NoPages {
@@ -68,10 +72,20 @@ extension StoreCore {
       }
     }
     for _ in 0..<2 { try writeOnce { batch in batch.age() } }
+    try environment.checkpoint()
   }
 }
 
+/// Thrown before a batch's first change: pages run short that only wait for this process's next checkpoint.
+struct CheckpointWanted: Error {}
+
 extension Batch {
+  /// Whether a checkpoint now would give back pages that the write may need.
+  var wantsCheckpoint: Bool {
+    guard let disk, disk.available < disk.reserve / 2 else { return false }
+    return core.environment.hasOutdatedPin
+  }
+
   /// Makes the commit one that counts, though nothing has changed.
   mutating func age() { state.ages &+= 1 }
 }

@@ -1,6 +1,6 @@
 /// The same verbs for tasks: they suspend until their commit, which they share with all that come meanwhile.
 ///
-/// A task that is cancelled before its write has begun gets a `CancellationError`, and nothing is written.
+/// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written.
 extension Namespace {
   /// Stores `value` under `key`; what was there is replaced.
   public func set(

@@ -66,6 +66,8 @@ public struct Statistics: Sendable {
 
   public var path: String
   public var format: Int
+  /// What a power cut may cost.
+  public var durability: Durability
   public var namespaces: [Namespace]
   /// Totals of all namespaces.
   public var entries: Int
@@ -104,7 +106,8 @@ extension Store {
       let newest = transaction.id
       let size = core.environment.fileSize
       return Statistics(
-        path: path, format: Int(StoreFormat.current), namespaces: namespaces,
+        path: path, format: Int(StoreFormat.current), durability: durability,
+        namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),
         stored: Int(clamping: state.stored), usage: usage(state, settings.limits, fileSize: size),
         file: Statistics.File(

@@ -1,4 +1,4 @@
-import LMDB
+package import LMDB
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -33,6 +33,15 @@ public struct Store: Sendable {
     public var limits: StoreLimits?
     /// Accept a store that belongs to another user; it is then read-only.
     public var foreign = false
+    /// What a power cut may cost, for a new store; the store keeps it. A store that is there must have the one asked for;
+    /// nil takes what it has, and makes a new one ``Durability/grouped``.
+    public var durability: Durability?
+    /// How long after a commit a ``Durability/grouped`` store makes it safe from a power cut.
+    public var checkpointInterval = Duration.milliseconds(200)
+    /// The store gets the durability asked for; nobody else may have it open.
+    var changesDurability = false
+    /// Stands in for the machine's own start, to try what a restart does.
+    package var boot: BootIdentity?
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
     /// Runs something once, after a while, on another thread.
@@ -91,15 +100,22 @@ public struct Store: Sendable {
     Namespace(store: self, handle: core.handle(for: name))
   }
 
-  /// Ends this process's use of the store: queued removals and counts are written, reads under way are waited for.
+  /// Ends this process's use of the store: writes that were accepted, removals and counts that wait are written, reads under
+  /// way are waited for. Inside ``write(_:)`` it throws ``LarderError/Code/insideWrite``.
   ///
   /// Afterwards every call throws ``LarderError/Code/closed``, through other handles of this process too.
   public func close() throws(LarderError) {
     try core.close()
   }
 
-  /// Puts everything written so far on the disk.
+  /// What a power cut may cost; a temporary store says scratch.
+  public var durability: Durability { Durability(core.environment.durability) }
+
+  /// Makes everything written so far survive a power cut, whatever the store's ``durability``.
+  ///
+  /// Inside ``write(_:)`` it throws ``LarderError/Code/insideWrite``: what that writes is not there yet.
   public func sync() throws(LarderError) {
+    try core.checkNotWriting("syncing")
     do throws(LMDBError) { try core.environment.sync() } catch { throw core.error(error) }
   }
 

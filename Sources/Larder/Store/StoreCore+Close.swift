@@ -34,6 +34,7 @@ extension StoreCore {
 
   func close() throws(LarderError) {
     guard environment.isOpen else { return }
+    try checkNotWriting("closing")
     // What was accepted is written before anything is let go of.
     queue.close()
     changes.close()
@@ -50,6 +51,13 @@ extension StoreCore {
         .busy, "\(environment.path) is closed, but a read of it does not end",
         hint: "end the read; the store's files are let go of then")
     }
+  }
+
+  func checkNotWriting(_ what: String) throws(LarderError) {
+    guard environment.isWriting else { return }
+    throw LarderError(
+      .insideWrite, "\(environment.path): \(what) the store inside one of its own writes",
+      hint: "do it when the write has returned")
   }
 
   /// Counting and statistics first see to the removals this process has queued; inside a write, that write does.

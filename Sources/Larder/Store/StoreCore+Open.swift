@@ -25,7 +25,11 @@ extension StoreCore {
     environmentOptions.databases = Indexes.names
     environmentOptions.patience = options.patience
     environmentOptions.foreignOwner = options.foreign
-    environmentOptions.flush = options.flushes ? .everyCommit : .never
+    environmentOptions.readOnly = options.readOnly || options.foreign
+    environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
+    environmentOptions.changesDurability = options.changesDurability
+    environmentOptions.checkpointInterval = options.checkpointInterval
+    environmentOptions.boot = options.boot
     environmentOptions.signature = CatalogueKey.format
     do throws(OpenError) {
       return try Environment.open(at: path, options: environmentOptions) {

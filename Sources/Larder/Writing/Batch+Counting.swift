@@ -47,13 +47,6 @@ extension NamespaceCounters {
 }
 
 extension Batch {
-  mutating func update(
-    _ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void
-  ) throws(LarderError) {
-    try meet(id)
-    change(&counters[id]!)
-  }
-
   /// Takes an entry into the counts of its namespace and the store.
   mutating func countIn(_ weight: Weight, of id: NamespaceID) throws(LarderError) {
     try update(id) { $0.add(weight) }

@@ -47,6 +47,8 @@ public struct Batch: ~Copyable {
   var leavesQueue = false
   private var changes = 0
   private var size = 0
+  /// How often anything was changed, in the databases or in what is written at the end.
+  var mutations = 0
   /// Why nothing of this batch can be committed any more: a change went wrong midway, whether or not the caller caught
   /// the error.
   private(set) var failure: (error: LarderError, cause: LMDBError?)?
@@ -205,12 +207,23 @@ extension Batch {
   mutating func change<Result>(
     _ body: (inout WriteTransaction) throws(LMDBError) -> Result
   ) throws(LarderError) -> Result {
+    mutations += 1
     do throws(LMDBError) { return try body(&transaction) } catch { throw failed(error) }
+  }
+
+  /// Changes the counts of a namespace, which are written at the end.
+  mutating func update(
+    _ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void
+  ) throws(LarderError) {
+    try meet(id)
+    mutations += 1
+    change(&counters[id]!)
   }
 
   mutating func put(
     _ value: Span<UInt8>, for key: [UInt8], in database: Database
   ) throws(LarderError) {
+    mutations += 1
     do throws(LMDBError) {
       try transaction.put(value, for: key.span, in: database)
     } catch {

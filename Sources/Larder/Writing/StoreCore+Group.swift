@@ -2,74 +2,108 @@ import Dispatch
 import LMDB
 import Synchronization
 
-/// A write of a group that cannot stay in the group's transaction.
-private struct Expelled: Error {
+/// A write of a group that has spoiled the transaction for the others.
+private struct Spoiled: Error {
   var index: Int
-  var cause: any Error
 }
 
+/// A task was cancelled whose write was in the transaction already.
+private struct Withdrawn: Error {}
+
 extension StoreCore {
-  /// Writes a group in one transaction, and tells each of its members how that went.
+  /// Writes a group in the order in which it came, in one transaction if that can be, and tells each of its members how
+  /// its own write went.
   ///
-  /// A member that fails before it has changed anything is merely left out. One that fails midway spoils the transaction,
-  /// which then is made anew without it. If the transaction as a whole fails, each member is written by itself.
+  /// A member that fails before it has changed anything is merely left out. One that fails midway spoils the transaction:
+  /// those before it are then written without it, it by itself, and those after it in a transaction of their own.
   func write(_ group: [WriteQueue.Job]) {
-    var members = group
-    while !members.isEmpty {
-      var failures: [Int: any Error] = [:]
-      do {
-        try writeWithinLimit(repeats: true) { batch in
-          failures = [:]
-          for (index, member) in members.enumerated() {
-            let before = batch.state
-            do {
-              try member.body(&batch)
-            } catch {
-              if batch.failure != nil || batch.state != before {
-                throw Expelled(index: index, cause: error)
-              }
-              failures[index] = error
-            }
+    var rest = group[...]
+    while rest.count > 1 {
+      guard let index = writeTogether(Array(rest)) else { return }
+      let spoiler = rest.startIndex + index
+      write(Array(rest[..<spoiler]))
+      writeAlone(rest[spoiler])
+      rest = rest[(spoiler + 1)...]
+    }
+    if let last = rest.first { writeAlone(last) }
+  }
+
+  /// - Returns: which member has spoiled the transaction, of which nothing was written then; nil if all were told.
+  private func writeTogether(_ members: [WriteQueue.Job]) -> Int? {
+    var failures: [Int: any Error] = [:]
+    do {
+      try writeWithinLimit(repeats: true) { batch in
+        failures = [:]
+        for (index, member) in members.enumerated() {
+          let before = batch.mutations
+          do {
+            try member.ticket.check()
+            try member.body(&batch)
+          } catch {
+            if batch.failure != nil || batch.mutations != before { throw Spoiled(index: index) }
+            failures[index] = error
           }
         }
-        for (index, member) in members.enumerated() { member.finish(failures[index]) }
-        return
-      } catch let error as Expelled where members.count > 1 {
-        // By itself it has a transaction to itself, and may yet succeed.
-        write([members.remove(at: error.index)])
-      } catch {
-        if members.count == 1 {
-          let cause = (error as? Expelled)?.cause ?? error
-          members[0].finish((cause as? LMDBError).map(self.error) ?? cause)
-        } else {
-          for member in members { write([member]) }
+        for (index, member) in members.enumerated() where failures[index] == nil {
+          if member.ticket.isCancelled { throw Withdrawn() }
         }
-        return
       }
+      for (index, member) in members.enumerated() { member.finish(failures[index]) }
+    } catch let error as Spoiled {
+      return error.index
+    } catch is Withdrawn {
+      write(withdrawing(members))
+    } catch let error as LarderError where error.concernsAll {
+      for member in members { member.finish(error) }
+    } catch {
+      // There may be room for each.
+      for member in members { writeAlone(member) }
+    }
+    return nil
+  }
+
+  /// Those of the members whose tasks are not cancelled; the others are told.
+  private func withdrawing(_ members: [WriteQueue.Job]) -> [WriteQueue.Job] {
+    members.filter { member in
+      guard member.ticket.isCancelled else { return true }
+      member.finish(CancellationError())
+      return false
+    }
+  }
+
+  private func writeAlone(_ member: WriteQueue.Job) {
+    do {
+      try writeWithinLimit(repeats: true) { batch in
+        try member.ticket.check()
+        try member.body(&batch)
+        try member.ticket.check()
+      }
+      member.finish(nil)
+    } catch {
+      member.finish((error as? LMDBError).map(self.error) ?? error)
     }
   }
 
   /// One write that shares a commit with those that come at the same time; the caller is suspended meanwhile.
   ///
-  /// A task that is cancelled before its write has begun gets a `CancellationError`, and nothing is written.
+  /// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written.
   func submit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
     // A store that is closed, or a parent's, says so itself.
     if !environment.isOpen { return try self.write(write.body) }
     let outcome = Outcome<Result>()
-    let number = queue.nextNumber()
+    let ticket = WriteQueue.Ticket()
     try await withTaskCancellationHandler {
-      try Task.checkCancellation()
       try await withCheckedThrowingContinuation {
         (continuation: CheckedContinuation<Void, any Error>) in
         let job = WriteQueue.Job(
-          number: number, size: write.size, body: { batch in outcome.set(try write.body(&batch)) },
+          ticket: ticket, size: write.size, body: { batch in outcome.set(try write.body(&batch)) },
           finish: { error in
             if let error { continuation.resume(throwing: error) } else { continuation.resume() }
           })
         if !queue.add(job, core: self) { continuation.resume(throwing: closedError) }
       }
     } onCancel: {
-      queue.cancel(number)
+      queue.cancel(ticket)
     }
     return outcome.value
   }
@@ -87,7 +121,7 @@ extension StoreCore {
     let failure = Mutex<(any Error)?>(nil)
     let done = DispatchSemaphore(value: 0)
     let job = WriteQueue.Job(
-      number: queue.nextNumber(), size: write.size,
+      ticket: WriteQueue.Ticket(), size: write.size,
       body: { batch in outcome.set(try write.body(&batch)) },
       finish: { error in
         failure.withLock { $0 = error }
@@ -107,6 +141,11 @@ struct SharedWrite<Result: Sendable>: Sendable {
   /// About how many bytes it writes.
   var size = 0
   var body: @Sendable (inout Batch) throws -> Result
+}
+
+extension LarderError {
+  /// Whether each write of a group would fail in the same way, perhaps after waiting as long.
+  fileprivate var concernsAll: Bool { [.busy, .closed, .forked].contains(code) }
 }
 
 /// What a write came to, set by the thread that wrote it.

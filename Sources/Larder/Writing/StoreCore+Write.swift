@@ -25,8 +25,11 @@ extension StoreCore {
   }
 
   /// One transaction, once; the body's own errors come back as they are.
+  ///
+  /// - Parameter asksForCheckpoint: throw ``CheckpointWanted`` instead of beginning where one would give back pages.
   func writeOnce<Result>(
-    waitingAtMost bound: Duration? = nil, _ body: (inout Batch) throws -> Result
+    waitingAtMost bound: Duration? = nil, asksForCheckpoint: Bool = false,
+    _ body: (inout Batch) throws -> Result
   ) throws -> Result {
     var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
     var removing: [[UInt8]] = []
@@ -43,6 +46,7 @@ extension StoreCore {
           guard try batch.openDisk() else {
             throw OtherFileLimit(limit: try batch.limits.disk)
           }
+          if asksForCheckpoint, batch.wantsCheckpoint { throw CheckpointWanted() }
           try batch.takeUsesAlong()
           let result = try body(&batch)
           if !batch.leavesQueue {

@@ -5,14 +5,27 @@ import Synchronization
 ///
 /// Whoever waits for a commit is joined by all who come meanwhile: the next transaction takes them together, in the order
 /// in which they came, commits once, and tells each how its own went. A write that fails takes nothing of the others with
-/// it. A group takes at most 1,000 writes or 8 MB; each caller waits for its own write, so that no more is ever queued than
-/// there are callers.
+/// it. A group takes at most 1,000 writes or 8 MB.
+///
+/// Each caller waits until its own write is committed: whoever writes faster than the disk takes it is held up by that, and
+/// no more is ever queued than there are callers.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
 
+  /// Whether the task that waits for a write still wants it.
+  final class Ticket: Sendable {
+    private let cancelled = Atomic(false)
+
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+    func check() throws { if isCancelled { throw CancellationError() } }
+
+    fileprivate func cancel() { cancelled.store(true, ordering: .relaxed) }
+  }
+
   struct Job: Sendable {
-    var number: UInt64
+    let ticket: Ticket
     var size: Int
     /// Runs again if the group's transaction has to.
     var body: @Sendable (inout Batch) throws -> Void
@@ -21,7 +34,6 @@ final class WriteQueue: Sendable {
 
   private struct State {
     var waiting: [Job] = []
-    var next: UInt64 = 0
     /// Whether somebody is about to take what waits.
     var isDraining = false
     var isClosed = false
@@ -45,29 +57,30 @@ final class WriteQueue: Sendable {
 
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-  func nextNumber() -> UInt64 {
-    state.withLock { state in
-      state.next += 1
-      return state.next
-    }
-  }
+  var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Takes a write on; false once the queue is closed.
   func add(_ job: Job, core: StoreCore) -> Bool {
-    let (isAccepted, isFirst) = state.withLock { state in
-      if state.isClosed { return (false, false) }
+    enum Answer { case closed, cancelled, accepted }
+    let answer: Answer = state.withLock { state in
+      if state.isClosed { return .closed }
+      // Cancelled before it came here, where nobody could find it.
+      if job.ticket.isCancelled { return .cancelled }
       state.waiting.append(job)
-      defer { state.isDraining = true }
-      return (true, !state.isDraining)
+      // Here, so that who closes afterwards waits for it.
+      if !state.isDraining { thread.async { self.drain(core) } }
+      state.isDraining = true
+      return .accepted
     }
-    if isFirst { thread.async { self.drain(core) } }
-    return isAccepted
+    if answer == .cancelled { job.finish(CancellationError()) }
+    return answer != .closed
   }
 
-  /// Takes a write back if it has not begun.
-  func cancel(_ number: UInt64) {
+  /// Takes a write back: at once if it still waits, otherwise its group leaves it out if it is not being committed yet.
+  func cancel(_ ticket: Ticket) {
+    ticket.cancel()
     let job = state.withLock { state in
-      state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+      state.waiting.firstIndex { $0.ticket === ticket }.map { state.waiting.remove(at: $0) }
     }
     job?.finish(CancellationError())
   }

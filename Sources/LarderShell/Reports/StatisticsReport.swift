@@ -69,6 +69,7 @@ struct StatisticsReport {
     let facts: [(String, Cell)] = [
       ("store", .text(statistics.path)), ("entries", .number(statistics.entries)),
       ("values", .size(statistics.bytes)), ("file", .size(file.size)),
+      ("durability", .text(statistics.durability.rawValue)),
       ("limits", limits.words.map { .text($0) } ?? .null),
       ("free in it", .size(file.freePages * file.pageSize)),
       ("reads found", .number(Int(clamping: reads.hits))),
@@ -143,6 +144,7 @@ struct StatisticsReport {
     let file = statistics.file
     return [
       ("path", .text(statistics.path)), ("format", .number(statistics.format)),
+      ("durability", .text(statistics.durability.rawValue)),
       ("entries", .number(statistics.entries)), ("bytes", .size(statistics.bytes)),
       ("stored", .size(statistics.stored)), ("file_size", .size(file.size)),
       ("page_size", .size(file.pageSize)), ("pages", .number(file.pages)),

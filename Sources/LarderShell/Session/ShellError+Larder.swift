@@ -5,12 +5,12 @@ extension ShellError {
   package init(_ error: LarderError) {
     let (code, hint): (Code, SafeText?) =
       switch error.code {
-      case .notFound, .cannotOpen, .foreign, .newerFormat: (.cannotOpen, nil)
+      case .notFound, .cannotOpen, .foreign, .newerFormat, .needsRecovery: (.cannotOpen, nil)
       case .damaged: (.damaged, "verify says what is damaged")
       case .undecodable: (.damaged, nil)
       case .busy: (.busy, nil)
       case .full: (.full, nil)
-      case .failed, .closed, .forked, .timedOut, .notStored: (.io, nil)
+      case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored: (.io, nil)
       case .readOnly: (.readOnly, "start the shell without --read-only")
       case .overLimit: (.overLimit, nil)
       case .exists: (.exists, nil)

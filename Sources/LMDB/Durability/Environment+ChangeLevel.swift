@@ -1,0 +1,56 @@
+import CLMDB
+
+extension Environment {
+  /// Gives the environment another level. Called with `lock.open` held, of a data file that nobody has open.
+  ///
+  /// Everything is synced first, and the file `boot` made to ask for nothing, so that neither level finds anything to
+  /// mend wherever this is interrupted. The record in the data file decides.
+  static func changeLevel(
+    _ files: StoreFiles, options: EnvironmentOptions, to level: DurabilityLevel
+  ) throws(OpenError) {
+    do throws(LMDBError) {
+      var created: OpaquePointer?
+      try check(unsafe mdb_env_create(&created))
+      let handle = unsafe created!
+      defer { unsafe mdb_env_close(handle) }
+      try unsafe configure(handle, files: files, options: options)
+      try check(unsafe mdb_env_open(handle, files.data, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
+      var former = DurabilityLevel.durable
+      try check(unsafe readLevel(handle, &former))
+      if former == level { return }
+      try check(unsafe mdb_env_sync(handle, 1))
+      if former.keepsBoot || level.keepsBoot {
+        try appease(files, BootRecord(level: level, boot: options.currentBoot, point: nil))
+      }
+      try unsafe record(level, in: handle)
+      if former.keepsBoot, !level.keepsBoot {
+        try checkErrno { unsafe unlink(files.boot) }
+        try StoreFiles.syncDirectory(files.directory)
+      }
+    } catch {
+      throw OpenError(.system, path: files.directory, cause: error)
+    }
+  }
+
+  private static func appease(_ files: StoreFiles, _ record: BootRecord) throws(LMDBError) {
+    if StoreFiles.status(of: files.boot) != nil {
+      return try BootFile(opening: files.boot).write(record)
+    }
+    try BootFile.create(files.boot, record)
+    try StoreFiles.syncDirectory(files.directory)
+  }
+
+  /// The level's record, in a transaction that is on the disk when this returns.
+  private static func record(
+    _ level: DurabilityLevel, in handle: OpaquePointer
+  ) throws(LMDBError) {
+    var begun: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
+    var main: MDB_dbi = 0
+    try check(unsafe mdb_dbi_open(begun, nil, 0, &main))
+    let (key, value) = (DurabilityLevel.record, [level.rawValue])
+    try transaction.put(value.span, for: key.span, in: .main)
+    try transaction.commit()
+  }
+}

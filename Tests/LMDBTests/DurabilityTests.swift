@@ -1,0 +1,294 @@
+import Foundation
+import LarderPeer
+import Testing
+
+@testable import LMDB
+
+/// A power cut is simulated here by a copy of the files that is opened under another start of the machine: everything
+/// that was written is there, synced or not. What may be missing from it is the matter of the power-cut tests.
+@Suite struct `Durability levels` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func options(
+    _ level: DurabilityLevel?, boot: UInt64 = 1, interval: Duration = .seconds(3600)
+  ) -> EnvironmentOptions {
+    var options = Fixture.options(durability: level)
+    options.boot = BootIdentity(7, boot)
+    options.checkpointInterval = interval
+    return options
+  }
+
+  private func readOnly(_ options: EnvironmentOptions) -> EnvironmentOptions {
+    var options = options
+    options.readOnly = true
+    return options
+  }
+
+  /// A copy of the store as it is on the disk and in the system's memory.
+  private func copy(_ name: String) throws -> String {
+    let path = directory.path + "/" + name
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    for file in ["data.mdb", "boot"]
+    where FileManager.default.fileExists(atPath: directory.store + "/" + file) {
+      try FileManager.default.copyItem(
+        atPath: directory.store + "/" + file, toPath: path + "/" + file)
+    }
+    return path
+  }
+
+  private func value(_ path: String, _ options: EnvironmentOptions) throws -> [UInt8]? {
+    let environment = try Fixture.open(path, options)
+    defer { environment.close() }
+    return try environment.value([5])
+  }
+
+  @Test(arguments: DurabilityLevel.allCases)
+  func `a store keeps the level that it was made with`(level: DurabilityLevel) throws {
+    try Fixture.open(directory.store, options(level)).close()
+    let environment = try Fixture.open(directory.store, options(nil))
+    #expect(environment.durability == level)
+    for other in DurabilityLevel.allCases where other != level {
+      #expect(refusal(directory.store, options(other)) == .otherDurability)
+    }
+    #expect(environment.isOpen)
+    environment.close()
+    let other: DurabilityLevel = level == .durable ? .scratch : .durable
+    #expect(refusal(directory.store, options(other)) == .otherDurability)
+    let hasBoot = FileManager.default.fileExists(atPath: directory.store + "/boot")
+    #expect(hasBoot == (level == .grouped || level == .scratch))
+  }
+
+  @Test func `grouped: after a power cut the last checkpoint is there, after a kill everything`()
+    throws
+  {
+    let environment = try Fixture.open(directory.store, options(.grouped))
+    try environment.set([5], [1])
+    try environment.sync()
+    let saved = environment.lastTransaction
+    for number in 2..<40 {
+      try environment.set([5], [UInt8](repeating: UInt8(number), count: 9000))
+    }
+    let (killed, cut) = (try copy("killed"), try copy("cut"))
+    #expect(try value(killed, options(nil))?.first == 39)
+    let before = try TemporaryDirectory.listing(cut)
+    #expect(refusal(cut, readOnly(options(nil, boot: 2))) == .needsRecovery)
+    let after = try TemporaryDirectory.listing(cut).filter { !$0.key.hasPrefix("lock.") }
+    #expect(after == before)
+    let recovered = try Fixture.open(cut, options(nil, boot: 2))
+    #expect(recovered.lastTransaction == saved)
+    #expect(try recovered.value([5]) == [1])
+    try recovered.set([5], [2])
+    #expect(try recovered.value([5]) == [2])
+    recovered.close()
+    #expect(try value(cut, readOnly(options(nil, boot: 3))) == [2])
+    environment.close()
+    #expect(try value(directory.store, readOnly(options(nil, boot: 2)))?.first == 39)
+  }
+
+  @Test func `grouped: opening for writing makes what a killed process left safe`() throws {
+    let environment = try Fixture.open(directory.store, options(.grouped))
+    try environment.set([5], [1])
+    try environment.sync()
+    try environment.set([5], [2])
+    let killed = try copy("killed")
+    environment.close()
+    try Fixture.open(killed, readOnly(options(nil))).close()
+    let boot = try BootFile(opening: killed + "/boot")
+    let before = try #require(try boot.read()?.point)
+    let opened = try Fixture.open(killed, options(nil, interval: .milliseconds(1)))
+    #expect(before.transaction < opened.lastTransaction)
+    #expect(eventually { (try? boot.readSynced()?.point?.transaction) == opened.lastTransaction })
+    #expect(try opened.value([5]) == [2])
+    opened.close()
+  }
+
+  @Test func `scratch: a power cut empties what was written to since the last sync or close`()
+    throws
+  {
+    let environment = try Fixture.open(directory.store, options(.scratch))
+    #expect(try value(copy("new"), options(nil, boot: 2)) == nil)
+    try environment.set([5], [1])
+    let cut = try copy("cut")
+    #expect(refusal(cut, readOnly(options(nil, boot: 2))) == .needsRecovery)
+    #expect(try value(copy("killed"), options(nil)) == [1])
+    let emptied = try Fixture.open(cut, options(nil, boot: 2))
+    #expect(try emptied.value([5]) == nil)
+    #expect(try emptied.value(Fixture.signature) == [1])
+    try emptied.set([5], [2])
+    emptied.close()
+    #expect(try value(cut, options(nil, boot: 3)) == [2])
+
+    try environment.sync()
+    #expect(try value(copy("synced"), options(nil, boot: 2)) == [1])
+    try environment.set([5], [3])
+    #expect(try value(copy("written"), options(nil, boot: 2)) == nil)
+    environment.close()
+    #expect(try value(directory.store, options(nil, boot: 2)) == [3])
+  }
+
+  @Test func `scratch: while another process has it open, closing settles nothing`() throws {
+    let first = try Fixture.open(directory.store, options(.scratch))
+    try first.set([5], [1])
+    let other = try PeerProcess("number", directory.store, ["1", "3"])
+    #expect(eventually { other.soFar.count > 3 })
+    first.close()
+    #expect(try value(copy("cut"), options(nil, boot: 2)) == nil)
+    other.kill()
+  }
+
+  @Test func `grouped: a checkpoint follows a commit by itself, and then nothing is pinned`() throws
+  {
+    let environment = try Fixture.open(
+      directory.store, options(.grouped, interval: .milliseconds(20)))
+    let file = try BootFile(opening: directory.store + "/boot")
+    for number in 1...3 {
+      try environment.set([5], [UInt8(number)])
+      let last = environment.lastTransaction
+      #expect(try eventually { try file.read()?.point?.transaction == last })
+      #expect(try eventually { try environment.readersNow().isEmpty })
+    }
+    environment.close()
+  }
+
+  @Test func `grouped: while commits wait for their checkpoint its pages are pinned`() throws {
+    let environment = try Fixture.open(directory.store, options(.grouped))
+    try environment.set([5], [1])
+    let pinned = try environment.readersNow().compactMap(\.transaction)
+    #expect(pinned == [environment.lastTransaction - 1])
+    try environment.sync()
+    #expect(try environment.readersNow().compactMap(\.transaction) == [environment.lastTransaction])
+    environment.close()
+  }
+
+  @Test func `grouped: a file that grows fast gets its checkpoint early`() throws {
+    let environment = try Fixture.open(directory.store, options(.grouped))
+    let file = try BootFile(opening: directory.store + "/boot")
+    for number in 0..<40 {
+      try environment.set([UInt8(number)], Fixture.filling(number, count: 1 << 20))
+    }
+    #expect(try eventually { try (file.read()?.point?.transaction ?? 0) > 10 })
+    environment.close()
+  }
+
+  @Test func `grouped: a killed writer's pin is let go of by the next checkpoint`() throws {
+    let environment = try Fixture.open(directory.store, options(.grouped))
+    let peer = try PeerProcess("number", directory.store, ["1", "1"])
+    #expect(eventually { peer.soFar.count > 3 })
+    peer.kill()
+    let theirs = try environment.readersNow().filter { $0.process == peer.identifier }
+    #expect(!theirs.isEmpty)
+    try environment.set([5], [1])
+    #expect(try !environment.readersNow().contains { $0.process == peer.identifier })
+    environment.close()
+  }
+
+  @Test func `grouped: the last to close saves what a killed process wrote`() throws {
+    let environment = try Fixture.open(directory.store, options(.grouped))
+    // The machine's real start is the peer's; it must be ours, too.
+    environment.close()
+    let mine = try Fixture.open(directory.store, Fixture.options(durability: .grouped))
+    let peer = try PeerProcess("number", directory.store, ["1", "1"])
+    #expect(eventually { peer.soFar.count > 3 })
+    peer.kill()
+    let last = mine.lastTransaction
+    mine.close()
+    let file = try BootFile(opening: directory.store + "/boot")
+    #expect(try file.read()?.point?.transaction == last)
+  }
+
+  @Test func `a sync that fails ends the environment, and the next one returns to the checkpoint`()
+    throws
+  {
+    let peer = try PeerProcess("fail-sync", directory.store)
+    #expect(
+      peer.lines() == ["write done", "sync failed", "write panic", "anew [1]", "after [4]"])
+    #expect(try peer.end() == 0)
+  }
+
+  @Test(arguments: [DurabilityLevel.grouped, .scratch])
+  func `without its file of the machine's starts a store is refused`(level: DurabilityLevel) throws
+  {
+    try Fixture.open(directory.store, options(level)).close()
+    let boot = directory.store + "/boot"
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: boot))
+    try FileManager.default.removeItem(atPath: boot)
+    #expect(refusal(directory.store, options(nil)) == .damaged)
+    try place(Data(count: bytes.count), boot)
+    #expect(refusal(directory.store, options(nil)) == .damaged)
+    try place(bytes, boot)
+    #expect(refusal(directory.store, options(nil)) == nil)
+  }
+
+  private func place(_ bytes: Data, _ path: String) throws {
+    if FileManager.default.fileExists(atPath: path) {
+      try FileManager.default.removeItem(atPath: path)
+    }
+    try #require(
+      FileManager.default.createFile(
+        atPath: path, contents: bytes, attributes: [.posixPermissions: 0o600]))
+  }
+
+  @Test func `a torn record leaves the one before`() throws {
+    let path = directory.path + "/boot"
+    var record = BootRecord(level: .grouped, boot: BootIdentity(1, 2), point: nil)
+    try BootFile.create(path, record)
+    let file = try BootFile(opening: path)
+    record.point = MetaImage(pageSize: 4096, bytes: (0..<152).map { UInt8($0) })
+    try file.write(record)
+    #expect(try file.read()?.point == record.point)
+    #expect(try file.read()?.sequence == 2)
+    for offset in stride(from: 0, to: BootRecord.size, by: 17) {
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+      bytes[offset] ^= 1
+      try place(bytes, path + "-torn")
+      let torn = try BootFile(opening: path + "-torn").read()
+      #expect(torn?.sequence == 1 && torn?.point == nil)
+    }
+  }
+
+  @Test func `every level can be changed into every other, and nothing is lost`() throws {
+    var last: UInt8 = 0
+    let levels = DurabilityLevel.allCases.filter { $0 != .temporary }
+    try Fixture.open(directory.store, options(.durable)).close()
+    for from in levels {
+      for to in levels {
+        for level in [from, to] {
+          var changing = options(level)
+          changing.changesDurability = true
+          let environment = try Fixture.open(directory.store, changing)
+          #expect(environment.durability == level)
+          #expect(try environment.value([5])?.first ?? 0 == last)
+          if level != to {
+            last += 1
+            try environment.set([5], [last])
+          }
+          environment.close()
+        }
+        #expect(try value(directory.store, options(to, boot: 2))?.first ?? 0 == last)
+      }
+    }
+  }
+
+  @Test func `the level of a store that is open elsewhere is not changed`() throws {
+    let environment = try Fixture.open(directory.store, options(.durable))
+    var changing = options(.grouped)
+    changing.changesDurability = true
+    #expect(refusal(directory.store, changing) == .otherDurability)
+    #expect(try environment.value(Fixture.signature) == [1])
+    environment.close()
+    let peer = try PeerProcess("hold", directory.store)
+    #expect(peer.line() == "open")
+    #expect(refusal(directory.store, changing) == .otherDurability)
+    #expect(try peer.end() == 0)
+  }
+
+  @Test func `the machine's start is the same for all who ask`() throws {
+    #expect(try BootIdentity.current() == BootIdentity.current())
+    #expect(try BootIdentity.current() != BootRecord.noBoot)
+    #expect(
+      BootIdentity(Array("00000000-0000-0001-0000-0000000000ff\n".utf8)) == BootIdentity(1, 255))
+    #expect(BootIdentity(Array("none".utf8)) == nil)
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct `Durability of stores` {
+  private func options(_ durability: Durability?, boot: UInt64 = 1) -> Store.Options {
+    var options = Store.Options()
+    options.durability = durability
+    options.checkpointInterval = .seconds(3600)
+    options.boot = BootIdentity(9, boot)
+    return options
+  }
+
+  @Test func `a new store is grouped unless another durability is asked for`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      #expect(store.durability == .grouped)
+      try store.close()
+      for durability in Durability.allCases {
+        let other = try Store(at: path + "/\(durability)", options: options(durability))
+        #expect(other.durability == durability)
+        try other.close()
+      }
+    }
+  }
+
+  @Test func `asking for another durability than the store has is refused with words`() throws {
+    try withDirectory { path in
+      try Store(at: path + "/s", options: options(.relaxed)).close()
+      let error = #expect(throws: LarderError.self) {
+        try Store(at: path + "/s", options: options(.durable))
+      }
+      #expect(error?.code == .invalidArgument)
+      #expect(error?.message.contains("it is relaxed, and durable was asked for") == true)
+      #expect(error?.hint != nil)
+    }
+  }
+
+  @Test func `the durability of a store that nobody has open can be changed`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s", options: options(.scratch))
+      try store.namespace("notes").set("v", for: "k")
+      #expect(failure { try Store.change(durability: .durable, ofStoreAt: path + "/s") } != nil)
+      try store.close()
+      try Store.change(durability: .durable, ofStoreAt: path + "/s")
+      let changed = try Store(at: path + "/s", options: options(nil, boot: 2))
+      #expect(changed.durability == .durable)
+      #expect(try changed.namespace("notes").text("k") == "v")
+      try changed.close()
+      #expect(
+        failure { try Store.change(durability: .durable, ofStoreAt: path + "/no") } == .notFound)
+    }
+  }
+
+  @Test(arguments: [Durability.grouped, .scratch])
+  func `a store that needs recovery is not opened for reading only`(durability: Durability) throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s", options: options(durability))
+      try store.namespace("notes").set("v", for: "k")
+      try FileManager.default.createDirectory(
+        atPath: path + "/cut", withIntermediateDirectories: false,
+        attributes: [.posixPermissions: 0o700])
+      for file in ["data.mdb", "boot"] {
+        try FileManager.default.copyItem(
+          atPath: store.path + "/" + file, toPath: path + "/cut/" + file)
+      }
+      var reading = options(nil, boot: 2)
+      reading.readOnly = true
+      #expect(failure { _ = try Store(at: path + "/cut", options: reading) } == .needsRecovery)
+      let recovered = try Store(at: path + "/cut", options: options(nil, boot: 2))
+      #expect(try recovered.namespace("notes").text("k") == nil)
+      #expect(try recovered.verify().faults == [])
+      try recovered.close()
+      #expect(failure { try Store(at: path + "/cut", options: reading).close() } == nil)
+      try store.close()
+    }
+  }
+
+  @Test(arguments: Durability.allCases)
+  func `syncing or closing inside a write is refused with words`(durability: Durability) throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s", options: options(durability))
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        try batch.set("v", for: "k", in: notes)
+        let error = #expect(throws: LarderError.self) { try store.sync() }
+        #expect(error?.code == .insideWrite && error?.hint != nil)
+        #expect(failure { try store.close() } == .insideWrite)
+      }
+      try notes.update("k") { value in
+        #expect(failure { try store.sync() } == .insideWrite)
+        #expect(failure { try store.close() } == .insideWrite)
+        return value
+      }
+      try store.sync()
+      #expect(try notes.text("k") == "v")
+      #expect(try store.statistics().durability == durability)
+      try store.close()
+    }
+  }
+
+  @Test func `a full grouped store goes on, though its pages wait for checkpoints`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s", options: options(.grouped))
+      try store.declare(StoreLimits(disk: 8_000_000))
+      let notes = store.namespace("notes")
+      for number in 0..<1500 {
+        try notes.set([UInt8](repeating: 7, count: 500 + number * 37 % 15_000), for: number)
+      }
+      for round in 0..<100 {
+        try store.write { batch in
+          for key in 0..<10 {
+            try batch.set([UInt8](repeating: 8, count: 3000), for: round * 10 + key, in: notes)
+          }
+        }
+      }
+      #expect(store.core.environment.fileSize <= 8_000_000)
+      #expect(try notes.count() > 300)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+}

@@ -1,0 +1,281 @@
+import Dispatch
+import Foundation
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct `What a group promises its members` {
+  private struct Stop: Error {}
+
+  private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
+
+  @Test
+  func `writes of one key are made in the order in which they came, whatever fails among them`()
+    async throws
+  {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let stopped = Tally()
+    try await whileHeld(store, until: 12) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<12 {
+          group.addTask {
+            do {
+              try await store.core.submit(
+                SharedWrite { batch in
+                  let log = text(try batch.value(for: "log", in: notes))
+                  try batch.set("\(log)\(number) ", for: "log", in: notes)
+                  if number % 3 == 1 { throw Stop() }
+                })
+            } catch is Stop {
+              stopped.add()
+            }
+          }
+          await store.core.queue.waitForWaiting(number + 1)
+        }
+        try await group.waitForAll()
+      }
+    }
+    #expect(stopped.value == 4)
+    #expect(try notes.text("log") == "0 2 3 5 6 8 9 11 ")
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a change that throws leaves nothing, though it changed no size and no count`()
+    async throws
+  {
+    let store = try Store.temporary(clock: ManualClock())
+    let notes = store.namespace("notes")
+    try await notes.set("1", for: "a")
+    try await whileHeld(store, until: 2) {
+      let failing = Task {
+        try await store.core.submit(
+          SharedWrite { batch in
+            try batch.set("2", for: "a", in: notes)
+            throw Stop()
+          })
+      }
+      await store.core.queue.waitForWaiting(1)
+      async let other: Void = notes.set("3", for: "b")
+      await #expect(throws: Stop.self) { try await failing.value }
+      try await other
+    }
+    #expect(try notes.text("a") == "1")
+    #expect(try notes.text("b") == "3")
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test
+  func `a task cancelled before the commit begins has written nothing, though its write has run`()
+    async throws
+  {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let reached = DispatchSemaphore(value: 0)
+    let goOn = DispatchSemaphore(value: 0)
+    let runs = Tally()
+    try await whileHeld(store, until: 3) {
+      let before = Task { try await notes.set("x", for: "before") }
+      await store.core.queue.waitForWaiting(1)
+      async let between: Void = store.core.submit(
+        SharedWrite { batch in
+          runs.add()
+          try batch.set("x", for: "between", in: notes)
+          if runs.value == 1 {
+            reached.signal()
+            goOn.wait()
+          }
+        })
+      await store.core.queue.waitForWaiting(2)
+      let after = Task { try await notes.set("x", for: "after") }
+      await reached.signalled()
+      before.cancel()
+      after.cancel()
+      goOn.signal()
+      await #expect(throws: CancellationError.self) { try await before.value }
+      await #expect(throws: CancellationError.self) { try await after.value }
+      try await between
+    }
+    #expect(runs.value == 2)
+    #expect(try notes.keysByPages(of: 10).map(\.description) == ["between"])
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a task that is cancelled already writes nothing`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let goOn = DispatchSemaphore(value: 0)
+    let task = Task {
+      await goOn.signalled()
+      try await notes.set("x", for: "a")
+    }
+    task.cancel()
+    goOn.signal()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try notes.text("a") == nil)
+  }
+
+  @Test func `each writer is held up by its own write, so no more wait than there are`()
+    async throws
+  {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let most = Box(0)
+    let writers = 7
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<writers {
+        group.addTask {
+          for number in 0..<60 {
+            try await store.core.submit(
+              SharedWrite { batch in
+                let waiting = store.core.queue.waitingCount
+                most.change { $0 = max($0, waiting) }
+                try batch.set("x", for: "\(writer) \(number)", in: notes)
+              })
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(most.value < writers)
+    #expect(try notes.count() == 60 * writers)
+  }
+
+  @Test func `closing waits for the writes that were accepted, and refuses those that come later`()
+    async throws
+  {
+    let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try Store(at: path)
+    let notes = store.namespace("notes")
+    let isClosed: @Sendable () -> Bool = { store.core.queue.isClosed }
+    try await whileHeld(store, until: isClosed) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<30 { group.addTask { try await notes.set("x", for: "\(number)") } }
+        await store.core.queue.waitForWaiting(30)
+        let closed = DispatchSemaphore(value: 0)
+        let outcomes = Outcomes()
+        Thread.detachNewThread {
+          outcomes.add(Result { try store.close() })
+          closed.signal()
+        }
+        while !store.core.queue.isClosed { await Task.yield() }
+        do {
+          try await notes.set("x", for: "late")
+          Issue.record("a closing store took a write")
+        } catch let error as LarderError {
+          #expect(error.code == .closed)
+        }
+        try await group.waitForAll()
+        await closed.signalled()
+        try outcomes.check()
+      }
+    }
+    let again = try Store(at: path)
+    #expect(try again.namespace("notes").count() == 30)
+    #expect(try again.namespace("holder").count() == 2)
+    #expect(try again.verify().faults == [])
+    try again.close()
+  }
+
+  @Test func `of many that replace the same version one does, and an update sees it`() async throws
+  {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    try await notes.set("0", for: "a")
+    let version = try #require(try notes.entry(for: "a")?.version)
+    let winners = Box<[Int]>([])
+    try await whileHeld(store, until: 17) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 1...16 {
+          group.addTask {
+            if try await notes.replace(version, with: Array("\(number)".utf8), for: "a") {
+              winners.change { $0.append(number) }
+            }
+          }
+        }
+        await store.core.queue.waitForWaiting(16)
+        group.addTask { try await notes.update("a") { bytes in (bytes ?? []) + [33] } }
+        try await group.waitForAll()
+      }
+    }
+    let winner = try #require(winners.value.count == 1 ? winners.value[0] : nil)
+    #expect(try notes.text("a") == "\(winner)!")
+  }
+
+  @Test func `a batch runs on its caller's thread, in a commit of its own`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let commits = Box<Set<UInt64>>([])
+    let own = Box<UInt64>(0)
+    let ended = DispatchSemaphore(value: 0)
+    let outcomes = Outcomes()
+    try await whileHeld(store, until: 20) {
+      Thread.detachNewThread {
+        let caller = Thread.current
+        outcomes.add(
+          Result {
+            try store.write { batch in
+              #expect(Thread.current == caller)
+              own.change { $0 = batch.transaction.id }
+              for key in 0..<20 { try batch.set("batch", for: "batch \(key)", in: notes) }
+            }
+          })
+        ended.signal()
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for key in 0..<20 {
+          group.addTask {
+            try? await store.core.submit(
+              SharedWrite { batch in
+                try batch.set("group", for: key, in: notes)
+                if key == 7 { throw Stop() }
+                commits.change { _ = $0.insert(batch.transaction.id) }
+              })
+          }
+        }
+        try await group.waitForAll()
+      }
+      await ended.signalled()
+    }
+    try outcomes.check()
+    #expect(!commits.value.contains(own.value))
+    #expect(try notes.count() == 39)
+    for key in 0..<20 where key != 7 { #expect(try notes.text(key) == "group") }
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `if another process does not let the writer in, each of a group is told`() async throws
+  {
+    let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var options = Store.Options()
+    options.patience = .milliseconds(300)
+    let store = try Store(at: path, options: options)
+    let notes = store.namespace("notes")
+    try await notes.set("x", for: "here")
+    let other = try OtherProcess("hold-write", path)
+    #expect(other.line() == "writing")
+    let busy = Tally()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<10 {
+        group.addTask {
+          do {
+            try await notes.set("x", for: "\(number)")
+          } catch let error as LarderError where error.code == .busy {
+            busy.add()
+          } catch {
+            Issue.record(error)
+          }
+        }
+      }
+    }
+    #expect(busy.value == 10)
+    try other.endInput()
+    #expect(other.line() == "done")
+    try await notes.set("x", for: "later")
+    #expect(try notes.count() == 2)
+    try store.close()
+  }
+}

@@ -1,0 +1,55 @@
+import Dispatch
+import Foundation
+
+@testable import Larder
+
+/// Lets a batch hold the store while `body` starts writes. The writer has taken one of its own already and waits with it,
+/// so that all of `body`'s queue. The batch ends when so many wait.
+func whileHeld(
+  _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
+) async throws {
+  try await whileHeld(store, until: { store.core.queue.waitingCount >= waiting }, body)
+}
+
+func whileHeld(
+  _ store: Store, until isReady: @Sendable () -> Bool,
+  _ body: @escaping @Sendable () async throws -> Void
+) async throws {
+  let held = DispatchSemaphore(value: 0)
+  let goOn = DispatchSemaphore(value: 0)
+  let holder = Thread {
+    try? store.write { batch in
+      try batch.set("held", for: "held", in: store.namespace("holder"))
+      held.signal()
+      goOn.wait()
+    }
+  }
+  holder.start()
+  await held.signalled()
+  async let first: Void = store.namespace("holder").set("first", for: "first")
+  while !store.core.queue.hasTaken { await Task.yield() }
+  async let done: Void = body()
+  while !isReady() { await Task.yield() }
+  goOn.signal()
+  try await first
+  try await done
+}
+
+extension WriteQueue {
+  /// Waits until so many writes wait.
+  func waitForWaiting(_ count: Int) async {
+    while waitingCount < count { await Task.yield() }
+  }
+}
+
+extension DispatchSemaphore {
+  /// Waits for a signal, which a thread gives that is not a task's.
+  func signalled() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        self.wait()
+        continuation.resume()
+      }
+    }
+  }
+}

@@ -1,0 +1,173 @@
+#if os(Linux)
+  import Foundation
+  import LarderPeer
+  import Testing
+
+  @testable import LMDB
+  @testable import Larder
+
+  /// What tasks that share commits were told up to some point of a trace.
+  private struct GroupPromise {
+    private(set) var isOpen = false
+    /// How many writes each task was told are done, and of how many of them a sync or the close has told.
+    private(set) var acknowledged: [Int: Int] = [:]
+    private(set) var synced: [Int: Int] = [:]
+    private(set) var isClosed = false
+    private var syncing: [Int: Int] = [:]
+
+    mutating func hear(_ lines: [String]) {
+      for line in lines {
+        let words = line.split(separator: " ")
+        switch words[0] {
+        case "open": isOpen = true
+        case "ack": acknowledged[Int(words[1])!] = Int(words[2])! + 1
+        case "syncing": syncing = acknowledged
+        case "synced": synced = syncing
+        case "closed": (synced, isClosed) = (acknowledged, true)
+        default: break
+        }
+      }
+    }
+
+    /// The least that must be there of a task's writes. It has at most one in a commit.
+    func least(_ task: Int, _ level: Durability) -> Int {
+      let (told, synced) = (acknowledged[task] ?? 0, synced[task] ?? 0)
+      return switch level {
+      case .durable: told
+      case .relaxed: max(told - 1, synced)
+      case .grouped, .scratch: synced
+      }
+    }
+  }
+
+  extension `Power cuts` {
+    private static let (tasks, writes) = (12, 16)
+
+    @Test(.timeLimit(.minutes(60)), arguments: PowerStage.chosen(Durability.allCases))
+    func `tasks that share commits keep what they were told of`(level: Durability) throws {
+      var random = SplitMix(state: PowerStage.seed)
+      var (checked, lossy) = (0, 0)
+      for _ in 0..<max(1, PowerStage.images / 200) {
+        try withDirectory { directory in
+          let store = directory + "/store"
+          let peer = try OtherProcess(
+            "power-group", store, level.rawValue, "\(Self.tasks)", "\(Self.writes)", "1",
+            under: try PowerStage.recording(store, in: store + ".trace"))
+          var last = ""
+          while let line = peer.line() { last = line }
+          try #require(last == "closed")
+          let trace = try PowerTrace(store + ".trace")
+          for _ in 0..<min(100, PowerStage.images / 2) {
+            let stop = Int.random(in: 0...trace.events.count, using: &random)
+            var (disk, promise) = (PowerDisk(), GroupPromise())
+            for event in trace.events[..<stop] {
+              disk.apply(event)
+              if case .say(let lines) = event { promise.hear(lines) }
+            }
+            let luck = PowerDisk.luck(&random)
+            let comment =
+              "\(level), seed \(PowerStage.seed), event \(stop) of \(trace.events.count), \(luck)"
+            checked += 1
+            guard let image = disk.image(luck, &random), image["data.mdb"] != nil else {
+              #expect(!promise.isOpen, "the store is gone: \(comment)")
+              continue
+            }
+            let (fault, isLossy) = try check(image, promise, level)
+            #expect(fault == nil, "\(comment)")
+            if isLossy { lossy += 1 }
+          }
+        }
+      }
+      PowerStage.report("\(level) in groups: \(checked) images, \(lossy) lost something")
+      #expect(checked > PowerStage.images / 3)
+    }
+
+    /// What is wrong with the store; nil if the promise is kept.
+    private func check(
+      _ image: [String: [UInt8]], _ promise: GroupPromise, _ level: Durability
+    ) throws -> (fault: String?, isLossy: Bool) {
+      let path = PowerStage.directory + "/larder-power-\(UUID().uuidString)"
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      try PowerStage.place(image, path)
+      let store = try Store(at: path, options: PowerWork.options(boot: 2))
+      defer { try? store.close() }
+      let notes = store.namespace(GroupWork.namespace)
+      var (isLossy, found) = (false, 0)
+      var missing: String?
+      for task in 0..<Self.tasks {
+        var count = 0
+        while let value = try notes.bytes(GroupWork.key(task, count)) {
+          if value != GroupWork.value(task, count) { return ("\(task) \(count) is wrong", false) }
+          count += 1
+        }
+        found += count
+        let told = promise.acknowledged[task] ?? 0
+        if count > told + 1 { return ("task \(task) has written \(count), it said \(told)", false) }
+        if count < promise.least(task, level) {
+          missing = "of task \(task) there are \(count) writes, and it was told \(told) are done"
+        }
+        isLossy = isLossy || count < told
+      }
+      let isEmptied = level == .scratch && found == 0 && !promise.isClosed
+      if let missing, !isEmptied { return (missing, true) }
+      // Nothing lies behind a gap.
+      if try notes.count() != found { return ("there are \(try notes.count()) entries", isLossy) }
+      if let fault = try store.verify().faults.first { return ("\(fault)", isLossy) }
+      try notes.set("after", for: "after")
+      return (try store.verify().faults.first.map { "after writing: \($0)" }, isLossy)
+    }
+
+    @Test(arguments: Durability.allCases)
+    func `what the shell has written outlasts a power cut, and reading with it writes nothing`(
+      level: Durability
+    ) throws {
+      try withDirectory { directory in
+        let path = directory + "/store"
+        var options = Store.Options()
+        options.durability = level
+        let store = try Store(at: path, options: options)
+        try store.namespace("notes").set("of the application", for: "first")
+        try store.close()
+        var disk = PowerDisk(initial: try PowerStage.files(of: path))
+        let writing = try shell(path, ["-e", "set @notes second 'of the shell'"])
+        for event in writing.trace.events { disk.apply(event) }
+        let reading = try shell(path, ["--read-only", "-e", "get @notes second", "-e", "stats"])
+        #expect(reading.answer.contains("of the shell"))
+        #expect(reading.answer.contains("durability\t\(level)"))
+        #expect(
+          reading.trace.events.allSatisfy { event in
+            if case .say = event { true } else { false }
+          })
+        var random = SplitMix(state: PowerStage.seed)
+        let image = try #require(disk.image(.nothing, &random))
+        try PowerStage.place(image, directory + "/image")
+        let left = try Store(at: directory + "/image", options: PowerWork.options(boot: 2))
+        #expect(left.durability == level)
+        #expect(try left.namespace("notes").text("first") == "of the application")
+        #expect(try left.namespace("notes").text("second") == "of the shell")
+        #expect(try left.verify().faults == [])
+        try left.close()
+      }
+    }
+
+    private func shell(
+      _ store: String, _ arguments: [String]
+    ) throws -> (answer: String, trace: PowerTrace) {
+      let trace = store + ".trace-\(UUID().uuidString)"
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments =
+        try PowerStage.recording(store, in: trace) + [PowerStage.program("larder"), store]
+        + arguments
+      process.standardInput = FileHandle.nullDevice
+      let output = Pipe()
+      process.standardOutput = output
+      try process.run()
+      let answer = String(
+        decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0, "\(answer)")
+      return (answer, try PowerTrace(trace))
+    }
+  }
+#endif

@@ -1,0 +1,178 @@
+import LarderPeer
+
+/// A disk as a trace leaves it at some point: what is on it for certain, and what may be.
+///
+/// Assumed of the disk: a completed sync is one, and a sector of 512 bytes is written whole or not at all. (LMDB's own
+/// commits rest on the latter: a meta page torn within its sector, which 8-byte granularity allows, can cost them.)
+/// Nothing is assumed of the order in which the rest arrives.
+struct PowerDisk {
+  static let sector = 512
+
+  /// How much of what may be on the disk is.
+  enum Luck {
+    case nothing, everything
+    /// Whole calls, each by itself.
+    case calls(Double)
+    /// Sectors, each by itself.
+    case sectors(Double)
+    /// In order, up to some call.
+    case prefix(Double)
+  }
+
+  private struct Pending {
+    enum Change {
+      case write(offset: Int, bytes: ArraySlice<UInt8>, isSynced: Bool)
+      case resize(Int)
+      case create(String)
+      case rename(String, String)
+      case unlink(String)
+      case makeDirectory
+    }
+    let number: Int
+    let inode: UInt64
+    let change: Change
+  }
+
+  private var files: [UInt64: [UInt8]] = [:]
+  private var names: [String: UInt64] = [:]
+  private var hasDirectory: Bool
+  private var pending: [Pending] = []
+  private var next = 0
+  private var syncs: [UInt64: Int] = [:]
+
+  /// - Parameter initial: files that were on the disk before the trace began, by name.
+  init(initial: [String: (inode: UInt64, bytes: [UInt8])]? = nil) {
+    hasDirectory = initial != nil
+    for (name, file) in initial ?? [:] {
+      names[name] = file.inode
+      files[file.inode] = file.bytes
+    }
+  }
+
+  mutating func apply(_ event: PowerTrace.Event) {
+    switch event {
+    case .write(let inode, let offset, let bytes, let isSynced):
+      note(inode, .write(offset: offset, bytes: bytes, isSynced: isSynced))
+    case .resize(let inode, let length): note(inode, .resize(length))
+    case .create(let name, let inode): note(inode, .create(name))
+    case .rename(let from, let to): note(0, .rename(from, to))
+    case .unlink(let name): note(0, .unlink(name))
+    case .makeDirectory: note(0, .makeDirectory)
+    case .beginSync(let number): syncs[number] = next
+    case .endSync(let number, let inode, let name):
+      guard let limit = syncs.removeValue(forKey: number) else { return }
+      settle(before: limit, inode: inode, name: name)
+    case .say: break
+    }
+  }
+
+  private mutating func note(_ inode: UInt64, _ change: Pending.Change) {
+    pending.append(Pending(number: next, inode: inode, change: change))
+    next += 1
+  }
+
+  private mutating func settle(before limit: Int, inode: UInt64, name: String) {
+    var rest: [Pending] = []
+    for item in pending {
+      let isCovered =
+        switch item.change {
+        case .write, .resize: item.inode == inode
+        case .create, .rename, .unlink: name == ""
+        case .makeDirectory: name == ".."
+        }
+      if item.number < limit, isCovered {
+        Self.carryOut(item, on: &files, &names, &hasDirectory)
+      } else {
+        rest.append(item)
+      }
+    }
+    pending = rest
+  }
+
+  private static func carryOut(
+    _ item: Pending, on files: inout [UInt64: [UInt8]], _ names: inout [String: UInt64],
+    _ hasDirectory: inout Bool
+  ) {
+    switch item.change {
+    case .write(let offset, let bytes, _): put(bytes, at: offset, of: item.inode, in: &files)
+    case .resize(let length): resize(item.inode, to: length, in: &files)
+    case .create(let name): names[name] = item.inode
+    case .rename(let from, let to):
+      if let inode = names.removeValue(forKey: from) { names[to] = inode }
+    case .unlink(let name): names[name] = nil
+    case .makeDirectory: hasDirectory = true
+    }
+  }
+
+  private static func resize(_ inode: UInt64, to length: Int, in files: inout [UInt64: [UInt8]]) {
+    let count = files[inode]?.count ?? 0
+    if length < count {
+      files[inode]!.removeLast(count - length)
+    } else {
+      files[inode, default: []] += [UInt8](repeating: 0, count: length - count)
+    }
+  }
+
+  private static func put(
+    _ bytes: ArraySlice<UInt8>, at offset: Int, of inode: UInt64, in files: inout [UInt64: [UInt8]]
+  ) {
+    if offset + bytes.count > files[inode]?.count ?? 0 {
+      resize(inode, to: offset + bytes.count, in: &files)
+    }
+    files[inode]!.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+  }
+
+  /// One of the states that the disk may be in; nil if the store's directory itself is not there.
+  func image(_ luck: Luck, _ random: inout SplitMix) -> [String: [UInt8]]? {
+    var (files, names, hasDirectory) = (files, names, hasDirectory)
+    let mayBeLonger = Bool.random(using: &random)
+    let end = Int(
+      Double(pending.count) * { if case .prefix(let part) = luck { part } else { 1 } }())
+    for (index, item) in pending.enumerated() {
+      if case .write(let offset, let bytes, let isSynced) = item.change {
+        if isSynced {
+          Self.put(bytes, at: offset, of: item.inode, in: &files)
+          continue
+        }
+        // The length may have arrived without the bytes.
+        if mayBeLonger, offset + bytes.count > files[item.inode]?.count ?? 0 {
+          Self.resize(item.inode, to: offset + bytes.count, in: &files)
+        }
+        if case .sectors(let chance) = luck {
+          var start = offset
+          while start < offset + bytes.count {
+            let stop = min((start / Self.sector + 1) * Self.sector, offset + bytes.count)
+            if Double.random(in: 0..<1, using: &random) < chance {
+              let part = bytes[bytes.startIndex + start - offset..<bytes.startIndex + stop - offset]
+              Self.put(part, at: start, of: item.inode, in: &files)
+            }
+            start = stop
+          }
+          continue
+        }
+      }
+      let arrives =
+        switch luck {
+        case .nothing: false
+        case .everything: true
+        case .calls(let chance), .sectors(let chance):
+          Double.random(in: 0..<1, using: &random) < chance
+        case .prefix: index < end
+        }
+      if arrives { Self.carryOut(item, on: &files, &names, &hasDirectory) }
+    }
+    guard hasDirectory else { return nil }
+    return names.mapValues { files[$0] ?? [] }
+  }
+
+  static func luck(_ random: inout SplitMix) -> Luck {
+    let chance = [0.05, 0.3, 0.5, 0.7, 0.95].randomElement(using: &random)!
+    return switch Int.random(in: 0..<10, using: &random) {
+    case 0: .nothing
+    case 1: .everything
+    case 2: .prefix(Double.random(in: 0...1, using: &random))
+    case 3...5: .calls(chance)
+    default: .sectors(chance)
+    }
+  }
+}

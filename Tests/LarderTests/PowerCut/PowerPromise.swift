@@ -1,0 +1,87 @@
+import Larder
+import LarderPeer
+
+/// What writers were told up to some point of a trace, and with that what a store must hold after a power cut there.
+struct PowerPromise {
+  private(set) var isOpen = false
+  /// The last batch that a writer was told is done, and when the ones before it were.
+  private(set) var acknowledged = 0
+  private(set) var times: [Int: Int] = [:]
+  /// The last batch that a sync or a clean close was to cover.
+  private(set) var synced = 0
+  /// Batches that were begun and not answered yet.
+  private(set) var underWay = 0
+  /// Nothing was begun since the last sync ended, or since all have closed.
+  private(set) var isSettled = false
+  /// Who has the store open, is opening it, or has begun to close it.
+  private var openers = 0
+  private var closers = 0
+  /// Before the trace began there may have been as many.
+  private var former = 0
+
+  init() {}
+
+  /// For what a power cut left of a store of that level, whose writers then were told this much.
+  init(after other: PowerPromise, _ level: Durability) {
+    synced = level == .scratch ? 0 : other.least(level)
+    acknowledged = synced
+    former = other.acknowledged + other.underWay
+    isOpen = true
+  }
+
+  mutating func hear(_ lines: [String]) {
+    for line in lines {
+      let words = line.split(separator: " ")
+      let number = words.count > 1 ? Int(words[1])! : 0
+      switch words[0] {
+      case "opening": openers += 1
+      case "open": isOpen = true
+      case "begin":
+        underWay += 1
+        isSettled = false
+      case "ack":
+        underWay -= 1
+        acknowledged = max(acknowledged, number)
+        times[number] = Int(words[2])!
+      case "closing":
+        closers += 1
+        isSettled = false
+      case "sync":
+        synced = max(synced, number)
+        isSettled = underWay == 0 && closers == 0 && number == acknowledged
+      case "closed":
+        openers -= 1
+        closers -= 1
+        synced = max(synced, number)
+        if underWay == 0, openers == 0 { isSettled = true }
+      default: break
+      }
+    }
+  }
+
+  /// The least that must be there.
+  func least(_ level: Durability) -> Int {
+    switch level {
+    case .durable: acknowledged
+    case .relaxed: max(acknowledged - 1, synced)
+    case .grouped: synced
+    case .scratch: isSettled ? synced : 0
+    }
+  }
+
+  /// Whether the store may hold the batches up to that number and no others.
+  func allows(_ number: Int, _ level: Durability) -> Bool {
+    if level == .scratch, number == 0 { return !isSettled || synced == 0 }
+    let least = level == .scratch ? synced : self.least(level)
+    return number >= least && number <= max(acknowledged + underWay, former)
+  }
+
+  /// How many milliseconds before the last acknowledgement the first one was that is lost.
+  func age(ofLoss number: Int) -> Int {
+    guard number < acknowledged, let first = times[number + 1], let last = times[acknowledged]
+    else {
+      return 0
+    }
+    return last - first
+  }
+}

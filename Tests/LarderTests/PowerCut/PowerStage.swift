@@ -1,0 +1,85 @@
+#if os(Linux)
+  import Foundation
+  import LarderPeer
+  import Testing
+
+  @testable import LMDB
+  @testable import Larder
+
+  /// What the tests of power cuts share: how long they are, recordings, and stores made of what a cut left.
+  ///
+  /// `LARDER_TEST_POWER=2000` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Durability.md`.
+  enum PowerStage {
+    /// Images of each level.
+    static let images = setting("LARDER_TEST_POWER", otherwise: 40)
+    static let seed = UInt64(
+      setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000)))
+    private static let only = ProcessInfo.processInfo.environment["LARDER_TEST_POWER_LEVEL"]
+
+    static func chosen(_ levels: [Durability]) -> [Durability] {
+      levels.filter { only == nil || only == $0.rawValue }
+    }
+
+    /// Says how it went, in long runs.
+    static func report(_ line: String) {
+      if ProcessInfo.processInfo.environment["LARDER_TEST_POWER"] != nil { print(line) }
+    }
+
+    /// What to put before a command, so that what it does to the store's files is recorded.
+    static func recording(_ store: String, in trace: String) throws -> [String] {
+      let recorder = program("libPowerRecorder.so")
+      try #require(FileManager.default.fileExists(atPath: recorder))
+      return [
+        "LD_PRELOAD=\(recorder)", "LARDER_POWER_STORE=\(store)", "LARDER_POWER_TRACE=\(trace)",
+      ]
+    }
+
+    /// Something that is built beside the tests.
+    static func program(_ name: String) -> String {
+      URL(fileURLWithPath: OtherProcess.executable).deletingLastPathComponent().path + "/" + name
+    }
+
+    /// Memory, where there is such a place: an image is written once, and syncing it proves nothing.
+    static let directory =
+      FileManager.default.isWritableFile(atPath: "/dev/shm")
+      ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path
+
+    /// Makes a store of an image.
+    @discardableResult
+    static func place(
+      _ image: [String: [UInt8]], _ store: String
+    ) throws -> [String: (inode: UInt64, bytes: [UInt8])] {
+      try FileManager.default.createDirectory(
+        atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      for (name, bytes) in image {
+        try #require(
+          FileManager.default.createFile(
+            atPath: store + "/" + name, contents: Data(bytes),
+            attributes: [.posixPermissions: 0o600]))
+      }
+      return try files(of: store)
+    }
+
+    /// What a store's files hold, but for LMDB's lock file and the empty ones.
+    static func files(of store: String) throws -> [String: (inode: UInt64, bytes: [UInt8])] {
+      var files: [String: (inode: UInt64, bytes: [UInt8])] = [:]
+      for name in try FileManager.default.contentsOfDirectory(atPath: store)
+      where !name.hasPrefix("lock.") {
+        let path = store + "/" + name
+        let facts = try FileManager.default.attributesOfItem(atPath: path)
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        files[name] = ((facts[.systemFileNumber] as? NSNumber)!.uint64Value, bytes)
+      }
+      return files
+    }
+
+    /// The transaction that the file `boot` names as the point to return to.
+    static func point(_ bytes: [UInt8]) -> UInt64 {
+      let records = [0, 4096].compactMap { start in
+        bytes.count >= start + BootRecord.size
+          ? BootRecord(Array(bytes[start..<start + BootRecord.size])) : nil
+      }
+      return records.max { $0.sequence < $1.sequence }?.point?.transaction ?? 0
+    }
+  }
+#endif

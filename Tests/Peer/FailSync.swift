@@ -1,0 +1,32 @@
+import Foundation
+import LMDB
+
+extension Peer {
+  /// Lets a checkpoint's sync fail as on a broken disk, by putting `/dev/full` in the place of the data file's
+  /// descriptor.
+  func failSync() throws {
+    var options = Fixture.options(durability: .grouped)
+    options.checkpointInterval = .seconds(3600)
+    let environment = try Fixture.open(store, options)
+    try environment.set([1], [1])
+    try environment.sync()
+    Peer.say("write \(Peer.outcome { try environment.set([1], [2]) })")
+    let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+    for descriptor in try Self.dataDescriptors() { dup2(full.fileDescriptor, descriptor) }
+    Peer.say("sync \(Peer.outcome { try environment.sync() } == "done" ? "done" : "failed")")
+    Peer.say("write \(Peer.outcome { try environment.set([1], [3]) })")
+    let anew = try Fixture.open(store, options)
+    Peer.say("anew \(try anew.value([1]) ?? [])")
+    try anew.set([1], [4])
+    Peer.say("after \(try anew.value([1]) ?? [])")
+    anew.close()
+  }
+
+  private static func dataDescriptors() throws -> [Int32] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
+      let target = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/self/fd/\(name)")
+      return target?.hasSuffix("data.mdb") == true ? Int32(name) : nil
+    }
+  }
+}

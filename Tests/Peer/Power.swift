@@ -1,0 +1,155 @@
+import Foundation
+import LMDB
+package import Larder
+
+extension Peer {
+  /// Writes numbered batches and says what it was told of each, while `PowerRecorder` listens.
+  ///
+  /// Arguments: level, writes, seed, and a number that stands for the machine's start. Opens and closes the store a few
+  /// times on the way.
+  func power() throws {
+    let level = Durability(rawValue: arguments[0])!
+    var random = SplitMix(state: UInt64(argument(2)))
+    var options = PowerWork.options(boot: argument(3))
+    options.durability = level
+    for session in 0..<3 {
+      Peer.say("opening")
+      let store = try Store(at: store, options: options)
+      Peer.say("open \(session)")
+      for _ in 0..<argument(1) / 3 {
+        Peer.say("begin")
+        let number = try PowerWork.write(to: store)
+        Peer.say("ack \(number) \(SystemTime.monotonicMilliseconds)")
+        if Int.random(in: 0..<25, using: &random) == 0 {
+          try store.sync()
+          Peer.say("sync \(number)")
+        }
+        // Time for a checkpoint in between, now and then.
+        if Int.random(in: 0..<8, using: &random) == 0 {
+          usleep(useconds_t.random(in: 0..<8000, using: &random))
+        }
+      }
+      let last = try PowerWork.number(in: store)
+      // Closing may write, too: counts of reads.
+      Peer.say("closing")
+      try store.close()
+      Peer.say("closed \(last)")
+    }
+  }
+}
+
+/// Batches that follow from their number alone, so that what a store must hold follows from the last one's.
+package enum PowerWork {
+  package static func options(boot: Int) -> Store.Options {
+    var options = Store.Options()
+    options.checkpointInterval = .milliseconds(5)
+    options.boot = BootIdentity(1, UInt64(boot))
+    return options
+  }
+
+  package struct Place: Hashable, Sendable {
+    package var namespace: String
+    package var key: Int
+  }
+
+  package enum Change: Sendable {
+    case set(Place, filling: Int, count: Int)
+    case remove(Place)
+    case clear(String)
+  }
+
+  package static let namespaces = ["a", "b"]
+
+  /// Small values, values of most of a page, values with pages of their own, deletions, and clearing.
+  package static func changes(_ number: Int) -> [Change] {
+    var random = SplitMix(state: UInt64(number))
+    if number % 41 == 0 { return [.clear("b")] }
+    return (0..<Int.random(in: 1...6, using: &random)).map { index in
+      let place = Place(
+        namespace: namespaces.randomElement(using: &random)!,
+        key: Int.random(in: 0..<40, using: &random))
+      let count =
+        switch Int.random(in: 0..<100, using: &random) {
+        case ..<18: -1
+        case ..<70: Int.random(in: 0..<200, using: &random)
+        case ..<90: Int.random(in: 200..<3500, using: &random)
+        case ..<98: Int.random(in: 3500..<20_000, using: &random)
+        default: Int.random(in: 20_000..<100_000, using: &random)
+        }
+      return count < 0 ? .remove(place) : .set(place, filling: number * 10 + index, count: count)
+    }
+  }
+
+  /// The next batch; returns its number.
+  @discardableResult
+  package static func write(to store: Store) throws -> Int {
+    let count = store.namespace("count")
+    return try store.write { batch in
+      let last = try batch.value(for: "n", in: count).flatMap {
+        Int(String(decoding: $0, as: UTF8.self))
+      }
+      let number = (last ?? 0) + 1
+      for change in changes(number) {
+        switch change {
+        case .set(let place, let filling, let size):
+          try batch.set(
+            Fixture.filling(filling, count: size), for: place.key,
+            in: store.namespace(place.namespace),
+            expires: filling % 2 == 0 ? .after(.hours(1 + filling % 500)) : .never)
+        case .remove(let place):
+          try batch.remove(place.key, from: store.namespace(place.namespace))
+        case .clear(let name): _ = try batch.clear(name)
+        }
+      }
+      try batch.set("\(number)", for: "n", in: count)
+      return number
+    }
+  }
+
+  /// The number of the last batch that the store has; 0 for none.
+  package static func number(in store: Store) throws -> Int {
+    let text: String? = try store.namespace("count").value(for: "n")
+    return text.flatMap { Int($0) } ?? 0
+  }
+
+  /// What is there after each number, taken up where it was left.
+  package struct Model {
+    private var states: [[Place: (filling: Int, count: Int)]] = [[:]]
+
+    package init() {}
+
+    package mutating func state(after number: Int) -> [Place: (filling: Int, count: Int)] {
+      while states.count <= number {
+        var state = states[states.count - 1]
+        for change in changes(states.count) {
+          switch change {
+          case .set(let place, let filling, let count): state[place] = (filling, count)
+          case .remove(let place): state[place] = nil
+          case .clear(let name): state = state.filter { $0.key.namespace != name }
+          }
+        }
+        states.append(state)
+      }
+      return states[number]
+    }
+
+    /// What is not as it was after the store's number; nil if all is.
+    package mutating func difference(_ store: Store) throws -> String? {
+      let number = try number(in: store)
+      let state = state(after: number)
+      for name in namespaces {
+        let namespace = store.namespace(name)
+        let expected = state.keys.count { $0.namespace == name }
+        let found = try namespace.count()
+        if found != expected { return "\(name) has \(found) entries and not \(expected)" }
+      }
+      for (place, expected) in state {
+        let value: [UInt8]? = try store.namespace(place.namespace).value(for: place.key)
+        if value != Fixture.filling(expected.filling, count: expected.count) {
+          return "\(place) is not what batch \(number) left"
+        }
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Dispatch
+import LMDB
+import Larder
+import Synchronization
+
+extension Peer {
+  /// Tasks that write at the same time, each one entry after another, and what they were told, while `PowerRecorder`
+  /// listens.
+  ///
+  /// Arguments: level, tasks, writes of each, and a number that stands for the machine's start.
+  func powerGroup() throws {
+    var options = PowerWork.options(boot: argument(3))
+    options.durability = Durability(rawValue: arguments[0])!
+    let store = try Store(at: store, options: options)
+    try store.declare(Rules(largestValue: GroupWork.largest), for: GroupWork.namespace)
+    Peer.say("open")
+    let failure = Mutex<(any Error)?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    let (tasks, writes) = (argument(1), argument(2))
+    Task {
+      do {
+        try await GroupWork.write(to: store, tasks: tasks, writes: writes)
+      } catch {
+        failure.withLock { $0 = error }
+      }
+      done.signal()
+    }
+    done.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
+    Peer.say("closing")
+    try store.close()
+    Peer.say("closed")
+  }
+}
+
+/// Entries that follow from the number of their task and how many it wrote before.
+package enum GroupWork {
+  package static let namespace = "notes"
+  static let largest = 20_000
+
+  package static func key(_ task: Int, _ write: Int) -> String { "\(task) \(write)" }
+
+  package static func value(_ task: Int, _ write: Int) -> [UInt8] {
+    let number = task * 1000 + write
+    return Fixture.filling(number, count: number % 9 == 0 ? 9000 : number * 37 % 900)
+  }
+
+  static func write(to store: Store, tasks: Int, writes: Int) async throws {
+    let notes = store.namespace(namespace)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          for write in 0..<writes {
+            // One that is refused stands in the same group now and then.
+            if write % 5 == task % 5 { try await writeTooMuch(to: notes, key(task, write)) }
+            try await notes.set(value(task, write), for: key(task, write))
+            Peer.say("ack \(task) \(write)")
+            if task == 0, write % 8 == 7 {
+              Peer.say("syncing")
+              try store.sync()
+              Peer.say("synced")
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  private static func writeTooMuch(to notes: Namespace, _ key: String) async throws {
+    do {
+      try await notes.set([UInt8](repeating: 0, count: largest + 1), for: key)
+    } catch let error as LarderError where error.code == .overLimit {
+      return
+    }
+    throw LarderError(.failed, "a value that is too large was not refused")
+  }
+}

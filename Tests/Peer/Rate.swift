@@ -1,0 +1,75 @@
+import Dispatch
+import Foundation
+import LMDB
+import Larder
+import Synchronization
+
+extension Peer {
+  /// Says how many writes of 200 bytes to random keys a second a store of the level takes, for so many milliseconds: level,
+  /// milliseconds, and how many tasks write at the same time, each one after another; without that one thread does.
+  func rate() throws {
+    var options = Store.Options()
+    options.durability = Durability(rawValue: arguments[0])!
+    let store = try Store(at: store, options: options)
+    let notes = store.namespace("notes")
+    let begin = ContinuousClock.now
+    let end = begin + .milliseconds(argument(1))
+    let writes =
+      arguments.count > 2
+      ? try Self.writeTogether(to: notes, tasks: argument(2), until: end)
+      : try Self.write(to: notes, until: end)
+    let seconds = (ContinuousClock.now - begin) / .seconds(1)
+    let commits = try store.statistics().file.transaction
+    try store.close()
+    Peer.say("\(Int(Double(writes) / seconds)) writes a second, \(commits) commits")
+  }
+
+  private static let value = [UInt8](repeating: 7, count: 200)
+
+  private static func write(to notes: Namespace, until end: ContinuousClock.Instant) throws -> Int {
+    var random = SplitMix(state: 1)
+    var writes = 0
+    while ContinuousClock.now < end {
+      try notes.set(value, for: Int.random(in: 0..<100_000, using: &random))
+      writes += 1
+    }
+    return writes
+  }
+
+  private static func writeTogether(
+    to notes: Namespace, tasks: Int, until end: ContinuousClock.Instant
+  ) throws -> Int {
+    let outcome = Mutex<Result<Int, any Error>>(.success(0))
+    let done = DispatchSemaphore(value: 0)
+    Task {
+      do {
+        let writes = try await writeTogether(to: notes, tasks: tasks, until: end)
+        outcome.withLock { $0 = .success(writes) }
+      } catch {
+        outcome.withLock { $0 = .failure(error) }
+      }
+      done.signal()
+    }
+    done.wait()
+    return try outcome.withLock { try $0.get() }
+  }
+
+  private static func writeTogether(
+    to notes: Namespace, tasks: Int, until end: ContinuousClock.Instant
+  ) async throws -> Int {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          var random = SplitMix(state: UInt64(task))
+          var writes = 0
+          while ContinuousClock.now < end {
+            try await notes.set(value, for: Int.random(in: 0..<100_000, using: &random))
+            writes += 1
+          }
+          return writes
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+  }
+}

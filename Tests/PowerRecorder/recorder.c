@@ -1,0 +1,282 @@
+// Preloaded into a process, records what it does to the files of one store: what a power cut could leave is built from
+// that (Tests/LarderTests/PowerCut). Linux only.
+//
+//   LD_PRELOAD=libPowerRecorder.so LARDER_POWER_STORE=<directory> LARDER_POWER_TRACE=<file> program
+//
+// Each call is one record, appended with one system call when the call has succeeded, so that the records of several
+// processes stand in an order that their locks allow. A sync is two records: it covers what was recorded before its
+// first, once its second is there. What the process writes to its standard output is recorded, too: it is how a test
+// knows what was acknowledged at which point.
+//
+// With LARDER_POWER_KILL=<n> the process kills itself right after its n-th recorded write: a kill from outside could
+// come between a write and its record.
+//
+// lock.mdb is left out: LMDB writes it through a map, and makes it anew when nobody has the store open.
+#include "PowerRecorder.h"
+
+#ifdef __linux__
+#define _GNU_SOURCE 1
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum kind {
+  WRITE = 1, SYNC_BEGIN, SYNC_END, TRUNCATE, CREATE, RENAME, UNLINK, SAY, MAKE_DIRECTORY
+};
+
+struct record {
+  uint32_t kind, name_length;
+  uint64_t inode, offset, data_length, extra;
+};
+
+static char store[PATH_MAX], parent[PATH_MAX];
+static int trace = -1;
+static _Atomic uint64_t syncs;
+static long writes_left = -1;
+// A write and its record are one step for the other threads.
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
+#define REAL(result, name, ...) \
+  static result (*real)(__VA_ARGS__); \
+  if (!real) real = (result (*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
+
+__attribute__((constructor)) static void begin(void) {
+  const char *directory = getenv("LARDER_POWER_STORE"), *file = getenv("LARDER_POWER_TRACE");
+  if (!directory || !file) return;
+  if (getenv("LARDER_POWER_KILL")) writes_left = atol(getenv("LARDER_POWER_KILL"));
+  snprintf(store, sizeof store, "%s", directory);
+  snprintf(parent, sizeof parent, "%s", directory);
+  char *end = strrchr(parent, '/');
+  if (end) *end = 0;
+  trace = syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+static void put(struct record record, const char *name, const struct iovec *data, int count) {
+  if (trace < 0) return;
+  record.name_length = name ? strlen(name) : 0;
+  record.data_length = 0;
+  for (int index = 0; index < count; index++) record.data_length += data[index].iov_len;
+  size_t total = sizeof record + record.name_length + record.data_length;
+  char *bytes = malloc(total), *next = bytes;
+  next = mempcpy(next, &record, sizeof record);
+  next = mempcpy(next, name, record.name_length);
+  for (int index = 0; index < count; index++) next = mempcpy(next, data[index].iov_base, data[index].iov_len);
+  if (syscall(SYS_write, trace, bytes, total) != (long)total) abort();
+  free(bytes);
+}
+
+// The name within the store, "" for the store itself, ".." for its parent; NULL for all other files.
+static const char *within(const char *path) {
+  size_t length = strlen(store);
+  if (trace < 0 || !length) return NULL;
+  if (!strcmp(path, parent)) return "..";
+  if (strncmp(path, store, length)) return NULL;
+  if (!path[length]) return "";
+  if (path[length] != '/') return NULL;
+  if (!strcmp(path + length, "/..")) return "..";
+  if (!strncmp(path + length, "/lock.", 6)) return NULL;
+  return path + length + 1;
+}
+
+static const char *name_of(int descriptor, char *buffer) {
+  char link[64];
+  if (trace < 0) return NULL;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, link, buffer, PATH_MAX - 1);
+  if (length <= 0) return NULL;
+  buffer[length] = 0;
+  return within(buffer);
+}
+
+static uint64_t inode_of(int descriptor) {
+  struct stat status;
+  return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
+}
+
+static void wrote(int descriptor, const struct iovec *data, int count, off_t offset, ssize_t written) {
+  char buffer[PATH_MAX];
+  struct iovec parts[1024];
+  int saved = errno;
+  if (written <= 0) return;
+  const char *name = descriptor == 1 ? "" : name_of(descriptor, buffer);
+  if (name) {
+    size_t left = written;
+    int kept = 0;
+    for (int index = 0; index < count && index < 1024 && left; index++) {
+      parts[kept] = data[index];
+      if (parts[kept].iov_len > left) parts[kept].iov_len = left;
+      left -= parts[kept++].iov_len;
+    }
+    int synced = descriptor != 1 && (fcntl(descriptor, F_GETFL) & O_DSYNC) != 0;
+    struct record record = {
+      .kind = descriptor == 1 ? SAY : WRITE, .inode = inode_of(descriptor), .offset = offset, .extra = synced};
+    put(record, NULL, parts, kept);
+    if (descriptor != 1 && writes_left > 0 && --writes_left == 0) kill(getpid(), SIGKILL);
+  }
+  errno = saved;
+}
+
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+  REAL(ssize_t, write, int, const void *, size_t);
+  off_t offset = descriptor == 1 ? 0 : lseek(descriptor, 0, SEEK_CUR);
+  pthread_mutex_lock(&writing);
+  ssize_t written = real(descriptor, bytes, count);
+  struct iovec data = {(void *)bytes, count};
+  wrote(descriptor, &data, 1, offset, written);
+  pthread_mutex_unlock(&writing);
+  return written;
+}
+
+ssize_t writev(int descriptor, const struct iovec *data, int count) {
+  REAL(ssize_t, writev, int, const struct iovec *, int);
+  off_t offset = lseek(descriptor, 0, SEEK_CUR);
+  pthread_mutex_lock(&writing);
+  ssize_t written = real(descriptor, data, count);
+  wrote(descriptor, data, count, offset, written);
+  pthread_mutex_unlock(&writing);
+  return written;
+}
+
+#define PWRITE(name) \
+  ssize_t name(int descriptor, const void *bytes, size_t count, off_t offset) { \
+    REAL(ssize_t, name, int, const void *, size_t, off_t); \
+    pthread_mutex_lock(&writing); \
+    ssize_t written = real(descriptor, bytes, count, offset); \
+    struct iovec data = {(void *)bytes, count}; \
+    wrote(descriptor, &data, 1, offset, written); \
+    pthread_mutex_unlock(&writing); \
+    return written; \
+  }
+PWRITE(pwrite)
+PWRITE(pwrite64)
+
+#define PWRITEV(name) \
+  ssize_t name(int descriptor, const struct iovec *data, int count, off_t offset) { \
+    REAL(ssize_t, name, int, const struct iovec *, int, off_t); \
+    pthread_mutex_lock(&writing); \
+    ssize_t written = real(descriptor, data, count, offset); \
+    wrote(descriptor, data, count, offset, written); \
+    pthread_mutex_unlock(&writing); \
+    return written; \
+  }
+PWRITEV(pwritev)
+PWRITEV(pwritev64)
+
+#define SYNC(name) \
+  int name(int descriptor) { \
+    REAL(int, name, int); \
+    char buffer[PATH_MAX]; \
+    const char *file = name_of(descriptor, buffer); \
+    if (!file) return real(descriptor); \
+    struct record record = {.kind = SYNC_BEGIN, .inode = inode_of(descriptor), \
+      .extra = (uint64_t)getpid() << 32 | ++syncs}; \
+    put(record, file, NULL, 0); \
+    int result = real(descriptor), saved = errno; \
+    record.kind = SYNC_END; \
+    if (result == 0) put(record, file, NULL, 0); \
+    errno = saved; \
+    return result; \
+  }
+SYNC(fsync)
+SYNC(fdatasync)
+SYNC(syncfs)
+
+static void resized(int descriptor, off_t length) {
+  char buffer[PATH_MAX];
+  int saved = errno;
+  if (name_of(descriptor, buffer))
+    put((struct record){.kind = TRUNCATE, .inode = inode_of(descriptor), .offset = length}, NULL, NULL, 0);
+  errno = saved;
+}
+
+#define RESIZE(name) \
+  int name(int descriptor, off_t length) { \
+    REAL(int, name, int, off_t); \
+    int result = real(descriptor, length); \
+    if (result == 0) resized(descriptor, length); \
+    return result; \
+  }
+RESIZE(ftruncate)
+RESIZE(ftruncate64)
+
+#define ALLOCATE(name) \
+  int name(int descriptor, off_t offset, off_t length) { \
+    REAL(int, name, int, off_t, off_t); \
+    struct stat before, after; \
+    fstat(descriptor, &before); \
+    int result = real(descriptor, offset, length); \
+    if (result == 0 && fstat(descriptor, &after) == 0 && after.st_size != before.st_size) \
+      resized(descriptor, after.st_size); \
+    return result; \
+  }
+ALLOCATE(posix_fallocate)
+ALLOCATE(posix_fallocate64)
+
+static int opened(int descriptor, const char *path, int flags, int was_there) {
+  int saved = errno;
+  const char *name = descriptor < 0 ? NULL : within(path);
+  if (name && *name && strcmp(name, "..") && (flags & (O_CREAT | O_TRUNC))) {
+    if (!was_there) put((struct record){.kind = CREATE, .inode = inode_of(descriptor)}, name, NULL, 0);
+    else if (flags & O_TRUNC) resized(descriptor, 0);
+  }
+  errno = saved;
+  return descriptor;
+}
+
+#define OPEN(name) \
+  int name(const char *path, int flags, ...) { \
+    REAL(int, name, const char *, int, ...); \
+    va_list arguments; \
+    va_start(arguments, flags); \
+    mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0; \
+    va_end(arguments); \
+    int was_there = access(path, F_OK) == 0; \
+    return opened(real(path, flags, mode), path, flags, was_there); \
+  }
+OPEN(open)
+OPEN(open64)
+
+int rename(const char *old, const char *new) {
+  REAL(int, rename, const char *, const char *);
+  int result = real(old, new), saved = errno;
+  const char *from = within(old), *to = within(new);
+  if (result == 0 && from && to) {
+    char both[2 * PATH_MAX];
+    snprintf(both, sizeof both, "%s/%s", from, to);
+    put((struct record){.kind = RENAME}, both, NULL, 0);
+  }
+  errno = saved;
+  return result;
+}
+
+int unlink(const char *path) {
+  REAL(int, unlink, const char *);
+  int result = real(path), saved = errno;
+  const char *name = within(path);
+  if (result == 0 && name) put((struct record){.kind = UNLINK}, name, NULL, 0);
+  errno = saved;
+  return result;
+}
+
+int mkdir(const char *path, mode_t mode) {
+  REAL(int, mkdir, const char *, mode_t);
+  int result = real(path, mode), saved = errno;
+  const char *name = within(path);
+  if (result == 0 && name && !*name) put((struct record){.kind = MAKE_DIRECTORY}, name, NULL, 0);
+  errno = saved;
+  return result;
+}
+#endif
