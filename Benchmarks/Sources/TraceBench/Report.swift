@@ -51,11 +51,47 @@ struct Report {
   }
 
   var text: String {
-    (traces.map(table) + [means]).joined(separator: "\n\n")
+    (traces.map(table) + [means] + (comparisons.isEmpty ? [] : [comparison]))
+      .joined(separator: "\n\n")
+  }
+
+  /// One row against another, in the cells that have both.
+  struct Comparison: Codable {
+    var policy: String
+    var against: String
+    var cells: Int
+    var hitRatio: Double
+    /// Points of hit ratio that it has more, in the mean and in the cell where it has least.
+    var points: Double
+    var worst: Double
+    var worstTrace: String
+    var worstPercent: Double
+  }
+
+  /// What the store makes of its policy, and what a restart costs it.
+  var comparisons: [Comparison] {
+    let simulated = Adaptive<TaggedTable>.name
+    let undisturbed = StoreReplay.Variant.undisturbed.name
+    return StoreReplay.Variant.allCases.compactMap { variant in
+      compare(variant.name, with: variant == .undisturbed ? simulated : undisturbed)
+    }
+  }
+
+  private func compare(_ policy: String, with other: String) -> Comparison? {
+    let others = ratios(of: other)
+    let pairs = cells.filter { $0.policy == policy }.compactMap { cell in
+      others[Place(cell)].map { (cell: cell, points: cell.tally.hitRatio - $0) }
+    }
+    guard let worst = pairs.min(by: { $0.points < $1.points }) else { return nil }
+    return Comparison(
+      policy: policy, against: other, cells: pairs.count,
+      hitRatio: mean(pairs.map(\.cell.tally.hitRatio)), points: mean(pairs.map(\.points)),
+      worst: worst.points, worstTrace: worst.cell.trace, worstPercent: worst.cell.percent)
   }
 
   private struct Result: Codable {
     var summaries: [Summary]
+    var comparisons: [Comparison]
     var cells: [Cell]
   }
 
@@ -76,7 +112,7 @@ struct Report {
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
       return try encoder.encode(
         Result(
-          summaries: summaries,
+          summaries: summaries, comparisons: comparisons,
           cells: cells.map {
             Cell(
               trace: $0.trace, percent: $0.percent, capacity: $0.capacity, policy: $0.policy,
@@ -114,7 +150,7 @@ struct Report {
     var rows = [
       ["mean", "hit %", "below OPT", "worst against LRU", "in", "byte hit %"]
     ]
-    for summary in summaries {
+    for summary in summaries where !isStore(summary.policy) {
       rows.append([
         summary.policy, points(summary.hitRatio), summary.pointsBelowOPT.map(points) ?? "",
         summary.worstAgainstLRU.map(points) ?? "",
@@ -123,6 +159,22 @@ struct Report {
       ])
     }
     return "\(summaries.first?.cells ?? 0) cells of a trace and a capacity\n" + markdown(rows)
+  }
+
+  /// The store may be in fewer cells: its mean is no mean of all.
+  private func isStore(_ policy: String) -> Bool {
+    StoreReplay.Variant(rawValue: policy) != nil
+  }
+
+  private var comparison: String {
+    let rows = comparisons.map { row in
+      [
+        row.policy, points(row.hitRatio), row.against, points(row.points), points(row.worst),
+        "\(row.worstTrace), \(number(row.worstPercent)) %",
+      ]
+    }
+    return "The store in \(comparisons[0].cells) cells\n"
+      + markdown([["mean", "hit %", "against", "points more", "at worst", "in"]] + rows)
   }
 
   private struct Place: Hashable {

@@ -1,28 +1,25 @@
 import Foundation
 import Larder
 
-/// The store itself as one of the policies: a namespace with a limit, its access table, a read for each request and a write
-/// for each miss.
+/// The store itself as one of the policies: a namespace with a limit of entries and the store's access table; a read for
+/// each request, a write for each miss.
 struct StoreReplay: Sendable {
-  /// What happens to the store on the way.
-  struct Variant: Sendable {
-    var name: String
-    /// Half way through it is closed and opened again.
-    var restarts = false
-    var losesTable = false
-    /// So many of a hundred hits are not noted.
-    var lostTouches = 0
+  /// What happens half way through.
+  enum Variant: String, CaseIterable, Sendable {
+    case undisturbed = "store"
+    case restarted = "store, restarted"
+    case robbed = "store, restarted without its table"
+
+    var name: String { rawValue }
   }
 
-  static let variants = [
-    Variant(name: "store"),
-    Variant(name: "store, restarted", restarts: true),
-    Variant(name: "store, restarted without its table", restarts: true, losesTable: true),
-    Variant(name: "store, 5 % of uses lost", lostTouches: 5),
-    Variant(name: "store, 50 % of uses lost", lostTouches: 50),
-  ]
+  /// Misses are written together, but none is still unwritten when its key is asked for again. So a miss in a small cache
+  /// may leave so many requests late, which in the cells replayed here is nothing.
+  private static let mostWaiting = 16
+  /// So that the marks grow old as in a day's traffic, and every run is the same.
+  private static let timeBetweenRequests = Duration.milliseconds(100)
 
-  /// Where the stores are made: in memory if there is such a place, for their commits are put on the disk.
+  /// Where the stores are made: in memory if there is such a place, for each commit is put on the disk.
   var directory: String
 
   static var usualDirectory: String {
@@ -30,16 +27,16 @@ struct StoreReplay: Sendable {
     return FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
   }
 
-  /// Each variant in each cell, at most `jobs` at once.
+  /// Each variant in each cell, at most `jobs` at once; long traces first.
   func cells(
     of traces: [Trace], percents: [Double], leastCapacity: Int, jobs: Int
   ) async throws -> [Study.Cell] {
-    let work = traces.flatMap { trace in
+    let work = traces.sorted { $0.requests.count > $1.requests.count }.flatMap { trace in
       percents.flatMap { percent in
         let capacity = Int(Double(trace.keys) * percent / 100)
         return capacity < leastCapacity
           ? []
-          : Self.variants.map {
+          : Variant.allCases.map {
             (trace: trace, percent: percent, capacity: capacity, variant: $0)
           }
       }
@@ -54,44 +51,59 @@ struct StoreReplay: Sendable {
 
   func replay(_ trace: Trace, capacity: Int, _ variant: Variant) throws -> Tally {
     let path = directory + "/larder-traces-" + UUID().uuidString
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    var cache = try Handle(path, capacity: capacity)
+    var cache = try Handle(path, capacity: capacity, clock: ManualClock())
     var tally = Tally()
     for position in trace.requests.indices {
-      if variant.restarts, position == trace.requests.count / 2 {
-        try cache.store.close()
-        if variant.losesTable { try FileManager.default.removeItem(atPath: path + "/access") }
-        cache = try Handle(path, capacity: capacity)
+      if variant != .undisturbed, position == trace.requests.count / 2 {
+        try cache.close()
+        if variant == .robbed { try FileManager.default.removeItem(atPath: path + "/access") }
+        cache = try Handle(path, capacity: capacity, clock: cache.clock)
       }
-      // Spread evenly, and in no step with the requests.
-      let isLost = position * 61 % 100 < variant.lostTouches
-      let hit = try cache.access(Int(trace.requests[position]), notes: !isLost)
-      tally.count(hit: hit, size: trace.sizes.isEmpty ? 0 : Int(trace.sizes[position]))
+      let size = trace.sizes.isEmpty ? nil : Int(trace.sizes[position])
+      let hit = try cache.access(trace.requests[position], size: size)
+      tally.count(hit: hit, size: size ?? 0)
     }
-    try cache.store.close()
+    try cache.close()
+    try FileManager.default.removeItem(atPath: path)
     return tally
   }
 
   private struct Handle {
-    let store: Store
+    let clock: ManualClock
+    private let store: Store
     private let namespace: Namespace
-    /// The same for reading alone, which leaves no notes.
-    private let silent: Namespace
+    private var waiting: [(key: Int32, size: Int)] = []
 
-    init(_ path: String, capacity: Int) throws {
-      store = try Store(at: path)
+    init(_ path: String, capacity: Int, clock: ManualClock) throws {
+      self.clock = clock
+      var options = Store.Options()
+      options.clock = clock
+      store = try Store(at: path, options: options)
       namespace = store.namespace("trace")
       try store.declare(Rules(limits: Limits(entries: capacity)), for: namespace.name)
-      var options = Store.Options()
-      options.readOnly = true
-      silent = try Store(at: path, options: options).namespace("trace")
     }
 
-    func access(_ key: Int, notes: Bool) throws -> Bool {
-      let hit = try (notes ? namespace : silent).withValue(for: "\(key)") { $0.count == 4 }
-      if hit == true { return true }
-      try namespace.set([1, 2, 3, 4], for: "\(key)")
+    mutating func access(_ key: Int32, size: Int?) throws -> Bool {
+      clock.advance(by: StoreReplay.timeBetweenRequests)
+      if waiting.contains(where: { $0.key == key }) { try write() }
+      if try namespace.withValue(for: "\(key)", { _ in true }) == true { return true }
+      waiting.append((key, size ?? 8))
+      if waiting.count == StoreReplay.mostWaiting { try write() }
       return false
+    }
+
+    private mutating func write() throws {
+      try store.write { batch in
+        for (key, size) in waiting {
+          try batch.set([UInt8](repeating: 1, count: size), for: "\(key)", in: namespace)
+        }
+      }
+      waiting.removeAll(keepingCapacity: true)
+    }
+
+    mutating func close() throws {
+      try write()
+      try store.close()
     }
   }
 }

@@ -17,12 +17,16 @@ struct TraceBench: AsyncParsableCommand {
   @Option(help: "Cells replayed at once.") var jobs = ProcessInfo.processInfo.activeProcessorCount
   @Flag(help: "Each trace as two: its first half and its second.") var halves = false
   @Option(help: "Only so many requests of each trace.") var requests: Int?
-  @Flag(help: "The store itself too, closed and opened in mid-trace, and with uses lost.")
+  @Flag(
+    help:
+      "The store itself too: as it is, and closed and opened in mid-trace with its table and without."
+  )
   var store = false
+  @Option(help: "Capacities for the store, if not all of them.") var storePercent: [Double] = []
   @Option(help: "Where the stores are made.") var directory = StoreReplay.usualDirectory
 
   func validate() throws {
-    guard percent.allSatisfy({ $0 > 0 && $0 <= 100 }) else {
+    guard (percent + storePercent).allSatisfy({ $0 > 0 && $0 <= 100 }) else {
       throw ValidationError("A capacity is more than 0 and at most 100 percent.")
     }
     guard least > 0 && jobs > 0 && requests ?? 1 > 0 else {
@@ -57,8 +61,9 @@ struct TraceBench: AsyncParsableCommand {
     var names = study.policies.map { $0.name }
     if store {
       cells += try await StoreReplay(directory: directory).cells(
-        of: loaded, percents: percent, leastCapacity: least, jobs: jobs)
-      names += StoreReplay.variants.map(\.name)
+        of: loaded, percents: storePercent.isEmpty ? percent : storePercent, leastCapacity: least,
+        jobs: jobs)
+      names += StoreReplay.Variant.allCases.map(\.name)
     }
     let report = Report(cells, policies: names, traces: loaded.map(\.name))
     print(report.text)

@@ -25,28 +25,11 @@ struct AccessTable: Sendable {
     static let entries = 2
   }
 
-  /// Begins to fetch the words that ``touch(_:at:)`` will look at.
-  @inline(__always)
-  func prefetch(_ hash: UInt64) {
-    let view = words.view
-    if view.count > 0 { view.prefetch(view.markBucket(of: hash)) }
-  }
-
-  /// Notes a use of the entry, in a minute since 1970. One store at most; none if all is known already.
-  @inline(__always)
+  /// Notes a use of the entry, in a minute since 1970.
   func touch(_ hash: UInt64, in minute: Int64) {
     let view = words.view
     guard view.isWritable else { return }
-    let minute = view.minute(minute)
-    guard let (place, word) = view.findMark(of: hash) else {
-      var mark = Mark()
-      mark.use()
-      let tag = TouchWord.tag(of: hash)
-      view.claimMark(of: hash, TouchWord(tag: tag, mark: mark, minute: minute))
-      return
-    }
-    let used = word.used(in: minute)
-    if used != word { view[place] = used.bits }
+    view.touch(hash, bucket: view.markBucket(of: hash), in: minute)
   }
 
   /// When the entry was last used or written, to the minute; nil if that is not known any more, or too long ago.
@@ -60,6 +43,30 @@ struct AccessTable: Sendable {
 }
 
 extension MappedWords.View {
+  /// The bucket of an entry that is about to be looked up, which memory fetches meanwhile; nil if no use can be noted.
+  @inline(__always)
+  func fetchedBucket(of hash: UInt64) -> Int? {
+    guard isWritable, count > 0 else { return nil }
+    let bucket = markBucket(of: hash)
+    prefetch(bucket)
+    return bucket
+  }
+
+  /// Notes a use of the entry, in a minute since 1970. One store at most; none if all is known already.
+  @inline(__always)
+  func touch(_ hash: UInt64, bucket: Int, in minute: Int64) {
+    let minute = self.minute(minute)
+    guard let (place, word) = findMark(of: hash, in: bucket) else {
+      var mark = Mark()
+      mark.use()
+      let tag = TouchWord.tag(of: hash)
+      claimMark(of: hash, TouchWord(tag: tag, mark: mark, minute: minute))
+      return
+    }
+    let used = word.used(in: minute)
+    if used != word { store(used.bits, at: place) }
+  }
+
   /// How many entries the table is made for.
   @inline(__always)
   var entries: Int { count / AccessTable.wordsPerEntry }
@@ -85,8 +92,7 @@ extension MappedWords.View {
   ///
   /// The search begins at a place of the tag's own, where most marks are: then it ends at once.
   @inline(__always)
-  func findMark(of hash: UInt64) -> (place: Int, word: TouchWord)? {
-    let bucket = markBucket(of: hash)
+  func findMark(of hash: UInt64, in bucket: Int) -> (place: Int, word: TouchWord)? {
     let tag = TouchWord.tag(of: hash)
     var step = Int(truncatingIfNeeded: tag)
     for _ in 0..<AccessTable.markWays {
@@ -96,6 +102,10 @@ extension MappedWords.View {
       step &+= 1
     }
     return nil
+  }
+
+  func findMark(of hash: UInt64) -> (place: Int, word: TouchWord)? {
+    findMark(of: hash, in: markBucket(of: hash))
   }
 
   /// Puts a mark where there is none: into an empty word of the bucket, else one whose clock is 0, else the one that was

@@ -51,9 +51,10 @@ extension StoreCore {
       count(.misses)
       return nil
     }
+    let now = coarseNow
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     let header = current(entry.header, idle: idle, slot: slot)
-    let kept = KeptEntry(id: id, header: header, state: state(of: header), fields: entry.fields)
+    let kept = KeptEntry(id: id, header: header, state: state(of: header, at: now), fields: entry.fields)
     if kept.state == .expired {
       if counts {
         missed(.expired, key: key, id: id, of: handle, in: transaction, leavesNotes: leavesNotes)
@@ -61,8 +62,8 @@ extension StoreCore {
       return nil
     }
     if leavesNotes {
-      access.touch(place, in: coarseMinute)
-      if let idle { noteUse(entry.header, idle, key: key, id: id) }
+      access.touch(place, in: now / 60_000)
+      if let idle { noteUse(entry.header, idle, key: key, id: id, at: now) }
     }
     if header.flags.contains(.negative) {
       count(.misses)

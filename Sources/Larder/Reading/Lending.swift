@@ -18,27 +18,30 @@ extension StoreCore {
   ) throws {
     let id = try identify(handle, in: transaction)
     let place = Checksum.place(of: key, in: id)
-    access.prefetch(place)
+    let words = access.words
+    let uses = words.view
+    let bucket = leavesNotes ? uses.fetchedBucket(of: place) : nil
     guard id != .store, let region = try find(key, id: id, in: transaction) else {
       handle.count(.misses, stripe: transaction.stripe)
       return
     }
     let record = transaction.bytes(of: region)
+    let now = coarseNow
     guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned)
     else {
       try lendUncommon(
-        record, key: key, id: id, place: place, of: handle, in: transaction,
+        record, key: key, id: id, place: place, of: handle, in: transaction, at: now,
         leavesNotes: leavesNotes, unless: isKnown, body)
       return
     }
     guard
       admits(
-        header, as: state(of: header), record: record, key: key, id: id, place: place, of: handle,
-        in: transaction, leavesNotes: leavesNotes)
+        header, as: state(of: header, at: now), record: record, key: key, id: id, place: place,
+        of: handle, in: transaction, leavesNotes: leavesNotes)
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
     if isKnown(id, header) { return }
-    if leavesNotes { access.touch(place, in: coarseMinute) }
+    if let bucket { uses.touch(place, bucket: bucket, in: now / 60_000) }
     try body(record.extracting(header.payloadStart..<record.count))
   }
 
@@ -123,8 +126,9 @@ extension StoreCore {
   @inline(never)
   private func lendUncommon(
     _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
-    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, leavesNotes: Bool,
-    unless isKnown: (NamespaceID, EntryHeader) -> Bool, _ body: (Span<UInt8>) throws -> Void
+    of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, at now: Int64,
+    leavesNotes: Bool, unless isKnown: (NamespaceID, EntryHeader) -> Bool,
+    _ body: (Span<UInt8>) throws -> Void
   ) throws {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .known) else {
       handle.count(.damaged, stripe: transaction.stripe)
@@ -139,10 +143,10 @@ extension StoreCore {
       return
     }
     let idle = header.flags.contains(.idle) ? header.idle(in: record) : nil
-    var state = state(of: header)
+    var state = state(of: header, at: now)
     if idle != nil, state != .fresh {
       let slot = StoredKey.entry(key, in: id)
-      state = self.state(of: current(header, idle: idle, slot: slot))
+      state = self.state(of: current(header, idle: idle, slot: slot), at: now)
     }
     guard
       admits(
@@ -153,13 +157,13 @@ extension StoreCore {
       handle.count(.misses, stripe: transaction.stripe)
       return
     }
-    if let idle, leavesNotes { noteUse(header, idle, key: key, id: id) }
+    if let idle, leavesNotes { noteUse(header, idle, key: key, id: id, at: now) }
     let told = header.remembered(idle)
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)
       if isKnown(id, told) { return }
-      if leavesNotes { access.touch(place, in: coarseMinute) }
+      if leavesNotes { access.touch(place, in: now / 60_000) }
       try body(payload)
       return
     }
@@ -172,7 +176,7 @@ extension StoreCore {
       return
     }
     handle.count(.hits, stripe: transaction.stripe)
-    if leavesNotes { access.touch(place, in: coarseMinute) }
+    if leavesNotes { access.touch(place, in: now / 60_000) }
     try body(value.span)
   }
 }

@@ -102,18 +102,16 @@ final class StoreCore: Sendable {
   }
 
   /// Minutes since 1970 by the store's clock.
-  @inline(__always)
-  var coarseMinute: Int64 {
-    usesSystemClock ? SystemTime.coarseMinutes : clock.now.milliseconds / 60_000
-  }
+  var coarseMinute: Int64 { coarseNow / 60_000 }
 
-  /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.
+  /// The state of an entry at ``coarseNow``, which decides unless the deadline is so near that it could be wrong.
   @inline(__always)
-  func state(of header: EntryHeader) -> Entry.State {
+  func state(of header: EntryHeader, at coarse: Int64) -> Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    var now = coarseNow
-    if usesSystemClock, now &+ 10 >= header.expires { now = SystemTime.milliseconds }
-    return header.state(at: now)
+    if usesSystemClock, coarse &+ 10 >= header.expires {
+      return header.state(at: SystemTime.milliseconds)
+    }
+    return header.state(at: coarse)
   }
 }
 

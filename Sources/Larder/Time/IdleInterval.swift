@@ -16,15 +16,21 @@ struct IdleInterval: Hashable, Sendable {
 
   /// When an entry ends that was last re-armed at a moment.
   func end(after moment: Int64) -> Int64 {
-    Timestamp(milliseconds: moment).advanced(by: .milliseconds(milliseconds))
-      .advanced(by: .milliseconds(milliseconds / 16)).milliseconds
+    moment.addingWithinBounds(milliseconds).addingWithinBounds(milliseconds / 16)
   }
 
   /// From when on use is to be remembered, of an entry that ends at `end`: a sixteenth of the interval after the last
   /// re-arm.
   func due(end: Int64) -> Int64 {
-    end == EntryHeader.never
-      ? end : Timestamp(milliseconds: end).advanced(by: .milliseconds(-milliseconds)).milliseconds
+    end == EntryHeader.never ? end : end.addingWithinBounds(-milliseconds)
+  }
+}
+
+extension Int64 {
+  /// The sum, or the end of what can be said that it would lie beyond.
+  fileprivate func addingWithinBounds(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
   }
 }
 

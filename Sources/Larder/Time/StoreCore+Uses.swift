@@ -11,9 +11,8 @@ extension StoreCore {
   /// A hit of an entry that stays for a while after its last use. Never waits for a writer.
   @inline(never)
   func noteUse(
-    _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID
+    _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
   ) {
-    let now = coarseNow
     guard now >= idle.due(end: header.expires) else { return }
     let use = UseQueue.Use(
       slot: StoredKey.entry(key, in: id), version: header.version, moment: now)
