@@ -32,9 +32,9 @@ struct Place: ParsableArguments {
 }
 
 struct Effort: ParsableArguments {
-  @Option(help: "Rounds of what is quick, of which the median counts.") var rounds = 11
+  @Option(help: "Rounds of what is quick, of which the median counts.") var rounds = 9
   @Option(help: "Rounds of what takes long: loading, purging.") var longRounds = 3
-  @Option(help: "Milliseconds of a quick round.") var roundTime = 60.0
+  @Option(help: "Milliseconds of a quick round.") var roundTime = 40.0
   @Option(
     help: "Time by the wall, or by the thread's processor time on a busy machine.")
   var clock = RunClock.wall

@@ -149,9 +149,9 @@ extension Batch {
     let queue = core.indexes.queue
     mutations += 1
     do throws(LMDBError) {
-      if id != buried {
+      if id != followed {
         if try transaction.append(storedKey, for: key.span, in: queue) { return }
-        buried = id
+        followed = id
       }
       try transaction.put(storedKey, for: key.span, in: queue)
     } catch {

@@ -41,8 +41,8 @@ public struct Batch: ~Copyable {
   var pagesShort: Int?
   /// The place of the entry that is being written, while room is made for it.
   var writing: [UInt8]?
-  /// A namespace at the end of whose queue others follow.
-  var buried: NamespaceID?
+  /// A namespace behind whose queue others lie.
+  var followed: NamespaceID?
   /// Set by who finds by itself what is to be removed, and counts it: nothing else is taken along.
   var leavesQueue = false
   private var changes = 0

@@ -25,15 +25,20 @@ struct GrowthCommand: ParsableCommand {
       for count in count {
         let scenario = Scenario(entries: count, valueSize: 200)
         report.note("\(scenario)")
-        let bench = try Bench(
-          scenario, kinds: kinds, level: { $0.readLevel }, spare: (settings.rounds + 2) * 20_000,
-          directory: "\(directory)/growth-\(count)", settings: settings, report: report)
-        try bench.space()
-        try bench.reads()
-        try bench.opening()
-        try bench.memory()
-        try bench.inserts()
-        try bench.end()
+        let reads = try Bench(
+          scenario, kinds: kinds, level: { $0.readLevel }, spare: 0,
+          directory: "\(directory)/reads-\(count)", settings: settings, report: report)
+        try reads.space()
+        try reads.reads()
+        try reads.opening()
+        try reads.memory()
+        try reads.end()
+        let writes = try Bench(
+          scenario, kinds: kinds, level: \.writeLevel, spare: (settings.rounds + 2) * 20_000,
+          directory: "\(directory)/writes-\(count)", settings: settings, report: report)
+        try writes.inserts()
+        try writes.refreshes()
+        try writes.end()
       }
     }
     try output.write(report) {

@@ -11,7 +11,9 @@ struct MarkdownCommand: ParsableCommand {
   func run() throws {
     for file in files {
       let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
-      say(Matrix(try JSONDecoder().decode(Document.self, from: bytes)).markdown())
+      let document = try JSONDecoder().decode(Document.self, from: bytes)
+      say(Matrix(document).markdown())
+      say(Goals(document).markdown())
     }
   }
 }

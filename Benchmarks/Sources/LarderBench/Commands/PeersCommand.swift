@@ -101,8 +101,7 @@ extension PeersCommand.Part {
   fileprivate func level(of kind: PeerKind) -> Level? {
     switch self {
     case .reads, .typed: kind.readLevel
-    case .writes:
-      kind.readsOnly ? nil : kind.promise[.unsynced] != nil ? .unsynced : .memory
+    case .writes: kind.writeLevel
     case .durable:
       kind.readsOnly || kind.promise[.durable] == nil ? nil : .durable
     }

@@ -11,6 +11,10 @@ struct PeerKind: Sendable {
   let promise: [Level: String]
   /// The level at which its reads are measured.
   var readLevel = Level.unsynced
+  /// The level at which writes are measured that wait for no disk; nil if it takes part in reading alone.
+  var writeLevel: Level? {
+    readsOnly ? nil : promise[.unsynced] != nil ? .unsynced : .memory
+  }
   /// Takes part in reading alone: it differs from another only there.
   var readsOnly = false
   /// Whether a transaction can hold many writes.
