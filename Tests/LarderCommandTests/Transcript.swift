@@ -105,9 +105,10 @@ final class Workplace {
     }
   }
 
-  /// Where the programs of this package are: beside the tests.
-  static let programs = URL(fileURLWithPath: CommandLine.arguments[0])
-    .deletingLastPathComponent().path
+  /// Where the programs of this package are: beside the tests, unless it is said.
+  static let programs =
+    ProcessInfo.processInfo.environment["LARDER_PROGRAMS"]
+    ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
 }
 
 /// A file that takes what a process writes; a pipe would have to be read meanwhile.

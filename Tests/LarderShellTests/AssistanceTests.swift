@@ -73,6 +73,7 @@ import Testing
     ),
     ("KE", ["keys"]),
     ("zz", []), ("'ke", []), ("keys --so", ["--sort"]),
+    ("watch --events set,e", ["set,evict", "set,expire"]), ("watch --events tou", ["touch"]),
     ("keys --sort ", ["key", "size", "expiry", "written", "used"]),
     ("keys --sort=wr", ["written"]), ("keys --limit ", ["all"]), ("get --as j", ["json"]),
     ("keys --older 1d --ol", []), ("keys --tag a --ta", ["--tag"]),

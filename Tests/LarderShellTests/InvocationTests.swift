@@ -225,7 +225,7 @@ import Testing
     #expect(
       Set(changing) == [
         "set", "touch", "expire", "persist", "evict", "purge", "clear", "pin", "unpin", "rename",
-        "import", "sync", "sync",
+        "import", "sync", "invalidate",
       ])
   }
 

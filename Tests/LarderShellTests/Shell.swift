@@ -125,6 +125,23 @@ final class Shell {
     return String(decoding: printed, as: UTF8.self)
   }
 
+  /// The bytes that a command prints which was read already.
+  func printed(by line: LarderShell.CommandLine) throws -> [UInt8] {
+    printed = []
+    outcome = try session.run(line)
+    return printed
+  }
+
+  /// What was said beside the answers since the last time.
+  func takeAside() -> [String] {
+    defer {
+      notices = []
+      questions = []
+      progress = []
+    }
+    return notices + questions + progress.compactMap(\.self)
+  }
+
   /// The bytes that a command prints.
   func bytes(_ line: String) throws -> [UInt8] {
     try self(line)

@@ -107,7 +107,7 @@ import Testing
     shell.pauses = 3
     #expect(try shell("watch") == "")
     #expect(shell.outcome == .told(130))
-    #expect(shell.notices == ["0 events in 200 ms"])
+    #expect(shell.notices == [" 0 events in 200 ms"])
   }
 
   @Test func `it is told what went by unseen`() throws {

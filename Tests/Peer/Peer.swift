@@ -30,6 +30,7 @@ import LMDB
     "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
     "hold": { try $0.hold() },
+    "large": { try $0.fillLarge() },
     "limits": { try $0.changeWithinLimits() },
     "lose-locks": { try $0.loseLocks() },
     "no-room-for-limit": { try $0.limitWithoutRoom() },

@@ -96,7 +96,8 @@ package struct Completer: Sendable {
     _ find: (Request) -> Found
   ) -> Completion {
     switch kind {
-    case .choice(let choices), .choices(let choices): list(word, choices)
+    case .choice(let choices): list(word, choices)
+    case .choices(let choices): list(word, Self.continued(word, choices))
     case .limit: list(word, ["all"])
     case .countOrNone, .sizeOrNone: list(word, ["none"])
     case .deadline: list(word, Self.times + ["never"])
@@ -107,6 +108,13 @@ package struct Completer: Sendable {
     case .key: names(word, find(.keys(state.namespaces, prefix: word.bytes)), mark: "")
     case .data, .text, .glob, .regex, .duration, .size, .count, nil: list(word, [])
     }
+  }
+
+  /// The names that can follow what stands before the last comma.
+  private static func continued(_ word: Word, _ names: [String]) -> [String] {
+    let parts = (word.bareText ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    let head = parts.dropLast().map { "\($0)," }.joined()
+    return names.filter { !parts.dropLast().contains($0[...]) }.map { head + $0 }
   }
 
   private static let times =

@@ -10,8 +10,10 @@ extension CommandSpec {
 
   private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
+    // In a pipe words are as they were typed; a terminal must not be spoken to in any form of output.
     try session.write(
-      (session.isForPerson ? Array(Quoting.printable(words).utf8) : words) + [.newline])
+      (session.isForPerson || session.settings.isTerminal
+        ? Array(Quoting.printable(words).utf8) : words) + [.newline])
     return .done
   }
 }

@@ -20,13 +20,16 @@ extension CommandSpec {
       return entry
     }
     let clock = session.wallClock
+    func facts(_ entry: Entry) throws -> [Cell] {
+      Self.facts(entry, try namespace.evictionRank(of: entry.key), clock)
+    }
     if session.isForPerson || entries.count == 1 {
       for (index, entry) in entries.enumerated() {
         if index > 0 { try session.write([.newline]) }
-        try session.answer(Reply(.object(factColumns, facts(entry, clock)), isLong: true))
+        try session.answer(Reply(.object(factColumns, try facts(entry)), isLong: true))
       }
     } else {
-      try session.answer(Reply(.rows(factColumns, entries.map { facts($0, clock) }), isLong: true))
+      try session.answer(Reply(.rows(factColumns, try entries.map(facts)), isLong: true))
     }
     return .done
   }
@@ -35,18 +38,21 @@ extension CommandSpec {
     EntryForm.record(namesNamespaces: true).columns.map { column in
       Column(all: column, except: column.name == "expires_in" ? .table : [])
     }
-      + ["idle", "stale_until", "codec", "version", "tags", "pinned"].map { Column($0) }
+      + ["idle", "stale_until", "codec", "version", "tags", "pinned", "evictable"].map {
+        Column($0)
+      }
       + [Column("owners"), Column("etag", holdsBytes: true)]
       + [Column("last_modified", holdsBytes: true), Column("metadata")]
   }
 
-  private static func facts(_ entry: Entry, _ clock: WallClock) -> [Cell] {
+  private static func facts(_ entry: Entry, _ rank: EvictionRank?, _ clock: WallClock) -> [Cell] {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
       entry.idle.map { .span($0.milliseconds) } ?? .null,
       entry.staleUntil.map { .expiry($0) } ?? .null, .text(entry.codec.name),
       .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
-      .bool(entry.isPinned), .list(entry.owners.map { .owner($0) }), bytes(entry.entityTag),
+      .bool(entry.isPinned), rank.map { .rank($0) } ?? .null,
+      .list(entry.owners.map { .owner($0) }), bytes(entry.entityTag),
       bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,
     ]
   }

@@ -18,7 +18,14 @@ extension CommandSpec {
       throw ShellError(
         .usage, "json is one document, and --every has no end", hint: "jsonl is an object a line")
     }
+    var isFirst = true
     while true {
+      // A person sees where the next look begins.
+      if !isFirst, session.isForPerson {
+        try session.write(
+          session.presentation.lines(["", "\(session.wallClock.timeOfDay(session.clock.now))"]))
+      }
+      isFirst = false
       let report = StatisticsReport(
         try session.store.statistics(), try session.store.limits().effective, only: only)
       for reply in report.replies(for: session.presentation) { try session.answer(reply) }

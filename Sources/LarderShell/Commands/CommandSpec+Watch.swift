@@ -71,7 +71,9 @@ extension CommandSpec {
     }
     if session.isForPerson {
       let span = Wording.span((session.clock.monotonic - start).milliseconds)
-      try session.host.notify("\(Wording.count(count, "event", "events")) in \(span)")
+      // Behind the ^C that the terminal shows.
+      let gap = isInterrupted ? " " : ""
+      try session.host.notify("\(gap)\(Wording.count(count, "event", "events")) in \(span)")
     }
     return isInterrupted ? .told(ShellError.Code.interrupted.exitCode) : .done
   }

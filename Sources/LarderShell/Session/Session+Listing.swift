@@ -3,8 +3,9 @@ import Larder
 extension Session {
   /// What a person sees at once when no limit was given.
   private static let page = 50
-  /// How far the rest of a cut list is counted.
+  /// How far the rest of a cut list is counted, and for how long at most.
   private static let countedRest = 10_000
+  private static let countingTime = Duration.milliseconds(4)
   /// How many rows are read, written and forgotten at a time.
   private static let batch = 500
 
@@ -61,13 +62,19 @@ extension Session {
   private func keepRest(_ list: Listing) throws {
     var rest = list
     var count = 0
-    while count < Self.countedRest, case let found = try rest.next(Self.batch), !found.isEmpty {
+    var isCounted = false
+    let start = ContinuousClock.now
+    while !isCounted, count < Self.countedRest,
+      count == 0 || ContinuousClock.now - start < Self.countingTime
+    {
+      let found = try rest.next(Self.batch)
       count += found.count
+      isCounted = found.count < Self.batch
     }
     guard count > 0 else { return }
     listing = list
     let mark = settings.hasUnicode ? "\u{2026}" : "..."
-    let over = count >= Self.countedRest ? "over " : ""
+    let over = isCounted ? "" : "over "
     try write(
       presentation.lines(["\(mark) \(over)\(Wording.count(count)) more: more, --limit all"]))
   }
