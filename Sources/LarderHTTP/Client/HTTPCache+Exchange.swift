@@ -128,22 +128,30 @@ extension HTTPCache {
     let reader = BodyReader(relay)
     result.body = HTTPBody(next: { try await reader.relay.next() })
     Task {
-      let landing = await pump(body, into: relay, of: arrival)
+      let landing = await pump(body, into: relay, of: arrival, length: length)
       if let flight { flights.land(flight, landing) }
     }
     return result
   }
 
-  /// Reads a body for the client and the store. The client is told of its end when it is stored.
+  /// Reads a body for the client and the store.
+  ///
+  /// The client learns of its end when it is stored, so that what it asks next finds it: a piece that is the last, by
+  /// the length that was announced, is held back until then.
   private func pump(
-    _ body: HTTPBody, into relay: BodyRelay, of arrival: Arrival
+    _ body: HTTPBody, into relay: BodyRelay, of arrival: Arrival, length: Int?
   ) async -> Flights.Landing {
     var received: [UInt8] = []
+    var last: [UInt8] = []
     var isKept = true
     do {
       for try await piece in body {
-        await relay.append(piece)
         if isKept { received += piece }
+        if isKept, received.count == length {
+          last = piece
+          continue
+        }
+        await relay.append(piece)
         if received.count > rules.policy.largestBody {
           isKept = false
           received = []
@@ -151,6 +159,7 @@ extension HTTPCache {
         if !isKept, await !relay.drained() { break }
       }
     } catch {
+      if !last.isEmpty { await relay.append(last) }
       await relay.end(error)
       return .ownOnly
     }
@@ -162,6 +171,7 @@ extension HTTPCache {
         report(error)
       }
     }
+    if !last.isEmpty { await relay.append(last) }
     await relay.end()
     return isKept ? .arrived : .ownOnly
   }

@@ -108,7 +108,7 @@ public struct HTTPCache: Sendable {
     guard forward.original.method == .get || forward.original.method == .head,
       forward.reason != .bypass, let key = ResponseKey(forward.original, policy: rules.policy)
     else { return nil }
-    let fields = forward.original.headerFields.map { $0.name.canonicalName + ":" + $0.value }
+    let fields = forward.original.headerFields.map { $0.name.canonicalName + ":" + $0.faithfulText }
     return forward.original.method.rawValue + " " + key.uri + " "
       + Secrets.digest(fields.sorted().joined(separator: "\n"))
   }
