@@ -85,7 +85,11 @@ let package = Package(
       path: "Examples/Lego/LarderLego", swiftSettings: strict),
 
     .executableTarget(
-      name: "LarderPeer", dependencies: ["LMDB", "Larder"], path: "Tests/Peer",
+      name: "LarderPeer",
+      dependencies: [
+        "LMDB", "Larder", "LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      path: "Tests/Peer",
       swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(

@@ -12,8 +12,14 @@ struct HeaderSetTests {
     var method: String
     var url: String
     var status: Int
-    var request_headers: [[String]]
-    var response_headers: [[String]]
+    var request: [[String]]
+    var response: [[String]]
+
+    enum CodingKeys: String, CodingKey {
+      case id, method, url, status
+      case request = "request_headers"
+      case response = "response_headers"
+    }
   }
 
   static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -35,9 +41,9 @@ struct HeaderSetTests {
     let path = url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
     return (
       request(
-        record.method, path, pairs(record.request_headers), host: url.host ?? "",
+        record.method, path, pairs(record.request), host: url.host ?? "",
         scheme: url.scheme ?? "https"),
-      response(record.status, pairs(record.response_headers))
+      response(record.status, pairs(record.response))
     )
   }
 

@@ -119,8 +119,11 @@ extension HTTPCache {
       return result
     }
     result.isStored = true
-    if case .stored = reception.stores[0].body {
-      _ = try await keep(reception, of: arrival, received: [])
+    var isThere = length == 0 || arrival.response.status.code == 204
+    if case .stored = reception.stores[0].body { isThere = true }
+    if isThere {
+      // No end of a body will tell the client that it is stored: so it is stored first.
+      await store(arrival, received: [])
       if let flight { flights.land(flight, .arrived) }
       return result
     }
@@ -163,16 +166,19 @@ extension HTTPCache {
       await relay.end(error)
       return .ownOnly
     }
-    if isKept {
-      do {
-        _ = try await keep(
-          receive(arrival, bodySize: received.count), of: arrival, received: received)
-      } catch {
-        report(error)
-      }
-    }
+    if isKept { await store(arrival, received: received) }
     if !last.isEmpty { await relay.append(last) }
     await relay.end()
     return isKept ? .arrived : .ownOnly
+  }
+
+  /// Keeps what is to be kept of an answer that the client gets whatever becomes of that.
+  private func store(_ arrival: Arrival, received: [UInt8]) async {
+    do {
+      _ = try await keep(
+        receive(arrival, bodySize: received.count), of: arrival, received: received)
+    } catch {
+      report(error)
+    }
   }
 }
