@@ -16,8 +16,8 @@ public struct HTTPCache: Sendable {
 
   /// - Parameters:
   ///   - clock: the one the store was opened with.
-  ///   - report: is told what could not be stored, and why a refresh in the background failed. Neither keeps an answer
-  ///     from a client.
+  ///   - report: is told why something could not be stored, and why a refresh in the background failed where nothing
+  ///     stored stood in for it. Neither keeps an answer from a client.
   public init(
     in namespace: Namespace, over transport: any HTTPTransport,
     policy: HTTPCachePolicy = HTTPCachePolicy(), clock: any LarderClock = SystemClock(),
