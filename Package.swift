@@ -87,7 +87,11 @@ let package = Package(
       path: "Examples/Lego/LarderLego", swiftSettings: strict),
 
     .executableTarget(
-      name: "LarderPeer", dependencies: ["LMDB", "Larder"], path: "Tests/Peer",
+      name: "LarderPeer",
+      dependencies: [
+        "LMDB", "Larder", "LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      path: "Tests/Peer",
       swiftSettings: strict),
     .target(name: "PowerRecorder", path: "Tests/PowerRecorder"),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),

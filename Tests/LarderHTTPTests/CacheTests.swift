@@ -156,19 +156,19 @@ struct CacheTests {
       try await Task.sleep(for: .seconds(1000))
       throw Origin.Down()
     }
-    let clock = desk.clock
-    let origin = desk.origin
-    let impatient = Task {
-      await origin.wait(for: 2)
-      while !Task.isCancelled {
-        clock.advance(by: .seconds(1))
-        await Task.yield()
+    let (clock, origin) = (desk.clock, desk.origin)
+    // Once a request is under way, its time is running.
+    let passing = Task {
+      for number in 2...3 {
+        await origin.wait(for: number)
+        clock.advance(by: .seconds(15))
       }
     }
     let stale = try await desk.get()
     #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
+    #expect(stale.result.age == 26)
     await #expect(throws: HTTPCacheError.timedOut(.seconds(15))) { try await desk.get("/b") }
-    impatient.cancel()
+    await passing.value
   }
 
   @Test func `one refresh runs in the background while stale is served`() async throws {
@@ -190,16 +190,15 @@ struct CacheTests {
     #expect(desk.origin.count == 2)
   }
 
-  @Test func `a refresh that fails is reported, and costs nobody an answer`() async throws {
-    let reported = Mutex(0)
-    let desk = try Desk(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")])) { _ in
-      reported.withLock { $0 += 1 }
-    }
+  @Test func `a refresh that fails costs nobody an answer`() async throws {
+    let desk = try Desk(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
     _ = try await desk.get()
-    desk.clock.advance(by: .seconds(90_000))
+    desk.clock.advance(by: .seconds(3))
     desk.origin.become { _, _ in throw Origin.Down() }
-    await #expect(throws: Origin.Down.self) { try await desk.get() }
-    #expect(reported.withLock { $0 } == 0)
+    #expect(try await desk.get().result.reason == .staleWhileRevalidating)
+    await desk.origin.wait(for: 2)
+    #expect(try await desk.get().body == "body")
+    #expect(try desk.store.namespace("http").count() == 1)
   }
 
   @Test func `what is unsafe ends what is stored of its URI, all variants of it`() async throws {

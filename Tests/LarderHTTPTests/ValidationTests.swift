@@ -38,6 +38,18 @@ struct ValidationTests {
     }
   }
 
+  @Test func `RFC 9110, 8.8.3.2: tags that differ in bytes that are no text are not the same`() {
+    let lab = Lab()
+    var first = response(200, [("Cache-Control", "max-age=9")])
+    first.headerFields.append(HTTPField(name: .eTag, value: [0x22, 0xFC, 0x22]))
+    _ = lab.ask { _ in (first, "body") }
+    for (byte, status) in [(UInt8(0xFC), 304), (0xFD, 200)] {
+      var wish = request()
+      wish.headerFields.append(HTTPField(name: .ifNoneMatch, value: [0x22, byte, 0x22]))
+      #expect(lab.ask(wish) { _ in (response(599), "") }.status == status)
+    }
+  }
+
   @Test func `RFC 9111, 4.3.3: a full answer takes the place of the stale one`() {
     let lab = Lab()
     lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])

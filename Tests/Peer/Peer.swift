@@ -29,6 +29,7 @@ import LMDB
     "fork-with-limit": { try $0.forkWithLimit() },
     "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
+    "http": { try $0.cacheHTTP() },
     "hold": { try $0.hold() },
     "large": { try $0.fillLarge() },
     "limits": { try $0.changeWithinLimits() },

@@ -54,7 +54,8 @@ extension StoreCore {
     let now = coarseNow
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     let header = current(entry.header, idle: idle, slot: slot)
-    let kept = KeptEntry(id: id, header: header, state: state(of: header, at: now), fields: entry.fields)
+    let kept = KeptEntry(
+      id: id, header: header, state: state(of: header, at: now), fields: entry.fields)
     if kept.state == .expired {
       if counts {
         missed(.expired, key: key, id: id, of: handle, in: transaction, leavesNotes: leavesNotes)

@@ -119,8 +119,11 @@ extension HTTPCache {
       return result
     }
     result.isStored = true
-    if case .stored = reception.stores[0].body {
-      _ = try await keep(reception, of: arrival, received: [])
+    var isThere = length == 0 || arrival.response.status.code == 204
+    if case .stored = reception.stores[0].body { isThere = true }
+    if isThere {
+      // No end of a body will tell the client that it is stored: so it is stored first.
+      await store(arrival, received: [])
       if let flight { flights.land(flight, .arrived) }
       return result
     }
@@ -128,22 +131,30 @@ extension HTTPCache {
     let reader = BodyReader(relay)
     result.body = HTTPBody(next: { try await reader.relay.next() })
     Task {
-      let landing = await pump(body, into: relay, of: arrival)
+      let landing = await pump(body, into: relay, of: arrival, length: length)
       if let flight { flights.land(flight, landing) }
     }
     return result
   }
 
-  /// Reads a body for the client and the store. The client is told of its end when it is stored.
+  /// Reads a body for the client and the store.
+  ///
+  /// The client learns of its end when it is stored, so that what it asks next finds it: a piece that is the last, by
+  /// the length that was announced, is held back until then.
   private func pump(
-    _ body: HTTPBody, into relay: BodyRelay, of arrival: Arrival
+    _ body: HTTPBody, into relay: BodyRelay, of arrival: Arrival, length: Int?
   ) async -> Flights.Landing {
     var received: [UInt8] = []
+    var last: [UInt8] = []
     var isKept = true
     do {
       for try await piece in body {
-        await relay.append(piece)
         if isKept { received += piece }
+        if isKept, received.count == length {
+          last = piece
+          continue
+        }
+        await relay.append(piece)
         if received.count > rules.policy.largestBody {
           isKept = false
           received = []
@@ -151,18 +162,23 @@ extension HTTPCache {
         if !isKept, await !relay.drained() { break }
       }
     } catch {
+      if !last.isEmpty { await relay.append(last) }
       await relay.end(error)
       return .ownOnly
     }
-    if isKept {
-      do {
-        _ = try await keep(
-          receive(arrival, bodySize: received.count), of: arrival, received: received)
-      } catch {
-        report(error)
-      }
-    }
+    if isKept { await store(arrival, received: received) }
+    if !last.isEmpty { await relay.append(last) }
     await relay.end()
     return isKept ? .arrived : .ownOnly
+  }
+
+  /// Keeps what is to be kept of an answer that the client gets whatever becomes of that.
+  private func store(_ arrival: Arrival, received: [UInt8]) async {
+    do {
+      _ = try await keep(
+        receive(arrival, bodySize: received.count), of: arrival, received: received)
+    } catch {
+      report(error)
+    }
   }
 }

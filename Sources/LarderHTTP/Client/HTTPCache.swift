@@ -16,8 +16,8 @@ public struct HTTPCache: Sendable {
 
   /// - Parameters:
   ///   - clock: the one the store was opened with.
-  ///   - report: is told what could not be stored, and why a refresh in the background failed. Neither keeps an answer
-  ///     from a client.
+  ///   - report: is told why something could not be stored, and why a refresh in the background failed where nothing
+  ///     stored stood in for it. Neither keeps an answer from a client.
   public init(
     in namespace: Namespace, over transport: any HTTPTransport,
     policy: HTTPCachePolicy = HTTPCachePolicy(), clock: any LarderClock = SystemClock(),
@@ -108,7 +108,7 @@ public struct HTTPCache: Sendable {
     guard forward.original.method == .get || forward.original.method == .head,
       forward.reason != .bypass, let key = ResponseKey(forward.original, policy: rules.policy)
     else { return nil }
-    let fields = forward.original.headerFields.map { $0.name.canonicalName + ":" + $0.value }
+    let fields = forward.original.headerFields.map { $0.name.canonicalName + ":" + $0.faithfulText }
     return forward.original.method.rawValue + " " + key.uri + " "
       + Secrets.digest(fields.sorted().joined(separator: "\n"))
   }

@@ -16,7 +16,10 @@ enum Validation {
       field.name = .ifNoneMatch
       request.headerFields.append(field)
     } else if !tagged.isEmpty {
-      request.headerFields[.ifNoneMatch] = tagged.map(\.value).joined(separator: ", ")
+      request.headerFields.append(
+        HTTPField(
+          name: .ifNoneMatch,
+          lenientValue: Array(tagged.map(\.valueBytes).joined(separator: [0x2C, 0x20]))))
     }
     if stored.count == 1, let modified = stored[0].fields[fields: .lastModified].first {
       var field = modified

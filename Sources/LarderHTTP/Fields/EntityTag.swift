@@ -7,7 +7,7 @@ struct EntityTag: Equatable {
   init(_ text: some StringProtocol) { self.text = String(text) }
 
   init?(_ fields: HTTPFields) {
-    guard let line = fields[values: .eTag].first, !line.isEmpty else { return nil }
+    guard let line = fields.lines(of: .eTag).first, !line.isEmpty else { return nil }
     self.init(line)
   }
 

@@ -29,7 +29,7 @@ func fieldMembers(_ lines: [String]) -> [Substring] {
 }
 
 extension HTTPFields {
-  func members(of name: HTTPField.Name) -> [Substring] { fieldMembers(self[values: name]) }
+  func members(of name: HTTPField.Name) -> [Substring] { fieldMembers(lines(of: name)) }
 }
 
 extension Substring {

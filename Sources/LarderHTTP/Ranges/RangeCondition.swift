@@ -7,7 +7,7 @@ extension StoredResponse {
   /// A tag must be the same and strong; a date must be exactly `Last-Modified`, and that be strong by its distance from
   /// `Date`.
   func allowsRange(_ request: HTTPFields) -> Bool {
-    guard let condition = request[values: .ifRange].first else { return true }
+    guard let condition = request.lines(of: .ifRange).first else { return true }
     if let tag = entityTag, tag.matchesStrongly(EntityTag(condition)) { return true }
     guard let lastModified, lastModified == condition,
       let modified = HTTPDate(leniently: lastModified, now: received)

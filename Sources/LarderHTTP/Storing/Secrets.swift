@@ -14,6 +14,7 @@ enum Secrets {
 
   /// Who asks, as a digest; nil where the request carries no credentials.
   static func credential(of request: HTTPFields) -> String? {
-    request[.authorization].map(digest)
+    request.contains(.authorization)
+      ? digest(request.lines(of: .authorization).joined(separator: "\n")) : nil
   }
 }

@@ -1,12 +1,6 @@
 import HTTPTypes
 import Larder
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The metadata of the entry that a response is stored as: lines of text, of which the first names the version.
 ///
 ///     larder-http/1 200 OK
@@ -78,24 +72,5 @@ extension StoredResponse {
       else { return nil }
       response.headerFields.append(HTTPField(name: name, lenientValue: line[(colon + 2)...]))
     }
-  }
-}
-
-extension HTTPField {
-  /// The bytes of the value, be they no UTF-8.
-  var valueBytes: [UInt8] {
-    let text = value
-    // A value that is no UTF-8 shows replacement characters; its bytes come out only through its coding, as Latin-1.
-    guard text.unicodeScalars.contains("\u{FFFD}"), let latin = latinValue else {
-      return Array(text.utf8)
-    }
-    return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-  }
-
-  private struct Coded: Codable { var value: String }
-
-  private var latinValue: String? {
-    guard let coded = try? JSONEncoder().encode(self) else { return nil }
-    return (try? JSONDecoder().decode(Coded.self, from: coded))?.value
   }
 }

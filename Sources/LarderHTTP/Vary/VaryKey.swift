@@ -34,7 +34,7 @@ struct VaryKey: Hashable, Sendable {
   /// A field's value where differences that mean nothing are gone; secrets are digests. Nil where there is none.
   static func value(of name: String, in request: HTTPFields) -> String? {
     guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
-    let lines = request[values: fieldName]
+    let lines = request.lines(of: fieldName)
     let value: String
     if fieldName == .cookie {
       value = lines.joined(separator: "; ")

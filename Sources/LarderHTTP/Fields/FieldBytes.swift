@@ -1,0 +1,46 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension HTTPField {
+  /// The bytes of the value, be they no UTF-8.
+  public var valueBytes: [UInt8] {
+    // A value that is no UTF-8 shows replacement characters; its bytes come out only through its coding, as Latin-1.
+    guard value.unicodeScalars.contains("\u{FFFD}"), let latin = latinValue else {
+      return Array(value.utf8)
+    }
+    return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+  }
+
+  /// The value as text that differs where its bytes do: what is no UTF-8 is there in characters for private use.
+  var faithfulText: String {
+    let bytes = valueBytes
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    var text = ""
+    for byte in bytes {
+      text.unicodeScalars.append(
+        byte < 0x80
+          ? Unicode.Scalar(byte) : Unicode.Scalar(0xF700 + UInt32(byte)) ?? "\u{FFFD}")
+    }
+    return text
+  }
+
+  private struct Coded: Decodable { var value: String }
+
+  private var latinValue: String? {
+    guard let coded = try? JSONEncoder().encode(self) else { return nil }
+    return (try? JSONDecoder().decode(Coded.self, from: coded))?.value
+  }
+}
+
+extension HTTPFields {
+  /// The values of a name line by line, so that they can be compared byte for byte.
+  func lines(of name: HTTPField.Name) -> [String] {
+    self[values: name].contains { $0.unicodeScalars.contains("\u{FFFD}") }
+      ? self[fields: name].map(\.faithfulText) : self[values: name]
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+/// Exchanges recorded from real services, where they are at hand beside the repository.
+struct HeaderSetTests {
+  struct Record: Decodable {
+    var id: String
+    var method: String
+    var url: String
+    var status: Int
+    var request: [[String]]
+    var response: [[String]]
+
+    enum CodingKeys: String, CodingKey {
+      case id, method, url, status
+      case request = "request_headers"
+      case response = "response_headers"
+    }
+  }
+
+  static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("../../../shared/data/http/header_sets.jsonl").standardizedFileURL
+
+  static func records() throws -> [Record] {
+    guard FileManager.default.fileExists(atPath: file.path) else {
+      print("skipped: there is no \(file.path)")
+      return []
+    }
+    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+      try JSONDecoder().decode(Record.self, from: Data($0.utf8))
+    }
+  }
+
+  private func parts(_ record: Record) throws -> (HTTPRequest, HTTPResponse) {
+    let url = try #require(URLComponents(string: record.url))
+    let pairs = { (lists: [[String]]) in lists.map { ($0[0], $0[1]) } }
+    let path = url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
+    return (
+      request(
+        record.method, path, pairs(record.request), host: url.host ?? "",
+        scheme: url.scheme ?? "https"),
+      response(record.status, pairs(record.response))
+    )
+  }
+
+  /// When it came, as far as its own date tells.
+  private func moment(_ response: HTTPResponse) -> Timestamp {
+    HTTPDate(of: .date, in: response.headerFields, now: start)?.timestamp ?? start
+  }
+
+  @Test func `what real services say is obeyed`() throws {
+    var stored = 0
+    var hits = 0
+    for record in try Self.records() {
+      let (request, response) = try parts(record)
+      let lab = Lab()
+      lab.now = moment(response)
+      var plain = request
+      plain.headerFields.removeAll(ClientCondition.fields)
+      let body = response.status.code == 204 ? "" : "body"
+      _ = lab.ask(plain) { _ in (response, body) }
+      let directives = ResponseDirectives(response.headerFields)
+      if directives.noStore || response.headerFields[.vary]?.contains("*") == true {
+        #expect(lab.held.isEmpty, "\(record.id)")
+      }
+      stored += lab.held.count
+      let again = lab.ask(plain) { _ in (LarderHTTPTests.response(599), "") }
+      if again.isFromCache { hits += 1 }
+      if directives.noCache { #expect(!again.isFromCache, "\(record.id)") }
+      // Whoever was told a tag is answered with a 304 for it, be it spelt as it may.
+      if again.isFromCache, again.status == 200,
+        let tag = response.headerFields[fields: .eTag].first
+      {
+        var conditional = plain
+        var field = tag
+        field.name = .ifNoneMatch
+        conditional.headerFields.append(field)
+        let result = lab.ask(conditional) { _ in (LarderHTTPTests.response(599), "") }
+        #expect(result.status == 304 && result.isFromCache, "\(record.id)")
+      }
+      for value in lab.held.values {
+        let metadata = value.response.encodedMetadata()
+        #expect(StoredResponse(metadata: metadata, bodySize: value.body.count) == value.response)
+        // What is held is validated by its own words, and a bare 304 is understood.
+        let later = lab.ask(plain) { sent in
+          if let tag = value.response.entityTag {
+            #expect(sent.headerFields.lines(of: .ifNoneMatch).first == tag.text, "\(record.id)")
+          }
+          return (LarderHTTPTests.response(304), "")
+        }
+        #expect(later.status != 304 || !value.response.hasValidators, "\(record.id)")
+      }
+    }
+    if try !Self.records().isEmpty {
+      #expect(stored > 40 && hits > 15, "stored \(stored), hits \(hits)")
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+/// A generator that a seed repeats.
+struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+    return value ^ value >> 31
+  }
+}
+
+/// Requests and answers of all kinds, sense and nonsense.
+struct Chance {
+  var random: Seeded
+
+  mutating func one<T>(_ choices: [T]) -> T { choices.randomElement(using: &random)! }
+  mutating func happens(_ percent: Int) -> Bool {
+    Int.random(in: 0..<100, using: &random) < percent
+  }
+
+  mutating func response(at now: Timestamp) -> HTTPResponse {
+    var fields: Pairs = []
+    func day(_ offset: Int) -> String { HTTPDate(now.advanced(by: .seconds(offset))).text }
+    let directives = [
+      "max-age=\(one([0, 1, 5, 50]))", "no-cache", "no-cache=\"a\"", "no-store",
+      "must-revalidate", "public", "private", "immutable", "stale-while-revalidate=7",
+      "stale-if-error=9", "must-understand", "max-age=x", "s-maxage=99", "garbage=\"",
+    ]
+    for _ in 0..<Int.random(in: 0..<4, using: &random) {
+      fields.append(
+        ("Cache-Control", one(directives) + (happens(30) ? ", " + one(directives) : "")))
+    }
+    if happens(30) { fields.append(("Expires", one([day(10), day(-10), "0", "x"]))) }
+    if happens(50) { fields.append(("ETag", one(["\"1\"", "W/\"1\"", "\"2\"", "odd"]))) }
+    if happens(40) { fields.append(("Last-Modified", one([day(-100), day(-5), "x"]))) }
+    if happens(60) { fields.append(("Date", one([day(0), day(-3), day(9), "x"]))) }
+    if happens(20) { fields.append(("Age", one(["3", "x", "4, 5"]))) }
+    if happens(25) { fields.append(("Vary", one(["Foo", "Foo, Bar", "*", "Accept-Language"]))) }
+    let status = one([200, 200, 200, 200, 206, 304, 404, 500, 503, 599, 299])
+    if status == 206 { fields.append(("Content-Range", one(["bytes 0-3/9", "bytes 4-8/9", "x"]))) }
+    return LarderHTTPTests.response(status, fields)
+  }
+
+  mutating func request(at now: Timestamp) -> HTTPRequest {
+    var fields: Pairs = []
+    let directives = [
+      "no-cache", "no-store", "max-age=0", "max-age=4", "min-fresh=3", "max-stale", "max-stale=4",
+      "only-if-cached", "stale-if-error=3",
+    ]
+    if happens(30) { fields.append(("Cache-Control", one(directives))) }
+    if happens(30) { fields.append(("Foo", one(["1", "2"]))) }
+    if happens(10) { fields.append(("Accept-Language", one(["de, en", "en, de", "de"]))) }
+    if happens(15) { fields.append(("If-None-Match", one(["\"1\"", "*", "\"9\", \"2\""]))) }
+    if happens(15) { fields.append(("Range", one(["bytes=0-1", "bytes=-2", "bytes=99-"]))) }
+    if happens(10) { fields.append(("Authorization", one(["a", "b"]))) }
+    let method = happens(85) ? "GET" : one(["HEAD", "POST", "DELETE", "FOO"])
+    return LarderHTTPTests.request(method, "/a", fields)
+  }
+}
+
+struct PropertyTests {
+  static let seeds = (0..<40).map { _ in UInt64.random(in: 0 ... .max) }
+
+  @Test(arguments: seeds)
+  func `RFC 9111, 4: nothing is served past its freshness unless a rule allows it`(seed: UInt64) {
+    var chance = Chance(random: Seeded(state: seed))
+    let lab = Lab()
+    for step in 0..<300 {
+      lab.wait(chance.one([0, 1, 2, 5, 20, 90_000]))
+      let request = chance.request(at: lab.now)
+      let wish = RequestDirectives(request.headerFields)
+      let before = lab.held.mapValues(\.response)
+      let asked = lab.now
+      let isDown = chance.happens(20)
+      let answer = chance.response(at: lab.now)
+      let result = lab.ask(request) { _ in
+        if isDown { throw Lab.Unreachable() }
+        return (answer, answer.status.code == 206 ? "0123" : "012345678")
+      }
+      guard let reason = result.reason, reason != .onlyIfCached, reason != .completed else {
+        continue
+      }
+      #expect(result.fields[values: .age].count == 1, "seed \(seed), step \(step)")
+      #expect(!wish.noStore, "seed \(seed), step \(step)")
+      if reason == .validated { continue }
+      // Somebody held must be one that the reason allows.
+      let allowed = before.values.contains { stored in
+        guard stored.isSelected(by: request.headerFields) else { return false }
+        let freshness = Freshness(of: stored, at: asked, policy: lab.rules.policy)
+        let directives = stored.directives
+        let late = freshness.staleness ?? 0
+        switch reason {
+        case .fresh: return freshness.isFresh && !directives.noCache && !wish.noCache
+        case .staleByRequest: return wish.maxStale != .no && !directives.forbidsStale
+        case .staleWhileRevalidating:
+          return late <= directives.staleWhileRevalidate && !directives.forbidsStale
+            && !wish.noCache
+        case .staleOnError:
+          return [500, 503].contains(answer.status.code) && !directives.forbidsStale
+            && late <= max(directives.staleIfError, wish.staleIfError)
+        case .staleDisconnected:
+          return isDown && !directives.forbidsStale && !wish.noCache
+            && late <= max(86_400, directives.staleIfError, wish.staleIfError)
+        default: return false
+        }
+      }
+      #expect(allowed, "seed \(seed), step \(step): \(reason) for \(request.headerFields)")
+    }
+  }
+
+  @Test(arguments: seeds)
+  func `storing then asking is stable, and outlives the coding of metadata`(seed: UInt64) throws {
+    var chance = Chance(random: Seeded(state: seed))
+    for step in 0..<300 {
+      let lab = Lab()
+      let plain = request("GET", "/a", chance.happens(50) ? [("Foo", "1")] : [])
+      let answer = chance.response(at: lab.now)
+      lab.prime(
+        answer.headerFields.map { ($0.name.rawName, $0.value) }, status: answer.status.code,
+        body: "012345678", request: plain)
+      let first = lab.ask(plain) { _ in (response(304), "") }
+      for (key, value) in lab.held {
+        let again = try #require(
+          StoredResponse(metadata: value.response.encodedMetadata(), bodySize: value.body.count))
+        #expect(again == value.response, "seed \(seed), step \(step)")
+        lab.held[key] = (again, value.body)
+      }
+      guard first.isFromCache else { continue }
+      let second = lab.ask(plain) { _ in (response(599), "") }
+      #expect(second.isFromCache && second.body == first.body, "seed \(seed), step \(step)")
+      #expect(second.fields == first.fields, "seed \(seed), step \(step)")
+    }
+  }
+
+  @Test(arguments: seeds)
+  func `parsers take any bytes`(seed: UInt64) {
+    var chance = Chance(random: Seeded(state: seed))
+    let alphabet = Array("\"\\,;=-/ \t*W0123456789abcdefGMTjan:+.".utf8) + [0xFC, 0xC3]
+    for _ in 0..<30 {
+      let bytes = (0..<Int.random(in: 0..<40, using: &chance.random)).map { _ in
+        chance.one(alphabet)
+      }
+      var fields = HTTPFields()
+      for name in [
+        HTTPField.Name.cacheControl, .age, .vary, .eTag, .range, .contentRange, .expires, .date,
+        .lastModified, .ifNoneMatch, .ifModifiedSince, .ifRange, .acceptLanguage, .connection,
+      ] {
+        fields.append(HTTPField(name: name, lenientValue: bytes))
+      }
+      var ask = request()
+      ask.headerFields = fields
+      let lab = Lab()
+      lab.prime(fields.map { ($0.name.rawName, $0.value) }, request: ask)
+      #expect(lab.ask(ask) { _ in (response(500), "") }.status > 0)
+      #expect(fields[fields: .eTag].first?.valueBytes == bytes)
+    }
+  }
+}
