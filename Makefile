@@ -27,7 +27,7 @@ traits: packages
 	$(SWIFT) build --traits ServiceLifecycle --scratch-path .build/traits --target Larder
 
 # Larder beside everything that could be used in its place, in one run: a table, and the same as JSON and as a chart.
-# Takes long, and some 5 GB of disk. BENCH_OPTIONS narrows it: see `LarderBench peers --help`.
+# Takes some ten minutes on a quiet machine, and 5 GB of disk. BENCH_OPTIONS narrows it: see `LarderBench peers --help`.
 BENCH_OPTIONS ?=
 bench: bench-build
 	cd Benchmarks && .build/release/LarderBench peers --json .build/bench.json --svg .build/bench.svg $(BENCH_OPTIONS)
