@@ -11,7 +11,14 @@ extension PeerKind {
       .unsynced: "a temporary store, whose commits are not put on the disk",
     ],
     readLevel: .durable, loadsSorted: true,
-    open: { site in try LarderPeer(site) })
+    open: { site in try LarderPeer(site, unsynced: nil) })
+
+  static let larderGrouped = PeerKind(
+    id: "larder-grouped", name: "Larder, grouped",
+    usage: "the same at the level that stores have unless they ask for another",
+    promise: [.unsynced: "losing power loses the newest writes: 200 ms and a sync"],
+    loadsSorted: true,
+    open: { site in try LarderPeer(site, unsynced: .grouped) })
 }
 
 final class LarderPeer: Peer {
@@ -19,8 +26,13 @@ final class LarderPeer: Peer {
   private let namespace: Namespace
   private let data: Dataset
 
-  init(_ site: Site) throws {
-    store = site.level == .durable ? try Store(at: site.directory) : try Store.temporary()
+  /// - Parameter unsynced: the level where writes wait for no disk; nil for a temporary store.
+  init(_ site: Site, unsynced: Durability?) throws {
+    var options = Store.Options()
+    options.durability = site.level == .durable ? .durable : unsynced
+    store =
+      options.durability == nil
+      ? try Store.temporary() : try Store(at: site.directory, options: options)
     namespace = store.namespace("entries")
     data = site.data
   }
