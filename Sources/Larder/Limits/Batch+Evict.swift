@@ -11,16 +11,12 @@ extension Batch {
     return try read { transaction throws(LMDBError) -> Candidate? in
       var cursor = try transaction.cursor(in: queue)
       var record = try cursor.seek(IndexKey.queue(sequence, in: id).span)
-      while let found = record, found.key.count == 12, found.key.starts(with: prefix.span) {
-        let slot = prefix + found.value.copied
-        let sequence: UInt64 = found.key.bigEndian(at: 4)
-        if let bytes = try transaction.value(for: slot, in: .main),
-          let entry = StoredEntry(slot: slot, record: bytes), entry.header.sequence == sequence
+      while let found = record, found.key.starts(with: prefix.span) {
+        if let place = QueueRecord(found.key, found.value),
+          let bytes = try transaction.value(for: place.slot, in: .main),
+          let candidate = place.candidate(bytes)
         {
-          let key = entry.key ?? []
-          return Candidate(
-            sequence: sequence, size: UInt64(entry.valueCount),
-            hash: Checksum.place(of: key.span, in: id), slot: slot)
+          return candidate
         }
         record = try cursor.next()
       }
@@ -83,10 +79,10 @@ extension Batch {
   ) throws(LarderError) -> Bool {
     if entry.header.flags.contains(.pinned) || kept.contains(entry.slot) { return false }
     guard entry.owners.isEmpty else { return false }
-    guard let name = try name(of: entry.id), let record = try record(named: name) else {
+    guard let name = try name(of: entry.id), let namespace = try namespace(name) else {
       return true
     }
-    return record.rules.effective.eviction != .refuse
+    return namespace.rules.eviction != .refuse
   }
 
   /// The name of the namespace with that id. O(namespaces).
