@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test traits lint format docs install packages bench bench-build bench-smoke traces clean
+.PHONY: all run test proxy traits lint format docs install packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release
@@ -21,6 +21,10 @@ run: all
 test: packages
 	$(SWIFT) build --build-tests
 	$(SWIFT) test
+
+# The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
+proxy: packages
+	cd Examples/Proxy && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
 
 # The library with its optional dependency, which nothing else builds.
 traits: packages

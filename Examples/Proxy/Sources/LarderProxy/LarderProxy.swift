@@ -1,0 +1,74 @@
+import ArgumentParser
+import Dispatch
+import Larder
+import LarderHTTP
+import NIOPosix
+import ProxyServer
+
+/// A caching reverse proxy: work offline against a slow service, and look into what was cached with `larder`.
+@main struct LarderProxy: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "larder-proxy",
+    abstract: "Caches what an HTTP service answers, and answers in its place.")
+
+  @Option(help: "The service: http://HOST:PORT.") var origin: String
+  @Option(help: "Where to listen: HOST:PORT.") var listen = "127.0.0.1:8080"
+  @Option(help: "The directory of the store; made if it is not there.") var store: String
+  @Option(help: "The namespace that responses are kept in.") var namespace = "http"
+  @Option(help: "Seconds after which the service counts as out of reach.") var timeout = 15
+  @Flag(help: "Keep Set-Cookie with what it came with; without this it is passed on and forgotten.")
+  var cookies = false
+  @Flag(name: .shortAndLong, help: "Say what became of each request.") var verbose = false
+
+  func validate() throws {
+    guard originAddress != nil else {
+      throw ValidationError("--origin \(origin) is no address: say http://127.0.0.1:8000")
+    }
+    guard Address(listen) != nil else {
+      throw ValidationError("--listen \(listen) is no address: say 127.0.0.1:8080")
+    }
+    guard timeout > 0 else { throw ValidationError("--timeout must be 1 or more") }
+  }
+
+  private var originAddress: Address? {
+    guard origin.lowercased().hasPrefix("http://") else { return nil }
+    var rest = origin.dropFirst("http://".count)
+    if rest.hasSuffix("/") { rest = rest.dropLast() }
+    return Address(rest) ?? (rest.contains("/") || rest.isEmpty ? nil : Address("\(rest):80"))
+  }
+
+  func run() async throws {
+    guard let origin = originAddress, let address = Address(listen) else { return }
+    let group = MultiThreadedEventLoopGroup.singleton
+    let store = try Store(at: store)
+    var policy = HTTPCachePolicy()
+    policy.storesCookies = cookies
+    policy.timeout = .seconds(timeout)
+    let cache = HTTPCache(
+      in: store.namespace(namespace), over: OriginTransport(to: origin, on: group), policy: policy,
+      report: { error in print("not stored: \(error)") })
+    let isVerbose = verbose
+    let server = try await ProxyServer.start(cache, for: origin, at: address, on: group) { line in
+      if isVerbose { print(line) }
+    }
+    print("http://\(server.address) answers for http://\(origin)")
+    await Self.interruption()
+    try await server.stop()
+    try store.close()
+  }
+
+  /// Waits for ^C, or to be asked to end.
+  private static func interruption() async {
+    let (signals, continuation) = AsyncStream<Void>.makeStream()
+    var sources: [any DispatchSourceSignal] = []
+    for number in [SIGINT, SIGTERM] {
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number)
+      source.setEventHandler { continuation.yield() }
+      source.resume()
+      sources.append(source)
+    }
+    for await _ in signals { break }
+    for source in sources { source.cancel() }
+  }
+}

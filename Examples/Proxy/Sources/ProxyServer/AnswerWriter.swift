@@ -1,0 +1,73 @@
+import HTTPTypes
+import LarderHTTP
+
+/// Writes answers to one request.
+struct AnswerWriter: Sendable {
+  private let connection: Connection
+  private let isHTTP11: Bool
+  private let method: HTTPRequest.Method
+
+  init(_ connection: Connection, isHTTP11: Bool, method: HTTPRequest.Method) {
+    self.connection = connection
+    self.isHTTP11 = isHTTP11
+    self.method = method
+  }
+
+  func write(interim: HTTPResponse) async throws {
+    var interim = interim
+    interim.headerFields = interim.headerFields.endToEnd
+    try await connection.write(interim.encodedHead)
+  }
+
+  /// An answer without a body.
+  func write(_ response: HTTPResponse) async throws {
+    _ = try await write(response, HTTPBody())
+  }
+
+  /// Writes the answer; whether it ended where it says, so that another can follow.
+  func write(_ answer: HTTPResponse, _ body: HTTPBody) async throws -> Bool {
+    var response = answer
+    response.headerFields = answer.headerFields.endToEnd
+    guard hasBody(response) else {
+      try await connection.write(response.encodedHead)
+      return true
+    }
+    var framing = Framing(of: response, to: method)
+    // A length that is not that of the body was wrong about another one.
+    if let whole = body.whole, framing != .length(whole.count) {
+      response.headerFields[.contentLength] = String(whole.count)
+      framing = .length(whole.count)
+    }
+    if framing == .untilClose {
+      response.headerFields[.contentLength] = nil
+      if isHTTP11 {
+        response.headerFields[.transferEncoding] = "chunked"
+        framing = .chunked
+      }
+    }
+    if framing == .untilClose { response.headerFields[.connection] = "close" }
+    return try await write(response.encodedHead, body, framing)
+  }
+
+  private func hasBody(_ response: HTTPResponse) -> Bool {
+    method != .head && ![204, 304].contains(response.status.code)
+  }
+
+  private func write(_ head: [UInt8], _ body: HTTPBody, _ framing: Framing) async throws -> Bool {
+    var pending = head
+    do {
+      for try await piece in body {
+        let bytes = framing == .chunked ? piece.asChunk : piece
+        try await connection.write(pending + bytes)
+        pending = []
+      }
+    } catch is MessageError {
+      // The origin broke off: what came of it is passed on, and no end that it did not have.
+      if !pending.isEmpty { try await connection.write(pending) }
+      return false
+    }
+    if framing == .chunked { pending += .lastChunk }
+    if !pending.isEmpty { try await connection.write(pending) }
+    return framing != .untilClose
+  }
+}

@@ -1,0 +1,86 @@
+import HTTPTypes
+
+/// The first part of an HTTP/1 message, line by line as it came (RFC 9112, 2.1).
+struct MessageHead: Sendable, Equatable {
+  var start: String
+  var fields: HTTPFields
+
+  /// Reads lines without their ends. Nil where the first says nothing.
+  ///
+  /// Lines that continue the one before belong to it (RFC 9112, 5.2). Lines that are no fields are left out where
+  /// `isLenient`, and make it nil where not.
+  init?(_ lines: [[UInt8]], isLenient: Bool) {
+    guard let first = lines.first, !first.isEmpty else { return nil }
+    start = String(decoding: first, as: UTF8.self)
+    fields = HTTPFields()
+    var folded: [[UInt8]] = []
+    for line in lines.dropFirst() {
+      if let byte = line.first, byte == 0x20 || byte == 0x09, !folded.isEmpty {
+        folded[folded.count - 1] += [0x20] + line.trimmed
+      } else {
+        folded.append(line)
+      }
+    }
+    for line in folded {
+      guard let colon = line.firstIndex(of: 0x3A),
+        let name = HTTPField.Name(
+          String(
+            decoding: isLenient ? line[..<colon].trimmed : Array(line[..<colon]), as: UTF8.self))
+      else {
+        if isLenient { continue }
+        return nil
+      }
+      fields.append(HTTPField(name: name, lenientValue: line[(colon + 1)...].trimmed))
+    }
+  }
+}
+
+extension Collection<UInt8> where SubSequence: BidirectionalCollection {
+  /// Without the spaces and tabs around it.
+  var trimmed: [UInt8] {
+    var rest = self[...]
+    while let byte = rest.first, byte == 0x20 || byte == 0x09 { rest = rest.dropFirst() }
+    while let byte = rest.last, byte == 0x20 || byte == 0x09 { rest = rest.dropLast() }
+    return Array(rest)
+  }
+}
+
+/// How a message's body ends (RFC 9112, 6.3).
+enum Framing: Sendable, Equatable {
+  case length(Int)
+  case chunked
+  case untilClose
+
+  /// Of the answer to a request.
+  init(of response: HTTPResponse, to method: HTTPRequest.Method) {
+    let hasBody =
+      method != .head && response.status.code >= 200 && ![204, 304].contains(response.status.code)
+    self = hasBody ? Self.declared(response.headerFields) ?? .untilClose : .length(0)
+  }
+
+  /// Of a request; nil for one whose length cannot be told.
+  init?(ofRequest fields: HTTPFields) {
+    if let declared = Self.declared(fields) {
+      self = declared
+    } else if fields.contains(.contentLength) || fields.contains(.transferEncoding) {
+      return nil
+    } else {
+      self = .length(0)
+    }
+  }
+
+  private static func declared(_ fields: HTTPFields) -> Framing? {
+    if let coding = fields[values: .transferEncoding].last {
+      let last = coding.split(separator: ",").last.map { Array($0.utf8).trimmed } ?? []
+      return String(decoding: last, as: UTF8.self).lowercased() == "chunked" ? .chunked : nil
+    }
+    let lengths = Set(
+      fields[values: .contentLength].flatMap { $0.split(separator: ",") }.map {
+        String(decoding: Array($0.utf8).trimmed, as: UTF8.self)
+      })
+    guard lengths.count == 1, let length = lengths.first,
+      length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(length)
+    else { return nil }
+    return .length(count)
+  }
+}

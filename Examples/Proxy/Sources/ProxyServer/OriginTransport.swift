@@ -1,0 +1,90 @@
+public import HTTPTypes
+public import LarderHTTP
+public import NIOCore
+
+/// Carries requests to one origin in HTTP/1.1, each over a connection of its own, so that none is ever sent twice.
+///
+/// Methods, statuses, fields and their order are as they come; a body is read as fast as it is wanted.
+public struct OriginTransport: HTTPTransport {
+  /// `HTTPTypes` has no name for it, since newer versions of HTTP have no such field.
+  static let host = HTTPField.Name("Host")!
+
+  let address: Address
+  let group: any EventLoopGroup
+
+  public init(to address: Address, on group: any EventLoopGroup) {
+    self.address = address
+    self.group = group
+  }
+
+  public func send(
+    _ request: HTTPRequest, body: [UInt8],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let connection = try await Connection.connect(to: address, on: group)
+    do {
+      try await connection.write(head(of: request, body: body).encodedHead + body)
+      let reader = MessageReader(connection)
+      while true {
+        guard let head = try await reader.head(isLenient: true) else {
+          throw MessageError.incomplete
+        }
+        let response = try Self.response(head)
+        if (100...199).contains(response.status.code), response.status.code != 101 {
+          await interim(response)
+          continue
+        }
+        await reader.begin(Framing(of: response, to: request.method))
+        return (response, self.body(of: reader, closing: Closing(connection)))
+      }
+    } catch {
+      connection.close()
+      throw error
+    }
+  }
+
+  private func head(of request: HTTPRequest, body: [UInt8]) -> HTTPRequest {
+    var head = request
+    var fields: HTTPFields = [Self.host: request.authority ?? address.description]
+    for field in request.headerFields.endToEnd
+    where ![Self.host, .contentLength, .expect].contains(field.name) {
+      fields.append(field)
+    }
+    if !body.isEmpty || [.post, .put, .patch].contains(request.method) {
+      fields[.contentLength] = String(body.count)
+    }
+    fields[.connection] = "close"
+    head.headerFields = fields
+    return head
+  }
+
+  private func body(of reader: MessageReader, closing: Closing) -> HTTPBody {
+    HTTPBody(next: {
+      do {
+        if let piece = try await reader.piece() { return piece }
+      } catch {
+        closing.connection.close()
+        throw error
+      }
+      closing.connection.close()
+      return nil
+    })
+  }
+
+  static func response(_ head: MessageHead) throws -> HTTPResponse {
+    let words = head.start.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard words.count >= 2, words[0].uppercased().hasPrefix("HTTP/1."), words[1].utf8.count == 3,
+      let code = Int(words[1]), (100...999).contains(code)
+    else { throw MessageError.malformed("\"\(head.start)\" is no status line") }
+    return HTTPResponse(
+      status: .init(code: code, reasonPhrase: words.count == 3 ? String(words[2]) : ""),
+      headerFields: head.fields)
+  }
+}
+
+/// Ends a connection when its body is let go of.
+private final class Closing: Sendable {
+  let connection: Connection
+  init(_ connection: Connection) { self.connection = connection }
+  deinit { connection.close() }
+}

@@ -1,0 +1,222 @@
+import HTTPTypes
+import Larder
+import LarderHTTP
+import LarderURLSession
+import Synchronization
+import Testing
+
+@testable import ProxyServer
+
+struct ProxyTests {
+  private static let fresh = "Cache-Control: max-age=100\r\n"
+
+  @Test func `what is fresh is asked for once`() async throws {
+    let bench = try await Bench(
+      RawOrigin("HTTP/1.1 200 OK\r\n\(Self.fresh)Content-Length: 4\r\n\r\nbody"))
+    let first = try await bench.get()
+    let second = try await bench.get()
+    #expect(first.body == "body" && second.body == "body" && bench.origin.count == 1)
+    #expect(first.head.contains("Cache-Status: larder; fwd=uri-miss; fwd-status=200; stored"))
+    #expect(
+      second.head.contains("Cache-Status: larder; hit; ttl=") && second.head.contains("Age: "))
+    try await bench.stop()
+  }
+
+  @Test func `fields keep their order, spelling, repetition and bytes`() async throws {
+    let lines = "x-B: 2\r\nDate: Thu, 01 Jan 2015 00:00:00 GMT\r\nAge: 7\r\nX-a: 1\r\nx-b: 3"
+    let bench = try await Bench(
+      RawOrigin("HTTP/1.1 200 Fine, thanks\r\n\(lines)\r\nContent-Length: 0\r\n\r\n"))
+    let answer = try await bench.get()
+    #expect(answer.head.hasPrefix("HTTP/1.1 200 Fine, thanks\r\n\(lines)\r\nContent-Length: 0\r\n"))
+    try await bench.stop()
+  }
+
+  @Test(arguments: ["M-SEARCH", "FOO", "get", "X!#"], [200, 299, 418, 599, 999])
+  func `any method and any status passes`(method: String, status: Int) async throws {
+    let bench = try await Bench(RawOrigin("HTTP/1.1 \(status) X\r\nContent-Length: 2\r\n\r\nab"))
+    let answer = try await bench.ask(
+      "\(method) /a?b=c%20d HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 3\r\n\r\nxyz"
+    )
+    #expect(answer.head.hasPrefix("HTTP/1.1 \(status) X\r\n") && answer.body == "ab")
+    #expect(bench.origin.received.first?.start == "\(method) /a?b=c%20d HTTP/1.1")
+    try await bench.stop()
+  }
+
+  @Test func `an origin that hangs up is not asked twice, and is a 502`() async throws {
+    let bench = try await Bench(RawOrigin { _, _ in [] })
+    let answer = try await bench.get()
+    #expect(answer.head.hasPrefix("HTTP/1.1 502 ") && bench.origin.count == 1)
+    try await bench.stop()
+  }
+
+  @Test func `an origin that is too slow is a 504`() async throws {
+    var policy = HTTPCachePolicy()
+    policy.timeout = .milliseconds(50)
+    let bench = try await Bench(
+      RawOrigin { _, _ in
+        try await Task.sleep(for: .seconds(30))
+        return []
+      }, policy: policy)
+    #expect(try await bench.get().head.hasPrefix("HTTP/1.1 504 "))
+    try await bench.stop()
+  }
+
+  @Test func `what was fresh once is served while the origin is down`() async throws {
+    let asked = Mutex(0)
+    let bench = try await Bench(
+      RawOrigin { _, _ in
+        let number = asked.withLock { asked in
+          asked += 1
+          return asked
+        }
+        return number == 1
+          ? [
+            Array(
+              "HTTP/1.1 200 OK\r\nCache-Control: max-age=0\r\nContent-Length: 4\r\n\r\nbody".utf8)
+          ]
+          : []
+      })
+    _ = try await bench.get()
+    let answer = try await bench.get()
+    #expect(answer.body == "body" && answer.head.contains("detail=stale-disconnected"))
+    try await bench.stop()
+  }
+
+  @Test func `a body that is longer than announced is cut, and one that is shorter ends early`()
+    async throws
+  {
+    let long = try await Bench(
+      RawOrigin("HTTP/1.1 200 OK\r\n\(Self.fresh)Content-Length: 4\r\n\r\nbody and more"))
+    #expect(try await long.get().body == "body")
+    #expect(try await long.get().body == "body")
+    #expect(long.origin.count == 1)
+    try await long.stop()
+    let short = try await Bench(
+      RawOrigin("HTTP/1.1 200 OK\r\n\(Self.fresh)Content-Length: 9\r\n\r\nbody"))
+    let answer = try await short.get()
+    #expect(answer.body == "body" && answer.head.contains("Content-Length: 9"))
+    _ = try await short.get()
+    #expect(short.origin.count == 2, "what broke off is not stored")
+    try await short.stop()
+  }
+
+  @Test func `chunks are passed on in chunks, and stored as the body that they make`() async throws
+  {
+    let bench = try await Bench(
+      RawOrigin { _, _ in
+        [
+          "HTTP/1.1 200 OK\r\n\(Self.fresh)Transfer-Encoding: chunked\r\n\r\n", "2\r\nbo\r\n",
+          "2;x=y\r\ndy\r\n0\r\nT: 1\r\n\r\n",
+        ]
+        .map { Array($0.utf8) }
+      })
+    let first = try await bench.get()
+    #expect(
+      first.head.contains("transfer-encoding: chunked")
+        || first.head.contains("Transfer-Encoding: chunked"))
+    #expect(first.body.hasPrefix("2\r\nbo\r\n") && first.body.hasSuffix("\r\n0\r\n\r\n"))
+    let second = try await bench.get()
+    #expect(second.body == "body" && second.head.contains("Content-Length: 4"))
+    try await bench.stop()
+  }
+
+  @Test func `a large body passes whole`() async throws {
+    let size = 20_000_000
+    let bench = try await Bench(
+      RawOrigin { _, _ in
+        [Array("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n".utf8)]
+          + (0..<20).map { [UInt8](repeating: UInt8(ascii: "a") + $0, count: size / 20) }
+      })
+    let answer = try await bench.get()
+    #expect(answer.body.utf8.count == size && answer.body.utf8.last == UInt8(ascii: "t"))
+    try await bench.stop()
+  }
+
+  @Test func `interim answers pass, and are not stored`() async throws {
+    let bench = try await Bench(
+      RawOrigin(
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n\(Self.fresh)Content-Length: 1\r\n\r\n1"
+      ))
+    #expect(try await bench.get().head == "HTTP/1.1 103 Early Hints\r\nLink: </a>")
+    let again = try await bench.get()
+    #expect(
+      again.head.hasPrefix("HTTP/1.1 200 ") && !again.head.contains("Link") && again.body == "1")
+    try await bench.stop()
+  }
+
+  @Test func `a connection serves one request after the other`() async throws {
+    let bench = try await Bench(
+      RawOrigin("HTTP/1.1 200 OK\r\n\(Self.fresh)Content-Length: 4\r\n\r\nbody"))
+    let one = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+    let answer = try await bench.ask(
+      one + one + "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    let all = answer.head + answer.body
+    #expect(all.split(separator: "HTTP/1.1 200 OK").count == 3 && bench.origin.count == 1)
+    try await bench.stop()
+  }
+
+  @Test func `fields of the connection go no further, and Via says who was here`() async throws {
+    let bench = try await Bench(RawOrigin("HTTP/1.1 204 No Content\r\n\r\n"))
+    _ = try await bench.get("/a", "Connection: foo\r\nFoo: 1\r\nTE: x\r\nBar: 2\r\n")
+    let fields = try #require(bench.origin.received.first?.fields)
+    #expect(!fields.contains(.init("Foo")!) && !fields.contains(.te))
+    #expect(fields[.init("Bar")!] == "2" && fields[.via] == "1.1 larder")
+    try await bench.stop()
+  }
+
+  @Test(arguments: [
+    "nonsense\r\n\r\n", "GET /a HTTP/1.1\r\nno field\r\n\r\n", "G T /a HTTP/1.1\r\n\r\n",
+  ])
+  func `what is no request is refused`(text: String) async throws {
+    let bench = try await Bench(RawOrigin(""))
+    #expect(try await bench.ask(text).head.hasPrefix("HTTP/1.1 400 "))
+    #expect(bench.origin.count == 0)
+    try await bench.stop()
+  }
+}
+
+struct SessionTests {
+  @Test func `URLSession carries requests, and validates what is stale`() async throws {
+    let origin = RawOrigin { head, _ in
+      let isSame = head.fields[.ifNoneMatch] == "odd"
+      let start = isSame ? "304 Not Modified" : "200 OK"
+      let body = isSame ? "" : "Content-Length: 4\r\n\r\nbody"
+      return [
+        Array("HTTP/1.1 \(start)\r\nCache-Control: max-age=0\r\nETag: odd\r\n\(body)\r\n".utf8)
+      ]
+    }
+    let address = try await origin.start()
+    let store = try Store.temporary()
+    let cache = HTTPCache(in: store.namespace("http"), over: URLSessionTransport())
+    let request = HTTPRequest(
+      method: .get, scheme: "http", authority: address.description, path: "/a?b=c")
+    let first = try await cache.send(request)
+    #expect(try await first.body.bytes() == Array("body".utf8))
+    let second = try await cache.send(request)
+    #expect(second.reason == .validated && second.body.whole == Array("body".utf8))
+    #expect(origin.count == 2 && origin.received[0].start == "GET /a?b=c HTTP/1.1")
+    try await origin.stop()
+  }
+
+  @Test func `URLSession gives a redirection as the answer that it is`() async throws {
+    let origin = RawOrigin("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
+    let address = try await origin.start()
+    let request = HTTPRequest(
+      method: .get, scheme: "http", authority: address.description, path: "/a")
+    let (response, _) = try await URLSessionTransport().send(request, body: []) { _ in }
+    #expect(response.status.code == 302 && response.headerFields[.location] == "/b")
+    #expect(origin.count == 1)
+    try await origin.stop()
+  }
+
+  @Test func `URLSession says when nobody is there`() async throws {
+    let origin = RawOrigin("")
+    let address = try await origin.start()
+    try await origin.stop()
+    let request = HTTPRequest(
+      method: .get, scheme: "http", authority: address.description, path: "/a")
+    await #expect(throws: (any Error).self) {
+      _ = try await URLSessionTransport().send(request, body: []) { _ in }
+    }
+  }
+}
