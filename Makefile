@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test traits lint format docs install packages bench bench-smoke traces clean
+.PHONY: all run test traits lint format docs install packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release
@@ -26,19 +26,28 @@ test: packages
 traits: packages
 	$(SWIFT) build --traits ServiceLifecycle --scratch-path .build/traits --target Larder
 
-# Ratios against LMDB used from C, in one run; about two minutes on a quiet machine.
-bench: packages
-	cd Benchmarks && $(SWIFT) build -c release && .build/release/LarderBench reads && .build/release/LarderBench memory && .build/release/LarderBench upkeep
+# Larder beside everything that could be used in its place, in one run: a table, and the same as JSON and as a chart.
+# Takes long, and some 5 GB of disk. BENCH_OPTIONS narrows it: see `LarderBench peers --help`.
+BENCH_OPTIONS ?=
+bench: bench-build
+	cd Benchmarks && .build/release/LarderBench peers --json .build/bench.json --svg .build/bench.svg $(BENCH_OPTIONS)
+	@echo 'Benchmarks/.build/bench.json and bench.svg hold the same.'
 
-bench-smoke: packages
-	cd Benchmarks && $(SWIFT) build -c release && \
-	  .build/release/LarderBench reads --count 10000 --rounds 5 --operations 100000 && \
-	  .build/release/LarderBench upkeep --count 20000 --expired 5000
+# Small stores and few rounds, in less than a minute; the figures say little, but everything is done once.
+bench-smoke: bench-build
+	cd Benchmarks && .build/release/LarderBench peers --size 2000x200 --rounds 2 --long-rounds 1 --round-time 2 \
+	  --json .build/bench-smoke.json --svg .build/bench-smoke.svg
 
-# Replays the access traces in TRACES through cache policies; about a minute for nine million requests.
+bench-build: packages
+	@./.ci/bench-packages
+	cd Benchmarks && $(SWIFT) build -c release
+
+# Replays the access traces in TRACES through cache policies and, at some capacities, through the store; some minutes for nine
+# million requests on two cores. TRACE_OPTIONS narrows it: see `TraceBench --help`.
+TRACE_OPTIONS ?= --store --store-percent 1 --store-percent 10 --store-percent 30
 traces:
 	cd Benchmarks && $(SWIFT) build -c release --product TraceBench
-	Benchmarks/.build/release/TraceBench "$(TRACES)" $(if $(JSON),--json "$(JSON)")
+	Benchmarks/.build/release/TraceBench "$(TRACES)" $(if $(JSON),--json "$(JSON)") $(TRACE_OPTIONS)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks

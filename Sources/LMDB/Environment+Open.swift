@@ -47,6 +47,7 @@ extension Environment {
     }
     defer { locks.release(.open) }
     if try isAlone(locks, files) {
+      try removeUnfinished(files)
       if !files.hasData {
         if !options.create { throw OpenError(.absent, path: files.directory) }
         try create(files, options: options, prepare: prepare)

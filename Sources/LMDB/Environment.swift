@@ -22,6 +22,7 @@ package import Synchronization
   let patience: Duration
   /// In the order of ``EnvironmentOptions/databases``; set once, before the environment is shared.
   package let databases: [Database]
+  let databaseNames: [String]
 
   /// What the layer above shares between all who open this environment.
   package let attachment = Mutex<WeakAttachment>(WeakAttachment())
@@ -49,6 +50,7 @@ package import Synchronization
     self.locks = locks
     unsafe self.handle = handle
     self.databases = databases
+    databaseNames = options.databases
     identity = FileIdentity(data)
     lockIdentity = FileIdentity(lock)
     patience = options.patience

@@ -21,6 +21,7 @@ extension LarderError {
       case .notLMDB, .foreign, .notEmpty, .notADirectory: .foreign
       case .damaged, .truncated: .damaged
       case .busy: .busy
+      case .exists: .exists
       default: .cannotOpen
       }
     self.init(code, error.description, hint: error.wayOut)

@@ -33,6 +33,7 @@ import Testing
       codec: CodecID(rawValue: UInt8.random(in: 0...255, using: &random)))
     attributes.expires = [
       Expiration.never, .after(.hours(5)), .after(.days(2)), .after(.days(4_000_000)),
+      .afterAccess(.days(2)),
     ].randomElement(using: &random)
     attributes.stale = [.zero, .minutes(7)].randomElement(using: &random)
     func bytes() -> [UInt8]? {

@@ -20,7 +20,11 @@ struct EntryHeader: Equatable {
     static let compressed = Flags(rawValue: 8)
     /// Use gives it another end; how long it may lie unused stands among the fields.
     static let idle = Flags(rawValue: 16)
-    static let known: Flags = [.longKey, .chunked, .pinned, .idle]
+    /// It carries tags, so that it may have been invalidated.
+    static let tagged = Flags(rawValue: 32)
+    /// It says that there is nothing under its key: reads miss it.
+    static let negative = Flags(rawValue: 64)
+    static let known: Flags = [.longKey, .chunked, .pinned, .idle, .tagged, .negative]
   }
 
   var flags: Flags
@@ -89,13 +93,18 @@ struct EntryHeader: Equatable {
   @inline(__always)
   var payloadStart: Int { Self.size &+ Int(fieldsCount) }
 
-  func append(to record: inout [UInt8]) {
-    for word in [
-      firstWord, checksum, UInt64(bitPattern: written), UInt64(bitPattern: expires),
-      UInt64(bitPattern: staleUntil), UInt64(bitPattern: deadline), sequence, version,
-    ] {
-      record.append(word: word)
-    }
+  /// Where the checksum stands.
+  static let checksumOffset = 8
+
+  func append(to record: inout OutputSpan<UInt8>) {
+    record.append(word: firstWord)
+    record.append(word: checksum)
+    record.append(word: UInt64(bitPattern: written))
+    record.append(word: UInt64(bitPattern: expires))
+    record.append(word: UInt64(bitPattern: staleUntil))
+    record.append(word: UInt64(bitPattern: deadline))
+    record.append(word: sequence)
+    record.append(word: version)
   }
 
   /// The checksum this header should carry: over itself, the namespace, the key and all that follows the header.

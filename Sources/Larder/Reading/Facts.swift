@@ -10,7 +10,8 @@ extension StoreCore {
     let record = transaction.bytes(of: region)
     guard let entry = StoredEntry(slot: StoredKey.entry(key, in: id), record: record),
       entry.has(key),
-      isIntact(entry.header, record: record, place: Checksum.place(of: key, in: id))
+      isIntact(entry.header, record: record, place: Checksum.place(of: key, in: id)),
+      try !isHidden(entry.header, id: id, record: record, in: transaction)
     else { return nil }
     return facts(
       of: entry, key: Key(key.copied), namespace: handle.name,
@@ -46,7 +47,7 @@ extension StoreCore {
       idle: idle.map { .milliseconds($0.milliseconds) },
       state: header.state(at: now.milliseconds), codec: CodecID(rawValue: header.codec),
       version: header.version, isPinned: header.flags.contains(.pinned),
-      owners: owners,
+      isNegative: header.flags.contains(.negative), owners: owners,
       tags: entry.fields.tags.map { String(decoding: $0, as: UTF8.self) },
       entityTag: entry.fields[.entityTag], lastModified: entry.fields[.lastModified],
       metadata: entry.fields[.metadata])

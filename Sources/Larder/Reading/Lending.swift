@@ -121,7 +121,8 @@ extension StoreCore {
     if state == .expired, leavesNotes { removals.ask(StoredKey.entry(key, in: id)) }
   }
 
-  /// Keys of more than 250 bytes, values in chunks, entries that use keeps, and records that are none.
+  /// Keys of more than 250 bytes, values in chunks, entries that use keeps, that carry tags or that say there is nothing,
+  /// and records that are none.
   @inline(never)
   private func lendUncommon(
     _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
@@ -137,6 +138,10 @@ extension StoreCore {
       handle.count(.misses, stripe: transaction.stripe)
       return
     }
+    if try isHidden(header, id: id, record: record, in: transaction) {
+      handle.count(.misses, stripe: transaction.stripe)
+      return
+    }
     let idle = header.flags.contains(.idle) ? header.idle(in: record) : nil
     var state = state(of: header, at: now)
     if idle != nil, state != .fresh {
@@ -148,6 +153,10 @@ extension StoreCore {
         header, as: state, record: record, key: key, id: id, place: place, of: handle,
         in: transaction, leavesNotes: leavesNotes)
     else { return }
+    if header.flags.contains(.negative) {
+      handle.count(.misses, stripe: transaction.stripe)
+      return
+    }
     if let idle, leavesNotes { noteUse(header, idle, key: key, id: id, at: now) }
     let told = header.remembered(idle)
     let payload = record.extracting(header.payloadStart..<record.count)

@@ -29,6 +29,8 @@ final class StoreCore: Sendable {
   /// The minute in which the table could not be made as large as it should be.
   let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
+  let tombstones = KnownTombstones()
+  let flights = FlightBoard()
   let uses = UseQueue()
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let queue = WriteQueue()

@@ -50,7 +50,7 @@ extension Batch {
   mutating func update(
     _ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void
   ) throws(LarderError) {
-    _ = try loadCounters(id)
+    try meet(id)
     change(&counters[id]!)
   }
 
@@ -78,8 +78,11 @@ extension Batch {
 
   /// The next number of a namespace: a version, and the sequence of what is new.
   mutating func number(in id: NamespaceID) throws(LarderError) -> UInt64 {
-    let number = try loadCounters(id).next
-    try update(id) { $0.next &+= 1 }
+    var number: UInt64 = 0
+    try update(id) { counters in
+      number = counters.next
+      counters.next &+= 1
+    }
     return number
   }
 }
