@@ -46,10 +46,12 @@ bench-build: packages
 	@./.ci/bench-packages
 	cd Benchmarks && $(SWIFT) build -c release
 
-# Replays the access traces in TRACES through cache policies; about a minute for nine million requests.
+# Replays the access traces in TRACES through cache policies and, at some capacities, through the store; some minutes for nine
+# million requests on two cores. TRACE_OPTIONS narrows it: see `TraceBench --help`.
+TRACE_OPTIONS ?= --store --store-percent 1 --store-percent 10 --store-percent 30
 traces:
 	cd Benchmarks && $(SWIFT) build -c release --product TraceBench
-	Benchmarks/.build/release/TraceBench "$(TRACES)" $(if $(JSON),--json "$(JSON)")
+	Benchmarks/.build/release/TraceBench "$(TRACES)" $(if $(JSON),--json "$(JSON)") $(TRACE_OPTIONS)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks

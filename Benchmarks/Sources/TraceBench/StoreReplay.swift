@@ -13,9 +13,9 @@ struct StoreReplay: Sendable {
     var name: String { rawValue }
   }
 
-  /// Misses are written together, but none is still unwritten when its key is asked for again. So a miss in a small cache
-  /// may leave so many requests late, which in the cells replayed here is nothing.
-  private static let mostWaiting = 16
+  /// Misses are written together, a few at a time and in a small cache one by one, for what has to leave for them leaves
+  /// as late. None is still unwritten when its key is asked for again.
+  private static func mostWaiting(capacity: Int) -> Int { min(max(capacity / 30, 1), 16) }
   /// So that the marks grow old as in a day's traffic, and every run is the same.
   private static let timeBetweenRequests = Duration.milliseconds(100)
 
@@ -72,10 +72,12 @@ struct StoreReplay: Sendable {
     let clock: ManualClock
     private let store: Store
     private let namespace: Namespace
+    private let mostWaiting: Int
     private var waiting: [(key: Int32, size: Int)] = []
 
     init(_ path: String, capacity: Int, clock: ManualClock) throws {
       self.clock = clock
+      mostWaiting = StoreReplay.mostWaiting(capacity: capacity)
       var options = Store.Options()
       options.clock = clock
       store = try Store(at: path, options: options)
@@ -88,7 +90,7 @@ struct StoreReplay: Sendable {
       if waiting.contains(where: { $0.key == key }) { try write() }
       if try namespace.withValue(for: "\(key)", { _ in true }) == true { return true }
       waiting.append((key, size ?? 8))
-      if waiting.count == StoreReplay.mostWaiting { try write() }
+      if waiting.count == mostWaiting { try write() }
       return false
     }
 

@@ -4,6 +4,13 @@ import Foundation
 @main
 struct TraceBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    abstract: "How often cache policies hit, and what that costs a hit.",
+    subcommands: [ReplayCommand.self, UsesCommand.self], defaultSubcommand: ReplayCommand.self)
+}
+
+struct ReplayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay",
     abstract: "Replays access traces through cache policies and says how often they hit.",
     discussion: "A trace has `key` or `key size` a line, plain or compressed with gzip.")
 
