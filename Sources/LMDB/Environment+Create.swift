@@ -8,7 +8,6 @@ extension Environment {
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) {
     do throws(LMDBError) {
-      try removeUnfinished(files)
       try build(files.newData, options: options, durability: durability, prepare: prepare)
       try prepareBoot(files, options: options, durability: durability)
       try checkErrno { unsafe rename(files.newData, files.data) }
@@ -22,9 +21,13 @@ extension Environment {
     }
   }
 
-  private static func removeUnfinished(_ files: StoreFiles) throws(LMDBError) {
-    if StoreFiles.status(of: files.newData) != nil {
+  /// What a creation or a compaction left that was killed. Called with `lock.open` held and nobody present.
+  static func removeUnfinished(_ files: StoreFiles) throws(OpenError) {
+    if StoreFiles.status(of: files.newData) == nil { return }
+    do throws(LMDBError) {
       try checkErrno { unsafe unlink(files.newData) }
+    } catch {
+      throw OpenError(.system, path: files.newData, cause: error)
     }
   }
 

@@ -31,5 +31,10 @@ extension Environment {
 
 extension Environment {
   /// Bytes of the data file.
-  package var fileSize: Int { StoreFiles.status(of: files.data).map { Int($0.st_size) } ?? 0 }
+  package var fileSize: Int { Self.fileSize(at: path) }
+
+  /// The same of the environment in a directory, be it open or not; 0 if there is none.
+  package static func fileSize(at directory: String) -> Int {
+    StoreFiles.status(of: directory + "/data.mdb").map { Int($0.st_size) } ?? 0
+  }
 }

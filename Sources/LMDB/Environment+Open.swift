@@ -55,6 +55,7 @@ extension Environment {
     }
     defer { locks.release(.open) }
     if try isAlone(locks, files) {
+      if !options.readOnly { try removeUnfinished(files) }
       if !files.hasData {
         if !options.create { throw OpenError(.absent, path: files.directory) }
         try create(

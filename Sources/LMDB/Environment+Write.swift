@@ -55,7 +55,7 @@ extension Environment {
     do throws(LMDBError) {
       try transaction.commit()
     } catch {
-      throw explained(error)
+      throw explained(error, at: path)
     }
     return result
   }
@@ -73,7 +73,7 @@ extension Environment {
   }
 
   /// The files behind the open descriptors must still be the ones that the path names.
-  private func checkIdentity() throws(LMDBError) {
+  func checkIdentity() throws(LMDBError) {
     guard let data = StoreFiles.status(of: files.data), FileIdentity(data) == identity,
       data.st_nlink == 1,
       let lock = StoreFiles.status(of: files.lock), FileIdentity(lock) == lockIdentity
@@ -81,10 +81,10 @@ extension Environment {
   }
 
   /// LMDB reports a full disk as an I/O error, because it sees only a short write.
-  private func explained(_ error: LMDBError) -> LMDBError {
+  func explained(_ error: LMDBError, at place: String) -> LMDBError {
     guard error == .inputOutput else { return error }
     var system = statvfs()
-    guard unsafe statvfs(path, &system) == 0 else { return error }
+    guard unsafe statvfs(place, &system) == 0 else { return error }
     return UInt64(system.f_bavail) * UInt64(system.f_frsize) < 4 << 20 ? .diskFull : error
   }
 }

@@ -28,6 +28,7 @@ package import Synchronization
   let patience: Duration
   /// In the order of ``EnvironmentOptions/databases``; set once, before the environment is shared.
   package let databases: [Database]
+  let databaseNames: [String]
 
   /// What the layer above shares between all who open this environment.
   package let attachment = Mutex<WeakAttachment>(WeakAttachment())
@@ -57,6 +58,7 @@ package import Synchronization
     self.locks = locks
     unsafe self.handle = handle
     self.databases = databases
+    databaseNames = options.databases
     identity = FileIdentity(data)
     lockIdentity = FileIdentity(lock)
     patience = options.patience

@@ -26,6 +26,8 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
   package static let lockMismatch = LMDBError(code: -31_004)
   package static let replaced = LMDBError(code: -31_005)
   package static let mapHeld = LMDBError(code: -31_006)
+  package static let occupied = LMDBError(code: -31_007)
+  package static let stopped = LMDBError(code: -31_008)
 
   package var description: String {
     switch self {
@@ -36,6 +38,8 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
     case .replaced: "the store's files were replaced or deleted while it was open"
     case .mapHeld:
       "the store's size or its limit changed, and a read of this process keeps it from following"
+    case .occupied: "another process has the store open"
+    case .stopped: "it was stopped"
     default: unsafe String(cString: mdb_strerror(code))
     }
   }
@@ -49,6 +53,8 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
       "close the store in every process and open it again; never delete or copy lock.mdb while it is in use"
     case .replaced: "close this store and open it again"
     case .mapHeld: "end the reads that have been open for long, then try again"
+    case .occupied: "close it there first"
+    case .stopped: "nothing was changed; begin again"
     case .mapFull: "raise the disk limit or remove entries"
     case .readersFull:
       "close stores or snapshots in other processes; at most 1,022 reads at once are possible"

@@ -11,7 +11,7 @@ import Synchronization
 
   /// Where `mm_last_pg` and `mm_txnid` lie in a meta page (`mdb.c`: MDB_page, MDB_meta).
   private static let lastPage = 136
-  private static let transaction = 144
+  static let transaction = 144
 
   init(path: String, pageSize: Int) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)

@@ -1,7 +1,7 @@
 import CLMDB
 
 /// The system's clocks, without a system call where the platform offers that.
-package enum SystemTime {
+public enum SystemTime {
   /// Milliseconds since 1970, up to one scheduler tick (4 ms) behind; about 3 ns.
   @inline(__always)
   package static var coarseMilliseconds: Int64 {
@@ -11,6 +11,13 @@ package enum SystemTime {
       read(CLOCK_REALTIME_COARSE)
     #endif
   }
+
+  /// Whole minutes since 1970, for hints.
+  @inline(__always)
+  public static var coarseMinutes: Int64 { coarseSeconds / 60 }
+
+  @inline(__always)
+  private static var coarseSeconds: Int64 { Int64(clmdb_coarse_seconds()) }
 
   /// Milliseconds since 1970; about 20 ns.
   @inline(__always)

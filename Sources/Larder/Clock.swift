@@ -51,6 +51,9 @@ public final class ManualClock: LarderClock {
     sleepers.wake(at: now)
   }
 
+  /// Whether anybody sleeps until the clock has advanced.
+  var isAwaited: Bool { !sleepers.isEmpty }
+
   public func sleep(until moment: Duration) async throws {
     let until = moment.milliseconds
     await sleepers.sleep(

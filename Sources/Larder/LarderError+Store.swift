@@ -23,6 +23,7 @@ extension LarderError {
       case .busy: .busy
       case .needsRecovery: .needsRecovery
       case .otherDurability: .invalidArgument
+      case .exists: .exists
       default: .cannotOpen
       }
     self.init(code, error.description, hint: error.wayOut)

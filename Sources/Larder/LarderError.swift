@@ -32,6 +32,10 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchNamespace
     /// There is no entry that another one could belong to.
     case noSuchOwner
+    /// Only what is stored was asked for, and there is nothing.
+    case notStored
+    /// Loading took longer than it may.
+    case timedOut
     /// A page cursor is malformed or of another namespace.
     case badCursor
     /// A key, name or rule is not a possible one.

@@ -18,6 +18,8 @@ final class Sleepers: Sendable {
   /// Whether there may be any: else who wakes need not take the lock.
   private let isAwaited = Atomic(false)
 
+  var isEmpty: Bool { state.withLock { $0.asleep.isEmpty } }
+
   /// Waits for a ``wake(at:)`` at `until` or later; a cancelled task does not wait, or no longer.
   ///
   /// - Parameter isAwake: asked once the task counts as asleep, so that what happens afterwards wakes it.

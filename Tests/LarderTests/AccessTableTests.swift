@@ -10,8 +10,6 @@ private func hash(_ number: Int) -> UInt64 {
   UInt64(number) << 56 | UInt64(number % 1000 + 1)
 }
 
-private let minute: Int64 = 60_000
-
 @Suite struct AccessTableWords {
   @Test func `the parts of a word do not touch each other`() {
     for tag in [1, 0x3FF] as [UInt32] {
@@ -35,6 +33,17 @@ private let minute: Int64 = 60_000
             #expect(word.part == part && word.frequency == frequency)
           }
         }
+      }
+    }
+  }
+
+  @Test func `a use of a word is a use of its mark`() {
+    for frequency in 0...15 as ClosedRange<UInt32> {
+      for clock in 0...3 as ClosedRange<UInt32> {
+        var mark = Mark(frequency: frequency, clock: clock)
+        let word = TouchWord(tag: 0x3FF, mark: mark, minute: 0xFFFF).used(in: 7)
+        mark.use()
+        #expect(word == TouchWord(tag: 0x3FF, mark: mark, minute: 7))
       }
     }
   }
@@ -87,15 +96,15 @@ private let minute: Int64 = 60_000
   @Test func `a mark rises with each use up to a bound, and is lowered and forgotten`() throws {
     try withStore { store, clock in
       let table = store.core.access
-      let now = clock.now.milliseconds
+      let now = clock.now.milliseconds / 60_000
       #expect(table.mark(of: hash(1)) == Mark() && table.lastUse(of: hash(1)) == nil)
       for use in 1...5 as ClosedRange<UInt32> {
-        table.touch(hash(1), at: now)
+        table.touch(hash(1), in: now)
         #expect(table.mark(of: hash(1)) == Mark(frequency: min(use, 3), clock: min(use, 3)))
       }
       table.lowerClock(of: hash(1))
       #expect(table.mark(of: hash(1)) == Mark(frequency: 3, clock: 2))
-      table.touch(hash(1), at: now)
+      table.touch(hash(1), in: now)
       #expect(table.mark(of: hash(1)) == Mark(frequency: 4, clock: 3))
       table.forget(hash(1))
       #expect(table.mark(of: hash(1)) == Mark() && table.lastUse(of: hash(1)) == nil)
@@ -105,31 +114,31 @@ private let minute: Int64 = 60_000
   @Test func `the last use is known to the minute, and a lowered clock is no use`() throws {
     try withStore { store, clock in
       let table = store.core.access
-      let start = clock.now.milliseconds
-      table.touch(hash(1), at: start + 90 * minute + 12_345)
+      let start = clock.now.milliseconds / 60_000
+      table.touch(hash(1), in: start + 90)
       table.lowerClock(of: hash(1))
-      #expect(table.lastUse(of: hash(1))?.milliseconds == start + 90 * minute)
-      for _ in 0..<4 { table.touch(hash(1), at: start + 100 * minute) }
-      #expect(table.lastUse(of: hash(1))?.milliseconds == start + 100 * minute)
-      table.touch(hash(1), at: start + 101 * minute)
-      #expect(table.lastUse(of: hash(1))?.milliseconds == start + 101 * minute)
+      #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 90) * 60_000)
+      for _ in 0..<4 { table.touch(hash(1), in: start + 100) }
+      #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 100) * 60_000)
+      table.touch(hash(1), in: start + 101)
+      #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 101) * 60_000)
     }
   }
 
   @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
     try withStore { store, clock in
       let table = store.core.access
-      let start = clock.now.milliseconds
+      let start = clock.now.milliseconds / 60_000
       // The same bucket, ten tags.
       let hashes = (1...10).map { UInt64($0) }
       for (index, hash) in hashes[..<8].enumerated() {
-        table.touch(hash, at: start + Int64(10 + index) * minute)
+        table.touch(hash, in: start + Int64(10 + index))
       }
       table.lowerClock(of: hashes[5])
-      table.touch(hashes[8], at: start + 30 * minute)
+      table.touch(hashes[8], in: start + 30)
       #expect(table.lastUse(of: hashes[5]) == nil)
       #expect(hashes[..<9].filter { table.lastUse(of: $0) != nil }.count == 8)
-      table.touch(hashes[9], at: start + 31 * minute)
+      table.touch(hashes[9], in: start + 31)
       #expect(table.lastUse(of: hashes[0]) == nil && table.lastUse(of: hashes[8]) != nil)
       #expect(hashes.filter { table.lastUse(of: $0) != nil }.count == 8)
     }
@@ -156,11 +165,11 @@ private let minute: Int64 = 60_000
   @Test func `frequencies are halved a few words at a time, each once in a round`() throws {
     try withStore { store, clock in
       let table = store.core.access
-      let now = clock.now.milliseconds
+      let now = clock.now.milliseconds / 60_000
       for number in 0..<200 {
-        table.setMark(Mark(frequency: 12, clock: 2), of: hash(number), at: now)
+        table.setMark(Mark(frequency: 12, clock: 2), of: hash(number), in: now)
       }
-      #expect(table.fits(entries: 1000, now: now))
+      #expect(table.fits(entries: 1000, in: now))
       func halved() -> Int { (0..<200).filter { table.mark(of: hash($0)).frequency == 6 }.count }
       for _ in 0..<4000 { table.sweep() }
       #expect((60..<140).contains(halved()))
@@ -169,7 +178,7 @@ private let minute: Int64 = 60_000
       #expect(halved() > 180)
       #expect((0..<200).allSatisfy { table.mark(of: hash($0)).clock == 2 })
       // Of an empty store no more than a few words an insert.
-      #expect(table.fits(entries: 0, now: now))
+      #expect(table.fits(entries: 0, in: now))
       let before = table.words.view.note(AccessTable.Note.sweep)
       table.sweep()
       let after = table.words.view.note(AccessTable.Note.sweep)
@@ -182,20 +191,20 @@ private let minute: Int64 = 60_000
   {
     try withStore { store, clock in
       let table = store.core.access
-      let start = clock.now.milliseconds
-      table.touch(hash(1), at: start + 100 * minute)
-      table.touch(hash(2), at: start + 50_000 * minute)
+      let start = clock.now.milliseconds / 60_000
+      table.touch(hash(1), in: start + 100)
+      table.touch(hash(2), in: start + 50_000)
       table.putGhost(of: hash(3), stamp: 9, part: .window, frequency: 3)
       clock.advance(by: .seconds(61_000 * 60))
       try store.namespace("notes").set("v", for: "k")
-      #expect(table.lastUse(of: hash(2))?.milliseconds == start + 50_000 * minute)
+      #expect(table.lastUse(of: hash(2))?.milliseconds == (start + 50_000) * 60_000)
       #expect(table.mark(of: hash(1)) == Mark(frequency: 1, clock: 1))
       let long = try #require(table.lastUse(of: hash(1)))
-      #expect(long.milliseconds > start + 100 * minute)
-      #expect(long.milliseconds < start + 61_000 * minute - 30_000 * minute)
+      #expect(long.milliseconds > (start + 100) * 60_000)
+      #expect(long.milliseconds < (start + 31_000) * 60_000)
       #expect(table.takeGhost(of: hash(3))?.stamp == 9)
-      table.touch(hash(4), at: clock.now.milliseconds)
-      #expect(table.lastUse(of: hash(4))?.milliseconds == clock.now.milliseconds / minute * minute)
+      table.touch(hash(4), in: clock.now.milliseconds / 60_000)
+      #expect(table.lastUse(of: hash(4))?.milliseconds == clock.now.milliseconds / 60_000 * 60_000)
     }
   }
 }

@@ -33,10 +33,10 @@ struct MemoryQueue: EvictionQueue {
   /// Serves a request and says whether it was a hit.
   mutating func access(_ key: Int) throws(LarderError) -> Bool {
     if holds(key) {
-      table.touch(Self.hash(key), at: 0)
+      table.touch(Self.hash(key), in: 0)
       return true
     }
-    let policy = AdaptivePolicy(table: table, now: 0)
+    let policy = AdaptivePolicy(table: table, minute: 0)
     let entry = (sequence: next, key: key)
     next += 1
     queue.append(entry)
@@ -46,7 +46,7 @@ struct MemoryQueue: EvictionQueue {
     state.windowBytes += size(key)
     spared = []
     inserting = entry.sequence
-    _ = table.fits(entries: Int(capacity), now: 0)
+    _ = table.fits(entries: Int(capacity), in: 0)
     try policy.inserted(candidate(entry), into: &self)
     if isOver { try policy.makeRoom(in: &self) }
     return false
@@ -136,11 +136,11 @@ struct ListedAdaptive {
   mutating func access(_ key: Int) -> Bool {
     let hash = MemoryQueue.hash(key)
     if window.contains(key) || main.contains(key) {
-      table.touch(hash, at: 0)
+      table.touch(hash, in: 0)
       return true
     }
-    _ = table.fits(entries: capacity, now: 0)
-    table.setMark(firstMark(of: hash), of: hash, at: 0)
+    _ = table.fits(entries: capacity, in: 0)
+    table.setMark(firstMark(of: hash), of: hash, in: 0)
     table.sweep()
     window.append(key)
     var steps = 0

@@ -190,7 +190,7 @@ import Testing
 }
 
 extension Namespace {
-  fileprivate func place(of key: String) throws -> UInt64 {
+  func place(of key: String) throws -> UInt64 {
     try Checksum.place(of: Array(key.utf8).span, in: id)
   }
 }

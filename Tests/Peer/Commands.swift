@@ -49,6 +49,7 @@ extension Peer {
     case "clear": try notes.clear()
     case "rename": try store.rename(words[1], to: words[2])
     case "reset": try store.resetStatistics()
+    case "invalidate": try store.invalidate(tag: words[2])
     default: preconditionFailure("an unknown command: \(words)")
     }
   }

@@ -15,6 +15,7 @@ import LMDB
     "churn": { try $0.churn() },
     "commands": { try $0.obey() },
     "churn-in-limit": { try $0.churnInLimit() },
+    "compact": { try $0.compact() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
     "descriptors": { try $0.listDescriptors() },

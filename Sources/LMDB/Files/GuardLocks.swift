@@ -1,5 +1,5 @@
 import CLMDB
-import Synchronization
+public import Synchronization
 
 /// Seven small lock files beside the data, held with `flock`, that keep LMDB out of its known hazards.
 ///
@@ -128,8 +128,8 @@ import Synchronization
 }
 
 /// What a forked child must find changed: whether the environment may be used, and the lock files' descriptors.
-struct SharedState: ~Copyable {
-  static let open: UInt32 = 0
+@usableFromInline struct SharedState: ~Copyable {
+  @inlinable static var open: UInt32 { 0 }
   static let closed: UInt32 = 1
   /// Closed, and LMDB has let go of everything.
   static let released: UInt32 = 2
@@ -161,7 +161,7 @@ struct SharedState: ~Copyable {
     }
   }
 
-  let phase = Atomic<UInt32>(SharedState.closed)
+  @usableFromInline let phase = Atomic<UInt32>(SharedState.closed)
   let descriptors = Descriptors()
 
   var current: UInt32 { phase.load(ordering: .acquiring) }

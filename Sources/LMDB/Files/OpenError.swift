@@ -3,8 +3,8 @@ package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, notADirectory, notAFile, linked, foreignOwner, exposed,
       networkFileSystem
-    case notEmpty, notLMDB, foreign, damaged, truncated, locksLost, replaced, busy, stillClosing
-    case needsRecovery, otherDurability
+    case exists, notEmpty, notLMDB, foreign, damaged, truncated, locksLost, replaced, busy,
+      stillClosing, needsRecovery, otherDurability
     case tooMany, system
   }
 
@@ -32,6 +32,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .exposed: "\(path) can be changed or read by other users"
     case .networkFileSystem:
       "\(path) is on a network file system, where locks and maps cannot be trusted"
+    case .exists: "\(path) is there already"
     case .notEmpty: "\(path) holds other files and no store"
     case .notLMDB: "\(path) is not an LMDB file: \(detail)"
     case .foreign: "\(path) is an LMDB file that Larder did not write"
@@ -58,6 +59,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .foreignOwner: "open it as that user, or ask for a foreign store explicitly"
     case .exposed: "chmod go-rwx \(path)"
     case .networkFileSystem: "put the store on a local disk"
+    case .exists: "name a place where there is nothing"
     case .notEmpty: "name a new or an empty directory"
     case .notLMDB, .foreign: "name a directory that holds a Larder store, or a new one"
     case .damaged, .truncated:

@@ -1,5 +1,5 @@
 import CLMDB
-import Synchronization
+public import Synchronization
 
 /// One map of a file of words: its header, then the words.
 ///
@@ -13,21 +13,22 @@ import Synchronization
 ///
 /// The header is in memory that others can write, so it is believed only when the file is opened; what bounds each access
 /// is kept here.
-@safe struct MappedRegion: ~Copyable {
-  static let headerSize = 128
-  static let leftOffset = 40
+@safe @usableFromInline struct MappedRegion: ~Copyable {
+  @inlinable static var headerSize: Int { 128 }
+  @inlinable static var leftOffset: Int { 40 }
   static let left: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
 
-  private let start: UnsafeMutableRawPointer
+  /// Where the words begin, behind the header.
+  @usableFromInline let words: UnsafeMutablePointer<UInt32>
   /// Bytes mapped; 0 for the one that stands for no file and is plain memory.
   private let length: Int
-  let count: Int
-  let isWritable: Bool
+  @usableFromInline let count: Int
+  @usableFromInline let isWritable: Bool
   /// Another file took this one's place, and it could not be mapped: this one is as good as any.
-  let isAdrift = Atomic(false)
+  @usableFromInline let isAdrift = Atomic(false)
 
   private init(start: UnsafeMutableRawPointer, length: Int, count: Int, isWritable: Bool) {
-    unsafe self.start = start
+    unsafe words = (start + Self.headerSize).assumingMemoryBound(to: UInt32.self)
     self.length = length
     self.count = count
     self.isWritable = isWritable
@@ -62,29 +63,25 @@ import Synchronization
   }
 
   static func release(_ region: UnsafeMutablePointer<MappedRegion>) {
+    let start = unsafe UnsafeMutableRawPointer(region.pointee.words) - headerSize
     if unsafe region.pointee.length == 0 {
-      unsafe region.pointee.start.deallocate()
+      unsafe start.deallocate()
     } else {
-      unsafe munmap(region.pointee.start, region.pointee.length)
+      unsafe munmap(start, region.pointee.length)
     }
     unsafe region.deinitialize(count: 1)
     unsafe region.deallocate()
   }
 
-  @inline(__always)
-  var words: UnsafeMutablePointer<UInt32> {
-    unsafe (start + Self.headerSize).assumingMemoryBound(to: UInt32.self)
-  }
-
   /// Whether another file has taken this one's place and is worth looking for.
-  @inline(__always)
-  var isLeft: Bool {
+  @inlinable var isLeft: Bool {
     unsafe left.pointee.load(ordering: .relaxed) != 0 && !isAdrift.load(ordering: .relaxed)
   }
 
-  @inline(__always)
-  private var left: UnsafeMutablePointer<Atomic<UInt64>> {
-    unsafe (start + Self.leftOffset).assumingMemoryBound(to: Atomic<UInt64>.self)
+  @inlinable var left: UnsafeMutablePointer<Atomic<UInt64>> {
+    unsafe (UnsafeMutableRawPointer(words) - (Self.headerSize - Self.leftOffset))
+      .assumingMemoryBound(
+        to: Atomic<UInt64>.self)
   }
 }
 

@@ -52,7 +52,7 @@ extension MappedWords {
   }
 
   /// The map to go on with after another process has put a new file in the place of `region`.
-  @inline(never)
+  @inline(never) @usableFromInline
   func follow(_ region: UnsafeMutablePointer<MappedRegion>) -> UnsafeMutablePointer<MappedRegion> {
     // Whoever finds the lock taken goes on with the old words for this once.
     maps.withLockIfAvailable { maps in

@@ -1,5 +1,5 @@
 import CLMDB
-package import Synchronization
+public import Synchronization
 
 /// A file of a fixed number of words beside the data that processes share through memory, without locks.
 ///
@@ -10,7 +10,7 @@ package import Synchronization
 /// The number of words changes only by putting a new file in the place of the old one. Who still maps the old one
 /// sees that by a word in its header at the next ``view``, and maps the new one. Maps stay until the last reference to
 /// this object is gone, so that no view ever leads to memory that is gone.
-@safe package final class MappedWords: Sendable {
+@safe public final class MappedWords: Sendable {
   /// Which file, and which content of it this build and this store can use.
   package struct Format: Sendable {
     let file: MappedFile
@@ -36,8 +36,8 @@ package import Synchronization
   let format: Format
   let environment: Environment
   /// The environment's: a child that was forked in a read must not store.
-  nonisolated(unsafe) private let phase: UnsafeMutablePointer<SharedState>
-  nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
+  @usableFromInline nonisolated(unsafe) let phase: UnsafeMutablePointer<SharedState>
+  @usableFromInline nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
   /// Every map made so far; the last is the current one.
   let maps: Mutex<Maps>
 
@@ -62,10 +62,8 @@ package import Synchronization
   }
 
   /// The words as they are now; take it anew for each use, it costs two loads.
-  @inline(__always)
-  package var view: View {
-    @_lifetime(borrow self)
-    get {
+  @inlinable public var view: View {
+    @inline(__always) @_lifetime(borrow self) get {
       var region = unsafe current.load(ordering: .acquiring)
       if unsafe region.pointee.isLeft { unsafe region = follow(region) }
       let view = unsafe View(
@@ -82,63 +80,68 @@ extension MappedWords {
   ///
   /// Each word can be used as 32 bits or, two at a time, as 64: index `i` of ``wide(_:)`` is the words `2 i` and
   /// `2 i + 1`. All are 0 in a new file. Loads and stores are relaxed unless they say otherwise. Every index is checked.
-  @safe package struct View: ~Escapable {
+  @safe public struct View: ~Escapable {
     @usableFromInline let words: UnsafeMutablePointer<UInt32>
     /// How many words of 32 bits there are; even. 0 if there is no file.
-    package let count: Int
+    public let count: Int
     /// Whether stores are allowed: not in a read-only opening, not in a forked child, not after closing.
-    package let isWritable: Bool
+    public let isWritable: Bool
 
-    @inline(__always)
-    @_lifetime(immortal)
+    @inlinable @_lifetime(immortal)
     init(words: UnsafeMutablePointer<UInt32>, count: Int, isWritable: Bool) {
       unsafe self.words = words
       self.count = count
       self.isWritable = isWritable
     }
 
-    @inlinable package subscript(index: Int) -> UInt32 {
-      @inline(__always) get {
-        precondition(index >= 0 && index < count)
-        return unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
-          to: Atomic<UInt32>.self
-        ).pointee.load(ordering: .relaxed)
-      }
-      @inline(__always) nonmutating set {
-        precondition(index >= 0 && index < count && isWritable)
-        unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
-          to: Atomic<UInt32>.self
-        ).pointee.store(newValue, ordering: .relaxed)
-      }
+    @inlinable public subscript(index: Int) -> UInt32 {
+      @inline(__always) get { load(index) }
+      @inline(__always) nonmutating set { store(newValue, at: index) }
+    }
+
+    @inlinable @inline(__always)
+    public func load(_ index: Int) -> UInt32 {
+      precondition(index >= 0 && index < count)
+      return unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
+        to: Atomic<UInt32>.self
+      ).pointee.load(ordering: .relaxed)
+    }
+
+    @inlinable @inline(__always)
+    public func store(_ value: UInt32, at index: Int) {
+      precondition(index >= 0 && index < count && isWritable)
+      unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
+        to: Atomic<UInt32>.self
+      ).pointee.store(value, ordering: .relaxed)
     }
 
     /// Begins to fetch the words around `index` from memory, for who needs them soon.
     @inline(__always)
-    package func prefetch(_ index: Int) {
+    public func prefetch(_ index: Int) {
       precondition(index >= 0 && index < count)
       unsafe clmdb_prefetch(words + index)
     }
 
-    @inlinable package func wide(_ index: Int) -> UInt64 {
+    @inlinable public func wide(_ index: Int) -> UInt64 {
       unsafe atomic(index).pointee.load(ordering: .relaxed)
     }
 
-    @inlinable package func acquire(_ index: Int) -> UInt64 {
+    @inlinable public func acquire(_ index: Int) -> UInt64 {
       unsafe atomic(index).pointee.load(ordering: .acquiring)
     }
 
-    @inlinable package func store(_ value: UInt64, wide index: Int) {
+    @inlinable public func store(_ value: UInt64, wide index: Int) {
       precondition(isWritable)
       unsafe atomic(index).pointee.store(value, ordering: .relaxed)
     }
 
-    @inlinable package func release(_ value: UInt64, to index: Int) {
+    @inlinable public func release(_ value: UInt64, to index: Int) {
       precondition(isWritable)
       unsafe atomic(index).pointee.store(value, ordering: .releasing)
     }
 
     /// Puts `desired` in the place of `expected`, in one step and ordered both ways; false if something else was there.
-    @inlinable package func exchange(_ expected: UInt64, for desired: UInt64, at index: Int) -> Bool
+    @inlinable public func exchange(_ expected: UInt64, for desired: UInt64, at index: Int) -> Bool
     {
       precondition(isWritable)
       return unsafe atomic(index).pointee.compareExchange(
@@ -147,13 +150,14 @@ extension MappedWords {
     }
 
     /// 64-bit words of the header that are the owner's; a file that is put in the place of this one begins with its own.
-    package static var noteCount: Int { 8 }
+    public static var noteCount: Int { 8 }
 
-    @inlinable package func note(_ index: Int) -> UInt64 {
+    @inlinable @inline(__always)
+    public func note(_ index: Int) -> UInt64 {
       unsafe atomicNote(index).pointee.load(ordering: .acquiring)
     }
 
-    @inlinable package func setNote(_ index: Int, _ value: UInt64) {
+    @inlinable public func setNote(_ index: Int, _ value: UInt64) {
       precondition(isWritable)
       unsafe atomicNote(index).pointee.store(value, ordering: .releasing)
     }
@@ -164,7 +168,8 @@ extension MappedWords {
         to: Atomic<UInt64>.self)
     }
 
-    @inlinable func atomicNote(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    @inlinable @inline(__always)
+    func atomicNote(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
       precondition(index >= 0 && index < Self.noteCount)
       return unsafe (UnsafeMutableRawPointer(words) - 8 * (Self.noteCount - index))
         .assumingMemoryBound(to: Atomic<UInt64>.self)

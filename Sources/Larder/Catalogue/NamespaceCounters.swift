@@ -150,6 +150,8 @@ public struct ReadCounters: Sendable, Equatable {
     case misses, expired, stale, damaged, undecodable
     /// Of the hits, those that found the value decoded in memory.
     case memory
+    /// Of the stale ones, those that were served all the same.
+    case served
   }
 
   private var counts = [UInt64](repeating: 0, count: Kind.allCases.count)
@@ -168,21 +170,24 @@ public struct ReadCounters: Sendable, Equatable {
   public var memory: UInt64 { self[.memory] }
   /// Reads that found none, for whatever reason.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
+  /// Reads that were served a stale value, while a newer one was fetched or because there was none to be had.
+  public var staleHits: UInt64 { self[.served] }
   /// Misses because there was no entry.
   public var absent: UInt64 { self[.misses] }
   /// Misses because the entry's time had come.
   public var expired: UInt64 { self[.expired] }
-  /// Misses of a plain read because the entry was past its freshness, though it may yet be served stale.
-  public var stale: UInt64 { self[.stale] }
+  /// Misses because the entry was past its freshness and was not served stale.
+  public var stale: UInt64 { self[.stale] - min(self[.stale], self[.served]) }
   /// Misses because the entry's checksum did not fit.
   public var damaged: UInt64 { self[.damaged] }
   /// Misses because the codec could not read the value.
   public var undecodable: UInt64 { self[.undecodable] }
 
-  /// Hits among all reads; nil before the first read.
+  /// Hits, stale ones included, among all reads; nil before the first read.
   public var hitRate: Double? {
-    let all = hits &+ misses
-    return all == 0 ? nil : Double(hits) / Double(all)
+    let answered = hits &+ staleHits
+    let all = answered &+ misses
+    return all == 0 ? nil : Double(answered) / Double(all)
   }
 
   static func + (left: Self, right: Self) -> Self {

@@ -5,8 +5,9 @@ extension AccessTable {
   private static let layout: UInt32 = 1
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// A table whose clock has come this far gets a new one: minutes are 16 bits.
-  private static let longestMinutes: Int64 = 60_000
+  /// How far the table's clock may have come: its minutes are 16 bits, and somebody may have set the store's clock back a
+  /// little. Beyond that the table gets a new one.
+  private static let minutes: ClosedRange<Int64> = -1440...60_000
   /// How much of the past a new table goes on with.
   private static let keptMinutes: Int64 = 1 << 15
 
@@ -20,48 +21,51 @@ extension AccessTable {
   }
 
   /// Maps the table, for writing if it may be written; then it is made if there is none.
-  func open(writable: Bool, now: Int64) {
+  func open(writable: Bool, in minute: Int64) {
     guard writable else {
       words.openForReading()
       return
     }
     words.open(making: Self.wordsPerEntry * Self.fewestEntries) { view in
-      view.setNote(Note.epoch, UInt64(bitPattern: now / 60_000 - 1))
+      view.setNote(Note.epoch, UInt64(bitPattern: minute - 1))
     }
   }
 
   /// Notes how many entries the store has. False if they have outgrown the table, if its clock has come to the end, or if
   /// there is none.
-  func fits(entries: Int, now: Int64) -> Bool {
+  func fits(entries: Int, in minute: Int64) -> Bool {
     let view = words.view
     guard view.isWritable else { return false }
     if view.note(Note.entries) != UInt64(entries) {
       view.setNote(Note.entries, UInt64(entries))
     }
-    let isWorn = now / 60_000 - view.epoch > Self.longestMinutes
-    return !isWorn && (entries <= view.entries || view.entries == Self.mostEntries)
+    return Self.minutes.contains(minute &- view.epoch)
+      && (entries <= view.entries || view.entries == Self.mostEntries)
   }
 
   /// Makes the table anew so that it fits.
-  func refit(entries: Int, now: Int64) {
-    open(writable: true, now: now)
+  func refit(entries: Int, in minute: Int64) {
+    open(writable: true, in: minute)
     let needed = min(max(words.view.entries, entries.roundedUpToPowerOfTwo), Self.mostEntries)
     words.replace(count: Self.wordsPerEntry * max(needed, Self.fewestEntries)) { old, new in
-      let epoch = max(old.epoch, now / 60_000 - Self.keptMinutes)
+      let isKnown = (-1440...0xFFFF).contains(minute &- old.epoch)
+      let epoch = isKnown ? max(old.epoch, minute - Self.keptMinutes) : minute - 1
       new.setNote(Note.epoch, UInt64(bitPattern: epoch))
       new.setNote(Note.entries, UInt64(entries))
-      if old.entries == new.entries { new.carry(from: old, forward: epoch - old.epoch) }
+      if old.entries == new.entries {
+        new.carry(from: old, forward: isKnown ? epoch - old.epoch : nil)
+      }
     }
   }
 }
 
 extension MappedWords.View {
-  /// Takes over a table of the same size whose epoch was earlier.
-  fileprivate func carry(from old: borrowing MappedWords.View, forward minutes: Int64) {
+  /// Takes over a table of the same size whose epoch was so many minutes earlier; nil if nobody knows when.
+  fileprivate func carry(from old: borrowing MappedWords.View, forward minutes: Int64?) {
     for place in 0..<2 * entries {
       let word = TouchWord(bits: old[place])
       if word == .empty { continue }
-      let minute = UInt32(max(Int64(word.minute) - minutes, 1))
+      let minute = minutes.map { UInt32(max(Int64(word.minute) - $0, 1)) } ?? 0
       self[place] = TouchWord(tag: word.tag, mark: word.mark, minute: minute).bits
     }
     for place in 2 * entries..<count { self[place] = old[place] }

@@ -4,16 +4,16 @@ import LMDB
 extension AccessTable {
   func mark(of hash: UInt64) -> Mark {
     let view = words.view
-    guard view.count > 0, let place = view.markPlace(of: hash) else { return Mark() }
-    return TouchWord(bits: view[place]).mark
+    guard view.count > 0, let (_, word) = view.findMark(of: hash) else { return Mark() }
+    return word.mark
   }
 
-  /// Puts a mark, as of a use at `now`.
-  func setMark(_ mark: Mark, of hash: UInt64, at now: Int64) {
+  /// Puts a mark, as of a use in that minute since 1970.
+  func setMark(_ mark: Mark, of hash: UInt64, in minute: Int64) {
     let view = words.view
     guard view.isWritable else { return }
-    let word = TouchWord(tag: TouchWord.tag(of: hash), mark: mark, minute: view.minute(of: now))
-    if let place = view.markPlace(of: hash) {
+    let word = TouchWord(tag: TouchWord.tag(of: hash), mark: mark, minute: view.minute(minute))
+    if let (place, _) = view.findMark(of: hash) {
       view[place] = word.bits
     } else {
       view.claimMark(of: hash, word)
@@ -22,18 +22,17 @@ extension AccessTable {
 
   /// The entry was written: a use if it was there before. What is new begins without a clock, and has a mark already if its
   /// policy gave it one.
-  func written(_ hash: UInt64, isNew: Bool, at now: Int64) {
-    if !isNew { return touch(hash, at: now) }
+  func written(_ hash: UInt64, isNew: Bool, in minute: Int64) {
+    if !isNew { return touch(hash, in: minute) }
     let view = words.view
-    guard view.isWritable, view.markPlace(of: hash) == nil else { return }
-    setMark(Mark(frequency: 1), of: hash, at: now)
+    guard view.isWritable, view.findMark(of: hash) == nil else { return }
+    setMark(Mark(frequency: 1), of: hash, in: minute)
   }
 
   /// The hand passes a used entry. No use.
   func lowerClock(of hash: UInt64) {
     let view = words.view
-    guard view.isWritable, let place = view.markPlace(of: hash) else { return }
-    let word = TouchWord(bits: view[place])
+    guard view.isWritable, let (place, word) = view.findMark(of: hash) else { return }
     var mark = word.mark
     if mark.clock == 0 { return }
     mark.clock -= 1
@@ -43,7 +42,7 @@ extension AccessTable {
   /// The entry is gone.
   func forget(_ hash: UInt64) {
     let view = words.view
-    guard view.isWritable, let place = view.markPlace(of: hash) else { return }
+    guard view.isWritable, let (place, _) = view.findMark(of: hash) else { return }
     view[place] = TouchWord.empty.bits
   }
 

@@ -32,33 +32,30 @@ struct AccessTable: Sendable {
     if view.count > 0 { view.prefetch(view.markBucket(of: hash)) }
   }
 
-  /// Notes a use of the entry, at `now` in milliseconds. One store at most; none if all is known already.
+  /// Notes a use of the entry, in a minute since 1970. One store at most; none if all is known already.
   @inline(__always)
-  func touch(_ hash: UInt64, at now: Int64) {
+  func touch(_ hash: UInt64, in minute: Int64) {
     let view = words.view
     guard view.isWritable else { return }
-    let minute = view.minute(of: now)
-    let tag = TouchWord.tag(of: hash)
-    guard let place = view.markPlace(of: hash) else {
+    let minute = view.minute(minute)
+    guard let (place, word) = view.findMark(of: hash) else {
       var mark = Mark()
       mark.use()
+      let tag = TouchWord.tag(of: hash)
       view.claimMark(of: hash, TouchWord(tag: tag, mark: mark, minute: minute))
       return
     }
-    let word = TouchWord(bits: view[place])
-    var mark = word.mark
-    mark.use()
-    let used = TouchWord(tag: tag, mark: mark, minute: minute)
+    let used = word.used(in: minute)
     if used != word { view[place] = used.bits }
   }
 
   /// When the entry was last used or written, to the minute; nil if that is not known any more, or too long ago.
   func lastUse(of hash: UInt64) -> Timestamp? {
     let view = words.view
-    guard view.count > 0, let place = view.markPlace(of: hash) else { return nil }
-    let minute = TouchWord(bits: view[place]).minute
-    guard minute > 0 else { return nil }
-    return Timestamp(milliseconds: (view.epoch &+ Int64(minute)) &* 60_000)
+    guard view.count > 0, let (_, word) = view.findMark(of: hash), word.minute > 0 else {
+      return nil
+    }
+    return Timestamp(milliseconds: (view.epoch &+ Int64(word.minute)) &* 60_000)
   }
 }
 
@@ -72,8 +69,8 @@ extension MappedWords.View {
 
   /// Minutes since the table's epoch, 1 to 65,535; 0 stands for unknown.
   @inline(__always)
-  func minute(of now: Int64) -> UInt32 {
-    UInt32(truncatingIfNeeded: min(max(now / 60_000 &- epoch, 1), 0xFFFF))
+  func minute(_ now: Int64) -> UInt32 {
+    UInt32(truncatingIfNeeded: min(max(now &- epoch, 1), 0xFFFF))
   }
 
   /// Where the bucket begins that a mark would be in.
@@ -84,17 +81,18 @@ extension MappedWords.View {
       &* AccessTable.markWays
   }
 
-  /// The word that holds the mark; nil if none does.
+  /// The word that holds the mark, and where it is; nil if none does.
   ///
   /// The search begins at a place of the tag's own, where most marks are: then it ends at once.
   @inline(__always)
-  func markPlace(of hash: UInt64) -> Int? {
+  func findMark(of hash: UInt64) -> (place: Int, word: TouchWord)? {
     let bucket = markBucket(of: hash)
     let tag = TouchWord.tag(of: hash)
     var step = Int(truncatingIfNeeded: tag)
     for _ in 0..<AccessTable.markWays {
       let place = bucket &+ step & (AccessTable.markWays &- 1)
-      if TouchWord(bits: self[place]).tag == tag { return place }
+      let word = TouchWord(bits: load(place))
+      if word.tag == tag { return (place, word) }
       step &+= 1
     }
     return nil

@@ -35,6 +35,20 @@ struct TouchWord: Equatable {
     max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
   }
 
+  /// The word after a use in that minute: ``Mark/use()`` without taking it apart.
+  @inline(__always)
+  func used(in minute: UInt32) -> TouchWord {
+    var next = bits & ~0xFFFF | minute
+    if bits & Self.mostClock != Self.mostClock {
+      next &+= 1 &<< 16
+      if bits & Self.mostFrequency != Self.mostFrequency { next &+= 1 &<< 18 }
+    }
+    return TouchWord(bits: next)
+  }
+
+  private static var mostClock: UInt32 { 3 << 16 }
+  private static var mostFrequency: UInt32 { 15 << 18 }
+
   @inline(__always) var tag: UInt32 { bits &>> 22 }
   @inline(__always) var mark: Mark { Mark(frequency: bits &>> 18 & 15, clock: bits &>> 16 & 3) }
   @inline(__always) var minute: UInt32 { bits & 0xFFFF }

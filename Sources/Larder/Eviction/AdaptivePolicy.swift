@@ -4,27 +4,13 @@
 /// cache stays if it was used or was frequent, at the cost of the entry the hand finds unused. How large the window may be
 /// follows regrets: keys that come back soon after they were evicted from one part say that this part is too small, and
 /// the more of them in a row, the more so. `Docs/Eviction.md` says where the numbers come from.
-struct AdaptivePolicy: EvictionPolicy {
-  let table: AccessTable
-  /// Milliseconds since 1970.
-  let now: Int64
+struct AdaptivePolicy<Marks: UseMarks>: RoomPolicy {
+  let table: Marks
+  /// Now, since 1970.
+  let minute: Int64
 
   /// How many entries an insertion lets cross the edge, and how many the hand passes.
-  private static let mostSteps = 64
-
-  func inserted(
-    _ entry: Candidate, into queue: inout some EvictionQueue & ~Copyable
-  ) throws(LarderError) {
-    table.setMark(firstMark(of: entry, in: &queue), of: entry.hash, at: now)
-    table.sweep()
-    var steps = 0
-    // When the cache is full those that cross must compete, which they do when room is made.
-    while !queue.isNearlyFull, isWindowTooLarge(queue), steps < Self.mostSteps,
-      try queue.cross() != nil
-    {
-      steps += 1
-    }
-  }
+  private static var mostSteps: Int { 64 }
 
   func makeRoom(in queue: inout some EvictionQueue & ~Copyable) throws(LarderError) {
     var steps = 0
@@ -45,24 +31,6 @@ struct AdaptivePolicy: EvictionPolicy {
 
   private func isWindowTooLarge(_ queue: borrowing some EvictionQueue & ~Copyable) -> Bool {
     Double(queue.windowCost) > WindowTarget(queue.state).share * Double(queue.capacity)
-  }
-
-  /// What a new entry begins with: something, if it was here before.
-  private func firstMark(
-    of entry: Candidate, in queue: inout some EvictionQueue & ~Copyable
-  ) -> Mark {
-    var mark = Mark(frequency: 1)
-    guard let ghost = table.takeGhost(of: entry.hash) else { return mark }
-    let age = GhostAge(queue.state, entries: queue.entries)
-    guard age.isAlive(ghost) else { return mark }
-    mark.frequency = min(Mark.mostFrequency, 1 + ghost.frequency)
-    guard age.isRegret(ghost) else { return mark }
-    mark.clock = 1
-    var target = WindowTarget(queue.state)
-    target.regret(
-      ghost.part, share: Double(queue.cost(ofSize: entry.size)) / Double(max(1, queue.capacity)))
-    target.store(in: &queue.state)
-    return mark
   }
 
   /// An entry that just crossed the edge and the entries under the hand: either leaves a full cache.
@@ -125,5 +93,39 @@ struct AdaptivePolicy: EvictionPolicy {
     target.evicted(from: part, of: entries)
     target.store(in: &queue.state)
     return true
+  }
+}
+
+extension AdaptivePolicy: EvictionPolicy where Marks == AccessTable {
+  func inserted(
+    _ entry: Candidate, into queue: inout some EvictionQueue & ~Copyable
+  ) throws(LarderError) {
+    table.setMark(firstMark(of: entry, in: &queue), of: entry.hash, in: minute)
+    table.sweep()
+    var steps = 0
+    // When the cache is full those that cross must compete, which they do when room is made.
+    while !queue.isNearlyFull, isWindowTooLarge(queue), steps < Self.mostSteps,
+      try queue.cross() != nil
+    {
+      steps += 1
+    }
+  }
+
+  /// What a new entry begins with: something, if it was here before.
+  private func firstMark(
+    of entry: Candidate, in queue: inout some EvictionQueue & ~Copyable
+  ) -> Mark {
+    var mark = Mark(frequency: 1)
+    guard let ghost = table.takeGhost(of: entry.hash) else { return mark }
+    let age = GhostAge(queue.state, entries: queue.entries)
+    guard age.isAlive(ghost) else { return mark }
+    mark.frequency = min(Mark.mostFrequency, 1 + ghost.frequency)
+    guard age.isRegret(ghost) else { return mark }
+    mark.clock = 1
+    var target = WindowTarget(queue.state)
+    target.regret(
+      ghost.part, share: Double(queue.cost(ofSize: entry.size)) / Double(max(1, queue.capacity)))
+    target.store(in: &queue.state)
+    return mark
   }
 }

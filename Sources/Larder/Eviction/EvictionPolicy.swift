@@ -41,11 +41,24 @@ protocol EvictionQueue: ~Copyable {
   mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool
 }
 
-/// Decides what leaves a full namespace. A policy has no state of its own: it is in ``QueueState`` and the access table.
-protocol EvictionPolicy {
-  /// A new entry was appended to the queue; it counts as part of the window already.
-  func inserted(_ entry: Candidate, into queue: inout some EvictionQueue & ~Copyable)
-    throws(LarderError)
+/// Decides what leaves a full namespace. It has no state of its own: that is in ``QueueState`` and the access table.
+protocol RoomPolicy {
   /// Evicts until the queue is no longer over its limit or nothing more can leave.
   func makeRoom(in queue: inout some EvictionQueue & ~Copyable) throws(LarderError)
 }
+
+protocol EvictionPolicy: RoomPolicy {
+  /// A new entry was appended to the queue; it counts as part of the window already.
+  func inserted(_ entry: Candidate, into queue: inout some EvictionQueue & ~Copyable)
+    throws(LarderError)
+}
+
+/// What making room reads and changes of the access table.
+protocol UseMarks {
+  func mark(of hash: UInt64) -> Mark
+  /// The hand passes a used entry.
+  func lowerClock(of hash: UInt64)
+  func putGhost(of hash: UInt64, stamp: UInt64, part: QueuePart, frequency: UInt32)
+}
+
+extension AccessTable: UseMarks {}

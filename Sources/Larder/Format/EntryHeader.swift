@@ -20,7 +20,11 @@ struct EntryHeader: Equatable {
     static let compressed = Flags(rawValue: 8)
     /// Use gives it another end; how long it may lie unused stands among the fields.
     static let idle = Flags(rawValue: 16)
-    static let known: Flags = [.longKey, .chunked, .pinned, .idle]
+    /// It carries tags, so that it may have been invalidated.
+    static let tagged = Flags(rawValue: 32)
+    /// It says that there is nothing under its key: reads miss it.
+    static let negative = Flags(rawValue: 64)
+    static let known: Flags = [.longKey, .chunked, .pinned, .idle, .tagged, .negative]
   }
 
   var flags: Flags

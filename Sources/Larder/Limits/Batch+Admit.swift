@@ -116,7 +116,8 @@ extension Batch {
     _ body: (any EvictionPolicy, inout NamespaceQueue) throws(LarderError) -> Void
   ) throws(LarderError) -> Removal {
     let policy: any EvictionPolicy =
-      eviction == .fifo ? FIFOPolicy() : AdaptivePolicy(table: core.access, now: now.milliseconds)
+      eviction == .fifo
+      ? FIFOPolicy() : AdaptivePolicy(table: core.access, minute: now.milliseconds / 60_000)
     var queue = NamespaceQueue(self, request)
     var failure: LarderError?
     do throws(LarderError) {

@@ -11,16 +11,12 @@ extension Batch {
     return try read { transaction throws(LMDBError) -> Candidate? in
       var cursor = try transaction.cursor(in: queue)
       var record = try cursor.seek(IndexKey.queue(sequence, in: id).span)
-      while let found = record, found.key.count == 12, found.key.starts(with: prefix.span) {
-        let slot = prefix + found.value.copied
-        let sequence: UInt64 = found.key.bigEndian(at: 4)
-        if let bytes = try transaction.value(for: slot, in: .main),
-          let entry = StoredEntry(slot: slot, record: bytes), entry.header.sequence == sequence
+      while let found = record, found.key.starts(with: prefix.span) {
+        if let place = QueueRecord(found.key, found.value),
+          let bytes = try transaction.value(for: place.slot, in: .main),
+          let candidate = place.candidate(bytes)
         {
-          let key = entry.key ?? []
-          return Candidate(
-            sequence: sequence, size: UInt64(entry.valueCount),
-            hash: Checksum.place(of: key.span, in: id), slot: slot)
+          return candidate
         }
         record = try cursor.next()
       }

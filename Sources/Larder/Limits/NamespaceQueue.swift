@@ -40,15 +40,7 @@ struct NamespaceQueue: ~Copyable, EvictionQueue {
 
   /// Whether bytes count, and not entries.
   private var countsBytes: Bool {
-    switch (request.limits.entries, request.limits.bytes) {
-    case (nil, nil): batch.countsStoreBytes
-    case (nil, _): true
-    case (_, nil): false
-    case (let most?, let bytes?):
-      // The limit that is nearer, in shares of each.
-      Double(counters.bytes) / Double(max(bytes, 1)) >= Double(counters.entries)
-        / Double(max(most, 1))
-    }
+    request.limits.countsBytes(counters) ?? batch.countsStoreBytes
   }
 
   func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
@@ -117,6 +109,18 @@ extension Limits {
     if let entries, counters.entries > UInt64(entries) { return .evictedForEntries }
     if let bytes, counters.bytes > UInt64(bytes) { return .evictedForBytes }
     return nil
+  }
+
+  /// Whether bytes count, and not entries: the limit that is nearer, in shares of each. Nil if there is none.
+  func countsBytes(_ counters: NamespaceCounters) -> Bool? {
+    switch (entries, bytes) {
+    case (nil, nil): nil
+    case (nil, _): true
+    case (_, nil): false
+    case (let most?, let bytes?):
+      Double(counters.bytes) / Double(max(bytes, 1)) >= Double(counters.entries)
+        / Double(max(most, 1))
+    }
   }
 
   /// Whether little room is left: a thirty-second.

@@ -31,7 +31,9 @@ final class MemoryItem: Sendable {
   private let stamp: Atomic<UInt64>
   /// From here on it must not be given without a look at the entry.
   private let expires: Atomic<Int64>
-  /// When the entry was written, if that can matter: an entry from the future is not fresh.
+  /// When the entry was written, as the version was first seen here.
+  let writtenAt: Int64
+  /// The same if that can matter: an entry from the future is not fresh.
   private let written: Atomic<Int64>
 
   /// Hits and the policy may lose each other's changes.
@@ -50,6 +52,7 @@ final class MemoryItem: Sendable {
     self.end = end
     self.box = box
     version = header.version
+    writtenAt = header.written
     stamp = Atomic(snapshot)
     expires = Atomic(Swift.min(header.expires, end))
     written = Atomic(Self.written(header))

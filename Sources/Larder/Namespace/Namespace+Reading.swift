@@ -39,7 +39,7 @@ extension Namespace {
 
   /// Whether there is a fresh value under `key`; counts nothing and removes nothing.
   public func contains(_ key: some StoreKey) throws -> Bool {
-    try entry(for: key)?.state == .fresh
+    try entry(for: key).map { $0.state == .fresh && !$0.isNegative } ?? false
   }
 
   /// What is known of the entry under `key`, be it expired; counts nothing and removes nothing.

@@ -64,6 +64,11 @@ final class NamespaceHandle: Sendable {
     reads.count(kind.rawValue, stripe: stripe)
   }
 
+  /// A stale value that was met, and served.
+  func countServed() {
+    reads.count(ReadCounters.Kind.served.rawValue)
+  }
+
   /// A value that was found and could not be read as what it should be: a miss after all.
   func countUndecodable() {
     reads.count(ReadCounters.Kind.undecodable.rawValue)

@@ -10,7 +10,8 @@ extension StoreCore {
     let record = transaction.bytes(of: region)
     guard let entry = StoredEntry(slot: StoredKey.entry(key, in: id), record: record),
       entry.has(key),
-      isIntact(entry.header, record: record, place: Checksum.place(of: key, in: id))
+      isIntact(entry.header, record: record, place: Checksum.place(of: key, in: id)),
+      try !isHidden(entry.header, id: id, record: record, in: transaction)
     else { return nil }
     return facts(
       of: entry, key: Key(key.copied), namespace: handle.name,
@@ -34,18 +35,19 @@ extension StoreCore {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     let header = current(entry.header, idle: idle, slot: entry.slot)
     let never = EntryHeader.never
+    let now = clock.now
     let lastUse = access.lastUse(of: Checksum.place(of: key.bytes.span, in: entry.id))
     return Entry(
       namespace: namespace, key: key, size: entry.valueCount, stored: entry.storedCount,
       written: Timestamp(milliseconds: header.written),
-      used: lastUse.map { max($0, Timestamp(milliseconds: header.written)) },
+      used: lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) },
       expires: header.expires == never ? nil : Timestamp(milliseconds: header.expires),
       staleUntil: header.staleUntil == header.expires || header.staleUntil == never
         ? nil : Timestamp(milliseconds: header.staleUntil),
       idle: idle.map { .milliseconds($0.milliseconds) },
-      state: header.state(at: clock.now.milliseconds), codec: CodecID(rawValue: header.codec),
+      state: header.state(at: now.milliseconds), codec: CodecID(rawValue: header.codec),
       version: header.version, isPinned: header.flags.contains(.pinned),
-      owners: owners,
+      isNegative: header.flags.contains(.negative), owners: owners,
       tags: entry.fields.tags.map { String(decoding: $0, as: UTF8.self) },
       entityTag: entry.fields[.entityTag], lastModified: entry.fields[.lastModified],
       metadata: entry.fields[.metadata])

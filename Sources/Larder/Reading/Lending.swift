@@ -38,7 +38,7 @@ extension StoreCore {
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
     if isKnown(id, header) { return }
-    if leavesNotes { access.touch(place, at: coarseNow) }
+    if leavesNotes { access.touch(place, in: coarseMinute) }
     try body(record.extracting(header.payloadStart..<record.count))
   }
 
@@ -118,7 +118,8 @@ extension StoreCore {
     if state == .expired, leavesNotes { removals.ask(StoredKey.entry(key, in: id)) }
   }
 
-  /// Keys of more than 250 bytes, values in chunks, entries that use keeps, and records that are none.
+  /// Keys of more than 250 bytes, values in chunks, entries that use keeps, that carry tags or that say there is nothing,
+  /// and records that are none.
   @inline(never)
   private func lendUncommon(
     _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
@@ -133,6 +134,10 @@ extension StoreCore {
       handle.count(.misses, stripe: transaction.stripe)
       return
     }
+    if try isHidden(header, id: id, record: record, in: transaction) {
+      handle.count(.misses, stripe: transaction.stripe)
+      return
+    }
     let idle = header.flags.contains(.idle) ? header.idle(in: record) : nil
     var state = state(of: header)
     if idle != nil, state != .fresh {
@@ -144,13 +149,17 @@ extension StoreCore {
         header, as: state, record: record, key: key, id: id, place: place, of: handle,
         in: transaction, leavesNotes: leavesNotes)
     else { return }
+    if header.flags.contains(.negative) {
+      handle.count(.misses, stripe: transaction.stripe)
+      return
+    }
     if let idle, leavesNotes { noteUse(header, idle, key: key, id: id) }
     let told = header.remembered(idle)
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)
       if isKnown(id, told) { return }
-      if leavesNotes { access.touch(place, at: coarseNow) }
+      if leavesNotes { access.touch(place, in: coarseMinute) }
       try body(payload)
       return
     }
@@ -163,7 +172,7 @@ extension StoreCore {
       return
     }
     handle.count(.hits, stripe: transaction.stripe)
-    if leavesNotes { access.touch(place, at: coarseNow) }
+    if leavesNotes { access.touch(place, in: coarseMinute) }
     try body(value.span)
   }
 }

@@ -34,7 +34,7 @@ public struct Moment: ~Copyable {
   }
 
   public func contains(_ key: some StoreKey, in namespace: Namespace) throws -> Bool {
-    try entry(for: key, in: namespace)?.state == .fresh
+    try entry(for: key, in: namespace).map { $0.state == .fresh && !$0.isNegative } ?? false
   }
 }
 

@@ -44,7 +44,8 @@ extension StoreCore {
       if let entry = StoredEntry(slot: last, record: found.value), let key = entry.key,
         key.starts(with: prefix),
         isIntact(
-          entry.header, record: found.value, place: Checksum.place(of: key.span, in: id))
+          entry.header, record: found.value, place: Checksum.place(of: key.span, in: id)),
+        try !isHidden(entry.header, id: id, record: found.value, in: transaction)
       {
         let payload = found.value.extracting(entry.header.payloadStart..<found.value.count)
         if try !visit(entry, key, payload) { return ScanPosition(last: last, isAtEnd: false) }

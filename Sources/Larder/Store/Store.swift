@@ -63,7 +63,7 @@ public struct Store: Sendable {
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     core = try StoreCore.open(at: path, options: options)
     isReadOnly = options.readOnly || options.foreign
-    core.access.open(writable: !isReadOnly, now: core.coarseNow)
+    core.access.open(writable: !isReadOnly, in: core.coarseMinute)
     if !isReadOnly {
       core.isWritable.store(true, ordering: .relaxed)
       if let limits = options.limits { try declare(limits) }

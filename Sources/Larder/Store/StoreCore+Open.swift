@@ -4,27 +4,7 @@ import Synchronization
 extension StoreCore {
   /// The core this process already has for that place, or a new one.
   static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreCore {
-    var environmentOptions = EnvironmentOptions()
-    environmentOptions.create = options.create && !options.readOnly && !options.foreign
-    environmentOptions.databases = Indexes.names
-    environmentOptions.patience = options.patience
-    environmentOptions.foreignOwner = options.foreign
-    environmentOptions.readOnly = options.readOnly || options.foreign
-    environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
-    environmentOptions.changesDurability = options.changesDurability
-    environmentOptions.checkpointInterval = options.checkpointInterval
-    environmentOptions.boot = options.boot
-    environmentOptions.signature = CatalogueKey.format
-    let environment: Environment
-    do throws(OpenError) {
-      environment = try Environment.open(at: path, options: environmentOptions) {
-        (transaction: inout WriteTransaction) throws(LMDBError) in
-        try transaction.put(StoreFormat.new().encoded, for: CatalogueKey.format, in: .main)
-        try transaction.put(StoreState().encoded, for: CatalogueKey.state, in: .main)
-      }
-    } catch {
-      throw LarderError(error)
-    }
+    let environment = try environment(at: path, options: options)
     return try environment.attachment.withLock { attachment throws(LarderError) in
       if let core = attachment.object as? StoreCore {
         try core.checkClock(options.clock)
@@ -37,7 +17,32 @@ extension StoreCore {
     }
   }
 
-  private static func format(of environment: Environment) throws(LarderError) -> StoreFormat {
+  static func environment(
+    at path: String, options: Store.Options
+  ) throws(LarderError) -> Environment {
+    var environmentOptions = EnvironmentOptions()
+    environmentOptions.create = options.create && !options.readOnly && !options.foreign
+    environmentOptions.databases = Indexes.names
+    environmentOptions.patience = options.patience
+    environmentOptions.foreignOwner = options.foreign
+    environmentOptions.readOnly = options.readOnly || options.foreign
+    environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
+    environmentOptions.changesDurability = options.changesDurability
+    environmentOptions.checkpointInterval = options.checkpointInterval
+    environmentOptions.boot = options.boot
+    environmentOptions.signature = CatalogueKey.format
+    do throws(OpenError) {
+      return try Environment.open(at: path, options: environmentOptions) {
+        (transaction: inout WriteTransaction) throws(LMDBError) in
+        try transaction.put(StoreFormat.new().encoded, for: CatalogueKey.format, in: .main)
+        try transaction.put(StoreState().encoded, for: CatalogueKey.state, in: .main)
+      }
+    } catch {
+      throw LarderError(error)
+    }
+  }
+
+  static func format(of environment: Environment) throws(LarderError) -> StoreFormat {
     let path = environment.path
     guard let format = try storedFormat(of: environment) else {
       throw LarderError(

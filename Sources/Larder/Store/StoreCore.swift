@@ -29,6 +29,8 @@ final class StoreCore: Sendable {
   /// The minute in which the table could not be made as large as it should be.
   let accessFailure = Atomic<Int64>(.min)
   let removals = RemovalQueue()
+  let tombstones = KnownTombstones()
+  let flights = FlightBoard()
   let uses = UseQueue()
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let queue = WriteQueue()
@@ -97,6 +99,12 @@ final class StoreCore: Sendable {
   @inline(__always)
   var coarseNow: Int64 {
     usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
+  }
+
+  /// Minutes since 1970 by the store's clock.
+  @inline(__always)
+  var coarseMinute: Int64 {
+    usesSystemClock ? SystemTime.coarseMinutes : clock.now.milliseconds / 60_000
   }
 
   /// The state of an entry now. The coarse clock decides unless the deadline is so near that it could be wrong.

@@ -1,6 +1,25 @@
 import LMDB
 
 extension Verifier {
+  /// Every tombstone must be readable, and counted.
+  mutating func checkTombstones(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    let prefix = CatalogueKey.tombstones
+    var count: UInt64 = 0
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      count += 1
+      if Tombstone(found.value) == nil {
+        fault(.catalogue, nil, "the record of an invalidated tag is damaged")
+      }
+      record = try cursor.next()
+    }
+    let counted = try transaction.state().tombstones
+    if counted != count {
+      fault(.counters, nil, "\(counted) invalidated tags are counted, \(count) are listed")
+    }
+  }
+
   /// Every record of the deadline index must lead to an entry that says so, and none be before the store's next.
   mutating func checkDeadlines(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let next = Int64(clamping: try transaction.state().nextDue)

@@ -24,6 +24,7 @@ struct Verifier {
     do throws(LMDBError) {
       try findGarbage(transaction)
       try findLostCounters(transaction)
+      try checkTombstones(transaction)
       try checkEntries(transaction)
       try checkDeadlines(transaction)
       try checkQueue(transaction)
@@ -154,6 +155,9 @@ struct Verifier {
       return fault(.damagedEntry, slot, "the checksum does not fit")
     }
     try checkIndexed(entry, transaction)
+    if entry.header.flags.contains(.tagged) == entry.fields.tags.isEmpty {
+      fault(.tags, slot, "its header does not say whether it carries tags")
+    }
     if entry.header.flags.contains(.chunked) {
       let payload = record.extracting(entry.header.payloadStart..<record.count)
       if try assemble(payload, of: entry, transaction) == nil {

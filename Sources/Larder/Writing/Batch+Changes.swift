@@ -81,12 +81,13 @@ extension Batch {
     if let rules = cache.rules { try declare(rules, for: cache.namespace.name) }
   }
 
-  /// The entry of that key if it has not expired; a damaged one is none.
+  /// The entry of that key if it has not expired and no tag of it was invalidated; a damaged one is none.
   mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
   {
     guard let record = try record(named: namespace), let entry = try entry(key, in: record.id)
     else { return nil }
-    return state(of: entry) == .expired ? nil : entry
+    if state(of: entry) == .expired { return nil }
+    return try isHidden(entry) ? nil : entry
   }
 
   /// Where an entry stands, use included that is not put down yet.
@@ -113,8 +114,9 @@ extension Batch {
       guard entry.has(key) else { return false }
       try account(0)
       let isExpired = state(of: entry) == .expired
-      try remove(entry, reason: isExpired ? .expired : .removed)
-      return !isExpired
+      let isHidden = try isHidden(entry)
+      try remove(entry, reason: isHidden ? .invalidated : isExpired ? .expired : .removed)
+      return !isExpired && !isHidden
     }
   }
 
@@ -128,7 +130,7 @@ extension Batch {
 
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
     guard let entry = try living(key, in: namespace),
-      state(of: entry) == .fresh,
+      state(of: entry) == .fresh, !entry.header.flags.contains(.negative),
       let body = try intactBody(of: entry, key: key.copied)
     else { return nil }
     let payload = Array(body[Int(entry.header.fieldsCount)...])

@@ -5,7 +5,7 @@ extension Batch {
   public mutating func entry(for key: some StoreKey, in namespace: Namespace) throws -> Entry? {
     try key.withKeyBytes { key in
       guard let record = try record(named: namespace.name),
-        let entry = try entry(key, in: record.id)
+        let entry = try entry(key, in: record.id), try !isHidden(entry)
       else { return nil }
       var owners: [Owner] = []
       for owner in entry.owners {

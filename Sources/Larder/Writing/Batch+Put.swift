@@ -16,7 +16,8 @@ extension Batch {
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, rules: rules, at: now)
     var fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
-    fields.idle = lifetime.idle
+    let idle = attributes.idle.flatMap { IdleInterval($0) } ?? lifetime.idle
+    fields.idle = idle
     let encodedFields = fields.encoded()
     try account(value.count + key.count + encodedFields.count)
     let record = try recordMaking(namespace)
@@ -30,8 +31,10 @@ extension Batch {
     let isChunked = try needsChunks(value: value.count, recordCount: recordCount)
     var flags: EntryHeader.Flags = isLong ? .longKey : []
     if isPinned { flags.insert(.pinned) }
-    if lifetime.idle != nil { flags.insert(.idle) }
+    if idle != nil { flags.insert(.idle) }
     if isChunked { flags.insert(.chunked) }
+    if !fields.tags.isEmpty { flags.insert(.tagged) }
+    if attributes.isNegative { flags.insert(.negative) }
     let sequence = isPinned ? 0 : place(of: previous, version: version, rules: rules)
     let weight = Weight(
       size: value.count,
@@ -60,10 +63,10 @@ extension Batch {
       payload: isChunked ? payload.span : value, key: key)
     if isChunked { try writeChunks(value, version: version, id: id) }
     core.access.written(
-      Checksum.place(of: key, in: id), isNew: previous == nil, at: now.milliseconds)
+      Checksum.place(of: key, in: id), isNew: previous == nil, in: now.milliseconds / 60_000)
     try note(.set, key, in: id, before: previous?.valueCount, after: value.count)
     stamp()
-    return (id, header.remembered(lifetime.idle))
+    return (id, header.remembered(idle))
   }
 
   /// An overwrite keeps its place in the queue, except where the order is that of writing.

@@ -39,7 +39,7 @@ public struct Batch: ~Copyable {
   var pagesShort: Int?
   /// The place of the entry that is being written, while room is made for it.
   var writing: [UInt8]?
-  /// Set by a purge, which finds what has expired by itself and counts it.
+  /// Set by who finds by itself what is to be removed, and counts it: nothing else is taken along.
   var leavesQueue = false
   private var changes = 0
   private var size = 0

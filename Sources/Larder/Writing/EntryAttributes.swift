@@ -10,6 +10,8 @@ public struct EntryAttributes: Sendable {
   public var tags: [String] = []
   /// Entries it leaves with the last of; each must be there.
   public var owners: [Owner] = []
+  /// For how long it stays after its last use, beside an end that is given, as in an import; nil: as ``expires`` says.
+  package var idle: Duration?
   /// Whether owners may come later, as in an import.
   package var awaitsOwners = false
   /// The validators of the response it was made from, byte for byte.
@@ -19,6 +21,8 @@ public struct EntryAttributes: Sendable {
   public var metadata: [UInt8]?
   /// Whether it is kept from being evicted; nil: as what it replaces.
   public var isPinned: Bool?
+  /// Whether it says that there is nothing under its key.
+  package var isNegative = false
   /// When it was written, where it was written before; nil: now. Never later than now.
   public var written: Timestamp?
 
@@ -44,7 +48,7 @@ public struct EntryAttributes: Sendable {
     return fields
   }
 
-  private static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
+  static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
     let bytes = Array(tag.utf8)
     guard (1...IndexKey.longestTag).contains(bytes.count), !bytes.contains(0) else {
       throw LarderError(

@@ -49,7 +49,10 @@ extension StoreCore {
           if asksForCheckpoint, batch.wantsCheckpoint { throw CheckpointWanted() }
           try batch.takeUsesAlong()
           let result = try body(&batch)
-          if !batch.leavesQueue { try batch.removeQueued(limit: Self.removalsPerWrite) }
+          if !batch.leavesQueue {
+            try batch.removeQueued(limit: Self.removalsPerWrite)
+            try batch.buryFirst(limit: Batch.invalidatedPerWrite)
+          }
           try batch.reclaim(limit: Self.reclaimedPerWrite)
           try batch.mergeReads()
           try batch.finish()

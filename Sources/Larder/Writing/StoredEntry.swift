@@ -103,7 +103,6 @@ extension StoredEntry {
         try transaction.value(for: IndexKey.tag(tag, entry: slot), in: indexes.tags) != nil
       else { return false }
     }
-    if header.sequence == 0 { return header.flags.contains(.pinned) }
     for owner in owners
     where try transaction.value(for: IndexKey.owner(owner.slot, entry: slot), in: indexes.tags)
       == nil

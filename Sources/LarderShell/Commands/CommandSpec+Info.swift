@@ -36,7 +36,7 @@ extension CommandSpec {
       Column(all: column, except: column.name == "expires_in" ? .table : [])
     }
       + ["idle", "stale_until", "codec", "version", "tags", "pinned"].map { Column($0) }
-      + [Column("owner", holdsBytes: true), Column("etag", holdsBytes: true)]
+      + [Column("owners"), Column("etag", holdsBytes: true)]
       + [Column("last_modified", holdsBytes: true), Column("metadata")]
   }
 
@@ -45,8 +45,8 @@ extension CommandSpec {
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
       entry.idle.map { .span($0.milliseconds) } ?? .null,
       entry.staleUntil.map { .expiry($0) } ?? .null, .text(entry.codec.name),
-      .number(Int(clamping: entry.version)), .json(.array(entry.tags.map { .string($0) })),
-      .bool(entry.isPinned), bytes(entry.owners.first?.key.bytes), bytes(entry.entityTag),
+      .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
+      .bool(entry.isPinned), .list(entry.owners.map { .owner($0) }), bytes(entry.entityTag),
       bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,
     ]
   }

@@ -79,7 +79,11 @@ extension CommandSpec {
 extension Invocation {
   fileprivate func overrides(over present: Rules.Overrides) -> Rules.Overrides {
     var overrides = present
-    if has("--reset") { overrides = Rules.Overrides(expires: present.expires) }
+    if has("--reset") {
+      // What only code can have set is no limit.
+      overrides = Rules.Overrides(
+        expires: present.expires, stale: present.stale, jitter: present.jitter)
+    }
     var limits = overrides.limits ?? Limits()
     if let entries = number("--entries") { limits.entries = entries }
     if let bytes = number("--bytes") { limits.bytes = bytes }

@@ -18,7 +18,6 @@ extension CommandSpec {
 
   private static func drawPlot(_ call: Invocation, in session: Session) throws -> Outcome {
     let measure = call.choice("WHAT").flatMap(Histogram.Measure.init)!
-    guard measure != .idle else { throw ShellError.usesNotRecorded }
     let selection = call.selection!
     let namespaces = try session.namespacesOrAll(selection)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)

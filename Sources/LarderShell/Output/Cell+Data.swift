@@ -1,3 +1,5 @@
+import Larder
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -28,6 +30,12 @@ extension Cell {
     case .span(let milliseconds): .verbatim(Self.seconds(milliseconds))
     case .bool(let value): .bool(value)
     case .share(let value), .bar(let value): value.isFinite ? .verbatim("\(value)") : .null
+    case .owner(let owner):
+      .object([
+        Cell.text(owner.namespace).jsonField("namespace"),
+        Cell.bytes(owner.key.bytes).jsonField("key"),
+      ])
+    case .list(let cells): .array(cells.map(\.json))
     case .json(let value): value
     case .null, .blank: .null
     }

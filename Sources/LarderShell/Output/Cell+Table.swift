@@ -1,3 +1,5 @@
+import Larder
+
 extension Cell {
   /// As a person reads it in a table: safe to print, and never nothing.
   func shown(_ presentation: Presentation) -> String {
@@ -14,6 +16,9 @@ extension Cell {
     case .bool(let value): value ? "yes" : "no"
     case .share(let value): "\(Int((value * 100).rounded())) %"
     case .bar(let value): Bar.text(value, width: 20, hasUnicode: presentation.hasUnicode)
+    case .owner(let owner): "\(SafeText(owner.namespace)) \(SafeText(quoting: owner.key.bytes))"
+    case .list(let cells):
+      cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
     case .json(let value): SafeText(value.text).description
     case .null: dash
     case .blank: ""
@@ -24,7 +29,8 @@ extension Cell {
   var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
-    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .json: false
+    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .owner, .list, .json:
+      false
     }
   }
 }

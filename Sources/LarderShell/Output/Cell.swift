@@ -24,6 +24,9 @@ package enum Cell: Sendable, Hashable {
   case share(Double)
   /// The same, drawn.
   case bar(Double)
+  /// The entry another one leaves with.
+  case owner(Owner)
+  case list([Cell])
   /// What has a structure of its own.
   case json(JSON)
   /// Unknown or without meaning here.

@@ -27,7 +27,8 @@ extension EntryForm {
     ) { entry, clock in
       [
         .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.stored),
-        .time(entry.written), .null, .expiry(entry.expires), .expiresIn(entry, clock),
+        .time(entry.written), entry.used.map { .time($0) } ?? .null, .expiry(entry.expires),
+        .expiresIn(entry, clock),
         .text(entry.state.rawValue),
       ]
     }

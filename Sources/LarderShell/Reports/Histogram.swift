@@ -10,7 +10,8 @@ struct Histogram {
       switch self {
       case .sizes: Int64(entry.size)
       case .expiry: entry.expires.map { max($0.since(now), 0) }
-      case .age, .idle: max(now.since(entry.written), 0)
+      case .age: max(now.since(entry.written), 0)
+      case .idle: max(now.since(entry.lastUse), 0)
       }
     }
 

@@ -110,12 +110,15 @@ struct LimitReport {
         facts.name, "entry_size", nil, Cell.size,
         (rules.largestValue, declared.largestValue, overrides.largestValue),
         whenFull: "a larger value is refused"),
-      row(
-        facts.name, "policy", rules.eviction.rawValue, declared.eviction.rawValue,
-        overrides.eviction?.rawValue),
-      row(
-        facts.name, "priority", rules.priority.rawValue, declared.priority.rawValue,
-        overrides.priority?.rawValue),
+      row(facts, "policy", \.eviction, overrides.eviction) { .text($0.rawValue) },
+      row(facts, "priority", \.priority, overrides.priority) {
+        .text($0.rawValue)
+      },
+      row(facts, "lifetime", \.expires, overrides.expires, Cell.lifetime),
+      row(facts, "stale", \.stale, overrides.stale) {
+        .span($0.milliseconds)
+      },
+      row(facts, "jitter", \.jitter, overrides.jitter) { .share($0) },
     ]
   }
 
@@ -138,13 +141,15 @@ struct LimitReport {
     return row
   }
 
-  private static func row(
-    _ namespace: String, _ rule: String, _ held: String, _ declared: String, _ override: String?
+  /// A rule that nothing can use up.
+  private static func row<Value>(
+    _ facts: NamespaceFacts, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
+    _ cell: (Value) -> Cell
   ) -> Row {
-    var row = Row(namespace: namespace, limit: rule)
-    row.allowed = .text(held)
-    row.declared = .text(declared)
-    row.override = override.map { .text($0) } ?? .null
+    var row = Row(namespace: facts.name, limit: name)
+    row.allowed = cell(facts.rules[keyPath: rule])
+    row.declared = cell(facts.declared[keyPath: rule])
+    row.override = override.map(cell) ?? .null
     return row
   }
 }

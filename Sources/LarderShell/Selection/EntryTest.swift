@@ -56,17 +56,15 @@ struct EntryTest {
       return { entry, _ in entry.size > size }
     case .smaller(let size):
       return { entry, _ in entry.size < size }
-    case .idle:
-      throw .usesNotRecorded
+    case .idle(let time):
+      return { entry, _ in entry.lastUse < time }
     }
   }
 }
 
-extension ShellError {
-  /// What `--idle` and `--sort used` ask for.
-  static let usesNotRecorded = ShellError(
-    .usage, "when an entry was last used is not recorded",
-    hint: "--older, --newer and --sort written go by when it was written")
+extension Entry {
+  /// When it was last used as far as anybody knows: use that was forgotten was no earlier than the write.
+  var lastUse: Timestamp { used ?? written }
 }
 
 extension Span<UInt8> {

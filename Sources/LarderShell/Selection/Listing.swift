@@ -26,7 +26,6 @@ struct Listing {
     self.form = form
     isOnce = selection.input != nil
     let order = EntryOrder(selection)
-    guard selection.sort != .used else { throw ShellError.usesNotRecorded }
     guard let order else {
       supply = .walk(
         try SelectionWalk(
@@ -117,6 +116,7 @@ struct EntryOrder {
     case .expiry where a.expires != b.expires:
       (a.expires?.milliseconds ?? .max) < (b.expires?.milliseconds ?? .max)
     case .written where a.written != b.written: a.written < b.written
+    case .used where a.lastUse != b.lastUse: a.lastUse < b.lastUse
     default: (a.namespace, a.key) < (b.namespace, b.key)
     }
   }

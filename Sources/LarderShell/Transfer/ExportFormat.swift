@@ -56,7 +56,7 @@ enum ExportFormat: String, CaseIterable {
   private static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("value", holdsBytes: true),
     Column("codec"), Column("written"), Column("expires"), Column("stale_until"),
-    Column("pinned"), Column("owners"), Column("tags"),
+    Column("idle"), Column("pinned"), Column("owners"), Column("tags"),
     Column("etag", holdsBytes: true), Column("last_modified", holdsBytes: true),
     Column("metadata", holdsBytes: true),
   ]
@@ -66,23 +66,14 @@ enum ExportFormat: String, CaseIterable {
     return [
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
       moment(entry.written), moment(entry.expires), moment(entry.staleUntil),
-      entry.isPinned ? .bool(true) : .null, owners(entry.owners),
-      entry.tags.isEmpty ? .null : .json(.array(entry.tags.map { .string($0) })),
+      entry.idle.map { .span($0.milliseconds) } ?? .null,
+      entry.isPinned ? .bool(true) : .null, list(entry.owners.map { .owner($0) }),
+      list(entry.tags.map { .text($0) }),
       bytes(entry.entityTag), bytes(entry.lastModified), bytes(entry.metadata),
     ]
   }
 
-  private static func owners(_ owners: [Owner]) -> Cell {
-    if owners.isEmpty { return .null }
-    return .json(
-      .array(
-        owners.map { owner in
-          .object([
-            Cell.text(owner.namespace).jsonField("namespace"),
-            Cell.bytes(owner.key.bytes).jsonField("key"),
-          ])
-        }))
-  }
+  private static func list(_ cells: [Cell]) -> Cell { cells.isEmpty ? .null : .list(cells) }
 
   /// As RFC 3339 says it; as milliseconds since 1970 where it cannot.
   private static func moment(_ time: Timestamp?) -> Cell {

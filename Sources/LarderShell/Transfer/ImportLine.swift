@@ -71,6 +71,8 @@ enum ImportLine {
     var written: Moment?
     var expires: Moment?
     var staleUntil: Moment?
+    /// Seconds, as in every answer.
+    var idle: Double?
     var pinned: Bool?
     var owners: [OwnerFields]?
     var tags: [String]?
@@ -94,6 +96,7 @@ enum ImportLine {
       case written
       case expires
       case staleUntil = "stale_until"
+      case idle
       case pinned
       case owners
       case tags
@@ -175,6 +178,12 @@ struct ImportedEntry {
     attributes.stale = .zero
     if let expires, let staleUntil = fields.staleUntil?.time {
       attributes.stale = expires.duration(to: staleUntil)
+    }
+    if let idle = fields.idle {
+      guard let milliseconds = Int64(exactly: (idle * 1000).rounded()), milliseconds > 0 else {
+        throw ImportLine.Flaw("idle is not what it should be")
+      }
+      attributes.idle = .milliseconds(milliseconds)
     }
     attributes.isPinned = fields.pinned ?? false
     // Owners may stand in a line that is yet to come.

@@ -1,0 +1,143 @@
+import CLMDB
+
+extension Environment {
+  /// Makes a directory `path` with a data file that holds what the environment holds now, and no free pages. Others may
+  /// read and write meanwhile.
+  ///
+  /// - Parameter goesOn: told how many records of how many are copied; false stops it with ``LMDBError/stopped``.
+  package func copyCompacted(
+    to path: String, _ goesOn: (_ done: Int, _ all: Int) -> Bool
+  ) throws(OpenError) {
+    var place = path
+    while place.count > 1, place.last == "/" { place.removeLast() }
+    if StoreFiles.status(of: place) != nil { throw OpenError(.exists, path: place) }
+    // Under another name until it is whole; a kill leaves it behind, and the next copy takes it over.
+    let unfinished = place + ".new"
+    try StoreFiles.makeDirectory(unfinished)
+    let data = unfinished + "/data.mdb"
+    do throws(LMDBError) {
+      try writeCompactCopy(to: data, goesOn)
+      if let checkpoints {
+        try BootFile.create(unfinished + "/boot", checkpoints.settledRecord(durability))
+      }
+      try StoreFiles.syncDirectory(unfinished)
+      try checkErrno { unsafe rename(unfinished, place) }
+      try StoreFiles.syncParent(of: place)
+    } catch {
+      unsafe unlink(data)
+      unsafe unlink(unfinished + "/boot")
+      unsafe rmdir(unfinished)
+      throw OpenError(.system, path: place, cause: explained(error, at: place + "/.."))
+    }
+  }
+
+  /// Puts a compact copy of the data file in its place and closes the environment, provided that no other process has
+  /// it open; none can open it meanwhile. Reads of this process may go on until the last moment; its writes wait.
+  ///
+  /// A kill or a power cut leaves the old file or the new one, and so does an error; as long as none of this process's own
+  /// files are replaced it leaves the environment open.
+  package func closeCompacting(
+    _ goesOn: (_ done: Int, _ all: Int) -> Bool
+  ) throws(LMDBError) {
+    precondition(!writer.isMine, "compacting a store inside one of its own writes")
+    writer.enter()
+    defer { writer.leave() }
+    if !isOpen { throw phaseError }
+    try locks.wait(for: .open, patience: patience)
+    defer { locks.release(.open) }
+    try becomeAlone()
+    do throws(LMDBError) {
+      try checkIdentity()
+      try writeCompactCopy(to: files.newData, goesOn)
+      try replaceData()
+    } catch {
+      unsafe unlink(files.newData)
+      // Nobody else could take it while `lock.open` is held.
+      if isOpen { _ = try locks.take(.presence, shared: true) } else { locks.release(.presence) }
+      throw explained(error, at: path)
+    }
+    locks.release(.presence)
+  }
+
+  /// Turns the shared presence into one that nobody shares. Called with `lock.open` held, without which nobody takes it.
+  private func becomeAlone() throws(LMDBError) {
+    if try locks.take(.presence) { return }
+    _ = try locks.take(.presence, shared: true)
+    throw .occupied
+  }
+
+  /// Lets go of the old file and moves the new one into its place.
+  private func replaceData() throws(LMDBError) {
+    let result = readers.withAllIdle(patience: patience) { () -> LMDBError? in
+      guard unsafe phase.pointee.change(SharedState.open, to: SharedState.released) else {
+        return phaseError
+      }
+      readers.abortAll()
+      checkpoints?.end()
+      let failure = failureToSettle()
+      unsafe mdb_env_close(handle)
+      EnvironmentTable.forget(identity)
+      if let failure { return failure }
+      do throws(LMDBError) {
+        try checkErrno { unsafe rename(files.newData, files.data) }
+        try StoreFiles.syncDirectory(files.directory)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    guard let result else { throw .mapHeld }
+    if let error = result { throw error }
+  }
+
+  private func failureToSettle() -> LMDBError? {
+    do throws(LMDBError) {
+      try settleForReplacing()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func writeCompactCopy(
+    to path: String, _ goesOn: (_ done: Int, _ all: Int) -> Bool
+  ) throws(LMDBError) {
+    if StoreFiles.status(of: path) != nil { try checkErrno { unsafe unlink(path) } }
+    let snapshot = try beginRead()
+    let newest = try copyRecords(of: snapshot, to: path, goesOn)
+    try CompactFile.renumber(path, from: newest, to: snapshot.id)
+    do throws(RawFile.Finding) {
+      let check = try QuickCheck(path: path)
+      try check.run(databases: databaseNames, signature: [])
+    } catch {
+      throw .corrupted
+    }
+  }
+
+  private func copyRecords(
+    of snapshot: borrowing ReadTransaction, to path: String,
+    _ goesOn: (_ done: Int, _ all: Int) -> Bool
+  ) throws(LMDBError) -> UInt64 {
+    let file = try CompactFile(
+      at: path, databases: databaseNames.count, used: meta.pages * meta.pageSize)
+    try file.openMain()
+    var all = try snapshot.statistics(of: .main).records
+    for database in databases { all += try snapshot.statistics(of: database).records }
+    var done = 0
+    // The records that name the databases are LMDB's own, and come when those are made.
+    let names = databaseNames.map { Array($0.utf8) }
+    let named: [(Database, String?)] = zip(databases, databaseNames).map { ($0, $1) }
+    for (source, name) in [(.main, nil)] + named {
+      let target = try name.map { (name) throws(LMDBError) in try file.makeDatabase(name) } ?? .main
+      var cursor = try snapshot.cursor(in: source)
+      while case let count = try file.append(
+        from: &cursor, to: target, leavingOut: name == nil ? names : []), count > 0
+      {
+        done += count
+        if !goesOn(done, all) { throw .stopped }
+      }
+    }
+    guard done == all else { throw .corrupted }
+    return try file.sync()
+  }
+}

@@ -1,0 +1,59 @@
+import LMDB
+
+/// What a cache has under a key, for a caller who may load what it lacks.
+struct Found<Value: Sendable> {
+  /// The entry; nil if there is nothing under the key, or nothing that can be read.
+  var entry: KeptEntry?
+  /// Nil for an entry that says there is nothing.
+  var value: Value?
+  var isFromMemory = false
+  /// Which value a load would replace; nil if there is none.
+  var seen: (id: NamespaceID, version: UInt64)?
+  /// When it was looked at.
+  var now: Timestamp
+
+  var isFresh: Bool { entry?.state == .fresh }
+}
+
+extension Cache {
+  /// One lookup. A value in memory that is still the entry's is not decoded again.
+  ///
+  /// - Parameter counts: whether it is a read that statistics and the policy hear of.
+  func find(_ key: [UInt8], counts: Bool = true) throws -> Found<Value> {
+    let core = namespace.core
+    let kept = memory?.item(key.span)
+    let transaction = try core.beginRead()
+    var found = Found<Value>(now: core.clock.now)
+    var size = 0
+    var isUndecodable = false
+    func isKnown(_ entry: KeptEntry) -> Bool {
+      found.isFromMemory =
+        entry.state == .fresh
+        && kept?.isValue(of: entry.header, id: entry.id, at: core.coarseNow) ?? false
+      return found.isFromMemory
+    }
+    let entry = try core.lendKept(
+      key.span, of: namespace.handle, in: transaction, counts: counts,
+      leavesNotes: counts && !namespace.store.isReadOnly, unless: isKnown
+    ) { bytes in
+      size = bytes.count
+      found.value = decodeCounting(bytes)
+      isUndecodable = found.value == nil
+    }
+    guard let entry else { return found }
+    found.seen = (entry.id, entry.header.version)
+    if isUndecodable { return found }
+    found.entry = entry
+    if found.isFromMemory, let kept {
+      if counts { memory?.confirm(kept, entry.header, snapshot: transaction.id) }
+      found.value = unbox(kept)
+    } else if counts, entry.state == .fresh, let value = found.value {
+      memory?.countMiss()
+      core.followMemoryLimit(in: transaction)
+      keep(
+        value, for: key.span, size: size, id: entry.id, header: entry.header,
+        snapshot: transaction.id)
+    }
+    return found
+  }
+}

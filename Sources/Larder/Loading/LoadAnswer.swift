@@ -1,0 +1,22 @@
+/// What is stored under a key, for a load that asks its origin whether that is still right.
+public struct KnownValue<Value: Sendable>: Sendable {
+  public var value: Value
+  public var written: Timestamp
+  /// The validators it was stored with, byte for byte.
+  public var entityTag: [UInt8]?
+  public var lastModified: [UInt8]?
+  /// What the writer kept beside it.
+  public var metadata: [UInt8]?
+}
+
+/// What a load has come to.
+public enum LoadAnswer<Value: Sendable>: Sendable {
+  /// A value, to be kept as the options say.
+  case value(Value)
+  /// A value that says itself how it is to be kept: its lifetime, its validators. The codec's id is set for it.
+  case stored(Value, EntryAttributes)
+  /// What is known is still right: its lifetime begins anew.
+  case unchanged
+  /// There is no such thing.
+  case absent
+}

@@ -1,0 +1,210 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct Compaction {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// Every record of both databases.
+  private func records(_ environment: Environment) throws -> [[UInt8]: [UInt8]] {
+    let read = try environment.beginRead()
+    var records: [[UInt8]: [UInt8]] = [:]
+    for (mark, database) in [(UInt8(0), Database.main), (1, environment.databases[0])] {
+      var cursor = try read.cursor(in: database)
+      while let record = try cursor.next() {
+        if record.key.array == Array("second".utf8) { continue }
+        records[[mark] + record.key.array] = record.value.array
+      }
+    }
+    return records
+  }
+
+  /// A store most of whose pages are free.
+  private func fill(_ environment: Environment) throws {
+    var random = SplitMix(state: UInt64(seed))
+    for round in 0..<40 {
+      try environment.write { transaction in
+        for number in 0..<50 {
+          let count = Int.random(in: 1...20_000, using: &random)
+          let database = number % 2 == 0 ? Database.main : environment.databases[0]
+          try transaction.put(
+            Fixture.filling(number, count: count).span,
+            for: Fixture.bytes(round * 50 + number).span, in: database)
+        }
+      }
+    }
+    try environment.write { transaction in
+      for number in 0..<2000 where number % 5 != 0 {
+        let database = number % 50 % 2 == 0 ? Database.main : environment.databases[0]
+        try transaction.remove(Fixture.bytes(number).span, from: database)
+      }
+    }
+  }
+
+  @Test func `the file shrinks, its records and what follows its last commit are the same`() throws
+  {
+    let environment = try Fixture.open(directory.store)
+    try fill(environment)
+    let before = try records(environment)
+    let (size, last) = (environment.fileSize, environment.lastTransaction)
+    var steps: [Int] = []
+    try environment.closeCompacting { done, all in
+      steps.append(done)
+      #expect(all == before.count + 1)
+      return true
+    }
+    #expect(steps == steps.sorted() && steps.last == before.count + 1)
+    #expect(!environment.isOpen)
+    let again = try Fixture.open(directory.store)
+    #expect(again !== environment)
+    #expect(again.fileSize < size / 3, "\(size) and \(again.fileSize), seed \(seed)")
+    #expect(try records(again) == before, "seed \(seed)")
+    #expect(again.lastTransaction >= last && again.lastTransaction <= last + 2)
+    try again.set([7], [8])
+    try again.closeCompacting { _, _ in true }
+    #expect(try Fixture.open(directory.store).value([7]) == [8])
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
+    #expect(!names.contains("data.mdb.new"))
+    let mode =
+      try FileManager.default.attributesOfItem(atPath: directory.store + "/data.mdb")[
+        .posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test func `an empty environment, and one without commits, can be compacted`() throws {
+    let environment = try Fixture.open(directory.store)
+    try environment.closeCompacting { _, _ in true }
+    #expect(try Fixture.open(directory.store).value(Fixture.signature) == [1])
+  }
+
+  @Test func `with another process present it is refused, and all goes on`() throws {
+    let environment = try Fixture.open(directory.store)
+    let peer = try PeerProcess("hold", directory.store)
+    #expect(peer.line() == "open")
+    #expect(failure { try environment.closeCompacting { _, _ in true } } == .occupied)
+    try environment.set([5], [6])
+    // Its own presence is still known: the other process is not alone when this one is gone and comes back.
+    #expect(refusal(directory.store) == nil)
+    #expect(try peer.end() == 0)
+    #expect(failure { try environment.closeCompacting { _, _ in true } } == .closed)
+    let again = try Fixture.open(directory.store)
+    try again.closeCompacting { _, _ in true }
+    #expect(try Fixture.open(directory.store).value([5]) == [6])
+  }
+
+  @Test func `nobody can open it meanwhile`() throws {
+    let environment = try Fixture.open(directory.store)
+    try fill(environment)
+    let peer = try #require(
+      try {
+        var peer: PeerProcess?
+        try environment.closeCompacting { _, _ in
+          if peer == nil {
+            peer = try? PeerProcess("hold", directory.store)
+            usleep(200_000)
+            #expect(peer?.soFar == [])
+          }
+          return true
+        }
+        return peer
+      }())
+    #expect(peer.line() == "open")
+    #expect(try peer.end() == 0)
+  }
+
+  @Test func `stopped, it leaves everything as it was`() throws {
+    let environment = try Fixture.open(directory.store)
+    try fill(environment)
+    let before = try records(environment)
+    var steps = 0
+    let error = failure {
+      try environment.closeCompacting { _, _ in
+        steps += 1
+        return steps < 2
+      }
+    }
+    #expect(error == .stopped)
+    #expect(environment.isOpen)
+    #expect(try records(environment) == before)
+    try environment.set([5], [6])
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
+    #expect(!names.contains("data.mdb.new"))
+  }
+
+  @Test func `a read that does not end keeps the old file`() throws {
+    let environment = try Fixture.open(
+      directory.store, Fixture.options(patience: .milliseconds(50)))
+    try environment.set([5], [6])
+    let size = environment.fileSize
+    try {
+      let read = try environment.beginRead()
+      #expect(failure { try environment.closeCompacting { _, _ in true } } == .mapHeld)
+      #expect(try read.copy([5]) == [6])
+    }()
+    #expect(environment.isOpen && environment.fileSize == size)
+    try environment.set([5], [7])
+    #expect(try environment.value([5]) == [7])
+  }
+
+  @Test(.timeLimit(.minutes(60)))
+  func `a kill at any moment leaves the old file or the new one, and nothing else`() throws {
+    var random = SplitMix(state: UInt64(seed))
+    let environment = try Fixture.open(directory.store)
+    try fill(environment)
+    let expected = try records(environment)
+    environment.close()
+    var finished = 0
+    var leftovers = 0
+    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 25) {
+      let peer = try PeerProcess("compact", directory.store)
+      #expect(peer.line() == "open")
+      usleep(useconds_t.random(in: 0..<40_000, using: &random))
+      peer.kill()
+      finished += peer.lines().count
+      let unfinished = directory.store + "/data.mdb.new"
+      if FileManager.default.fileExists(atPath: unfinished) { leftovers += 1 }
+      let again = try Fixture.open(directory.store)
+      #expect(try records(again) == expected, "seed \(seed), round \(round)")
+      #expect(!FileManager.default.fileExists(atPath: unfinished))
+      again.close()
+    }
+    #expect(finished > 0 && leftovers > 0, "\(finished) finished, \(leftovers) killed within")
+  }
+
+  @Test func `a copy beside writers shows one commit`() throws {
+    let peer = try PeerProcess("number", directory.store, ["1"])
+    #expect(eventually { peer.soFar.count > 100 })
+    let environment = try Fixture.open(directory.store)
+    var last = 0
+    for round in 0..<5 {
+      let path = directory.path + "/copy\(round)"
+      try environment.copyCompacted(to: path) { _, _ in true }
+      let copy = try Fixture.open(path)
+      let number = try #require(try Numbering.verify(copy))
+      #expect(number > last)
+      last = number
+      copy.close()
+    }
+    peer.kill()
+  }
+
+  @Test func `a copy goes where nothing is, and stopped it is not there`() throws {
+    let environment = try Fixture.open(directory.store)
+    func refused(_ path: String, _ goesOn: Bool = true) -> OpenError? {
+      do throws(OpenError) {
+        try environment.copyCompacted(to: path) { _, _ in goesOn }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #expect(refused(directory.store)?.kind == .exists)
+    #expect(refused(directory.path + "/no/copy")?.kind == .absentParent)
+    #expect(refused(directory.path + "/copy", false)?.cause == .stopped)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["store"])
+    #expect(refused(directory.path + "/copy/") == nil)
+    #expect(refusal(directory.path + "/copy") == nil)
+  }
+}

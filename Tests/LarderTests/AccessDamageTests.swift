@@ -1,0 +1,135 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@testable import Larder
+
+/// The access table is a hint: whatever becomes of it, reads return what they would without it.
+@Suite struct AccessDamage {
+  private let seed = UInt64(
+    setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000)))
+
+  enum Harm: CaseIterable {
+    case lost, old, scribbled, header, truncated, emptied, longer, foreign, directory
+  }
+
+  @Test(arguments: Harm.allCases)
+  func `a table that is lost, old, damaged or another store's changes nothing that is read`(
+    _ harm: Harm
+  ) throws {
+    try withDirectory { path in
+      var random = SplitMix(state: seed)
+      let table = path + "/s/access"
+      let manager = FileManager.default
+      var expected = try fill(path + "/s", keys: 0..<300, &random)
+      let old = try #require(manager.contents(atPath: table))
+      expected.merge(try fill(path + "/s", keys: 300..<600, &random)) { $1 }
+      var bytes = try #require(manager.contents(atPath: table))
+      switch harm {
+      case .lost: break
+      case .old: bytes = old
+      case .scribbled:
+        for place in 128..<bytes.count { bytes[place] = .random(in: .min ... .max, using: &random) }
+      case .header:
+        for _ in 0..<3 {
+          bytes[.random(in: 0..<128, using: &random)] ^=
+            1 << UInt8.random(in: 0..<8, using: &random)
+        }
+      case .truncated: bytes = bytes.prefix(.random(in: 1..<bytes.count, using: &random))
+      case .emptied: bytes = Data()
+      case .longer: bytes += Data(count: 24 * 4096)
+      case .foreign:
+        _ = try fill(path + "/other", keys: 0..<300, &random)
+        bytes = try #require(manager.contents(atPath: path + "/other/access"))
+      case .directory: break
+      }
+      try manager.removeItem(atPath: table)
+      if harm == .directory {
+        try manager.createDirectory(atPath: table, withIntermediateDirectories: false)
+      } else if harm != .lost {
+        let made = manager.createFile(
+          atPath: table, contents: bytes, attributes: [.posixPermissions: 0o600])
+        #expect(made)
+      }
+      let store = try Store(at: path + "/s")
+      let notes = store.namespace("notes")
+      for (key, value) in expected {
+        #expect(try notes.bytes("\(key)") == value, "seed \(seed)")
+      }
+      // The newest is always there, the limit always holds, and what is found is what was written.
+      try store.declare(Rules(limits: Limits(entries: 400)), for: "notes")
+      for number in 0..<2000 {
+        let key = Int.random(in: 0..<1200, using: &random)
+        let found = try notes.bytes("\(key)")
+        try #require(found == nil || found == expected[key], "seed \(seed), step \(number)")
+        if found == nil {
+          expected[key] = [UInt8(truncatingIfNeeded: number)]
+          try notes.set(expected[key]!, for: "\(key)")
+          try #require(try notes.bytes("\(key)") == expected[key], "seed \(seed), step \(number)")
+        }
+      }
+      #expect(try notes.count() == 400)
+      #expect(try store.verify().faults == [], "seed \(seed)")
+      try store.close()
+    }
+  }
+
+  @Test func `a table that somebody writes nonsense into meanwhile changes nothing that is read`()
+    throws
+  {
+    try withStore { store, _ in
+      var random = SplitMix(state: seed)
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 100, bytes: 5000)), for: "notes")
+      var expected: [Int: [UInt8]] = [:]
+      for number in 0..<3000 {
+        scribble(store, 200, &random)
+        let key = Int.random(in: 0..<400, using: &random)
+        let found = try notes.bytes("\(key)")
+        try #require(found == nil || found == expected[key], "seed \(seed), step \(number)")
+        if found == nil {
+          let value = [UInt8](
+            repeating: UInt8(truncatingIfNeeded: number),
+            count: .random(in: 1...200, using: &random))
+          expected[key] = value
+          try notes.set(value, for: "\(key)")
+          try #require(try notes.bytes("\(key)") == value, "seed \(seed), step \(number)")
+        }
+        let facts = try #require(try notes.facts())
+        try #require(facts.entries <= 100 && facts.bytes <= 5000, "seed \(seed), step \(number)")
+      }
+    }
+  }
+
+  /// Anywhere in the words and in the owner's notes of the header.
+  private func scribble(_ store: Store, _ count: Int, _ random: inout SplitMix) {
+    let words = store.core.access.words
+    for _ in 0..<count {
+      let place = Int.random(in: 0..<words.view.count, using: &random)
+      words.view[place] = UInt32.random(in: .min ... .max, using: &random)
+    }
+    if Bool.random(using: &random) {
+      let note = Int.random(in: 0..<MappedWords.View.noteCount, using: &random)
+      words.view.setNote(note, UInt64.random(in: .min ... .max, using: &random))
+    }
+  }
+
+  /// Makes entries of a store anew, half of them used, and says what they are.
+  private func fill(
+    _ path: String, keys: Range<Int>, _ random: inout SplitMix
+  ) throws -> [Int: [UInt8]] {
+    let store = try Store(at: path)
+    let notes = store.namespace("notes")
+    var values: [Int: [UInt8]] = [:]
+    try store.write { batch in
+      for key in keys {
+        values[key] = (0..<Int.random(in: 1...50, using: &random)).map { _ in UInt8(key & 0xFF) }
+        try batch.set(values[key]!, for: "\(key)", in: notes)
+      }
+    }
+    for key in keys where Bool.random(using: &random) { _ = try notes.bytes("\(key)") }
+    try store.close()
+    return values
+  }
+}

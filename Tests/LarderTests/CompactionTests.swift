@@ -1,0 +1,161 @@
+import Foundation
+import LMDB
+import Testing
+
+@testable import Larder
+
+@Suite struct CompactionTests {
+  private func contents(_ store: Store) throws -> [Entry: [UInt8]] {
+    var contents: [Entry: [UInt8]] = [:]
+    for facts in try store.namespaces() {
+      try store.namespace(facts.name).scan(includingExpired: true) { entry, value in
+        contents[entry] = (0..<value.count).map { value[$0] }
+        return true
+      }
+    }
+    return contents
+  }
+
+  private func fill(_ store: Store) throws {
+    for number in 0..<600 {
+      let name = ["a", "b"][number % 2]
+      try store.write { batch in
+        var attributes = EntryAttributes(
+          expires: number % 3 == 0
+            ? .after(.days(1)) : number % 3 == 1 ? .afterAccess(.days(1)) : .never)
+        attributes.tags = ["t\(number % 7)"]
+        attributes.isPinned = number % 11 == 0
+        if number > 10 { attributes.owners = [Owner(Key("k\(number - 2)"), in: name)] }
+        try batch.set(
+          [UInt8](repeating: UInt8(number % 256), count: number * 40), for: "k\(number)",
+          in: store.namespace(name), attributes)
+      }
+    }
+    for number in 0..<500 where number % 9 != 0 { try store.namespace("a").remove("k\(number)") }
+    for number in 0..<10 { let _: [UInt8]? = try store.namespace("b").value(for: "k\(number)") }
+  }
+
+  @Test func `a compacted store holds the same, and everything agrees`() throws {
+    try withDirectory { path in
+      var options = Store.Options()
+      options.chunksAbove = 8000
+      var store = try Store(at: path + "/s", options: options)
+      try fill(store)
+      let (before, statistics) = (try contents(store), try store.statistics())
+      try store.close()
+      let compaction = try #require(try Store.compact(at: path + "/s"))
+      #expect(compaction.before == statistics.file.size)
+      #expect(compaction.after < compaction.before * 2 / 3)
+      store = try Store(at: path + "/s", options: options)
+      #expect(try contents(store) == before)
+      #expect(try store.verify().faults == [])
+      let after = try store.statistics()
+      #expect(after.file.size == compaction.after)
+      #expect(after.reads == statistics.reads && after.removals == statistics.removals)
+      // What is read from now on counts, though counts are noted with numbers of commits.
+      let _: [UInt8]? = try store.namespace("b").value(for: "k1")
+      #expect(try store.statistics().reads.hits == statistics.reads.hits + 1)
+      try store.namespace("a").set("new", for: "new", expires: .after(.hours(1)))
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `it names the processes that are in the way`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      try store.namespace("a").set("v", for: 1)
+      func refusal() -> LarderError? {
+        do throws(LarderError) {
+          _ = try Store.compact(at: path + "/s")
+          return nil
+        } catch {
+          return error
+        }
+      }
+      #expect(refusal()?.message.contains("this process") == true)
+      try store.close()
+      let peers = try (0..<2).map { _ in
+        let peer = try OtherProcess("commands", path + "/s")
+        #expect(peer.line() == "open")
+        return peer
+      }
+      let names = peers.map(\.identifier).sorted().map(String.init).joined(separator: ", ")
+      #expect(refusal()?.code == .busy)
+      #expect(refusal()?.message.hasPrefix("processes \(names) have ") == true)
+      peers[0].kill()
+      #expect(refusal()?.message.hasPrefix("process \(peers[1].identifier) has ") == true)
+      try peers[1].endInput()
+      #expect(peers[1].line() == "closed")
+      #expect(refusal() == nil)
+    }
+  }
+
+  @Test func `a copy is a store of its own`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      try fill(store)
+      let compaction = try #require(try store.copyCompacted(to: path + "/copy"))
+      #expect(compaction.after < compaction.before)
+      try store.namespace("a").set("later", for: "later")
+      let copy = try Store(at: path + "/copy")
+      #expect(try copy.verify().faults == [])
+      #expect(try copy.namespace("a").text("later") == nil)
+      try copy.namespace("a").set("mine", for: "mine")
+      #expect(try store.namespace("a").text("mine") == nil)
+      #expect(try copy.namespace("b").count() == store.namespace("b").count())
+      try copy.close()
+      try store.close()
+    }
+  }
+
+  @Test(arguments: Durability.allCases)
+  func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
+    durability: Durability
+  ) throws {
+    try withDirectory { path in
+      func options(_ boot: UInt64) -> Store.Options {
+        var options = Store.Options()
+        options.durability = durability
+        options.checkpointInterval = .seconds(3600)
+        options.boot = BootIdentity(3, boot)
+        return options
+      }
+      // The commits that the last checkpoint knows lie elsewhere in the new file.
+      var store = try Store(at: path + "/s", options: options(1))
+      try fill(store)
+      try store.sync()
+      try store.namespace("a").set("last", for: "last")
+      #expect(try store.copyCompacted(to: path + "/copy") != nil)
+      try store.close()
+      #expect(try Store.compact(at: path + "/s", options: options(1)) != nil)
+      for name in ["s", "copy"] {
+        for boot in UInt64(2)...3 {
+          store = try Store(at: path + "/" + name, options: options(boot))
+          #expect(store.durability == durability)
+          #expect(try store.namespace("a").text("last") == "last")
+          #expect(try store.verify().faults == [])
+          try store.namespace("a").set("\(boot)", for: "boot")
+          try store.close()
+        }
+      }
+    }
+  }
+
+  @Test func `changes are seen across a compaction`() async throws {
+    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try Store(at: path)
+    var changes = store.changes().makeAsyncIterator()
+    for number in 0..<100 { try await store.namespace("a").set("v", for: number) }
+    #expect(await changes.next()?.kind == .set)
+    try store.close()
+    #expect(try Store.compact(at: path) != nil)
+    let again = try Store(at: path)
+    var later = again.changes().makeAsyncIterator()
+    try await again.namespace("a").set("w", for: 7)
+    let change = await later.next()
+    #expect(change?.kind == .set && change?.key == Key(7))
+    try again.close()
+  }
+}

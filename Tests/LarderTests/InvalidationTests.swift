@@ -1,0 +1,237 @@
+import LMDB
+import Testing
+
+@testable import Larder
+
+/// Tags, and what invalidating one hides and removes.
+@Suite struct InvalidationTests {
+  private func attributes(_ tags: String..., owners: [Owner] = []) -> EntryAttributes {
+    var attributes = EntryAttributes()
+    attributes.tags = tags
+    attributes.owners = owners
+    return attributes
+  }
+
+  /// Invalidates a tag as a process does that is killed after its first transaction.
+  private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> Removal {
+    try store.core.write { batch in
+      batch.leavesQueue = true
+      let (removal, tombstone) = try batch.invalidate(Array(tag.utf8), in: nil, limit: limit)
+      #expect(tombstone != nil)
+      return removal
+    }
+  }
+
+  private func tombstones(_ store: Store) throws -> UInt64 {
+    try store.core.environment.beginRead().state().tombstones
+  }
+
+  @Test func `every entry that carries the tag goes, and no other`() throws {
+    try withStore { store, _ in
+      let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
+      try notes.set([1], for: "a", attributes("user 7", "daily"))
+      try notes.set([2, 2], for: "b", attributes("user 71"))
+      try notes.set([3, 3, 3], for: "c", attributes("daily"))
+      try boards.set([4, 4, 4, 4], for: "a", attributes("user 7"))
+      try boards.set([5], for: "d")
+      #expect(try store.invalidate(tag: "user 7") == Removal(entries: 2, bytes: 5))
+      #expect(try notes.bytes("a") == nil && boards.bytes("a") == nil)
+      #expect(try notes.bytes("b") == [2, 2] && notes.bytes("c") == [3, 3, 3])
+      #expect(try boards.bytes("d") == [5])
+      #expect(try notes.removals[.invalidated] == 1 && notes.removals.bytes(.invalidated) == 1)
+      #expect(try store.invalidate(tag: "user 7") == Removal())
+      #expect(try store.invalidate(tag: "nobody has it") == Removal())
+    }
+  }
+
+  @Test func `in one namespace the others keep theirs`() throws {
+    try withStore { store, _ in
+      let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
+      try notes.set([1], for: "a", attributes("t"))
+      try boards.set([2], for: "a", attributes("t"))
+      #expect(try boards.invalidate(tag: "t") == Removal(entries: 1, bytes: 1))
+      #expect(try notes.bytes("a") == [1] && boards.bytes("a") == nil)
+      #expect(try store.namespace("none").invalidate(tag: "t") == Removal())
+    }
+  }
+
+  @Test func `a tag that cannot be one is refused`() throws {
+    try withStore { store, _ in
+      for tag in ["", "a\u{0}b", String(repeating: "x", count: 201)] {
+        #expect(failure { try store.invalidate(tag: tag) } == .invalidArgument)
+      }
+    }
+  }
+
+  @Test func `thousands of entries go in bounded transactions`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for key in 0..<2300 { try batch.set([1], for: key, in: notes, attributes("t")) }
+        for key in 3000..<3100 { try batch.set([1], for: key, in: notes, attributes("other")) }
+      }
+      let before = try store.statistics().file.transaction
+      #expect(try store.invalidate(tag: "t") == Removal(entries: 2300, bytes: 2300))
+      #expect(try store.statistics().file.transaction == before + 5)
+      #expect(try notes.count() == 100 && tombstones(store) == 0)
+    }
+  }
+
+  @Test func `what is not removed yet is not to be found by any read or listing`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      let cache = store.cache(BytesCodec(), in: "notes")
+      try store.write { batch in
+        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
+      }
+      try notes.set([2], for: "other", attributes("u"))
+      // Known in memory before.
+      #expect(try cache.value(for: "k50") == [1])
+      #expect(try begin("t", in: store, removing: 10) == Removal(entries: 10, bytes: 10))
+      #expect(try tombstones(store) == 1 && notes.count() == 91)
+      for key in 0..<100 {
+        #expect(try notes.bytes("k\(key)") == nil && cache.value(for: "k\(key)") == nil)
+        #expect(try !notes.contains("k\(key)") && notes.entry(for: "k\(key)") == nil)
+      }
+      #expect(try notes.page(limit: 50).items.map(\.key) == [Key("other")])
+      #expect(try store.verify().isSound)
+      try store.core.write { batch in
+        batch.leavesQueue = true
+        let value = try batch.value(for: "k60", in: notes)
+        let entry = try batch.entry(for: "k60", in: notes)
+        let touched = try batch.touch("k60", in: notes)
+        let removed = try batch.remove("k61", from: notes)
+        #expect(value == nil && entry == nil && !touched && !removed)
+      }
+      #expect(try notes.removals[.invalidated] == 11 && notes.removals[.removed] == 0)
+    }
+  }
+
+  @Test func `later writes carry on, a few at a time, and what carries the tag since stays`() throws
+  {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
+      }
+      _ = try begin("t", in: store, removing: 10)
+      try notes.set([7], for: "k99", attributes("t"))
+      try notes.set([8], for: "new", attributes("t"))
+      #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
+      #expect(try tombstones(store) == 1)
+      for number in 0..<3 { try notes.set([UInt8(number)], for: "write") }
+      #expect(try tombstones(store) == 0 && notes.count() == 3)
+      #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
+      #expect(try store.invalidate(tag: "t") == Removal(entries: 2, bytes: 2))
+    }
+  }
+
+  @Test func `what is hidden gives way to a write, and counts as absent`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      for key in 0..<20 { try notes.set([1], for: key, attributes("t")) }
+      _ = try begin("t", in: store, removing: 1)
+      #expect(try notes.setIfAbsent([9], for: 15))
+      #expect(try notes.bytes(15) == [9])
+      #expect(try !notes.touch(16) && !notes.remove(17))
+    }
+  }
+
+  @Test func `what belongs to an entry leaves with it`() throws {
+    try withStore { store, _ in
+      let (articles, images) = (store.namespace("articles"), store.namespace("images"))
+      try articles.set([1], for: "a", attributes("user"))
+      try images.set([2], for: "i", attributes(owners: [Owner(Key("a"), in: "articles")]))
+      #expect(try store.invalidate(tag: "user").entries == 1)
+      #expect(try images.bytes("i") == nil && images.removals[.orphaned] == 1)
+    }
+  }
+
+  @Test func `a cleared namespace has nothing to hide`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      for key in 0..<20 { try notes.set([1], for: key, attributes("t")) }
+      _ = try begin("t", in: store, removing: 1)
+      try notes.clear()
+      try notes.set([2], for: 5, attributes("t"))
+      #expect(try notes.bytes(5) == [2])
+      _ = try store.purge()
+      #expect(try notes.bytes(5) == [2] && tombstones(store) == 0)
+    }
+  }
+
+  @Test func `another process's invalidation is seen by the next read, in memory too`() throws {
+    try withDirectory { path in
+      let store = try Store(at: path + "/s")
+      let notes = store.cache(BytesCodec(), in: "notes")
+      try store.write { batch in
+        for key in 0..<700 {
+          try batch.set([1], for: "k\(key)", in: notes.namespace, attributes("t"))
+        }
+      }
+      for key in 0..<700 { #expect(try notes.value(for: "k\(key)") == [1]) }
+      let peer = try OtherProcess("commands", path + "/s")
+      #expect(peer.line() == "open")
+      #expect(try peer.ask("invalidate notes t") == "done")
+      for key in 0..<700 { #expect(try notes.value(for: "k\(key)") == nil) }
+      try peer.endInput()
+      #expect(peer.line() == "closed")
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `random writes and half-done invalidations agree with a model`() throws {
+    let seed = setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000))
+    var dice = Dice(seed: seed)
+    try withStore { store, _ in
+      let spaces = [store.namespace("a"), store.namespace("b")]
+      var model: [[String: (value: [UInt8], tags: [String])]] = [[:], [:]]
+      for step in 0..<3000 {
+        let space = dice.roll(0..<2)
+        let key = "k\(dice.roll(0..<60))"
+        switch dice.roll(0..<20) {
+        case 0..<12:
+          let tags = (0..<3).filter { _ in dice.chance(40) }.map { "t\($0)" }
+          let value = [UInt8(dice.roll(0..<256))]
+          var attributes = EntryAttributes()
+          attributes.tags = tags
+          try spaces[space].set(value, for: key, attributes)
+          model[space][key] = (value, tags)
+        case 12..<14:
+          let wasThere = model[space].removeValue(forKey: key) != nil
+          #expect(try spaces[space].remove(key) == wasThere, "seed \(seed), step \(step)")
+        case 14..<17:
+          let tag = "t\(dice.roll(0..<3))"
+          let limit = dice.roll(1..<20)
+          try store.core.write { batch in
+            batch.leavesQueue = dice.chance(70)
+            _ = try batch.invalidate(Array(tag.utf8), in: nil, limit: limit)
+          }
+          for index in model.indices {
+            model[index] = model[index].filter { !$1.tags.contains(tag) }
+          }
+        case 17:
+          let tag = "t\(dice.roll(0..<3))"
+          try spaces[space].invalidate(tag: tag)
+          model[space] = model[space].filter { !$1.tags.contains(tag) }
+        case 18 where dice.chance(20):
+          try spaces[space].clear()
+          model[space] = [:]
+        default:
+          let found = try spaces[space].bytes(key)
+          #expect(found == model[space][key]?.value, "seed \(seed), step \(step)")
+        }
+        if step % 100 == 0 {
+          for (namespace, expected) in zip(spaces, model) {
+            let keys = try namespace.keysByPages(of: 7).compactMap(\.string)
+            try #require(keys == expected.keys.sorted(), "seed \(seed), step \(step)")
+          }
+          try #require(store.verify().isSound, "seed \(seed), step \(step)")
+        }
+      }
+      while try tombstones(store) > 0 { try spaces[0].set([], for: "end") }
+      #expect(try spaces[1].count() == model[1].count, "seed \(seed)")
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Testing
+
+@testable import Larder
+
+/// Loads that say more than a value: that there is none, that it is unchanged, how it is to be kept.
+@Suite struct AnswerTests {
+  private let clock = ManualClock()
+  private let origin = Origin()
+
+  private func cache() throws -> Larder.Cache<String> {
+    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+  }
+
+  @Test func `that there is nothing is known for as long as its rule says`() async throws {
+    let boards = try cache()
+    let options = LoadOptions(expires: .after(.hours(1)), absent: .after(.minutes(1)))
+    let isThere = Shared(false)
+    let ask = {
+      try await boards.optionalValue(for: "thun", options: options) {
+        let load = try await origin.text()
+        return isThere.withLock { $0 } ? load : nil
+      }
+    }
+    for _ in 0..<3 { #expect(try await ask() == nil) }
+    #expect(origin.loads == 1)
+    #expect(try boards.value(for: "thun") == nil && !boards.contains("thun"))
+    #expect(try boards.entry(for: "thun")?.isNegative == true)
+    #expect(try boards.namespace.text("thun") == nil)
+    isThere.withLock { $0 = true }
+    clock.advance(by: .minutes(1))
+    #expect(try await ask()?.value == "load 2")
+    #expect(try boards.contains("thun") && boards.entry(for: "thun")?.isNegative == false)
+    // What is gone does not outlive its absence.
+    isThere.withLock { $0 = false }
+    clock.advance(by: .hours(1))
+    #expect(try await ask() == nil)
+    #expect(try boards.entry(for: "thun")?.isNegative == true)
+    try boards.namespace.store.write { batch in
+      let found = try batch.value(for: "thun", in: boards)
+      #expect(found == nil)
+    }
+    #expect(try await boards.setIfAbsent("set", for: "thun"))
+    #expect(try await ask()?.value == "set")
+    #expect(try boards.namespace.store.verify().faults == [])
+  }
+
+  @Test func `who says that there always is something is not answered with nothing`() async throws {
+    let boards = try cache()
+    let options = LoadOptions(absent: .after(.minutes(1)))
+    #expect(try await boards.optionalValue(for: "thun", options: options) { nil } == nil)
+    #expect(try await boards.value(for: "thun") { "there" }.value == "there")
+    #expect(try boards.value(for: "thun") == "there")
+  }
+
+  @Test func `without a rule for it absence is not kept, and removes what was there`() async throws
+  {
+    let boards = try cache()
+    try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
+    clock.advance(by: .seconds(59))
+    let options = LoadOptions(policy: .revalidate)
+    #expect(try await boards.optionalValue(for: "thun", options: options) { nil } == nil)
+    #expect(try boards.count() == 0 && boards.value(for: "thun") == nil)
+  }
+
+  @Test func `a value says itself how long it stays and what validates it`() async throws {
+    let boards = try cache()
+    var attributes = EntryAttributes(expires: .after(.seconds(10)))
+    attributes.entityTag = Array("\"v1\"".utf8)
+    attributes.tags = ["line 1"]
+    let (stored, stale) = (attributes, Staleness.onError(.minutes(1)))
+    let options = LoadOptions(expires: .never, stale: stale)
+    _ = try await boards.answer(for: "thun", options: options) { _ in .stored("board", stored) }
+    let entry = try #require(try boards.entry(for: "thun"))
+    #expect(entry.entityTag == Array("\"v1\"".utf8) && entry.tags == ["line 1"])
+    #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
+    #expect(entry.staleUntil == clock.now.advanced(by: .seconds(70)))
+    #expect(entry.codec == .text)
+  }
+
+  @Test func `what is unchanged begins its life anew, without being written or decoded`()
+    async throws
+  {
+    let boards = try cache()
+    var attributes = EntryAttributes(expires: .after(.minutes(1)))
+    attributes.entityTag = Array("\"v1\"".utf8)
+    attributes.metadata = [1, 2, 3]
+    let stored = attributes
+    let options = LoadOptions(expires: .after(.minutes(1)), stale: .onError(.hours(1)))
+    _ = try await boards.answer(for: "thun", options: options) { _ in .stored("board", stored) }
+    let version = try boards.entry(for: "thun")?.version
+    clock.advance(by: .minutes(2))
+    let told = Shared<KnownValue<String>?>(nil)
+    let loaded = try await boards.answer(for: "thun", options: options) { known in
+      told.withLock { $0 = known }
+      return known == nil ? .value("new") : .unchanged
+    }
+    #expect(loaded?.value == "board" && loaded?.source == .loaded && loaded?.error == nil)
+    let known = try #require(told.withLock { $0 })
+    #expect(known.value == "board" && known.entityTag == stored.entityTag)
+    #expect(known.metadata == [1, 2, 3])
+    let entry = try #require(try boards.entry(for: "thun"))
+    #expect(entry.version == version && entry.state == .fresh)
+    #expect(entry.entityTag == stored.entityTag)
+    #expect(entry.expires == clock.now.advanced(by: .minutes(1)))
+    #expect(try boards.namespace.store.verify().faults == [])
+  }
+
+  @Test func `what left while its origin was asked is stored again when it is unchanged`()
+    async throws
+  {
+    let boards = try cache()
+    let options = LoadOptions(expires: .after(.minutes(1)), stale: .onError(.hours(1)))
+    var attributes = EntryAttributes()
+    attributes.entityTag = [7]
+    let stored = attributes
+    _ = try await boards.answer(for: "thun", options: options) { _ in .stored("board", stored) }
+    clock.advance(by: .minutes(2))
+    let loaded = try await boards.answer(for: "thun", options: options) { _ in
+      try await boards.remove("thun")
+      return .unchanged
+    }
+    #expect(loaded?.value == "board" && loaded?.error == nil)
+    #expect(try boards.value(for: "thun") == "board")
+    #expect(try boards.entry(for: "thun")?.entityTag == [7])
+  }
+
+  @Test func `unchanged without anything known is an error`() async throws {
+    let boards = try cache()
+    let error = await #expect(throws: LarderError.self) {
+      try await boards.answer(for: "thun", options: LoadOptions()) { _ in .unchanged }
+    }
+    #expect(error?.code == .failed)
+  }
+}

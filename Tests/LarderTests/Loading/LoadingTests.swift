@@ -1,0 +1,212 @@
+import Testing
+
+@testable import Larder
+
+/// Loading on a miss: one flight for a key, whoever asks.
+@Suite struct LoadingTests {
+  private let clock = ManualClock()
+  private let origin = Origin()
+
+  private func cache(
+    rules: Rules? = nil, memory: MemoryLimits? = nil
+  ) throws -> Larder.Cache<String> {
+    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards", rules: rules, memory: memory)
+  }
+
+  private func check(_ cache: Larder.Cache<String>) throws {
+    #expect(try cache.namespace.store.verify().faults == [])
+    #expect(cache.namespace.core.flights.count == 0)
+  }
+
+  @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
+    let boards = try cache()
+    let disk = boards.namespace.store.cache(TextCodec(), in: "boards", memory: MemoryLimits.none)
+    let first = try await boards.value(for: "thun", expires: .after(.minutes(2))) {
+      try await origin.text()
+    }
+    #expect(first.value == "load 1" && first.source == .loaded && first.age == .zero)
+    #expect(first.error == nil)
+    clock.advance(by: .seconds(30))
+    let again = try await boards.value(for: "thun") { try await origin.text() }
+    #expect(again.value == "load 1" && again.source == .memory && again.age == .seconds(30))
+    let stored = try await disk.value(for: "thun") { try await origin.text() }
+    #expect(stored.value == "load 1" && stored.source == .disk && stored.age == .seconds(30))
+    clock.advance(by: .seconds(90))
+    let later = try await boards.value(for: "thun") { try await origin.text() }
+    #expect(later.value == "load 2" && later.source == .loaded && origin.loads == 2)
+    try check(boards)
+  }
+
+  @Test func `ten thousand tasks that ask for a hundred keys make a hundred loads`() async throws {
+    let boards = try cache()
+    let loads = Shared<[String: Int]>([:])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<10_000 {
+        let key = "key \(task % 100)"
+        group.addTask {
+          let loaded = try await boards.value(for: key) {
+            loads.withLock { $0[key, default: 0] += 1 }
+            await Task.yield()
+            return "of \(key)"
+          }
+          #expect(loaded.value == "of \(key)")
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(
+      loads.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", 1) }))
+    try check(boards)
+  }
+
+  @Test func `who gives up leaves the others their load`() async throws {
+    let boards = try cache()
+    origin.close()
+    let ask = { Task { try await boards.value(for: "thun") { try await origin.text() } } }
+    let tasks = [ask(), ask(), ask()]
+    await origin.waitForLoads(1)
+    tasks[0].cancel()
+    tasks[2].cancel()
+    await #expect(throws: CancellationError.self) { try await tasks[0].value }
+    await #expect(throws: CancellationError.self) { try await tasks[2].value }
+    #expect(origin.cancelled == 0)
+    origin.open()
+    #expect(try await tasks[1].value.value == "load 1")
+    try check(boards)
+  }
+
+  @Test func `a load that everybody has given up is cancelled, and the next caller's is a new one`()
+    async throws
+  {
+    let boards = try cache()
+    origin.close()
+    let tasks = (0..<3).map { _ in
+      Task { try await boards.value(for: "thun") { try await origin.text() } }
+    }
+    await origin.waitForLoads(1)
+    for task in tasks { task.cancel() }
+    for task in tasks {
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    while origin.cancelled == 0 { await Task.yield() }
+    origin.open()
+    #expect(try await boards.value(for: "thun") { try await origin.text() }.value == "load 2")
+    try check(boards)
+  }
+
+  @Test func `an error reaches all who wait, and is not kept`() async throws {
+    let boards = try cache()
+    origin.close()
+    origin.fail()
+    let tasks = (0..<10).map { _ in
+      Task { try await boards.value(for: "thun") { try await origin.text() } }
+    }
+    await origin.waitForLoads(1)
+    // All of them have a place before the load ends.
+    while boards.namespace.core.flights.places(in: "boards") < 10 { await Task.yield() }
+    origin.open()
+    for task in tasks {
+      await #expect(throws: Origin.Refusal(number: 1)) { try await task.value }
+    }
+    origin.fail(false)
+    #expect(try await boards.value(for: "thun") { try await origin.text() }.value == "load 2")
+    try check(boards)
+  }
+
+  @Test func `a load that takes too long has failed, and what it brings later is not stored`()
+    async throws
+  {
+    let boards = try cache()
+    origin.close()
+    let options = LoadOptions(timeout: .seconds(15))
+    let task = Task {
+      try await boards.value(for: "thun", options: options) { try await origin.text() }
+    }
+    await origin.waitForLoads(1)
+    while !clock.isAwaited { await Task.yield() }
+    clock.advance(by: .seconds(14))
+    #expect(boards.namespace.core.flights.count == 1)
+    clock.advance(by: .seconds(1))
+    let error = await #expect(throws: LarderError.self) { try await task.value }
+    #expect(error?.code == .timedOut)
+    origin.open()
+    #expect(try boards.count() == 0)
+    try check(boards)
+  }
+
+  @Test func `a write of the key while it is loaded stays`() async throws {
+    let boards = try cache()
+    try await boards.set("old", for: "thun", expires: .after(.seconds(1)))
+    clock.advance(by: .seconds(1))
+    for key in ["thun", "bern"] {
+      origin.close()
+      let started = origin.loads
+      let task = Task { try await boards.value(for: key) { try await origin.text() } }
+      await origin.waitForLoads(started + 1)
+      try await boards.set("written", for: key)
+      origin.open()
+      let loaded = try await task.value
+      #expect(loaded.value == "load \(started + 1)" && loaded.source == .loaded)
+      #expect(try boards.value(for: key) == "written")
+    }
+    try check(boards)
+  }
+
+  @Test func `what is loaded while its namespace is cleared is not stored`() async throws {
+    let boards = try cache()
+    try await boards.set("old", for: "thun", expires: .after(.seconds(1)))
+    try await boards.set("other", for: "bern")
+    clock.advance(by: .milliseconds(999))
+    origin.close()
+    let options = LoadOptions(policy: .revalidate)
+    let task = Task {
+      try await boards.value(for: "thun", options: options) { try await origin.text() }
+    }
+    await origin.waitForLoads(1)
+    try boards.clear()
+    origin.open()
+    #expect(try await task.value.value == "load 1")
+    #expect(try boards.count() == 0)
+    try check(boards)
+  }
+
+  @Test func `what cannot be stored is returned all the same, and says why`() async throws {
+    let boards = try cache(rules: Rules(largestValue: 10))
+    let loaded = try await boards.value(for: "thun") { "more than ten bytes" }
+    #expect(loaded.value == "more than ten bytes" && loaded.source == .loaded)
+    #expect((loaded.error as? LarderError)?.code == .overLimit)
+    #expect(try boards.count() == 0)
+    try check(boards)
+  }
+
+  @Test func `loads of different types under a key do not meet`() async throws {
+    let store = try Store.temporary(clock: clock)
+    let text = store.cache(TextCodec(), in: "boards")
+    let numbers = store.cache(of: Int.self, in: "boards")
+    origin.close()
+    async let first = text.value(for: "k") { try await origin.text() }
+    await origin.waitForLoads(1)
+    async let second = numbers.value(for: "k") { try await origin.load() }
+    await origin.waitForLoads(2)
+    origin.open()
+    #expect(try await first.value == "load 1")
+    #expect(try await second.value == 2)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a reload begins a load of its own, and what that brings stays`() async throws {
+    let boards = try cache()
+    let second = Origin()
+    origin.close()
+    let usual = Task { try await boards.value(for: "thun") { try await origin.text() } }
+    await origin.waitForLoads(1)
+    let reloaded = try await boards.value(for: "thun", options: LoadOptions(policy: .reload)) {
+      "again \(try await second.load())"
+    }
+    #expect(reloaded.value == "again 1")
+    origin.open()
+    #expect(try await usual.value.value == "load 1")
+    #expect(try boards.value(for: "thun") == "again 1")
+    try check(boards)
+  }
+}

@@ -1,0 +1,76 @@
+import Synchronization
+
+/// Something that values are loaded from: it counts, and lets nobody through before it is told to.
+final class Origin: Sendable {
+  struct Refusal: Error, Equatable { var number: Int }
+
+  private struct State {
+    var loads = 0
+    var isOpen = true
+    var fails = false
+    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    var cancelled: Set<Int> = []
+  }
+  private let state = Mutex(State())
+
+  var loads: Int { state.withLock { $0.loads } }
+  /// Loads that ended because nobody wanted them any more.
+  var cancelled: Int { state.withLock { $0.cancelled.count } }
+
+  func close() { state.withLock { $0.isOpen = false } }
+
+  func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [:] }
+      return state.waiting
+    }
+    for continuation in waiting.values { continuation.resume() }
+  }
+
+  func fail(_ fails: Bool = true) { state.withLock { $0.fails = fails } }
+
+  /// The number of the load.
+  func load() async throws -> Int {
+    let (number, fails) = state.withLock { state in
+      state.loads += 1
+      return (state.loads, state.fails)
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let goesOn = state.withLock { state in
+          let goesOn = state.isOpen || state.cancelled.contains(number)
+          if !goesOn { state.waiting[number] = continuation }
+          return goesOn
+        }
+        if goesOn { continuation.resume() }
+      }
+    } onCancel: {
+      let continuation = state.withLock { state in
+        state.cancelled.insert(number)
+        return state.waiting.removeValue(forKey: number)
+      }
+      continuation?.resume()
+    }
+    try Task.checkCancellation()
+    if fails { throw Refusal(number: number) }
+    return number
+  }
+
+  func text() async throws -> String { "load \(try await load())" }
+
+  /// Waits until so many loads have begun.
+  func waitForLoads(_ count: Int) async { while loads < count { await Task.yield() } }
+}
+
+/// Something that tasks of a test share.
+final class Shared<Value: Sendable>: Sendable {
+  private let value: Mutex<Value>
+
+  init(_ value: Value) { self.value = Mutex(value) }
+
+  func withLock<Result: Sendable>(_ body: (inout sending Value) throws -> Result) rethrows -> Result
+  {
+    try value.withLock { value in try body(&value) }
+  }
+}

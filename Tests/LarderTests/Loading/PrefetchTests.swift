@@ -1,0 +1,90 @@
+import Testing
+
+@testable import Larder
+
+@Suite struct PrefetchTests {
+  private let clock = ManualClock()
+  private let origin = Origin()
+
+  private func cache() throws -> Larder.Cache<String> {
+    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+  }
+
+  @Test(arguments: [0, 1, 2, 200])
+  func `all keys are loaded once, and each step says how far it is`(
+    _ count: Int
+  ) async throws {
+    let boards = try cache()
+    let keys = (0..<count).map { "key \($0)" }
+    if count > 1 { try await boards.set("there", for: "key 1") }
+    let prefetch = boards.prefetch(keys, concurrency: 3) { key in
+      "\(key): \(try await origin.load())"
+    }
+    var done: [Int] = []
+    var seen: Set<String> = []
+    for await step in prefetch {
+      done.append(step.done)
+      seen.insert(step.key)
+      #expect(step.total == count)
+    }
+    #expect(done == Array((1...max(count, 1)).prefix(count)) && seen == Set(keys))
+    let present = count > 1 ? 1 : 0
+    #expect(await prefetch.finish() == .init(present: present, loaded: count - present))
+    #expect(origin.loads == count - present)
+    #expect(try boards.count() == count)
+  }
+
+  @Test func `one after the other with a pause after each, by the store's clock`() async throws {
+    let boards = try cache()
+    let starts = Shared<[Duration]>([])
+    let prefetch = boards.prefetch(
+      (0..<5).map { "\($0)" }, concurrency: 1, pause: .milliseconds(200)
+    ) { [clock] key in
+      starts.withLock { $0.append(clock.monotonic) }
+      return key
+    }
+    for number in 1...5 {
+      while starts.withLock({ $0.count }) < number {
+        if clock.isAwaited { clock.advance(by: .milliseconds(100)) }
+        await Task.yield()
+      }
+    }
+    #expect(await prefetch.finish().loaded == 5)
+    let times = starts.withLock { $0 }
+    for (earlier, later) in zip(times, times.dropFirst()) {
+      #expect(later - earlier >= .milliseconds(200))
+    }
+  }
+
+  @Test func `a stale value is loaded anew, and one that fails is not served instead`() async throws
+  {
+    let boards = try cache()
+    let options = LoadOptions(
+      expires: .after(.minutes(1)),
+      stale: Staleness(whileRevalidating: .hours(1), onError: .hours(1)))
+    let run = {
+      await boards.prefetch(["a", "b"], options: options) { _ in try await origin.text() }.finish()
+    }
+    #expect(await run() == .init(loaded: 2))
+    clock.advance(by: .minutes(2))
+    #expect(await run() == .init(loaded: 2))
+    clock.advance(by: .minutes(2))
+    origin.fail()
+    #expect(await run() == .init(failed: 2))
+    #expect(try boards.namespace.store.verify().faults == [])
+  }
+
+  @Test func `a cancelled one loads nothing more`() async throws {
+    let boards = try cache()
+    origin.close()
+    let prefetch = boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _ in
+      try await origin.text()
+    }
+    await origin.waitForLoads(2)
+    prefetch.cancel()
+    let summary = await prefetch.finish()
+    #expect(summary.loaded == 0 && summary.failed == 2 && summary.left == 98)
+    #expect(origin.loads == 2)
+    while boards.namespace.core.flights.count > 0 { await Task.yield() }
+  }
+}

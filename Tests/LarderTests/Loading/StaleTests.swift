@@ -1,0 +1,171 @@
+import Testing
+
+@testable import Larder
+
+/// What is served past its freshness, when, and who hears of it.
+@Suite struct StaleTests {
+  private let clock = ManualClock()
+  private let origin = Origin()
+
+  private func cache(rules: Rules? = nil) throws -> Larder.Cache<String> {
+    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards", rules: rules)
+  }
+
+  private func check(_ cache: Larder.Cache<String>) async throws {
+    while cache.namespace.core.flights.count > 0 { await Task.yield() }
+    #expect(try cache.namespace.store.verify().faults == [])
+  }
+
+  private let windows = Staleness.whileRevalidating(.minutes(10)).onError(.hours(24))
+
+  private func ask(_ boards: Larder.Cache<String>) async throws -> Loaded<String> {
+    try await boards.value(for: "thun", expires: .after(.minutes(2)), stale: windows) {
+      try await origin.text()
+    }
+  }
+
+  @Test func `a stale value is served at once while one refresh runs`() async throws {
+    let boards = try cache()
+    _ = try await ask(boards)
+    clock.advance(by: .minutes(2))
+    origin.close()
+    for _ in 0..<100 {
+      let served = try await ask(boards)
+      #expect(served.value == "load 1" && served.source == .stale && served.error == nil)
+      #expect(served.age == .minutes(2))
+    }
+    await origin.waitForLoads(2)
+    #expect(origin.loads == 2)
+    origin.open()
+    while boards.namespace.core.flights.count > 0 { await Task.yield() }
+    let fresh = try await ask(boards)
+    #expect(fresh.value == "load 2" && fresh.source != .stale && origin.loads == 2)
+    #expect(try boards.namespace.reads.staleHits == 100)
+    try await check(boards)
+  }
+
+  @Test func `behind the window it is loaded first, and served only if that fails, to the end`()
+    async throws
+  {
+    let boards = try cache()
+    _ = try await ask(boards)
+    clock.advance(by: .minutes(12))
+    origin.fail()
+    let served = try await ask(boards)
+    #expect(served.value == "load 1" && served.source == .stale && served.age == .minutes(12))
+    #expect(served.error as? Origin.Refusal == Origin.Refusal(number: 2))
+    clock.advance(by: .hours(24) - .minutes(10) - .milliseconds(1))
+    #expect(try await ask(boards).source == .stale)
+    clock.advance(by: .milliseconds(1))
+    await #expect(throws: Origin.Refusal(number: 4)) { try await ask(boards) }
+    origin.fail(false)
+    #expect(try await ask(boards).value == "load 5")
+    try await check(boards)
+  }
+
+  @Test func `without windows of its own a request has those of the namespace`() async throws {
+    let boards = try cache(rules: Rules(soft: .minutes(1), hard: .minutes(5)))
+    let ask = { try await boards.value(for: "thun") { try await origin.text() } }
+    _ = try await ask()
+    clock.advance(by: .minutes(5) - .milliseconds(1))
+    origin.fail()
+    let served = try await ask()
+    #expect(served.source == .stale && served.value == "load 1")
+    try await check(boards)
+    clock.advance(by: .milliseconds(1))
+    await #expect(throws: Origin.Refusal.self) { try await ask() }
+    try await check(boards)
+  }
+
+  @Test func `a body that is no value is a failed load, and never replaces the last good one`()
+    async throws
+  {
+    struct Board: Codable, Equatable { var station: String }
+    struct Unreadable: Error {}
+    let boards = try Store.temporary(clock: clock).cache(of: Board.self, in: "boards")
+    let body = Shared("{\"station\":\"Thun\"}")
+    let ask = {
+      try await boards.value(for: "thun", expires: .after(.minutes(2)), stale: windows) {
+        try JSONCodec<Board>().decode(Array(body.withLock { $0 }.utf8).span)
+      }
+    }
+    _ = try await ask()
+    clock.advance(by: .hours(1))
+    body.withLock { $0 = "<html>503</html>" }
+    for _ in 0..<2 {
+      let served = try await ask()
+      #expect(served.value == Board(station: "Thun") && served.source == .stale)
+      #expect(served.error is DecodingError)
+    }
+    #expect(try boards.namespace.store.verify().faults == [])
+  }
+
+  @Test func `a value near its end is used while a newer one is fetched`() async throws {
+    let boards = try cache()
+    let options = LoadOptions(expires: .after(.minutes(10)), refreshAhead: .minutes(1))
+    let ask = { try await boards.value(for: "thun", options: options) { try await origin.text() } }
+    _ = try await ask()
+    clock.advance(by: .minutes(9) - .milliseconds(1))
+    #expect(try await ask().value == "load 1" && origin.loads == 1)
+    #expect(boards.namespace.core.flights.count == 0)
+    clock.advance(by: .milliseconds(1))
+    let used = try await ask()
+    #expect(used.value == "load 1" && used.source == .memory)
+    await origin.waitForLoads(2)
+    try await check(boards)
+    #expect(try await ask().value == "load 2")
+    clock.advance(by: .minutes(5))
+    #expect(try await ask().value == "load 2" && origin.loads == 2)
+  }
+
+  @Test func `a refresh has an end, and its failure is told`() async throws {
+    let boards = try cache()
+    _ = try await ask(boards)
+    clock.advance(by: .minutes(2))
+    let errors = Shared<[any Error]>([])
+    var options = LoadOptions(stale: windows, refreshTimeout: .seconds(5))
+    options.onRefreshError = { error in errors.withLock { $0.append(error) } }
+    origin.close()
+    let served = try await boards.value(for: "thun", options: options) { try await origin.text() }
+    #expect(served.source == .stale)
+    await origin.waitForLoads(2)
+    while !clock.isAwaited { await Task.yield() }
+    clock.advance(by: .seconds(5))
+    while errors.withLock({ $0.isEmpty }) { await Task.yield() }
+    #expect((errors.withLock { $0.first } as? LarderError)?.code == .timedOut)
+    origin.open()
+    #expect(try await ask(boards).source == .stale)
+    try await check(boards)
+    #expect(try boards.value(for: "thun") == "load 3")
+  }
+
+  @Test func `each policy asks what it says`() async throws {
+    let boards = try cache()
+    let ask = { (policy: RequestPolicy) in
+      try await boards.value(
+        for: "thun",
+        options: LoadOptions(policy: policy, expires: .after(.minutes(2)), stale: windows)
+      ) { try await origin.text() }
+    }
+    let error = await #expect(throws: LarderError.self) { try await ask(.cacheOnly) }
+    #expect(error?.code == .notStored)
+    #expect(try await ask(.cacheElseLoad).value == "load 1")
+    #expect(try await ask(.cacheOnly).value == "load 1")
+    #expect(try await ask(.reload).value == "load 2")
+    #expect(try await ask(.revalidate).value == "load 3")
+    clock.advance(by: .hours(23))
+    // Stale: used by those that ask for nothing better.
+    for policy in [RequestPolicy.cacheOnly, .cacheElseLoad] {
+      let served = try await ask(policy)
+      #expect(served.value == "load 3" && served.source == .stale && served.age == .hours(23))
+    }
+    #expect(origin.loads == 3)
+    origin.fail()
+    #expect(try await ask(.standard).source == .stale)
+    #expect(try await ask(.revalidate).source == .stale)
+    await #expect(throws: Origin.Refusal.self) { try await ask(.reload) }
+    origin.fail(false)
+    #expect(try await ask(.standard).value == "load 7")
+    try await check(boards)
+  }
+}
