@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test traits lint format docs install packages bench bench-smoke traces clean
+.PHONY: all run test traits lint format docs install packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release
@@ -26,14 +26,21 @@ test: packages
 traits: packages
 	$(SWIFT) build --traits ServiceLifecycle --scratch-path .build/traits --target Larder
 
-# Ratios against LMDB used from C, in one run; about two minutes on a quiet machine.
-bench: packages
-	cd Benchmarks && $(SWIFT) build -c release && .build/release/LarderBench reads && .build/release/LarderBench memory && .build/release/LarderBench upkeep
+# Larder beside everything that could be used in its place, in one run: a table, and the same as JSON and as a chart.
+# Takes long, and some 5 GB of disk. BENCH_OPTIONS narrows it: see `LarderBench peers --help`.
+BENCH_OPTIONS ?=
+bench: bench-build
+	cd Benchmarks && .build/release/LarderBench peers --json .build/bench.json --svg .build/bench.svg $(BENCH_OPTIONS)
+	@echo 'Benchmarks/.build/bench.json and bench.svg hold the same.'
 
-bench-smoke: packages
-	cd Benchmarks && $(SWIFT) build -c release && \
-	  .build/release/LarderBench reads --count 10000 --rounds 5 --operations 100000 && \
-	  .build/release/LarderBench upkeep --count 20000 --expired 5000
+# Small stores and few rounds, in less than a minute; the figures say little, but everything is done once.
+bench-smoke: bench-build
+	cd Benchmarks && .build/release/LarderBench peers --size 2000x200 --rounds 2 --long-rounds 1 --round-time 2 \
+	  --json .build/bench-smoke.json --svg .build/bench-smoke.svg
+
+bench-build: packages
+	@./.ci/bench-packages
+	cd Benchmarks && $(SWIFT) build -c release
 
 # Replays the access traces in TRACES through cache policies; about a minute for nine million requests.
 traces:

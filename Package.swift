@@ -18,6 +18,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "Larder", targets: ["Larder"]),
+    .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
+    .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
     .executable(name: "larder-lego", targets: ["LarderLego"]),
@@ -30,6 +32,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     // Fetched and built only with the trait of that name.
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
@@ -51,6 +54,14 @@ let package = Package(
           condition: .when(traits: ["ServiceLifecycle"])),
       ],
       swiftSettings: lending),
+    .target(
+      name: "LarderHTTP",
+      dependencies: ["Larder", .product(name: "HTTPTypes", package: "swift-http-types")],
+      swiftSettings: strict),
+    .target(
+      name: "LarderURLSession",
+      dependencies: ["LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types")],
+      swiftSettings: strict),
     .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
@@ -82,6 +93,13 @@ let package = Package(
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(
       name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderHTTPTests",
+      dependencies: [
+        "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: strict),
     .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",

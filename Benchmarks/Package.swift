@@ -1,11 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [
+let plain: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
-  .strictMemorySafety(),
 ]
+let strict: [SwiftSetting] = plain + [.strictMemorySafety()]
 
 let package = Package(
   name: "larder-benchmarks",
@@ -13,18 +13,28 @@ let package = Package(
   dependencies: [
     .package(name: "larder", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
+    // The data that every store in C is given.
+    .target(name: "BenchData"),
     // LMDB as a C program would use it: the limit that everything else is measured against.
-    .target(name: "RawLMDB", linkerSettings: [.linkedLibrary("lmdb")]),
+    .target(name: "RawLMDB", dependencies: ["BenchData"], linkerSettings: [.linkedLibrary("lmdb")]),
+    // RocksDB and LevelDB, found when the program runs.
+    .target(
+      name: "LSMStores", dependencies: ["BenchData"],
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // Larder against everything that could be used in its place; talks to C, so not memory-safe in the strict sense.
     .executableTarget(
       name: "LarderBench",
       dependencies: [
-        "RawLMDB",
+        "BenchData", "RawLMDB", "LSMStores",
         .product(name: "Larder", package: "larder"),
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: [.swiftLanguageMode(.v6)]),
+      resources: [.copy("Resources/diskcache.py")],
+      swiftSettings: plain),
     // Access traces through simulated cache policies, and through the store.
     .executableTarget(
       name: "TraceBench",

@@ -4,8 +4,13 @@ import Foundation
 @main
 struct LarderBench: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measures Larder against LMDB used from C, in one process and in turns.",
-    subcommands: [ReadBench.self, UpkeepBench.self, MemoryBench.self, WatchBench.self])
+    abstract:
+      "Measures Larder beside what could be used in its place, in one process and in turns.",
+    subcommands: [
+      PeersCommand.self, GrowthCommand.self, UpkeepCommand.self, MemoryCommand.self,
+      WatchCommand.self, MarkdownCommand.self, ReaderCommand.self,
+    ],
+    defaultSubcommand: PeersCommand.self)
 }
 
 struct Place: ParsableArguments {
@@ -13,75 +18,59 @@ struct Place: ParsableArguments {
   var directory = NSTemporaryDirectory() + "larder-bench"
 
   func withDirectory(_ body: (String) throws -> Void) throws {
-    if FileManager.default.fileExists(atPath: directory) {
-      try FileManager.default.removeItem(atPath: directory)
-    }
+    try FileManager.default.removeItemIfPresent(directory)
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    // Stores that call themselves temporary lie on the same disk as all others.
+    setenv("TMPDIR", directory, 1)
+    defer {
+      do { try FileManager.default.removeItem(atPath: directory) } catch {
+        FileHandle.standardError.write(Data("\(directory) is left: \(error)\n".utf8))
+      }
+    }
     try body(directory)
-    try FileManager.default.removeItem(atPath: directory)
   }
 }
 
-struct ReadBench: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "reads", abstract: "Hits of 200-byte values, 1,000 hot keys and at random.")
+struct Effort: ParsableArguments {
+  @Option(help: "Rounds of what is quick, of which the median counts.") var rounds = 11
+  @Option(help: "Rounds of what takes long: loading, purging.") var longRounds = 3
+  @Option(help: "Milliseconds of a quick round.") var roundTime = 60.0
+  @Option(
+    help: "Time by the wall, or by the thread's processor time on a busy machine.")
+  var clock = RunClock.wall
+  @Option(help: "Only workloads with this in their names, such as insert; repeatable.")
+  var work: [String] = []
 
-  @OptionGroup var place: Place
-  @Option(help: "How many entries; repeatable.") var count: [Int] = [10_000, 1_000_000]
-  @Option(help: "Reads in a round.") var operations = 500_000
-  @Option(help: "Rounds, of which the median counts.") var rounds = 31
+  var settings: Settings {
+    Settings(
+      rounds: rounds, longRounds: longRounds, roundTime: roundTime * 1e6,
+      clock: clock, only: work)
+  }
+}
 
-  func run() throws {
-    try place.withDirectory { directory in
-      var random: [(ours: Double, raw: Double)] = []
-      for count in count {
-        let reads = try Reads(count: count, directory: directory)
-        for (name, distinct) in [("hot", min(1000, count)), ("random", count)] {
-          let result = try reads.run(distinct: distinct, rounds: rounds, operations: operations)
-          print(
-            "hit, \(name), \(count) entries: ours \(Int(result.ours.median)) ns, raw \(Int(result.raw.median)) ns, "
-              + "ratio \(text(result.ratio)) (\(text(result.spread.lowerBound)) to \(text(result.spread.upperBound)))"
-          )
-          if name == "random" { random.append((result.ours.median, result.raw.median)) }
-        }
-      }
-      if let first = random.first, let last = random.last, random.count > 1 {
-        print(
-          "growth from \(count[0]) to \(count[count.count - 1]) entries: ours \(text(last.ours / first.ours)) x, "
-            + "raw \(text(last.raw / first.raw)) x, ratio \(text(last.ours / first.ours / (last.raw / first.raw)))"
-        )
-      }
+struct Output: ParsableArguments {
+  @Option(help: "Write what was measured as JSON to this file.") var json: String?
+  @Option(help: "Draw it as SVG in this file.") var svg: String?
+
+  func write(_ report: Report, drawing: () -> String?) throws {
+    if let json { try Document(report).write(to: json) }
+    if let svg, let drawing = drawing() {
+      try drawing.write(toFile: svg, atomically: true, encoding: .utf8)
     }
   }
 }
 
-struct UpkeepBench: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "upkeep", abstract: "Opening, clearing, and purging beside a writer.")
+extension RunClock: ExpressibleByArgument {}
 
-  @OptionGroup var place: Place
-  @Option(help: "How many entries are stored.") var count = 1_000_000
-  @Option(help: "How many expired entries are purged.") var expired = 500_000
+/// The peers a command runs with.
+struct Roster: ParsableArguments {
+  @Option(help: "Take part: \(PeerKind.all.map(\.id).joined(separator: ", ")); repeatable.")
+  var peer: [String] = []
 
-  func run() throws {
-    try place.withDirectory { directory in
-      let upkeep = try Upkeep(count: count, directory: directory)
-      print("open a store of \(count) entries and read one: \(text(try upkeep.open().median)) ms")
-      print("clear \(count) entries: \(text(try upkeep.clear())) ms")
-      let purge = try Upkeep.purge(count: expired, directory: directory)
-      print(
-        "purge \(expired) expired entries: \(Int(purge.whole)) ms in \(purge.batches) batches "
-          + "(\(text(purge.whole / Double(purge.batches))) ms each with the writer's turn); "
-          + "another writer's commit: median \(text(purge.waits.median)) ms, longest \(text(purge.longest)) ms"
-      )
-      let alone = try Upkeep.purgeAlone(count: expired, directory: directory)
-      print("purge \(expired) expired entries with nobody else there: \(Int(alone)) ms")
-      let little = try Upkeep.purgeLittle(count: expired, directory: directory)
-      print(
-        "purge with nothing due among \(expired): \(text(little.idle.median)) us; "
-          + "of one namespace's 1000 beside \(expired) due: \(text(little.one)) ms")
+  func kinds(unless isLeftOut: (PeerKind) -> Bool = { _ in false }) throws -> [PeerKind] {
+    for id in peer where PeerKind.named(id) == nil {
+      throw ValidationError("there is no peer \(id)")
     }
+    return PeerKind.all.filter { peer.isEmpty ? !isLeftOut($0) : peer.contains($0.id) }
   }
 }
-
-func text(_ number: Double) -> String { String(format: "%.2f", number) }

@@ -81,7 +81,7 @@ struct StoreReplay: Sendable {
     init(_ path: String, capacity: Int) throws {
       store = try Store(at: path)
       namespace = store.namespace("trace")
-      try namespace.declare(Rules(limits: Limits(entries: capacity)))
+      try store.declare(Rules(limits: Limits(entries: capacity)), for: namespace.name)
       var options = Store.Options()
       options.readOnly = true
       silent = try Store(at: path, options: options).namespace("trace")

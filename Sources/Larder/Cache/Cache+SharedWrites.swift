@@ -16,7 +16,7 @@ extension Cache {
   func declareRules() throws(LarderError) {
     try namespace.store.checkWritable()
     guard let rules else { return }
-    let known = namespace.handle.record.withLock { $0?.record.rules.declared }
+    let known = namespace.handle.known.withLock { $0?.namespace.record.rules.declared }
     if known != rules.inMilliseconds { try namespace.store.declare(rules, for: name) }
   }
 

@@ -49,7 +49,7 @@ struct EntryFields: Equatable, Sendable {
   subscript(kind: Kind) -> [UInt8]? {
     get { all.first { $0.kind == kind.rawValue }?.bytes }
     set {
-      all.removeAll { $0.kind == kind.rawValue }
+      if !all.isEmpty { all.removeAll { $0.kind == kind.rawValue } }
       if let newValue { all.append((kind.rawValue, newValue)) }
     }
   }
@@ -58,8 +58,8 @@ struct EntryFields: Equatable, Sendable {
   func all(_ kind: Kind) -> [[UInt8]] { all.filter { $0.kind == kind.rawValue }.map(\.bytes) }
 
   mutating func replaceAll(_ kind: Kind, with fields: [[UInt8]]) {
-    all.removeAll { $0.kind == kind.rawValue }
-    all += fields.map { (kind.rawValue, $0) }
+    if !all.isEmpty { all.removeAll { $0.kind == kind.rawValue } }
+    if !fields.isEmpty { all += fields.map { (kind.rawValue, $0) } }
   }
 
   var tags: [[UInt8]] {

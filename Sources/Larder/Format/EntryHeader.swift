@@ -93,13 +93,18 @@ struct EntryHeader: Equatable {
   @inline(__always)
   var payloadStart: Int { Self.size &+ Int(fieldsCount) }
 
-  func append(to record: inout [UInt8]) {
-    for word in [
-      firstWord, checksum, UInt64(bitPattern: written), UInt64(bitPattern: expires),
-      UInt64(bitPattern: staleUntil), UInt64(bitPattern: deadline), sequence, version,
-    ] {
-      record.append(word: word)
-    }
+  /// Where the checksum stands.
+  static let checksumOffset = 8
+
+  func append(to record: inout OutputSpan<UInt8>) {
+    record.append(word: firstWord)
+    record.append(word: checksum)
+    record.append(word: UInt64(bitPattern: written))
+    record.append(word: UInt64(bitPattern: expires))
+    record.append(word: UInt64(bitPattern: staleUntil))
+    record.append(word: UInt64(bitPattern: deadline))
+    record.append(word: sequence)
+    record.append(word: version)
   }
 
   /// The checksum this header should carry: over itself, the namespace, the key and all that follows the header.

@@ -6,21 +6,19 @@ enum IndexKey {
   ///
   /// - Parameter entry: the entry's key in the main database, which begins with the same id.
   static func deadline(_ deadline: Int64, entry: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(8 + entry.count)
-    bytes.append(contentsOf: entry[..<4])
-    bytes.append(bigEndian: UInt64(bitPattern: deadline))
-    bytes.append(contentsOf: entry[4...])
-    return bytes
+    [UInt8](count: 8 + entry.count) { bytes in
+      bytes.append(contentsOf: entry.span.extracting(first: 4))
+      bytes.append(bigEndian: UInt64(bitPattern: deadline))
+      bytes.append(contentsOf: entry.span.extracting(droppingFirst: 4))
+    }
   }
 
   /// `queue`: the order in which a namespace's entries first came.
   static func queue(_ sequence: UInt64, in id: NamespaceID) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(12)
-    bytes.append(id: id)
-    bytes.append(bigEndian: sequence)
-    return bytes
+    [UInt8](count: 12) { bytes in
+      bytes.append(bigEndian: id.rawValue)
+      bytes.append(bigEndian: sequence)
+    }
   }
 
   /// `tags`: every entry that carries a tag is a range. A tag holds no 0 byte, so the 0 ends it.

@@ -35,8 +35,15 @@ struct StoredKey: Hashable, Sendable {
 
   /// `id`, then the stored form of `key`: where its entry lies in the main database.
   static func entry(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt8] {
+    if key.count <= longestShort {
+      return [UInt8](count: 4 + key.count + 1) { bytes in
+        bytes.append(bigEndian: id.rawValue)
+        bytes.append(contentsOf: key)
+        bytes.append(0)
+      }
+    }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(4 + min(key.count, longestShort) + 5)
+    bytes.reserveCapacity(4 + longest)
     bytes.append(id: id)
     append(key, to: &bytes)
     return bytes

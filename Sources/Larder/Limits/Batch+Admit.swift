@@ -10,22 +10,23 @@ extension Batch {
         hint: "raise the namespace's largest value, or store less")
     }
     let store = try limits
-    for (limit, owner) in [
-      (rules.limits.bytes, "namespace \(namespace)"), (store.bytes, "the store"),
-    ] {
-      if let limit, size > limit {
-        throw LarderError(
-          .overLimit,
-          "a value of \(size) bytes is larger than all that \(owner) may hold (\(limit) bytes)",
-          hint: "raise the limit, or store less")
-      }
-    }
-    for (limit, owner) in [
-      (rules.limits.entries, "namespace \(namespace)"), (store.entries, "the store"),
-    ]
-    where limit == 0 {
+    let own = rules.limits
+    try Self.check(size, bytes: own.bytes, entries: own.entries, of: "namespace \(namespace)")
+    try Self.check(size, bytes: store.bytes, entries: store.entries, of: "the store")
+  }
+
+  private static func check(
+    _ size: Int, bytes: Int?, entries: Int?, of owner: @autoclosure () -> String
+  ) throws(LarderError) {
+    if let bytes, size > bytes {
       throw LarderError(
-        .full, "\(owner) may hold no entry: its limit is 0", hint: "raise the limit")
+        .overLimit,
+        "a value of \(size) bytes is larger than all that \(owner()) may hold (\(bytes) bytes)",
+        hint: "raise the limit, or store less")
+    }
+    if entries == 0 {
+      throw LarderError(
+        .full, "\(owner()) may hold no entry: its limit is 0", hint: "raise the limit")
     }
   }
 
@@ -35,9 +36,9 @@ extension Batch {
   /// Throws ``LarderError/Code/full``, with the counts as they were, if too little may leave.
   mutating func admit(
     _ weight: Weight, replacing previous: StoredEntry?, at slot: [UInt8], key: Span<UInt8>,
-    owners: [StoredOwner], isChunked: Bool, record: NamespaceRecord, rules: Rules, namespace: String
+    owners: [StoredOwner], isChunked: Bool, rules: Rules, namespace: String
   ) throws(LarderError) {
-    let id = record.id
+    let id = slot.span.namespaceID
     if let previous { try countOut(Weight(previous), of: id) }
     try countIn(weight, of: id)
     let store = try limits

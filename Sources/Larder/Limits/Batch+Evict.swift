@@ -79,10 +79,10 @@ extension Batch {
   ) throws(LarderError) -> Bool {
     if entry.header.flags.contains(.pinned) || kept.contains(entry.slot) { return false }
     guard entry.owners.isEmpty else { return false }
-    guard let name = try name(of: entry.id), let record = try record(named: name) else {
+    guard let name = try name(of: entry.id), let namespace = try namespace(name) else {
       return true
     }
-    return record.rules.effective.eviction != .refuse
+    return namespace.rules.eviction != .refuse
   }
 
   /// The name of the namespace with that id. O(namespaces).

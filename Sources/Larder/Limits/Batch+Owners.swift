@@ -5,7 +5,7 @@ extension Batch {
   mutating func owners(of attributes: EntryAttributes) throws(LarderError) -> [StoredOwner] {
     var stored: [StoredOwner] = []
     for owner in attributes.owners {
-      if attributes.awaitsOwners { _ = try recordMaking(owner.namespace) }
+      if attributes.awaitsOwners { _ = try namespaceMaking(owner.namespace) }
       guard let record = try record(named: owner.namespace),
         attributes.awaitsOwners
           ? true : try living(owner.key.bytes.span, in: owner.namespace) != nil

@@ -59,7 +59,7 @@ extension Batch {
     var members = try evictable()
     while goesOn(self), let member = core.fairShare.next(among: members) {
       let counters = try loadCounters(member.id)
-      let limits = try record(named: member.name)?.rules.effective.limits ?? Limits()
+      let limits = try namespace(member.name)?.rules.limits ?? Limits()
       let request = RoomRequest(
         cause: .store(exceededStoreLimit ?? reason), id: member.id, limits: limits, left: 1,
         kept: kept)
@@ -78,13 +78,13 @@ extension Batch {
     if let known = core.fairShare.members(at: state.generation) { return known }
     var members: [FairShare.Member] = []
     for name in try names() {
-      guard let record = try record(named: name), record.rules.effective.eviction != .refuse else {
+      guard let namespace = try namespace(name), namespace.rules.eviction != .refuse else {
         continue
       }
       members.append(
         FairShare.Member(
-          name: name, priority: record.rules.effective.priority,
-          eviction: record.rules.effective.eviction, id: record.id))
+          name: name, priority: namespace.rules.priority, eviction: namespace.rules.eviction,
+          id: namespace.id))
     }
     if isCatalogueCommitted { core.fairShare.remember(members, at: state.generation) }
     return members

@@ -51,8 +51,8 @@ extension Batch {
   mutating func changeRules(
     of name: String, makes: Bool, most: Int, _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> Lowering {
-    let found = makes ? try recordMaking(name) : try record(named: name)
-    guard var record = found else { throw Namespace.absent(name) }
+    let found = makes ? try namespaceMaking(name) : try namespace(name)
+    guard var record = found?.record else { throw Namespace.absent(name) }
     let before = record.rules
     change(&record.rules)
     let rules = record.rules.effective

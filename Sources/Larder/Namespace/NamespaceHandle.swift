@@ -12,7 +12,7 @@ final class NamespaceHandle: Sendable {
   let memory = Mutex(MemoryTallies())
   /// What of these is not this process's to add to the store's counters any more.
   private let merged = Mutex(Merged())
-  let record = Mutex<(generation: UInt64, record: NamespaceRecord)?>(nil)
+  let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
 
   // An id and the moment it holds for are one word, so that no reader pairs the id of one moment with another. An id
   // of 0 says that there is no such namespace.

@@ -35,7 +35,7 @@ struct Lifetime {
 
   /// From when on the entry is gone.
   static func late(_ expires: Int64, stale: Duration) -> Int64 {
-    expires == EntryHeader.never
+    expires == EntryHeader.never || stale == .zero
       ? expires : max(expires, Timestamp(milliseconds: expires).advanced(by: stale).milliseconds)
   }
 }

@@ -90,7 +90,7 @@ extension Batch {
     try mergeReads()
     let key = CatalogueKey.namespace(old)
     try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: .main) }
-    records[old] = nil
+    known[old] = nil
     try store(record, named: new)
     try noteRenamed(record.id, old, new)
   }

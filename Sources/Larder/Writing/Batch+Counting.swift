@@ -71,8 +71,11 @@ extension Batch {
 
   /// The next number of a namespace: a version, and the sequence of what is new.
   mutating func number(in id: NamespaceID) throws(LarderError) -> UInt64 {
-    let number = try loadCounters(id).next
-    try update(id) { $0.next &+= 1 }
+    var number: UInt64 = 0
+    try update(id) { counters in
+      number = counters.next
+      counters.next &+= 1
+    }
     return number
   }
 }

@@ -9,7 +9,7 @@ extension Batch {
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     try checkKey(key, in: namespace)
     // Everything that can be refused is looked at before anything is changed.
-    let rules = (try record(named: namespace)?.rules ?? NamespaceRecord.RuleSet()).effective
+    let rules = try self.namespace(namespace)?.rules ?? Rules()
     try checkSize(value.count, rules: rules, namespace: namespace)
     let isLong = key.count > StoredKey.longestShort
     let owners = try owners(of: attributes)
@@ -20,8 +20,7 @@ extension Batch {
     fields.idle = idle
     let encodedFields = fields.encoded()
     try account(value.count + key.count + encodedFields.count)
-    let record = try recordMaking(namespace)
-    let id = record.id
+    let id = try namespaceMaking(namespace).id
     let slot = StoredKey.entry(key, in: id)
     let previous = try replaced(at: slot, key: key)
 
@@ -42,7 +41,7 @@ extension Batch {
       sequence: sequence)
     try admit(
       weight, replacing: previous, at: slot, key: key, owners: owners, isChunked: isChunked,
-      record: record, rules: rules, namespace: namespace)
+      rules: rules, namespace: namespace)
 
     let expires = lifetime.expires(key, version: version)
     let staleUntil = Lifetime.late(expires, stale: lifetime.stale)
@@ -110,20 +109,22 @@ extension Batch {
   ) throws(LarderError) -> Int {
     var header = header
     header.fieldsCount = UInt32(fields.count)
-    // The value may be large: it is copied once, and the header written over when the checksum is known.
-    var record = [UInt8](repeating: 0, count: EntryHeader.size)
-    record.reserveCapacity(EntryHeader.size + fields.count + payload.count)
-    record += fields
-    record.append(contentsOf: payload)
-    header.checksum = header.expectedChecksum(
-      id: slot.span.namespaceID, key: key,
-      body: record.span.extracting(EntryHeader.size..<record.count))
-    var head: [UInt8] = []
-    header.append(to: &head)
-    record.replaceSubrange(0..<EntryHeader.size, with: head)
-    try change { transaction throws(LMDBError) in try transaction.put(record, for: slot, in: .main)
+    let count = EntryHeader.size + fields.count + payload.count
+    let place = Checksum.place(of: key, in: slot.span.namespaceID)
+    do throws(LMDBError) {
+      // A value may be large: it is copied once, to where it stays, and the header's checksum follows.
+      try transaction.put(count: count, for: slot.span, in: .main) { record in
+        header.append(to: &record)
+        record.append(contentsOf: fields.span)
+        record.append(contentsOf: payload)
+        header.checksum = header.expectedChecksum(
+          place: place, body: record.span.extracting(EntryHeader.size..<count))
+        record.replaceWord(at: EntryHeader.checksumOffset, with: header.checksum)
+      }
+    } catch {
+      throw failed(error)
     }
-    return record.count
+    return count
   }
 
   /// Gives an entry its place in the queue; 0 is none.
@@ -135,12 +136,24 @@ extension Batch {
       let key = IndexKey.queue(before, in: id)
       try change { transaction throws(LMDBError) in _ = try transaction.remove(key, from: queue) }
     }
-    if sequence != 0 {
-      let key = IndexKey.queue(sequence, in: id)
-      let storedKey = Array(slot.dropFirst(4))
-      try change { transaction throws(LMDBError) in
-        try transaction.put(storedKey, for: key, in: queue)
+    if sequence != 0 { try place(slot, at: sequence) }
+  }
+
+  /// Puts an entry at a place of its namespace's queue. Nearly always that is the end of all queues; a search is spared
+  /// then, and the pages before it stay full.
+  private mutating func place(_ slot: [UInt8], at sequence: UInt64) throws(LarderError) {
+    let id = slot.span.namespaceID
+    let key = IndexKey.queue(sequence, in: id)
+    let storedKey = slot.span.extracting(droppingFirst: 4)
+    let queue = core.indexes.queue
+    do throws(LMDBError) {
+      if id != buried {
+        if try transaction.append(storedKey, for: key.span, in: queue) { return }
+        buried = id
       }
+      try transaction.put(storedKey, for: key.span, in: queue)
+    } catch {
+      throw failed(error)
     }
   }
 }

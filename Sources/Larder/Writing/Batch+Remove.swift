@@ -24,7 +24,7 @@ extension Batch {
 
   /// The same without the counts, for an entry whose namespace was cleared: those have left them already.
   mutating func eraseRecords(_ entry: StoredEntry) throws(LarderError) {
-    if let key = entry.key { core.access.forget(Checksum.place(of: key.span, in: entry.id)) }
+    if let place = entry.place { core.access.forget(place) }
     let indexes = core.indexes
     try change { transaction throws(LMDBError) in
       try transaction.remove(entry.slot, from: .main)

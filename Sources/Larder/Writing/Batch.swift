@@ -15,8 +15,10 @@ public struct Batch: ~Copyable {
   let now: Timestamp
   var state: StoreState
   /// The namespaces this batch has met, by name and by id.
-  var records: [String: NamespaceRecord] = [:]
-  var counters: [NamespaceID: NamespaceCounters] = [:]
+  var known: [String: KnownNamespace] = [:] { didSet { latest = nil } }
+  /// The one of these that was asked for last.
+  private var latest: KnownNamespace?
+  var counters = ByNamespace<NamespaceCounters>()
   var storedCounters: [NamespaceID: NamespaceCounters] = [:]
   private let storedState: StoreState
   /// Namespaces in which a damaged record was met: their counts are taken anew before the commit.
@@ -39,12 +41,14 @@ public struct Batch: ~Copyable {
   var pagesShort: Int?
   /// The place of the entry that is being written, while room is made for it.
   var writing: [UInt8]?
+  /// A namespace at the end of whose queue others follow.
+  var buried: NamespaceID?
   /// Set by who finds by itself what is to be removed, and counts it: nothing else is taken along.
   var leavesQueue = false
   private var changes = 0
   private var size = 0
-  /// How often anything was changed, in the databases or in what is written at the end.
-  private(set) var mutations = 0
+  /// How often counts were changed, which are written at the end.
+  private var countings = 0
   /// Why nothing of this batch can be committed any more: a change went wrong midway, whether or not the caller caught
   /// the error.
   private(set) var failure: (error: LarderError, cause: LMDBError?)?
@@ -58,6 +62,9 @@ public struct Batch: ~Copyable {
     notes = core.changes.notes(for: transaction.id, in: state)
     self.transaction = transaction
   }
+
+  /// A number that is another after anything was changed, in the databases or in the counts.
+  var mutations: Int { transaction.changes &+ countings }
 
   /// Counts a change against the batch's bounds.
   mutating func account(_ bytes: Int) throws(LarderError) {
@@ -82,7 +89,7 @@ public struct Batch: ~Copyable {
   mutating func finish() throws(LarderError) {
     if let failure { throw failure.error }
     for id in damaged { try repair(id) }
-    for (id, counters) in counters where counters != storedCounters[id] {
+    for (id, counters) in counters.all where counters != storedCounters[id] {
       try change { transaction throws(LMDBError) in
         try transaction.put(counters.encoded, for: CatalogueKey.counters(id), in: .main)
       }
@@ -99,47 +106,62 @@ public struct Batch: ~Copyable {
 
 extension Batch {
   /// The namespace of that name; nil if there is none.
-  mutating func record(named name: String) throws(LarderError) -> NamespaceRecord? {
-    if let record = records[name] { return record }
+  mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
+    if let latest, latest.name == name { return latest }
+    latest = try lookUp(name)
+    return latest
+  }
+
+  private mutating func lookUp(_ name: String) throws(LarderError) -> KnownNamespace? {
+    if let known = known[name] { return known }
     let handle = core.handle(for: name)
     // What this batch itself changed in the catalogue may yet be taken back: only what is committed is remembered.
     let generation = isCatalogueCommitted ? state.generation : nil
     if let generation,
-      let known = handle.record.withLock({ $0?.generation == generation ? $0?.record : nil })
+      let namespace = handle.known.withLock({ $0?.generation == generation ? $0?.namespace : nil })
     {
-      records[name] = known
-      return known
+      known[name] = namespace
+      return namespace
     }
     guard
       let bytes = try read({ transaction throws(LMDBError) in
         try transaction.value(for: CatalogueKey.namespace(name), in: .main)?.copied
       })
     else { return nil }
-    let record = try NamespaceRecord(bytes.span, name: name)
-    if let generation { handle.record.withLock { $0 = (generation, record) } }
-    records[name] = record
-    return record
+    let namespace = KnownNamespace(try NamespaceRecord(bytes.span, name: name), named: name)
+    if let generation { handle.known.withLock { $0 = (generation, namespace) } }
+    known[name] = namespace
+    return namespace
+  }
+
+  /// What the catalogue says of the namespace of that name; nil if there is none.
+  mutating func record(named name: String) throws(LarderError) -> NamespaceRecord? {
+    try namespace(name)?.record
   }
 
   /// Whether the catalogue is as it was before this batch: what it says may then be remembered.
   var isCatalogueCommitted: Bool { state.generation == storedState.generation }
 
   /// The namespace of that name, made if there is none.
-  mutating func recordMaking(_ name: String) throws(LarderError) -> NamespaceRecord {
-    if let record = try record(named: name) { return record }
+  mutating func namespaceMaking(_ name: String) throws(LarderError) -> KnownNamespace {
+    if let namespace = try namespace(name) { return namespace }
     try Namespace.validate(name)
     let record = NamespaceRecord(id: try newID(), created: now.milliseconds)
-    try store(record, named: name)
-    return record
+    return try store(record, named: name)
   }
 
-  mutating func store(_ record: NamespaceRecord, named name: String) throws(LarderError) {
+  @discardableResult
+  mutating func store(
+    _ record: NamespaceRecord, named name: String
+  ) throws(LarderError) -> KnownNamespace {
     let bytes = try record.encoded(name: name)
     try change { transaction throws(LMDBError) in
       try transaction.put(bytes, for: CatalogueKey.namespace(name), in: .main)
     }
-    records[name] = record
+    let namespace = KnownNamespace(record, named: name)
+    known[name] = namespace
     state.generation &+= 1
+    return namespace
   }
 
   /// An id that neither a namespace nor garbage has.
@@ -162,7 +184,13 @@ extension Batch {
   }
 
   mutating func loadCounters(_ id: NamespaceID) throws(LarderError) -> NamespaceCounters {
-    if let known = counters[id] { return known }
+    try meet(id)
+    return counters[id] ?? NamespaceCounters()
+  }
+
+  /// Sees to it that a namespace's counters are at hand.
+  mutating func meet(_ id: NamespaceID) throws(LarderError) {
+    if counters.contains(id) { return }
     let loaded = try read { transaction throws(LMDBError) -> NamespaceCounters in
       guard let bytes = try transaction.value(for: CatalogueKey.counters(id), in: .main) else {
         return NamespaceCounters()
@@ -171,7 +199,6 @@ extension Batch {
     }
     counters[id] = loaded
     storedCounters[id] = loaded
-    return loaded
   }
 
   mutating func read<Result>(
@@ -183,7 +210,6 @@ extension Batch {
   mutating func change<Result>(
     _ body: (inout WriteTransaction) throws(LMDBError) -> Result
   ) throws(LarderError) -> Result {
-    mutations += 1
     do throws(LMDBError) { return try body(&transaction) } catch { throw failed(error) }
   }
 
@@ -191,15 +217,14 @@ extension Batch {
   mutating func update(
     _ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void
   ) throws(LarderError) {
-    _ = try loadCounters(id)
-    mutations += 1
+    try meet(id)
+    countings &+= 1
     change(&counters[id]!)
   }
 
   mutating func put(
     _ value: Span<UInt8>, for key: [UInt8], in database: Database
   ) throws(LarderError) {
-    mutations += 1
     do throws(LMDBError) {
       try transaction.put(value, for: key.span, in: database)
     } catch {
@@ -207,7 +232,7 @@ extension Batch {
     }
   }
 
-  private mutating func failed(_ cause: LMDBError) -> LarderError {
+  mutating func failed(_ cause: LMDBError) -> LarderError {
     let error = core.error(cause)
     if failure == nil { failure = (error, cause) }
     return error

@@ -41,6 +41,14 @@ struct StoredEntry {
 
   var id: NamespaceID { slot.span.namespaceID }
 
+  /// Names the place of the key; nil only if a long key's field is missing.
+  var place: UInt64? {
+    if let long = fields[.key] { return Checksum.place(of: long.span, in: id) }
+    let slot = slot.span
+    guard slot[slot.count - 1] == 0 else { return nil }
+    return Checksum.place(of: slot.extracting(4..<slot.count - 1), in: id)
+  }
+
   var storedKey: StoredKey { StoredKey(bytes: Array(slot.dropFirst(4))) }
 
   /// The key itself; nil only if a long key's field is missing.
@@ -65,14 +73,13 @@ extension Batch {
     let indexes = core.indexes
     return try read { transaction throws(LMDBError) -> Occupant in
       guard let record = try transaction.value(for: slot, in: .main) else { return .nobody }
-      guard let entry = StoredEntry(slot: slot, record: record), let key = entry.key else {
+      guard let entry = StoredEntry(slot: slot, record: record), let place = entry.place else {
         return .damaged
       }
       let body = record.extracting(EntryHeader.size..<record.count)
       let isBelieved =
         body.count <= Self.largestLookedAt
-        ? entry.header.expectedChecksum(id: entry.id, key: key.span, body: body)
-          == entry.header.checksum
+        ? entry.header.expectedChecksum(place: place, body: body) == entry.header.checksum
         : try entry.isIndexed(in: transaction, indexes)
       return isBelieved ? .entry(entry) : .damaged
     }

@@ -1,16 +1,40 @@
 #pragma once
-#include <stddef.h>
-#include <stdint.h>
+#include <bench.h>
 
-// One environment with one named database, used as plainly as C can.
+// LMDB as a C program would use it, in named databases.
+//
+// A *plain* store has one database, key to value. An *indexed* one keeps what Larder keeps: entries that know their
+// deadline and their place in the queue, an index by deadline, and a queue in the order of insertion.
+// Functions that can fail return 0 or LMDB's code.
 typedef struct raw_store raw_store;
 
-raw_store *raw_open(const char *directory);
+// The read transaction of one thread, renewed for each read.
+typedef struct raw_reader raw_reader;
+
+raw_store *raw_open(const char *directory, int indexed, int durable);
 void raw_close(raw_store *store);
+const char *raw_version(void);
+const char *raw_message(int code);
 
-// Puts `count` values of `value_size` bytes; keys of `key_size` bytes lie one after the other.
-int raw_fill(raw_store *store, const uint8_t *keys, size_t key_size, size_t count, size_t value_size, size_t batch);
+raw_reader *raw_reader_open(raw_store *store);
+void raw_reader_close(raw_reader *reader);
 
-// For each of `rounds` keys, chosen by `order`: renew, get, touch a byte of every cache line of the value, reset.
-// Returns a sum, so that nothing is left out by the compiler.
-uint64_t raw_read(raw_store *store, const uint8_t *keys, size_t key_size, const uint32_t *order, size_t rounds);
+// For each key: renew, get, compare the deadline if there is one, touch the value, reset.
+int raw_read(raw_reader *reader, const bench_data *data, const uint32_t *order, size_t count, bench_tally *tally);
+
+// The same for a plain store, with a checksum over the value in between.
+int raw_read_checked(raw_reader *reader, const bench_data *data, const uint32_t *order, size_t count, bench_tally *tally);
+
+// Touches every value, in the order of the keys.
+int raw_scan(raw_reader *reader, bench_tally *tally);
+
+// Puts `count` entries in one transaction; indexed entries replace what was there and its place in the indexes.
+int raw_write(raw_store *store, const bench_data *data, const uint32_t *order, size_t count, uint64_t deadline);
+
+// Removes what is due, `batch` entries a transaction. Indexed stores only.
+int raw_purge(raw_store *store, uint64_t now, size_t batch, uint64_t *removed);
+
+// Removes the `count` oldest entries of the queue, in one transaction. Indexed stores only.
+int raw_evict(raw_store *store, size_t count);
+
+int raw_clear(raw_store *store);

@@ -1,0 +1,17 @@
+import ArgumentParser
+import Foundation
+
+/// Shows runs that were written as JSON.
+struct MarkdownCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "markdown", abstract: "Prints runs that were written with --json as tables.")
+
+  @Argument var files: [String]
+
+  func run() throws {
+    for file in files {
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+      say(Matrix(try JSONDecoder().decode(Document.self, from: bytes)).markdown())
+    }
+  }
+}

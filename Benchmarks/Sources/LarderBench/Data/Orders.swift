@@ -1,0 +1,78 @@
+import Foundation
+
+/// The orders in which entries are worked on; the same for every peer and in every run.
+enum Orders {
+  static let length = 1 << 20
+
+  /// `distinct` of the stored entries, again and again, at random.
+  static func random(_ data: Dataset, distinct: Int, length: Int = length) -> [UInt32] {
+    var generator = SplitMix(state: 42)
+    let stride = data.count / distinct
+    return (0..<length).map { _ in
+      UInt32(Int.random(in: 0..<distinct, using: &generator) * stride)
+    }
+  }
+
+  /// Every index of the range once, shuffled.
+  static func once(_ range: Range<UInt32>) -> [UInt32] {
+    var generator = SplitMix(state: 43)
+    return range.shuffled(using: &generator)
+  }
+
+  /// Stored entries by Zipf's law with exponent 0.99, as YCSB has it: a few very often, most hardly ever.
+  static func zipf(_ data: Dataset, length: Int = length) -> [UInt32] {
+    var zipf = Zipf(count: data.count, exponent: 0.99)
+    var generator = SplitMix(state: 44)
+    // Popular entries lie anywhere in the store.
+    return (0..<length).map { _ in
+      UInt32(zipf.next(using: &generator) &* 2_654_435_761 % data.count)
+    }
+  }
+
+  /// A piece of an order, another for each round, so that rounds do not repeat each other.
+  static func piece(of order: [UInt32], round: Int, count: Int) -> Order {
+    let count = min(count, order.count)
+    let start = round &* 100_003 % (order.count - count + 1)
+    return order[start..<start + count]
+  }
+}
+
+/// Ranks by Zipf's law (Gray et al., "Quickly generating billion-record synthetic databases").
+struct Zipf {
+  private let count: Double
+  private let exponent: Double
+  private let zeta: Double
+  private let alpha: Double
+  private let eta: Double
+
+  init(count: Int, exponent: Double) {
+    self.count = Double(count)
+    self.exponent = exponent
+    var zeta = 0.0
+    for rank in 1...count { zeta += 1 / pow(Double(rank), exponent) }
+    self.zeta = zeta
+    alpha = 1 / (1 - exponent)
+    eta =
+      (1 - pow(2 / Double(count), 1 - exponent)) / (1 - (1 + pow(0.5, exponent)) / zeta)
+  }
+
+  mutating func next(using generator: inout SplitMix) -> Int {
+    let uniform = Double.random(in: 0..<1, using: &generator)
+    if uniform * zeta < 1 { return 0 }
+    if uniform * zeta < 1 + pow(0.5, exponent) { return 1 }
+    return min(Int(count) - 1, Int(count * pow(eta * uniform - eta + 1, alpha)))
+  }
+}
+
+/// A small generator, so that every run works on the same keys.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

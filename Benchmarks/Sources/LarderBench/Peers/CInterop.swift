@@ -1,0 +1,19 @@
+import BenchData
+import Synchronization
+
+extension Tally {
+  init(_ tally: bench_tally) { self.init(found: Int(tally.found), sum: tally.sum) }
+}
+
+extension Lifetime {
+  /// Milliseconds since 1970.
+  var deadline: UInt64 { self == .day ? bench_now() + 86_400_000 : 1 }
+}
+
+/// Something that is set once.
+final class Latch: Sendable {
+  private let value = Atomic(false)
+
+  var isSet: Bool { value.load(ordering: .relaxed) }
+  func set() { value.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,153 @@
+import Foundation
+
+/// How long everything goes on.
+struct Settings: Sendable {
+  /// Rounds of what is quick, such as reads.
+  var rounds: Int
+  /// Rounds of what takes a second or more, such as loading.
+  var longRounds: Int
+  /// Nanoseconds of a round of what is quick.
+  var roundTime: Double
+  /// How work of a single thread that waits for no disk is timed.
+  var clock = RunClock.wall
+  /// Only workloads with one of these in their names; all, if there is none.
+  var only: [String] = []
+
+  func wants(_ workload: String) -> Bool {
+    only.isEmpty || only.contains { workload.contains($0) }
+  }
+}
+
+/// Peers side by side, with the same entries in their stores.
+final class Bench {
+  let scenario: Scenario
+  let data: Dataset
+  let settings: Settings
+  let report: Report
+  private(set) var contenders: [Contender] = []
+
+  /// Opens a store for each peer and fills it. Peers that cannot take part become a line that says why.
+  init(
+    _ scenario: Scenario, kinds: [PeerKind], level: (PeerKind) -> Level?, spare: Int,
+    directory: String, settings: Settings, report: Report
+  ) throws {
+    self.scenario = scenario
+    self.settings = settings
+    self.report = report
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    data = Dataset(count: scenario.entries, valueSize: scenario.valueSize, spare: spare)
+    for kind in kinds {
+      guard let level = level(kind) else { continue }
+      if let reason = kind.missing()
+        ?? (scenario.entries > kind.largestCount
+          ? "left out above \(grouped(kind.largestCount)) entries" : nil)
+      {
+        report.leaveOut(kind, level: level, in: scenario, reason: reason)
+        continue
+      }
+      let site = Site(directory: directory + "/" + kind.id, level: level, data: data)
+      let contender = try Contender(kind, site: site)
+      try naming(contender, "filling") {
+        try contender.fill(0..<UInt32(scenario.entries))
+        try verify(contender)
+      }
+      contenders.append(contender)
+    }
+  }
+
+  /// Runs a workload in rounds; see ``Rounds/run(of:rounds:seed:_:)``.
+  func measure(
+    _ workload: String, unit: Unit = .nanoseconds, rounds: Int,
+    _ body: (Contender, Int) throws -> Double
+  ) throws {
+    try measure([(workload, unit)], rounds: rounds) { [try body($0, $1)] }
+  }
+
+  /// Runs several workloads that are measured together.
+  func measure(
+    _ workloads: [(name: String, unit: Unit)], rounds: Int,
+    _ body: (Contender, Int) throws -> [Double]
+  ) throws {
+    guard workloads.contains(where: { settings.wants($0.name) }) else { return }
+    let outcomes = try Rounds.run(of: contenders.count, rounds: rounds, seed: workloads[0].name) {
+      index, round in
+      try naming(contenders[index], workloads[0].name) { try body(contenders[index], round) }
+    }
+    let reference = contenders.firstIndex { $0.kind.id == PeerKind.reference }
+    for (part, workload) in workloads.enumerated() {
+      report.add(
+        zip(contenders, outcomes).map { contender, outcome in
+          Line(
+            scenario, workload.name, peer: contender.kind.id, name: contender.kind.name,
+            level: contender.site.level, unit: workload.unit, outcome: outcome,
+            reference: reference.map { outcomes[$0] }, part: part)
+        })
+    }
+  }
+
+  /// A workload of reads: as many as fit a round's time, each verified by what was touched.
+  func measureReads(
+    _ workload: String, order: [UInt32], expecting: (Order) -> Tally,
+    unless reason: (Contender) -> Unsupported? = { _ in nil }
+  ) throws {
+    var counts: [String: Int] = [:]
+    try measure(workload, rounds: settings.rounds) { contender, round in
+      if let reason = reason(contender) { throw reason }
+      return try fit(contender, in: &counts, least: 1000) { count in
+        let piece = Orders.piece(of: order, round: round, count: count)
+        var tally = Tally()
+        let time = try contender.time(on: settings.clock) { tally = try $0.read(piece) }
+        let expected = expecting(piece)
+        guard tally == expected else { throw Failure("read \(tally), not \(expected)") }
+        return (time, piece.count)
+      }
+    }
+  }
+
+  /// Nanoseconds an operation takes, over as many as fit a round's time; how many that is the first round finds out.
+  func fit(
+    _ contender: Contender, in counts: inout [String: Int], least: Int, most: Int = Orders.length,
+    _ run: (Int) throws -> (time: Double, count: Int)
+  ) throws -> Double {
+    let id = contender.kind.id
+    if counts[id] == nil {
+      let probe = try run(least)
+      counts[id] = min(
+        most, max(least, Int(settings.roundTime / probe.time * Double(probe.count))))
+    }
+    let round = try run(counts[id] ?? least)
+    return round.time / Double(round.count)
+  }
+
+  /// Every byte of some entries, through a store's own eyes.
+  func verify(_ contender: Contender) throws {
+    let order = Orders.random(data, distinct: data.count, length: min(1000, data.count))
+    let tally = try contender.session.read(order[...])
+    guard tally == data.expected(order[...]) else {
+      throw Failure("holds other bytes than were written")
+    }
+  }
+
+  /// Errors say who was at work.
+  func naming<Result>(_ contender: Contender, _ work: String, _ body: () throws -> Result) throws
+    -> Result
+  {
+    do {
+      return try body()
+    } catch let error as Unsupported {
+      throw error
+    } catch {
+      throw Failure("\(contender.kind.name), \(work): \(error)")
+    }
+  }
+
+  /// Closes every store and removes it.
+  func end() throws {
+    for contender in contenders {
+      try contender.close()
+      try FileManager.default.removeItemIfPresent(contender.site.directory)
+    }
+    contenders = []
+  }
+}

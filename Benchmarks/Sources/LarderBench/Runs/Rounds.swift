@@ -1,0 +1,49 @@
+/// What came of one participant's rounds.
+struct Outcome {
+  /// The figures of each round; several where a round measures several things.
+  var figures: [[Double]] = []
+  /// Why it did not take part.
+  var reason: String?
+}
+
+enum Rounds {
+  /// Runs every participant once in each round, in an order of its own, so that a noisy moment hits all of them.
+  ///
+  /// `body` does one round of one participant and answers its figures. One that does not do this throws ``Unsupported``.
+  static func run(
+    of participants: Int, rounds: Int, seed: String, _ body: (Int, Int) throws -> [Double]
+  ) throws -> [Outcome] {
+    var outcomes = [Outcome](repeating: Outcome(), count: participants)
+    var generator = SplitMix(state: seed.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) })
+    for round in 0..<rounds {
+      for index in (0..<participants).shuffled(using: &generator)
+      where outcomes[index].reason == nil {
+        do {
+          outcomes[index].figures.append(try body(index, round))
+        } catch let error as Unsupported {
+          outcomes[index].reason = error.reason
+        }
+      }
+    }
+    return outcomes
+  }
+}
+
+extension Line {
+  /// What an outcome comes to beside the reference's; `part` is the place of the workload's figure in a round's.
+  init(
+    _ scenario: Scenario, _ workload: String, peer: String, name: String, level: Level, unit: Unit,
+    outcome: Outcome, reference: Outcome?, part: Int = 0
+  ) {
+    self.init(
+      scenario: scenario, workload: workload, peer: peer, name: name, level: level, unit: unit)
+    reason = outcome.reason
+    guard outcome.reason == nil, !outcome.figures.isEmpty else { return }
+    let mine = outcome.figures.map { $0[part] }
+    rounds = mine.count
+    figure = Figure(mine)
+    guard let reference, reference.reason == nil else { return }
+    let theirs = reference.figures.map { $0[part] }
+    if theirs.allSatisfy({ $0 > 0 }) { ratio = Figure(zip(mine, theirs).map { $0 / $1 }) }
+  }
+}

@@ -1,0 +1,34 @@
+import Larder
+
+/// What a writer pays for those who watch: in a store that nobody ever watched, in one that somebody once did, and in one
+/// that somebody watches.
+struct Watching {
+  enum State: String, CaseIterable {
+    case never, once, watched
+  }
+
+  let store: Store
+  private let entries: Namespace
+  private let changes: Changes?
+  private let value = [UInt8](repeating: 118, count: 200)
+
+  init(_ state: State) throws {
+    store = try Store.temporary()
+    entries = store.namespace("entries")
+    try entries.set(value, for: 0)
+    let changes = state == .never ? nil : store.changes()
+    self.changes = state == .watched ? changes : nil
+  }
+
+  /// Nanoseconds for one overwrite, `batch` of them in a transaction.
+  func overwrite(_ count: Int, batch size: Int) throws -> Double {
+    let time = try nanoseconds {
+      for _ in 0..<count / size {
+        try store.write { batch in
+          for key in 0..<size { try batch.set(value, for: key, in: entries) }
+        }
+      }
+    }
+    return time / Double(count)
+  }
+}

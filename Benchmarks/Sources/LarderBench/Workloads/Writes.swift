@@ -1,0 +1,123 @@
+extension Bench {
+  static let batch = 1000
+
+  /// New entries at random among those stored, a thousand in a transaction; time of one entry.
+  func inserts(
+    _ workload: String = "insert, batches of 1,000",
+    unless reason: (Contender) -> Unsupported? = { _ in nil }
+  ) throws {
+    let order = Orders.once(data.spare)
+    var counts: [String: Int] = [:]
+    var done: [String: Int] = [:]
+    try measure(workload, rounds: settings.rounds) { contender, _ in
+      if let reason = reason(contender) { throw reason }
+      return try batches(contender, &counts) {
+        let start = done[contender.kind.id, default: 0] % (order.count - Self.batch + 1)
+        done[contender.kind.id] = start + Self.batch
+        return order[start..<start + Self.batch]
+      }
+    }
+  }
+
+  /// Stored entries written again with a later end, a thousand in a transaction; time of one entry.
+  func refreshes() throws {
+    let order = Orders.random(data, distinct: data.count)
+    var counts: [String: Int] = [:]
+    try measure("overwrite, batches of 1,000", rounds: settings.rounds) { contender, round in
+      var number = round
+      return try batches(contender, &counts) {
+        number += 1
+        return Orders.piece(of: order, round: number, count: Self.batch)
+      }
+    }
+  }
+
+  /// Nanoseconds an entry takes when batches are written, as many as fit a round.
+  private func batches(
+    _ contender: Contender, _ counts: inout [String: Int], _ next: () -> Order
+  ) throws -> Double {
+    if contender.site.level == .durable, !contender.kind.hasBatches {
+      throw Unsupported("has no transactions: a batch is as many single writes")
+    }
+    defer { contender.settle() }
+    return try fit(contender, in: &counts, least: 1, most: 10) { count in
+      var time = 0.0
+      for _ in 0..<count {
+        let piece = next()
+        time += try contender.timeWrite(on: settings.clock, piece)
+      }
+      return (time, count)
+    } / Double(Self.batch)
+  }
+
+  /// Stored entries written again, each by itself.
+  func singles() throws {
+    let order = Orders.random(data, distinct: data.count)
+    var counts: [String: Int] = [:]
+    try measure("single write", rounds: settings.rounds) { contender, round in
+      defer { contender.settle() }
+      return try fit(contender, in: &counts, least: 3) { count in
+        let piece = Orders.piece(of: order, round: round, count: count)
+        return (try one(contender, piece, on: settings.clock), count)
+      }
+    }
+  }
+
+  /// Nanoseconds for writing entries one after the other.
+  private func one(_ contender: Contender, _ order: Order, on clock: RunClock) throws -> Double {
+    var time = 0.0
+    for at in order.indices {
+      time += try contender.timeWrite(on: clock, order[at...at])
+    }
+    return time
+  }
+
+  /// 64 threads that write one entry after the other, each by itself.
+  func crowd() throws {
+    let threads = 64
+    let order = Orders.random(data, distinct: data.count)
+    try measure(
+      [
+        ("64 writers, times the rate of one", .factor),
+        ("64 writers, time of a write", .nanoseconds),
+      ],
+      rounds: settings.longRounds
+    ) { contender, round in
+      defer { contender.settle() }
+      let count = contender.site.level == .durable ? 4 : 100
+      let alone = try one(
+        contender, Orders.piece(of: order, round: round, count: count * 2), on: .wall)
+      let peer = contender.peer
+      let time = try onThreads(threads, prepare: { _ in try peer.session() }) { thread, session in
+        let piece = Orders.piece(of: order, round: round + 17 * thread, count: count)
+        for at in piece.indices { try session.write(piece[at...at], lifetime: .day) }
+      }
+      let together = time / Double(threads * count)
+      return [alone / Double(count * 2) / together, together]
+    }
+  }
+
+  /// 19 reads, then a write; keys by Zipf's law.
+  func mixed() throws {
+    let order = Orders.zipf(data)
+    var counts: [String: Int] = [:]
+    try measure("95 reads to 5 writes, Zipf keys", rounds: settings.rounds) { contender, round in
+      defer { contender.settle() }
+      return try fit(contender, in: &counts, least: 200) { count in
+        let piece = Orders.piece(of: order, round: round, count: count / 20 * 20)
+        var time = 0.0
+        var start = piece.startIndex
+        while start < piece.endIndex {
+          let reads = piece[start..<start + 19]
+          let write = piece[start + 19...start + 19]
+          var tally = Tally()
+          time += try contender.time(on: settings.clock) { tally = try $0.read(reads) }
+          time += try contender.timeWrite(on: settings.clock, write)
+          guard tally == data.expected(reads) else { throw Failure("read other bytes") }
+          start += 20
+        }
+        return (time, piece.count)
+      }
+    }
+  }
+}

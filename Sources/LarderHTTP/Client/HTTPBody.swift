@@ -1,0 +1,45 @@
+/// The body of an answer, as it comes: to be read once.
+public struct HTTPBody: AsyncSequence, Sendable {
+  public typealias Element = [UInt8]
+  public typealias Failure = any Error
+
+  /// All of it, where it is there already.
+  public let whole: [UInt8]?
+  private let read: @Sendable () async throws -> [UInt8]?
+
+  /// A body that is there.
+  public init(_ bytes: [UInt8] = []) {
+    whole = bytes
+    read = { nil }
+  }
+
+  /// A body whose next piece `next` waits for; nil at its end. It is asked for one piece at a time, and nothing is read
+  /// ahead.
+  public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
+    whole = nil
+    read = next
+  }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(body: self) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let body: HTTPBody
+    private var isGiven = false
+
+    fileprivate init(body: HTTPBody) { self.body = body }
+
+    public mutating func next() async throws -> [UInt8]? {
+      guard let whole = body.whole else { return try await body.read() }
+      defer { isGiven = true }
+      return isGiven || whole.isEmpty ? nil : whole
+    }
+  }
+
+  /// All of it in one piece.
+  public func bytes() async throws -> [UInt8] {
+    if let whole { return whole }
+    var bytes: [UInt8] = []
+    for try await piece in self { bytes += piece }
+    return bytes
+  }
+}

@@ -1,0 +1,168 @@
+import HTTPTypes
+import Larder
+
+extension HTTPCache {
+  /// Asks the origin, keeps what is to be kept, and gives what the client is to get; nil if it is to be tried anew.
+  ///
+  /// - Parameter flight: landed, come what may.
+  func exchange(
+    _ forward: CacheForward, _ held: [Held], _ attempt: Attempt, flight: String?
+  ) async throws -> HTTPCacheResult? {
+    do {
+      let result = try await answer(forward, held, attempt, flight: flight)
+      return result
+    } catch let error where !(error is CancellationError) && !(error is LarderError) {
+      if let flight { flights.land(flight, .failed(error)) }
+      var lost = attempt.lost
+      return try standIn(for: forward, held, after: error, &lost)
+    } catch {
+      if let flight { flights.land(flight, error is CancellationError ? .abandoned : .arrived) }
+      throw error
+    }
+  }
+
+  /// What may be given because the origin cannot be reached; throws `error` if that is nothing.
+  func standIn(
+    for forward: CacheForward, _ held: [Held], after error: any Error, _ lost: inout Set<String>
+  ) throws -> HTTPCacheResult {
+    guard let answer = rules.fail(forward, at: clock.now),
+      let body = try body(of: answer, from: held, lost: &lost)
+    else { throw error }
+    var result = HTTPCacheResult(answer, body: body)
+    result.forwarded = forward.reason
+    return result
+  }
+
+  private func answer(
+    _ forward: CacheForward, _ held: [Held], _ attempt: Attempt, flight: String?
+  ) async throws -> HTTPCacheResult? {
+    let requested = clock.now
+    let (response, body) = try await within(rules.policy.timeout, by: clock) { [transport] in
+      try await transport.send(forward.request, body: attempt.body, interim: attempt.interim)
+    }
+    let arrival = Arrival(
+      response: response, forward: forward, requested: requested, received: clock.now, held: held)
+    let reception = receive(arrival, bodySize: nil)
+    for key in reception.invalidates { try await removeAll(of: key) }
+    switch reception.outcome {
+    case .again(let next):
+      return try await answer(next, held, attempt, flight: flight)
+    case .answer:
+      let received = try await collect(body)
+      let result = try await answered(arrival, body: received)
+      if let result {
+        if let flight { flights.land(flight, .arrived) }
+        return result
+      }
+      // The body that the origin spoke of is gone: it is asked for once, without a condition.
+      return try await answer(forward.unconditional, held, attempt, flight: flight)
+    case .pass:
+      return try await passed(arrival, reception, body: body, flight: flight)
+    }
+  }
+
+  /// The head of an answer, and what it answers.
+  struct Arrival: Sendable {
+    let response: HTTPResponse
+    let forward: CacheForward
+    let requested: Timestamp
+    let received: Timestamp
+    let held: [Held]
+  }
+
+  func receive(_ arrival: Arrival, bodySize: Int?) -> CacheReception {
+    rules.receive(
+      arrival.response, bodySize: bodySize, to: arrival.forward, requested: arrival.requested,
+      received: arrival.received)
+  }
+
+  private func collect(_ body: HTTPBody) async throws -> [UInt8] {
+    try await within(rules.policy.timeout, by: clock) { try await body.bytes() }
+  }
+
+  /// The client gets something else than what came; nil if what it is made of is gone.
+  private func answered(_ arrival: Arrival, body received: [UInt8]) async throws -> HTTPCacheResult?
+  {
+    let reception = receive(arrival, bodySize: received.count)
+    guard case .answer(let answer) = reception.outcome else { return nil }
+    var lost: Set<String> = []
+    let body: [UInt8]
+    if case .joined(let joined) = answer.body {
+      guard let stored = try bytes(of: arrival.held[joined.stored], lost: &lost) else { return nil }
+      body = joined.joined(stored: stored, received: received)
+    } else {
+      guard let found = try self.body(of: answer, from: arrival.held, lost: &lost) else {
+        return nil
+      }
+      body = found
+    }
+    let isStored = try await keep(reception, of: arrival, received: received)
+    var result = HTTPCacheResult(answer, body: body)
+    result.forwarded = arrival.forward.reason
+    result.originStatus = arrival.response.status.code
+    result.isStored = isStored
+    return result
+  }
+
+  /// The client gets what came, while it comes.
+  private func passed(
+    _ arrival: Arrival, _ reception: CacheReception, body: HTTPBody, flight: String?
+  ) async throws -> HTTPCacheResult {
+    var result = HTTPCacheResult(arrival.response, body: body)
+    result.forwarded = arrival.forward.reason
+    result.originStatus = arrival.response.status.code
+    let length = arrival.response.headerFields[.contentLength].flatMap { ContentRange.position($0) }
+    let isLarge = (length ?? 0) > rules.policy.largestBody
+    if isLarge || reception.stores.isEmpty {
+      try await drop(reception.removes, of: arrival)
+      if let flight { flights.land(flight, .ownOnly) }
+      return result
+    }
+    result.isStored = true
+    if case .stored = reception.stores[0].body {
+      _ = try await keep(reception, of: arrival, received: [])
+      if let flight { flights.land(flight, .arrived) }
+      return result
+    }
+    let relay = BodyRelay()
+    let reader = BodyReader(relay)
+    result.body = HTTPBody(next: { try await reader.relay.next() })
+    Task {
+      let landing = await pump(body, into: relay, of: arrival)
+      if let flight { flights.land(flight, landing) }
+    }
+    return result
+  }
+
+  /// Reads a body for the client and the store. The client is told of its end when it is stored.
+  private func pump(
+    _ body: HTTPBody, into relay: BodyRelay, of arrival: Arrival
+  ) async -> Flights.Landing {
+    var received: [UInt8] = []
+    var isKept = true
+    do {
+      for try await piece in body {
+        await relay.append(piece)
+        if isKept { received += piece }
+        if received.count > rules.policy.largestBody {
+          isKept = false
+          received = []
+        }
+        if !isKept, await !relay.drained() { break }
+      }
+    } catch {
+      await relay.end(error)
+      return .ownOnly
+    }
+    if isKept {
+      do {
+        _ = try await keep(
+          receive(arrival, bodySize: received.count), of: arrival, received: received)
+      } catch {
+        report(error)
+      }
+    }
+    await relay.end()
+    return isKept ? .arrived : .ownOnly
+  }
+}

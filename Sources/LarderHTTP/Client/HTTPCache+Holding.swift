@@ -1,0 +1,129 @@
+public import HTTPTypes
+import Larder
+
+extension HTTPCache {
+  /// A stored response, and the version of the entry that it was read from.
+  struct Held: Sendable {
+    let key: String
+    let version: UInt64
+    let response: StoredResponse
+  }
+
+  /// All stored responses of the request's URI.
+  func held(for request: HTTPRequest, except lost: Set<String>) throws -> [Held] {
+    guard let key = ResponseKey(request, policy: rules.policy) else { return [] }
+    return try entries(of: key).compactMap { entry in
+      guard let name = entry.key.string, !lost.contains(name), entry.state == .fresh,
+        let metadata = entry.metadata,
+        let response = StoredResponse(metadata: metadata, bodySize: entry.size)
+      else { return nil }
+      return Held(key: name, version: entry.version, response: response)
+    }
+  }
+
+  private func entries(of key: ResponseKey) throws -> [Entry] {
+    var entries = try namespace.entry(for: key.uri).map { [$0] } ?? []
+    var page = try namespace.page(limit: 100, prefix: key.partedPrefix)
+    entries += page.items
+    while let cursor = page.next {
+      page = try namespace.page(limit: 100, after: cursor, prefix: key.partedPrefix)
+      entries += page.items
+    }
+    return entries
+  }
+
+  /// The body that an answer says; nil, and what it is made of is lost, if that is not there any more.
+  func body(
+    of answer: CacheAnswer, from held: [Held], lost: inout Set<String>
+  ) throws -> [UInt8]? {
+    switch answer.body {
+    case .none, .joined: []
+    case .stored(let index): try bytes(of: held[index], lost: &lost)
+    case .part(let index, let range):
+      try bytes(of: held[index], lost: &lost).map { Array($0[range.clamped(to: 0..<$0.count)]) }
+    }
+  }
+
+  /// The body of that version; nil if it was replaced, evicted or damaged.
+  func bytes(of held: Held, lost: inout Set<String>) throws -> [UInt8]? {
+    let bytes: [UInt8]? = try namespace.store.read { moment in
+      guard try moment.entry(for: held.key, in: namespace)?.version == held.version else {
+        return nil
+      }
+      guard let bytes = try moment.value(for: held.key, in: namespace) else {
+        lost.insert(held.key)
+        return nil
+      }
+      return bytes
+    }
+    return bytes
+  }
+
+  /// Carries out what is to be kept and dropped; whether anything was stored.
+  ///
+  /// A stored body that was replaced meanwhile is left alone: whoever replaced it knew as much.
+  func keep(
+    _ reception: CacheReception, of arrival: Arrival, received: [UInt8]
+  ) async throws -> Bool {
+    guard let uri = ResponseKey(arrival.forward.original, policy: rules.policy) else {
+      return false
+    }
+    var isStored = false
+    var lost: Set<String> = []
+    for (response, body) in reception.stores {
+      let key = uri.key(credential: response.credential, vary: response.vary)
+      let attributes = attributes(of: response)
+      switch body {
+      case .received:
+        try await namespace.set(received, for: key, attributes)
+        isStored = true
+      case .stored(let index):
+        let held = arrival.held[index]
+        guard let bytes = try bytes(of: held, lost: &lost) else { continue }
+        if held.key == key {
+          isStored = try await namespace.replace(held.version, with: bytes, for: key, attributes)
+        } else {
+          try await namespace.set(bytes, for: key, attributes)
+          isStored = true
+        }
+      case .joined(let joined):
+        guard let stored = try bytes(of: arrival.held[joined.stored], lost: &lost) else { continue }
+        try await namespace.set(
+          joined.joined(stored: stored, received: received), for: key, attributes)
+        isStored = true
+      }
+    }
+    let replaced = reception.stores.map {
+      uri.key(credential: $0.response.credential, vary: $0.response.vary)
+    }
+    try await drop(
+      reception.removes.filter { !replaced.contains(arrival.held[$0].key) }, of: arrival)
+    return isStored
+  }
+
+  private func attributes(of response: StoredResponse) -> EntryAttributes {
+    var attributes = EntryAttributes(expires: .at(response.keptUntil(policy: rules.policy)))
+    attributes.stale = .zero
+    attributes.entityTag = response.fields[fields: .eTag].first?.valueBytes
+    attributes.lastModified = response.fields[fields: .lastModified].first?.valueBytes
+    attributes.metadata = response.encodedMetadata()
+    return attributes
+  }
+
+  func drop(_ indexes: [Int], of arrival: Arrival) async throws {
+    for index in indexes {
+      let held = arrival.held[index]
+      guard try namespace.entry(for: held.key)?.version == held.version else { continue }
+      _ = try await namespace.remove(held.key)
+    }
+  }
+
+  func removeAll(of key: ResponseKey) async throws {
+    for entry in try entries(of: key) { _ = try await namespace.remove(entry.key) }
+  }
+
+  /// Removes all stored responses of the request's URI, whoever asked for them.
+  public func removeAll(for request: HTTPRequest) async throws {
+    if let key = ResponseKey(request, policy: rules.policy) { try await removeAll(of: key) }
+  }
+}

@@ -1,0 +1,129 @@
+public import HTTPTypes
+public import Larder
+
+/// A private HTTP cache over a namespace (RFC 9111).
+///
+/// Each stored response is an entry of the namespace: its body is the value, and its fields are the metadata. Any number
+/// of these, in any process, may share a namespace. What has been stale for long is still kept to be validated, so an entry's
+/// end is not that of the response's freshness.
+public struct HTTPCache: Sendable {
+  public let namespace: Namespace
+  public let rules: HTTPRules
+  let transport: any HTTPTransport
+  let clock: any LarderClock
+  let flights = Flights()
+  let report: @Sendable (any Error) -> Void
+
+  /// - Parameters:
+  ///   - clock: the one the store was opened with.
+  ///   - report: is told what could not be stored, and why a refresh in the background failed. Neither keeps an answer
+  ///     from a client.
+  public init(
+    in namespace: Namespace, over transport: any HTTPTransport,
+    policy: HTTPCachePolicy = HTTPCachePolicy(), clock: any LarderClock = SystemClock(),
+    report: @escaping @Sendable (any Error) -> Void = { _ in }
+  ) {
+    self.namespace = namespace
+    self.transport = transport
+    self.clock = clock
+    self.report = report
+    rules = HTTPRules(policy: policy)
+  }
+
+  /// The answer to `request`, from the store or the origin.
+  ///
+  /// `request` has a scheme and an authority. Of several that ask the same at once, one is sent. Throws the transport's
+  /// error, or ``HTTPCacheError/timedOut(_:)``, where the origin cannot be reached and nothing may be served in its place;
+  /// and a `LarderError` if the store itself fails.
+  public func send(
+    _ request: HTTPRequest, body: [UInt8] = [],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
+  ) async throws -> HTTPCacheResult {
+    var attempt = Attempt(request: request, body: body, interim: interim)
+    while true {
+      try Task.checkCancellation()
+      if let result = try await self.attempt(&attempt) { return result }
+    }
+  }
+
+  /// One request of a client on its way to an answer.
+  struct Attempt {
+    let request: HTTPRequest
+    let body: [UInt8]
+    let interim: @Sendable (HTTPResponse) async -> Void
+    /// Keys whose bodies turned out to be gone or damaged.
+    var lost: Set<String> = []
+    var hasWaited = false
+  }
+
+  /// Nil: what was stored has changed meanwhile, and is to be looked at again.
+  private func attempt(_ attempt: inout Attempt) async throws -> HTTPCacheResult? {
+    let held = try held(for: attempt.request, except: attempt.lost)
+    let decision = rules.decide(
+      attempt.request, stored: held.map(\.response), at: clock.now)
+    switch decision {
+    case .answer(let answer):
+      return try result(answer, from: held, &attempt)
+    case .answerWhileRevalidating(let answer, let forward):
+      let result = try result(answer, from: held, &attempt)
+      if result != nil { refresh(forward, held) }
+      return result
+    case .forward(let forward):
+      return try await self.forward(forward, held, &attempt)
+    }
+  }
+
+  private func result(
+    _ answer: CacheAnswer, from held: [Held], _ attempt: inout Attempt
+  ) throws -> HTTPCacheResult? {
+    guard let body = try body(of: answer, from: held, lost: &attempt.lost) else { return nil }
+    var result = HTTPCacheResult(answer, body: body)
+    result.isCollapsed = attempt.hasWaited
+    return result
+  }
+
+  private func forward(
+    _ forward: CacheForward, _ held: [Held], _ attempt: inout Attempt
+  ) async throws -> HTTPCacheResult? {
+    guard let flight = flight(of: forward), !attempt.hasWaited else {
+      return try await exchange(forward, held, attempt, flight: nil)
+    }
+    if let landing = flights.join(flight) {
+      attempt.hasWaited = true
+      for await landing in landing {
+        switch landing {
+        case .failed(let error):
+          return try standIn(for: forward, held, after: error, &attempt.lost)
+        case .abandoned: attempt.hasWaited = false
+        case .arrived, .ownOnly: break
+        }
+      }
+      return nil
+    }
+    return try await exchange(forward, held, attempt, flight: flight)
+  }
+
+  /// The name under which equal requests wait for each other; nil where each is to be sent.
+  private func flight(of forward: CacheForward) -> String? {
+    guard forward.original.method == .get || forward.original.method == .head,
+      forward.reason != .bypass, let key = ResponseKey(forward.original, policy: rules.policy)
+    else { return nil }
+    let fields = forward.original.headerFields.map { $0.name.canonicalName + ":" + $0.value }
+    return forward.original.method.rawValue + " " + key.uri + " "
+      + Secrets.digest(fields.sorted().joined(separator: "\n"))
+  }
+
+  /// Makes a request in the background, unless the same is under way.
+  private func refresh(_ forward: CacheForward, _ held: [Held]) {
+    guard let flight = flight(of: forward), flights.join(flight) == nil else { return }
+    let attempt = Attempt(request: forward.original, body: [], interim: { _ in })
+    Task(priority: .background) {
+      do {
+        let result = try await exchange(forward, held, attempt, flight: flight)
+        _ = try await result?.body.bytes()
+      } catch {
+        report(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import Larder
+
+/// What `body` gives, unless it takes longer than `limit`; then it is cancelled, and the wait ends with an error.
+func within<Value: Sendable>(
+  _ limit: Duration, by clock: any LarderClock, _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+  let end = clock.monotonic + limit
+  return try await withThrowingTaskGroup(of: Value?.self) { group in
+    defer { group.cancelAll() }
+    group.addTask { try await body() }
+    group.addTask {
+      try await clock.sleep(until: end)
+      return nil
+    }
+    guard let first = try await group.next(), let value = first else {
+      throw HTTPCacheError.timedOut(limit)
+    }
+    return value
+  }
+}

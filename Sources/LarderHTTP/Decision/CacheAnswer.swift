@@ -1,0 +1,74 @@
+public import HTTPTypes
+
+/// An answer that a cache gives out of what it holds.
+public struct CacheAnswer: Sendable, Hashable {
+  /// What the body is made of.
+  public enum Body: Sendable, Hashable {
+    case none
+    /// The whole body of the stored response with that index.
+    case stored(Int)
+    /// These bytes of it.
+    case part(Int, Range<Int>)
+    /// The stored body of that index and the one just received, put together.
+    case joined(JoinedBody)
+  }
+
+  public enum Reason: Sendable, Hashable {
+    case fresh
+    /// The origin has just said that it still holds.
+    case validated
+    /// It was completed by what has just come.
+    case completed
+    /// The client accepts it stale.
+    case staleByRequest
+    /// Stale, while it is validated.
+    case staleWhileRevalidating
+    /// Stale, because the origin answered with an error.
+    case staleOnError
+    /// Stale, because the origin could not be reached.
+    case staleDisconnected
+    /// There was nothing that could be used, and the client wanted nothing else: a 504.
+    case onlyIfCached
+
+    public var isStale: Bool {
+      switch self {
+      case .fresh, .validated, .completed, .onlyIfCached: false
+      case .staleByRequest, .staleWhileRevalidating, .staleOnError, .staleDisconnected: true
+      }
+    }
+  }
+
+  public var response: HTTPResponse
+  public var body: Body
+  public var reason: Reason
+  /// In seconds, as its `Age` field says.
+  public var age: Int
+  /// For how many seconds it is fresh; negative by as many as it has been stale.
+  public var remaining: Int
+
+  static let onlyIfCached = CacheAnswer(
+    response: HTTPResponse(
+      status: .init(code: 504, reasonPhrase: "Gateway Timeout"),
+      headerFields: [.contentLength: "0"]),
+    body: .none, reason: .onlyIfCached, age: 0, remaining: 0)
+}
+
+/// Two overlapping or adjoining parts of a whole.
+public struct JoinedBody: Sendable, Hashable {
+  /// Of the stored part, and where it begins.
+  public var stored: Int
+  public var storedStart: Int
+  public var receivedStart: Int
+
+  /// The bytes from the first of either on; the received ones count where both have some.
+  public func joined(stored: [UInt8], received: [UInt8]) -> [UInt8] {
+    let start = min(storedStart, receivedStart)
+    var bytes = [UInt8](
+      repeating: 0,
+      count: max(storedStart + stored.count, receivedStart + received.count) - start)
+    bytes.replaceSubrange(storedStart - start..<storedStart - start + stored.count, with: stored)
+    bytes.replaceSubrange(
+      receivedStart - start..<receivedStart - start + received.count, with: received)
+    return bytes
+  }
+}

@@ -1,0 +1,125 @@
+public import HTTPTypes
+public import Larder
+
+extension HTTPRules {
+  /// What to do with `request`, given every stored response of its URI, at a moment.
+  ///
+  /// - Complexity: O(stored responses).
+  public func decide(
+    _ request: HTTPRequest, stored: [StoredResponse], at now: Timestamp
+  ) -> CacheDecision {
+    let wish = RequestDirectives(request.headerFields)
+    guard request.method == .get || request.method == .head else {
+      return .forward(CacheForward(request, because: .method, stored: stored))
+    }
+    let refusal: CacheDecision? = wish.onlyIfCached ? .answer(.onlyIfCached) : nil
+    if wish.noStore || ClientCondition.isForOrigin(request.headerFields) {
+      return refusal ?? .forward(CacheForward(request, because: .bypass, stored: stored))
+    }
+    let selection = Selection(request, stored: stored)
+    guard let index = selection.best else {
+      return refusal ?? .forward(miss(request, stored: stored, selection: selection))
+    }
+    return decide(request, wish: wish, stored: stored, selected: index, at: now)
+  }
+
+  private func decide(
+    _ request: HTTPRequest, wish: RequestDirectives, stored: [StoredResponse], selected: Int,
+    at now: Timestamp
+  ) -> CacheDecision {
+    let response = stored[selected]
+    let freshness = Freshness(of: response, at: now, policy: policy)
+    if isUsable(response, freshness, wish) {
+      return .answer(answer(request, from: selected, of: response, because: .fresh, at: now))
+    }
+    let permission =
+      wish.noCache
+      ? StalePermission.none
+      : StalePermission(of: response, freshness: freshness, for: wish, policy: policy)
+    if permission.byRequest, !freshness.isFresh {
+      return .answer(
+        answer(request, from: selected, of: response, because: .staleByRequest, at: now))
+    }
+    var forward = CacheForward(
+      request, because: freshness.isFresh ? .request : .stale, stored: stored)
+    forward.selected = selected
+    forward.permission = permission
+    // A HEAD goes on as it is: what it brings updates what is stored.
+    if request.method == .get, response.hasValidators {
+      forward.validates = [selected]
+      forward.request = Validation.request(request, of: [response])
+    }
+    if permission.whileRevalidating, !freshness.isFresh {
+      let answer = answer(
+        request, from: selected, of: response, because: .staleWhileRevalidating, at: now)
+      return wish.onlyIfCached
+        ? .answer(answer) : .answerWhileRevalidating(answer, background(forward))
+    }
+    return wish.onlyIfCached ? .answer(.onlyIfCached) : .forward(forward)
+  }
+
+  /// Whether it may be given without asking (RFC 9111, 4).
+  private func isUsable(
+    _ response: StoredResponse, _ freshness: Freshness, _ wish: RequestDirectives
+  ) -> Bool {
+    guard freshness.isFresh, !response.directives.noCache, !wish.noCache else { return false }
+    // RFC 8246: a reload, which is what 0 means, does not ask about what never changes.
+    if wish.maxAge == 0, !response.directives.immutable { return false }
+    if let most = wish.maxAge, most > 0, freshness.age > most { return false }
+    return freshness.remaining >= wish.minFresh
+  }
+
+  /// A request that nothing stored can answer.
+  private func miss(
+    _ request: HTTPRequest, stored: [StoredResponse], selection: Selection
+  ) -> CacheForward {
+    if let part = selection.part { return completion(request, stored: stored, of: part) }
+    var forward = CacheForward(
+      request, because: stored.isEmpty ? .uriMiss : .varyMiss, stored: stored)
+    // 4.3.1: the origin may say that one of the other variants is what this request selects.
+    let others = stored.indices.filter { index in
+      stored[index].entityTag?.isStrong == true && stored[index].part == nil
+        && stored[index].credential == Secrets.credential(of: request.headerFields)
+    }
+    let isPlain =
+      request.method == .get && ByteRange.parse(request.headerFields) == nil
+      && ClientCondition(request.headerFields) == nil
+    if isPlain, !others.isEmpty {
+      forward.validates = others
+      forward.request = Validation.request(request, of: others.map { stored[$0] })
+    }
+    return forward
+  }
+
+  /// A request for the part that is missing, where the parts can be known to fit (RFC 9111, 3.4).
+  private func completion(
+    _ request: HTTPRequest, stored: [StoredResponse], of index: Int
+  ) -> CacheForward {
+    var forward = CacheForward(request, because: .partial, stored: stored)
+    forward.selected = index
+    let fields = request.headerFields
+    guard request.method == .get, !fields.contains(.range), ClientCondition(fields) == nil,
+      stored[index].entityTag?.isStrong == true, let missing = stored[index].part?.missing,
+      var tag = stored[index].fields[fields: .eTag].first
+    else { return forward }
+    tag.name = .ifRange
+    forward.completes = index
+    forward.request.headerFields[.range] = missing
+    forward.request.headerFields.append(tag)
+    return forward
+  }
+
+  /// The request that refreshes what a client got stale: for the whole of it, whatever that client wanted.
+  private func background(_ forward: CacheForward) -> CacheForward {
+    var request = forward.original
+    request.method = .get
+    request.headerFields.removeAll(ClientCondition.fields.union([.range, .ifRange]))
+    var background = CacheForward(request, because: .stale, stored: forward.stored)
+    background.selected = forward.selected
+    if let selected = forward.selected, forward.stored[selected].hasValidators {
+      background.validates = [selected]
+      background.request = Validation.request(request, of: [forward.stored[selected]])
+    }
+    return background
+  }
+}

@@ -1,0 +1,128 @@
+public import HTTPTypes
+public import Larder
+
+extension HTTPRules {
+  /// What to do with the origin's final answer to what was forwarded (RFC 9111, 3, 4.3.3, 4.3.4 and 4.4).
+  ///
+  /// - Parameters:
+  ///   - bodySize: of the body that came; nil as long as it is not known, and then what is to be stored is not certain.
+  ///   - requested: when the request was sent.
+  ///   - received: when the answer began to come.
+  public func receive(
+    _ response: HTTPResponse, bodySize: Int?, to forward: CacheForward, requested: Timestamp,
+    received: Timestamp
+  ) -> CacheReception {
+    let exchange = Exchange(
+      response: response, bodySize: bodySize, forward: forward, requested: requested,
+      received: received)
+    switch forward.original.method {
+    case .get: return receiveGet(exchange)
+    case .head: return receiveHead(exchange)
+    default:
+      var reception = CacheReception(.pass)
+      reception.invalidates = Invalidation.keys(
+        of: forward.original, response, policy: policy)
+      if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
+      return reception
+    }
+  }
+
+  struct Exchange {
+    let response: HTTPResponse
+    let bodySize: Int?
+    let forward: CacheForward
+    let requested: Timestamp
+    let received: Timestamp
+  }
+
+  func stored(_ exchange: Exchange) -> StoredResponse? {
+    stored(
+      exchange.response, to: exchange.forward.original, bodySize: exchange.bodySize,
+      requested: exchange.requested, received: exchange.received)
+  }
+
+  private func receiveGet(_ exchange: Exchange) -> CacheReception {
+    let (response, forward) = (exchange.response, exchange.forward)
+    if response.status.code == 304, forward.isConditional { return receiveConfirmation(exchange) }
+    if forward.completes != nil, [206, 416].contains(response.status.code) {
+      return receiveRest(exchange)
+    }
+    if [500, 502, 503, 504].contains(response.status.code),
+      let answer = stale(forward, if: \.onError, because: .staleOnError, at: exchange.received)
+    {
+      return CacheReception(.answer(answer))
+    }
+    return receiveNew(exchange)
+  }
+
+  /// An answer that stands for itself.
+  private func receiveNew(_ exchange: Exchange) -> CacheReception {
+    let (response, forward) = (exchange.response, exchange.forward)
+    var reception = CacheReception(.pass)
+    if response.status.code == 206, let joined = joinable(exchange) {
+      reception.stores = joined
+      return reception
+    }
+    if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
+    // What it was asked about is no longer so. An error says nothing of that.
+    if let selected = forward.selected, (200...299).contains(response.status.code),
+      response.status.code != 206
+    {
+      reception.removes = [selected]
+    }
+    // The client's own condition was replaced by the cache's, or left out: it is judged on what came.
+    if forward.request != forward.original, let stored = reception.stores.first?.response,
+      let condition = ClientCondition(forward.original.headerFields), condition.isMet(by: stored)
+    {
+      var answer = answer(
+        forward.original, from: 0, of: stored, because: .validated, at: exchange.received)
+      answer.body = .none
+      reception.outcome = .answer(answer)
+    }
+    return reception
+  }
+
+  /// A 304 to what the cache asked.
+  private func receiveConfirmation(_ exchange: Exchange) -> CacheReception {
+    let forward = exchange.forward
+    let asked = forward.validates.map { forward.stored[$0] }
+    guard let confirmed = Validation.confirmed(exchange.response.headerFields, among: asked) else {
+      return CacheReception(.again(forward.unconditional))
+    }
+    let index = forward.validates[confirmed]
+    let (full, stored) = freshened(forward.stored[index], by: exchange)
+    var reception = CacheReception(
+      .answer(
+        answer(forward.original, from: index, of: full, because: .validated, at: exchange.received)
+      ))
+    if let stored {
+      reception.stores = [(stored, .stored(index))]
+    } else {
+      reception.removes = [index]
+    }
+    return reception
+  }
+
+  /// A stored response with the fields of a newer answer: for this client, and for the store, if it may stay there.
+  func freshened(
+    _ old: StoredResponse, by exchange: Exchange
+  ) -> (full: StoredResponse, stored: StoredResponse?) {
+    var full = old
+    full.requested = exchange.requested
+    full.received = exchange.received
+    full.response.headerFields = old.fields.updated(
+      by: exchange.response.headerFields, received: exchange.received)
+    let fields = exchange.forward.original.headerFields
+    guard let vary = VaryKey(of: full.fields, request: fields) else { return (full, nil) }
+    full.vary = vary
+    let directives = full.directives
+    var stored = full
+    stored.response.headerFields = full.fields.storable(directives, policy: policy)
+    let mayStay =
+      !directives.noStore && !RequestDirectives(fields).noStore
+      || directives.mustUnderstand && Self.understands(old.response.status)
+    return (
+      full, mayStay && stored.keptUntil(policy: policy) > exchange.received ? stored : nil
+    )
+  }
+}

@@ -1,0 +1,66 @@
+import HTTPTypes
+
+extension HTTPRules {
+  typealias Stores = [(response: StoredResponse, body: CacheReception.Body)]
+
+  /// The rest of a part, as it was asked for: the client gets the whole.
+  func receiveRest(_ exchange: Exchange) -> CacheReception {
+    let forward = exchange.forward
+    guard let index = forward.completes, let joined = joined(exchange, with: index),
+      joined.response.part == nil
+    else { return CacheReception(.again(forward.unconditional)) }
+    var answer = answer(
+      forward.original, from: index, of: joined.response, because: .completed,
+      at: exchange.received)
+    answer.body = .joined(joined.body)
+    var reception = CacheReception(.answer(answer))
+    reception.stores = [(joined.response, .joined(joined.body))]
+    return reception
+  }
+
+  /// What becomes of the stored response when a part comes that a client asked for; nil if they have nothing to do with
+  /// each other, and the part stands for itself.
+  func joinable(_ exchange: Exchange) -> Stores? {
+    let forward = exchange.forward
+    let fields = forward.original.headerFields
+    for index in forward.stored.indices where forward.stored[index].isSelected(by: fields) {
+      let stored = forward.stored[index]
+      guard stored.isSameWhole(as: exchange.response.headerFields) else { continue }
+      if stored.response.status.code == 200 {
+        // The whole is there already; only what is said of it is new.
+        return freshened(stored, by: exchange).stored.map { [($0, .stored(index))] } ?? []
+      }
+      if let joined = joined(exchange, with: index) {
+        return [(joined.response, .joined(joined.body))]
+      }
+    }
+    return nil
+  }
+
+  /// A stored part and the one that came, as one; nil unless they are of the same whole and leave no gap
+  /// (RFC 9111, 3.4).
+  private func joined(
+    _ exchange: Exchange, with index: Int
+  ) -> (response: StoredResponse, body: JoinedBody)? {
+    let stored = exchange.forward.stored[index]
+    guard exchange.response.status.code == 206,
+      stored.isSameWhole(as: exchange.response.headerFields),
+      let old = stored.part, let new = ContentRange(exchange.response.headerFields),
+      new.count == exchange.bodySize ?? new.count, old.count == stored.bodySize,
+      let union = old.joined(with: new), var response = freshened(stored, by: exchange).stored
+    else { return nil }
+    response.bodySize = union.count
+    response.response.headerFields[.contentLength] = String(union.count)
+    if union.isWhole {
+      response.response.status = .init(code: 200, reasonPhrase: "OK")
+      response.response.headerFields[.contentRange] = nil
+    } else {
+      response.response.headerFields[.contentRange] = union.text
+    }
+    return (
+      response,
+      JoinedBody(
+        stored: index, storedStart: old.bytes.lowerBound, receivedStart: new.bytes.lowerBound)
+    )
+  }
+}

@@ -1,0 +1,63 @@
+import HTTPTypes
+import Larder
+
+extension HTTPRules {
+  /// The response as it is to be stored; nil if it may not be, or is not worth it (RFC 9111, 3).
+  ///
+  /// - Parameter request: the request as the client sent it.
+  func stored(
+    _ response: HTTPResponse, to request: HTTPRequest, bodySize: Int?, requested: Timestamp,
+    received: Timestamp
+  ) -> StoredResponse? {
+    let directives = ResponseDirectives(response.headerFields)
+    guard request.method == .get || isPostOfItself(request, response),
+      isStorable(response.status, directives),
+      !RequestDirectives(request.headerFields).noStore,
+      let vary = VaryKey(of: response.headerFields, request: request.headerFields)
+    else { return nil }
+    var stored = StoredResponse(
+      response: response, requested: requested, received: received, bodySize: bodySize ?? 0,
+      vary: vary,
+      credential: Secrets.credential(of: request.headerFields))
+    stored.response.headerFields = response.headerFields.storable(directives, policy: policy)
+    if !stored.fields.contains(.date) {
+      stored.response.headerFields[.date] = HTTPDate(received).text
+    }
+    if response.status.code == 206 {
+      guard let part = stored.part, part.count == bodySize ?? part.count else { return nil }
+    }
+    let lifetime = FreshnessLifetime(response, received: received, policy: policy)
+    let isCacheable =
+      lifetime.isExplicit || directives.isPublic || directives.isPrivate
+      || FreshnessLifetime.isHeuristicallyCacheable(response.status)
+    guard isCacheable, stored.keptUntil(policy: policy) > received else { return nil }
+    return stored
+  }
+
+  /// 5.2.2.3: `must-understand` takes the place of `no-store` where the status is understood.
+  private func isStorable(_ status: HTTPResponse.Status, _ directives: ResponseDirectives) -> Bool {
+    guard status.code >= 200, status.code != 304 else { return false }
+    return directives.mustUnderstand ? Self.understands(status) : !directives.noStore
+  }
+
+  /// The final statuses whose meaning for caches is defined and followed here.
+  static func understands(_ status: HTTPResponse.Status) -> Bool {
+    switch status.code {
+    case 200...206, 300...303, 307, 308, 400...418, 421, 422, 426, 428, 429, 431, 451, 500...505,
+      511:
+      true
+    default: false
+    }
+  }
+
+  /// Whether what answers a POST is also what a GET of its URI would give, for a while (RFC 9110, 9.3.3).
+  func isPostOfItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
+    guard request.method == .post, response.status.code == 200,
+      let location = response.headerFields[values: .contentLocation].first,
+      let target = ResponseKey(request, policy: policy),
+      Invalidation.resolve(location, against: request, policy: policy)?.uri == target.uri
+    else { return false }
+    let now = Timestamp(milliseconds: 0)
+    return FreshnessLifetime(response, received: now, policy: policy).isExplicit
+  }
+}

@@ -1,0 +1,101 @@
+import HTTPTypes
+import Larder
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The metadata of the entry that a response is stored as: lines of text, of which the first names the version.
+///
+///     larder-http/1 200 OK
+///     requested 1767225600000
+///     received 1767225600123
+///     credential 2c26b46b68ffc68ff99b453c1d304134
+///     vary accept-language=de,en
+///     vary accept-encoding
+///
+///     Date: Thu, 01 Jan 2026 00:00:00 GMT
+///     ETag: "1"
+///
+/// A blank line parts what the cache says from the fields, which are as they came, each ended by a newline. A `vary`
+/// without `=` is a field that the request did not have.
+extension StoredResponse {
+  private static let version = "larder-http/1"
+
+  func encodedMetadata() -> [UInt8] {
+    var head = "\(Self.version) \(response.status.code) \(response.status.reasonPhrase)\n"
+    head += "requested \(requested.milliseconds)\nreceived \(received.milliseconds)\n"
+    if let credential { head += "credential \(credential)\n" }
+    for (name, value) in vary.fields {
+      head += "vary " + name + (value.map { "=" + $0 } ?? "") + "\n"
+    }
+    var bytes = Array((head + "\n").utf8)
+    for field in fields {
+      bytes += Array(field.name.rawName.utf8)
+      bytes += [0x3A, 0x20]
+      bytes += field.valueBytes
+      bytes.append(0x0A)
+    }
+    return bytes
+  }
+
+  /// Nil for bytes that are no such metadata, or of another version.
+  init?(metadata: [UInt8], bodySize: Int) {
+    var lines = metadata.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
+    guard let first = lines.popFirst().map({ String(decoding: $0, as: UTF8.self) }) else {
+      return nil
+    }
+    let parts = first.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == Self.version, let code = Int(parts[1]),
+      (100...999).contains(code)
+    else { return nil }
+    response = HTTPResponse(status: .init(code: code, reasonPhrase: String(parts[2])))
+    self.bodySize = bodySize
+    var times: [Substring: Int64] = [:]
+    var varied: [(name: String, value: String?)] = []
+    while let line = lines.popFirst(), !line.isEmpty {
+      let text = String(decoding: line, as: UTF8.self)
+      let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+      guard words.count == 2 else { return nil }
+      switch words[0] {
+      case "requested", "received": times[words[0]] = Int64(words[1])
+      case "credential": credential = String(words[1])
+      case "vary":
+        let pair = words[1].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        varied.append((String(pair[0]), pair.count == 2 ? String(pair[1]) : nil))
+      default: break
+      }
+    }
+    guard let requested = times["requested"], let received = times["received"] else { return nil }
+    self.requested = Timestamp(milliseconds: requested)
+    self.received = Timestamp(milliseconds: received)
+    vary = VaryKey(fields: varied)
+    for line in lines where !line.isEmpty {
+      guard let colon = line.firstIndex(of: 0x3A), line[colon...].count >= 2,
+        let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+      else { return nil }
+      response.headerFields.append(HTTPField(name: name, lenientValue: line[(colon + 2)...]))
+    }
+  }
+}
+
+extension HTTPField {
+  /// The bytes of the value, be they no UTF-8.
+  var valueBytes: [UInt8] {
+    let text = value
+    // A value that is no UTF-8 shows replacement characters; its bytes come out only through its coding, as Latin-1.
+    guard text.unicodeScalars.contains("\u{FFFD}"), let latin = latinValue else {
+      return Array(text.utf8)
+    }
+    return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+  }
+
+  private struct Coded: Codable { var value: String }
+
+  private var latinValue: String? {
+    guard let coded = try? JSONEncoder().encode(self) else { return nil }
+    return (try? JSONDecoder().decode(Coded.self, from: coded))?.value
+  }
+}

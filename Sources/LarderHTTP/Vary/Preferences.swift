@@ -1,0 +1,60 @@
+import HTTPTypes
+
+/// What a request prefers, by weight: `Accept` and its kin (RFC 9110, 12.5).
+struct Preferences {
+  /// In the order of their weights, and then of their names: order says nothing between equal ones.
+  let ranked: [(range: String, weight: Int)]
+
+  static let names: Set<HTTPField.Name> = [
+    .accept, .acceptEncoding, .acceptLanguage, HTTPField.Name("Accept-Charset")!,
+  ]
+
+  init(_ lines: [String]) {
+    ranked = fieldMembers(lines).map(Self.weighted).sorted {
+      $0.weight != $1.weight ? $0.weight > $1.weight : $0.range < $1.range
+    }
+  }
+
+  /// The same for all requests that prefer the same.
+  var text: String {
+    ranked.map { $0.weight == 1000 ? $0.range : "\($0.range);q=\($0.weight)" }
+      .joined(separator: ",")
+  }
+
+  /// Weights in thousandths. A weight that cannot be read stays a part of the range, which then equals only itself.
+  private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
+    var range: [String] = []
+    var weight = 1000
+    for part in member.split(separator: ";", omittingEmptySubsequences: false) {
+      let part = part.trimmed.lowercased()
+      if !range.isEmpty, part.hasPrefix("q="), let parsed = thousandths(part.dropFirst(2)) {
+        weight = parsed
+      } else {
+        range.append(part)
+      }
+    }
+    return (range.joined(separator: ";"), weight)
+  }
+
+  private static func thousandths(_ text: Substring) -> Int? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), let whole = DeltaSeconds.parse(parts[0]), whole <= 1 else {
+      return nil
+    }
+    let digits = parts.count == 2 ? parts[1] : ""
+    guard digits.utf8.count <= 3, digits.isEmpty || DeltaSeconds.parse(digits) != nil else {
+      return nil
+    }
+    let fraction = Int(String(digits) + String(repeating: "0", count: 3 - digits.utf8.count)) ?? 0
+    return min(1000, whole * 1000 + fraction)
+  }
+
+  /// Whether the response is in a single language that the request prefers to all others.
+  static func prefersLanguage(of response: HTTPFields, in request: HTTPFields) -> Bool {
+    let languages = response.members(of: .contentLanguage)
+    let ranked = Preferences(request[values: .acceptLanguage]).ranked
+    guard languages.count == 1, let best = ranked.first, best.weight > 0 else { return false }
+    return best.range == languages[0].lowercased()
+      && (ranked.count == 1 || ranked[1].weight < best.weight)
+  }
+}

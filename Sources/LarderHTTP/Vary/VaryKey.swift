@@ -1,0 +1,59 @@
+import HTTPTypes
+
+/// What of a request selected a stored response: the fields that its `Vary` names, as the request had them
+/// (RFC 9111, 4.1).
+struct VaryKey: Hashable, Sendable {
+  /// In the order of their names, which are in lower case; nil where the request had none.
+  let fields: [(name: String, value: String?)]
+
+  static let empty = VaryKey(fields: [])
+
+  init(fields: [(name: String, value: String?)]) { self.fields = fields }
+
+  /// Nil for `*`, which no request matches.
+  init?(of response: HTTPFields, request: HTTPFields) {
+    guard let names = Self.names(in: response) else { return nil }
+    fields = names.map { name in (name, Self.value(of: name, in: request)) }
+  }
+
+  /// The names that `Vary` lists, sorted; nil if one is `*`.
+  static func names(in response: HTTPFields) -> [String]? {
+    let names = Set(response.members(of: .vary).map { $0.lowercased() })
+    return names.contains("*") ? nil : names.sorted()
+  }
+
+  /// Whether `request` selects the response: it has the same fields, or the response is in the one language that it
+  /// asks for most.
+  func matches(_ request: HTTPFields, response: HTTPFields) -> Bool {
+    fields.allSatisfy { name, value in
+      Self.value(of: name, in: request) == value
+        || name == "accept-language" && Preferences.prefersLanguage(of: response, in: request)
+    }
+  }
+
+  /// A field's value where differences that mean nothing are gone; secrets are digests. Nil where there is none.
+  static func value(of name: String, in request: HTTPFields) -> String? {
+    guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
+    let lines = request[values: fieldName]
+    let value: String
+    if fieldName == .cookie {
+      value = lines.joined(separator: "; ")
+    } else if Preferences.names.contains(fieldName) {
+      value = Preferences(lines).text
+    } else {
+      value = fieldMembers(lines).joined(separator: ",")
+    }
+    return Secrets.fields.contains(fieldName) ? Secrets.digest(value) : value
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.value == $1.value }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    for (name, value) in fields {
+      hasher.combine(name)
+      hasher.combine(value)
+    }
+  }
+}

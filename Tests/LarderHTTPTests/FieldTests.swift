@@ -1,0 +1,158 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+struct FieldTests {
+  @Test(
+    arguments: [
+      ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+      ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+      ("Sun Nov  6 08:49:37 1994", 784_111_777),
+      ("Sun Nov 16 08:49:37 1994", 784_975_777),
+      ("SUN, 06 NOV 1994 08:49:37 gmt", 784_111_777),
+      ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+      ("Sat, 29 Feb 2020 23:59:60 GMT", 1_583_020_800),
+      ("Sat, 20 Nov 2286 17:46:39 GMT", 9_999_999_999),
+      ("Thursday, 18-Aug-50 02:01:18 GMT", 2_544_400_878),
+      ("Friday, 31-Dec-99 23:59:59 GMT", 946_684_799),
+    ])
+  func `RFC 9110, 5.6.7: a date in one of its three forms is read, in any case`(
+    text: String, seconds: Int64
+  ) {
+    #expect(HTTPDate(strictly: text, now: start)?.seconds == seconds)
+    #expect(HTTPDate(leniently: text, now: start)?.seconds == seconds)
+  }
+
+  @Test(
+    arguments: [
+      "Thu, 18 Aug 2050 02:01:18 UTC", "Thu, 18 Aug 2050 02:01:18 AEST",
+      "Thu, 18 Aug 50 02:01:18 GMT", "Thu 18 Aug 2050 02:01:18 GMT",
+      "Thu, 18  Aug  2050 02:01:18 GMT", "Thu, 18-Aug-2050 02:01:18 GMT",
+      "Thu, 18 Aug 2050 02.01.18 GMT", "Thu, 18 Aug 2050 2:01:18 GMT", "0", "-1", "", "never",
+      "Thu, 31 Feb 2050 02:01:18 GMT", "Thu, 18 Aug 2050 24:01:18 GMT",
+      "Thu, 18 Aug 2050 02:01:18 GMT ", "Thu, 18 Aug 2050 02:01:18",
+      "Xyz, 18 Aug 2050 02:01:18 GMT", "Thu, 18 Aug 2050 02:01:18 GMT, x",
+    ])
+  func `RFC 9111, 4.2 and 5.3: nothing else is an expiry`(text: String) {
+    #expect(HTTPDate(strictly: text, now: start) == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("Fri, 07 Oct 2022 23:06:00 UTC", 1_665_183_960),
+      ("Fri,  7 Oct 2022 23:06:00 GMT", 1_665_183_960),
+      ("Fri, 07-Oct-2022 23:06:00 GMT", 1_665_183_960),
+      ("Fri, 7 October 2022 23:06 GMT", 1_665_183_960),
+      ("07 Oct 22 23:06:00 Z", 1_665_183_960),
+      ("Sat, 08 Oct 2022 01:06:00 +0200", 1_665_183_960),
+      ("Fri, 07 Oct 2022 18:06:00 -0500", 1_665_183_960),
+    ])
+  func `dates that say an age are read as servers send them`(text: String, seconds: Int64) {
+    #expect(HTTPDate(leniently: text, now: start)?.seconds == seconds)
+  }
+
+  @Test(arguments: ["", "0", "yesterday", "07 Oct", "23:06:00", "Fri, 07 Oct 2022 23:06:00 CEST"])
+  func `what is no date is none, read as leniently as may be`(text: String) {
+    #expect(HTTPDate(leniently: text, now: start) == nil)
+  }
+
+  @Test func `a date is written so that it is read as the same`() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<2000 {
+      let date = HTTPDate(
+        seconds: Int64.random(in: -62_135_596_800..<253_402_300_800, using: &random))
+      #expect(HTTPDate(strictly: date.text, now: start) == date, "\(date.seconds)")
+    }
+    #expect(HTTPDate(seconds: 784_111_777).text == "Sun, 06 Nov 1994 08:49:37 GMT")
+  }
+
+  @Test(
+    arguments: [
+      ("0", 0), ("003600", 3600), ("2147483648", 1 << 31), ("99999999999999999999999", 1 << 31),
+    ])
+  func `RFC 9111, 1.2.2: seconds are digits, and too many are as many as can be`(
+    text: String, seconds: Int
+  ) {
+    #expect(DeltaSeconds.parse(text) == seconds)
+  }
+
+  @Test(arguments: ["", "-1", "+1", "1.0", "a", "1a", " 1", "'1'"])
+  func `RFC 9111, 1.2.2: nothing else is a number of seconds`(text: String) {
+    #expect(DeltaSeconds.parse(text) == nil)
+  }
+
+  @Test(
+    arguments: [
+      (["7200"], 7200), (["7200, 0"], 7200), (["0, 7200"], 0), (["0", "7200"], 0), (["abc"], nil),
+      (["-7200"], nil), (["7200.0"], nil), (["7200;foo=1"], 7200), ([""], nil), ([], nil),
+      (["2147483649"], 1 << 31),
+    ] as [([String], Int?)])
+  func `RFC 9111, 5.1: the first Age counts, and one that is no number says nothing`(
+    lines: [String], seconds: Int?
+  ) {
+    #expect(ResponseAge.value(HTTPFields(lines.map { ("Age", $0) })) == seconds)
+  }
+
+  @Test(
+    arguments: [
+      (["max-age=3600"], .seconds(3600)), (["MaX-aGe=3600"], .seconds(3600)),
+      (["foobar, max-age=3600"], .seconds(3600)), (["max-age=\"3600\""], .seconds(3600)),
+      (["max-age='3600'"], .invalid), (["max-age=-1"], .invalid), (["max-age=1.5"], .invalid),
+      (["max-age"], .invalid), (["max-age="], .invalid), (["max-age =1"], .invalid),
+      (["max-age= 1"], .invalid), (["max-age=1, max-age=1"], .seconds(1)),
+      (["max-age=1", "max-age=1800"], .invalid), (["max-age=1800, max-age=1"], .invalid),
+      (["x=\"max-age=3600\""], .absent), (["x=\"max-age=3600\", max-age=1"], .seconds(1)),
+      (["x=\"a\\\", max-age=3600"], .absent), (["s-max-age=1"], .absent),
+      (["s-maxage=9"], .absent), (["x-cache-control: public, max-age=900"], .seconds(900)),
+      (["max-age=3153600000"], .seconds(1 << 31)), ([",,max-age=5,"], .seconds(5)),
+    ] as [([String], CacheControl.Seconds)])
+  func `RFC 9111, 5.2: max-age is found where it is one, and only there`(
+    lines: [String], expected: CacheControl.Seconds
+  ) {
+    let control = CacheControl(HTTPFields(lines.map { ("Cache-Control", $0) }))
+    #expect(control.seconds("max-age") == expected)
+  }
+
+  @Test(
+    arguments: [
+      ("no-cache", true, []), ("No-CaChE", true, []), ("no-cache=\"a\"", false, ["a"]),
+      ("no-cache=\"A, b\"", false, ["a", "b"]), ("no-cache=a", false, ["a"]),
+      ("no-cache=\"\"", true, []), ("no-cache=\"a", true, []),
+      ("no-cache, no-cache=\"a\"", true, []),
+      ("nocache", false, []),
+    ] as [(String, Bool, Set<String>)])
+  func `RFC 9111, 5.2.2.4: no-cache speaks of the response, or of the fields it names`(
+    line: String, whole: Bool, names: Set<String>
+  ) {
+    let directives = ResponseDirectives(HTTPFields([("Cache-Control", line)]))
+    #expect(directives.noCache == whole)
+    #expect(whole || directives.noCacheFields == names)
+  }
+
+  @Test func `RFC 9110, 8.8.3.2: tags are compared byte for byte, strongly or weakly`() {
+    let strong = EntityTag("\"a\"")
+    let weak = EntityTag("W/\"a\"")
+    #expect(strong.matchesStrongly(strong) && strong.matchesWeakly(weak))
+    #expect(!weak.matchesStrongly(weak) && !strong.matchesStrongly(weak))
+    #expect(weak.matchesWeakly(weak) && !strong.matchesWeakly(EntityTag("\"A\"")))
+    #expect(!EntityTag("a").matchesWeakly(strong) && EntityTag("a").matchesWeakly(EntityTag("a")))
+    #expect(EntityTag("w/\"a\"").matchesWeakly(EntityTag("w/\"a\"")))
+    #expect(!EntityTag("w/\"a\"").matchesWeakly(strong))
+  }
+
+  @Test func `SHA-256 gives what FIPS 180-4 says`() {
+    func hex(_ text: String) -> String {
+      SHA256.hash(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+    #expect(hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    #expect(hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    #expect(
+      hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
+        == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
+    #expect(
+      hex(String(repeating: "a", count: 1000))
+        == "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
+  }
+}

@@ -1,0 +1,141 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+struct FreshnessTests {
+  /// Each primes with these fields, waits three seconds, and asks again.
+  @Test(
+    arguments: [
+      ([], false), ([("Cache-Control", "max-age=3600")], true),
+      ([("Cache-Control", "max-age=2")], false), ([("Cache-Control", "max-age=4")], true),
+      ([("Cache-Control", "max-age=3")], false), ([("Cache-Control", "max-age=0")], false),
+      ([("Cache-Control", "max-age=99999999999")], true),
+      ([("Cache-Control", "max-age=3600"), ("Age", "7200")], false),
+      ([("Cache-Control", "max-age=3600"), ("Age", "3596")], true),
+      ([("Cache-Control", "max-age=3600"), ("Date", date(-7200))], false),
+      ([("Cache-Control", "max-age=3600"), ("Date", date(7200))], true),
+      ([("Cache-Control", "max-age=3600"), ("Expires", date(-7200))], true),
+      ([("Cache-Control", "max-age=3600"), ("Expires", "0")], true),
+      ([("Cache-Control", "max-age=0"), ("Expires", date(3600))], false),
+      ([("Cache-Control", "max-age=-1"), ("Expires", date(3600))], false),
+      ([("Expires", date(3600))], true), ([("Expires", date(3600)), ("Date", date(0))], true),
+      ([("Expires", date(-1))], false), ([("Expires", "0")], false), ([("Expires", "-1")], false),
+      ([("Expires", date(3600)), ("Expires", date(3600))], true),
+      ([("Expires", date(3600)), ("Expires", date(7200))], false),
+      ([("Expires", date(3600)), ("Date", date(3600))], false),
+      ([("Expires", date(3600)), ("Age", "25")], true),
+      ([("Expires", date(3600)), ("Age", "3600")], false),
+      ([("Cache-Control", "s-maxage=3600")], false),
+      ([("Cache-Control", "s-maxage=3600, max-age=1")], false),
+      ([("Cache-Control", "max-age=3600, s-maxage=1")], true),
+      ([("Cache-Control", "private, max-age=3600")], true),
+      ([("Cache-Control", "proxy-revalidate, max-age=3600")], true),
+      ([("Cache-Control", "max-age=3600"), ("Pragma", "no-cache")], true),
+    ] as [(Pairs, Bool)])
+  func `RFC 9111, 4.2.1: a response is fresh for as long as it says`(fields: Pairs, isFresh: Bool) {
+    let lab = Lab()
+    lab.prime(fields)
+    lab.wait(3)
+    #expect(lab.isHit() == isFresh)
+  }
+
+  @Test(
+    arguments: [
+      (200, true), (203, true), (204, true), (300, true), (301, true), (308, true), (404, true),
+      (405, true), (410, true), (414, true), (501, true), (201, false), (202, false), (302, false),
+      (403, false), (500, false), (502, false), (503, false), (504, false), (599, false),
+    ])
+  func `RFC 9111, 4.2.2: some statuses are fresh for a tenth of the time they had not changed`(
+    status: Int, isFresh: Bool
+  ) {
+    let lab = Lab()
+    lab.prime([("Last-Modified", date(-1000)), ("Date", date(0))], status: status)
+    lab.wait(99)
+    #expect(lab.isHit() == isFresh)
+    lab.wait(1)
+    #expect(!lab.isHit())
+  }
+
+  @Test func `RFC 9111, 4.2.2: public lets the freshness of any status be guessed`() {
+    let lab = Lab()
+    lab.prime([("Last-Modified", date(-1000)), ("Cache-Control", "public")], status: 599)
+    lab.wait(99)
+    #expect(lab.isHit())
+    lab.wait(1)
+    #expect(!lab.isHit())
+  }
+
+  @Test func `RFC 9111, 4.2.2: a guess is never longer than the policy says`() {
+    let lab = Lab()
+    lab.prime([("Last-Modified", date(-100 * 86_400))])
+    lab.wait(86_399)
+    #expect(lab.isHit())
+    lab.wait(1)
+    #expect(!lab.isHit())
+  }
+
+  @Test(arguments: [
+    200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599, 999,
+  ])
+  func `RFC 9111, 3: any final status with explicit freshness is used again`(status: Int) {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100")], status: status)
+    let again = lab.ask { _ in (response(599), "") }
+    #expect(again.isFromCache && again.status == status && again.body == "body")
+    lab.wait(100)
+    #expect(!lab.isHit())
+  }
+
+  @Test func `RFC 9111, 4.2.3: the time that the origin took counts to the age`() {
+    let lab = Lab()
+    lab.delay = .seconds(5)
+    lab.prime([("Cache-Control", "max-age=10"), ("Age", "3")])
+    let again = lab.ask { _ in (response(599), "") }
+    #expect(again.fields[.age] == "8")
+    lab.wait(1)
+    #expect(lab.isHit())
+    lab.wait(1)
+    #expect(!lab.isHit())
+  }
+
+  @Test func `RFC 9111, 5.1: every answer from the cache has an Age, and one`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100"), ("Age", "30"), ("Date", date(0))])
+    lab.wait(3)
+    let again = lab.ask { _ in (response(599), "") }
+    #expect(again.fields[values: .age] == ["33"])
+    #expect(again.fields[.date] == date(0))
+  }
+
+  @Test func `a response that came later than now is not fresh`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100")])
+    lab.wait(-30)
+    #expect(lab.isHit())
+    lab.wait(-31)
+    #expect(!lab.isHit())
+  }
+
+  @Test func `RFC 9111, 5.2.2.4: no-cache is validated before each use`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "no-cache, max-age=100"), ("ETag", "\"1\"")])
+    let again = lab.ask { request in
+      #expect(request.headerFields[.ifNoneMatch] == "\"1\"")
+      return (response(304, [("ETag", "\"1\"")]), "")
+    }
+    #expect(again.status == 200 && again.body == "body" && again.reason == .validated)
+  }
+
+  @Test func `RFC 8246, 2: an immutable response is not validated on a reload while it is fresh`() {
+    let reload = request("GET", "/a", [("Cache-Control", "max-age=0")])
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\"")])
+    #expect(lab.isHit(reload))
+    #expect(!lab.isHit(request("GET", "/a", [("Cache-Control", "no-cache")])))
+    lab.prime([("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\"")])
+    lab.wait(100)
+    #expect(!lab.isHit(reload))
+  }
+}

@@ -1,0 +1,69 @@
+import HTTPTypes
+import Larder
+import Synchronization
+
+@testable import LarderHTTP
+
+/// An origin without a network, which counts.
+final class Origin: HTTPTransport {
+  struct Down: Error {}
+  typealias Answer = @Sendable (HTTPRequest, Int) async throws -> (HTTPResponse, HTTPBody)
+
+  private let requests = Mutex<[HTTPRequest]>([])
+  private let answer: Mutex<Answer>
+
+  init(_ answer: @escaping Answer = { _, _ in throw Down() }) { self.answer = Mutex(answer) }
+
+  var received: [HTTPRequest] { requests.withLock { $0 } }
+  var count: Int { received.count }
+
+  /// Answers otherwise from now on.
+  func become(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
+
+  func send(
+    _ request: HTTPRequest, body: [UInt8],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let number = requests.withLock { requests in
+      requests.append(request)
+      return requests.count
+    }
+    return try await answer.withLock { $0 }(request, number)
+  }
+
+  /// Always the same fields, and 304 to whoever has the tag.
+  static func page(_ fields: Pairs, body: String = "body") -> Origin {
+    let tag = HTTPFields(fields)[.eTag]
+    return Origin { request, _ in
+      if let tag, request.headerFields[.ifNoneMatch] == tag {
+        return (response(304, fields), HTTPBody())
+      }
+      return (response(200, fields), HTTPBody(Array(body.utf8)))
+    }
+  }
+}
+
+/// A cache over a temporary store, its origin and its clock.
+struct Desk {
+  let store: Store
+  let clock = ManualClock()
+  let origin: Origin
+  let cache: HTTPCache
+
+  init(
+    _ origin: Origin, policy: HTTPCachePolicy = HTTPCachePolicy(),
+    report: @escaping @Sendable (any Error) -> Void = { _ in }
+  ) throws {
+    self.origin = origin
+    store = try Store.temporary(clock: clock)
+    cache = HTTPCache(
+      in: store.namespace("http"), over: origin, policy: policy, clock: clock, report: report)
+  }
+
+  func get(_ path: String = "/a", _ fields: Pairs = []) async throws -> (
+    result: HTTPCacheResult, body: String
+  ) {
+    let result = try await cache.send(request("GET", path, fields))
+    return (result, String(decoding: try await result.body.bytes(), as: UTF8.self))
+  }
+}

@@ -1,0 +1,214 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+struct StoringTests {
+  let fresh = ("Cache-Control", "max-age=100")
+
+  @Test(
+    arguments: [
+      "no-store", "No-StOrE", "max-age=100, no-store", "no-store=\"a\"", "max-age=100, NO-STORE",
+      "must-understand, no-store",
+    ])
+  func `RFC 9111, 5.2.2.5: what says no-store is not stored`(line: String) {
+    let lab = Lab()
+    lab.prime([("Cache-Control", line), ("ETag", "\"1\"")], status: 599)
+    #expect(lab.held.isEmpty)
+  }
+
+  @Test(arguments: [(200, true), (404, true), (599, false), (299, false)])
+  func `RFC 9111, 5.2.2.3: must-understand stores what is understood, no-store or not`(
+    status: Int, isStored: Bool
+  ) {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100, no-store, must-understand")], status: status)
+    #expect(lab.isHit() == isStored)
+    lab.held = [:]
+    lab.prime([("Cache-Control", "max-age=100, must-understand")], status: status)
+    #expect(lab.isHit() == isStored)
+  }
+
+  @Test func `RFC 9111, 5.2.1.5: the answer to a request with no-store is not stored`() {
+    let lab = Lab()
+    lab.prime([fresh], request: request("GET", "/a", [("Cache-Control", "no-store")]))
+    #expect(lab.held.isEmpty)
+  }
+
+  @Test func `RFC 9111, 3: what nothing speaks for is not stored`() {
+    let lab = Lab()
+    lab.prime([])
+    #expect(lab.held.isEmpty)
+    lab.prime([("Last-Modified", date(-1))], status: 599)
+    #expect(lab.held.isEmpty)
+    lab.prime([("ETag", "\"1\"")])
+    #expect(lab.held.count == 1)
+  }
+
+  @Test(arguments: [100, 103, 304])
+  func `RFC 9111, 3: what is no final answer is not stored`(status: Int) {
+    let lab = Lab()
+    lab.prime([fresh, ("ETag", "\"1\"")], status: status)
+    #expect(lab.held.isEmpty)
+  }
+
+  @Test(arguments: ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "FOO"])
+  func `RFC 9111, 3: answers to other methods are not stored`(method: String) {
+    let lab = Lab()
+    lab.prime([fresh], request: request(method))
+    #expect(lab.held.isEmpty)
+  }
+
+  @Test func `RFC 9111, 3.1: fields of the connection are not stored`() {
+    let lab = Lab()
+    lab.prime([
+      fresh, ("Connection", "a, B"), ("a", "1"), ("b", "2"), ("c", "3"), ("Keep-Alive", "5"),
+      ("Transfer-Encoding", "chunked"), ("Upgrade", "x"), ("TE", "x"),
+      ("Proxy-Authenticate", "x"), ("Proxy-Authorization", "x"),
+      ("Proxy-Authentication-Info", "x"), ("Proxy-Connection", "x"),
+    ])
+    let names = lab.ask { _ in (response(599), "") }.fields.map(\.name.canonicalName)
+    #expect(Set(names) == ["cache-control", "c", "date", "age"])
+  }
+
+  @Test func `RFC 9111, 3.1: fields stay in their order, repeated and spelt as they came`() {
+    let lab = Lab()
+    lab.prime([("x-B", "2"), fresh, ("X-a", "1"), ("x-b", "3"), ("Date", date(0)), ("E", "")])
+    let fields = lab.ask { _ in (response(599), "") }.fields
+    #expect(
+      fields.map { "\($0.name.rawName)=\($0.value)" } == [
+        "x-B=2", "Cache-Control=max-age=100", "X-a=1", "x-b=3", "Date=\(date(0))", "E=", "Age=0",
+      ])
+  }
+
+  @Test func `RFC 9111, 5.2.2.4: fields that no-cache names are not used again`() {
+    let lab = Lab()
+    lab.prime([
+      ("Cache-Control", "no-cache=\"a, B\", max-age=100"), ("A", "1"), ("b", "2"), ("c", "3"),
+    ])
+    let again = lab.ask { _ in (response(599), "") }
+    #expect(again.isFromCache && again.fields[.init("c")!] == "3")
+    #expect(!again.fields.contains(.init("a")!) && !again.fields.contains(.init("b")!))
+  }
+
+  @Test func `RFC 9111, 5.2.2.7: private fields are a private cache's to keep`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "private=\"a\", max-age=100"), ("a", "1")])
+    #expect(lab.ask { _ in (response(599), "") }.fields[.init("a")!] == "1")
+  }
+
+  @Test func `cookies are stored only where the policy says so`() {
+    let lab = Lab()
+    lab.prime([fresh, ("Set-Cookie", "a=b"), ("Set-Cookie2", "a=b")])
+    #expect(!lab.ask { _ in (response(599), "") }.fields.contains(.setCookie))
+    lab.held = [:]
+    lab.rules.policy.storesCookies = true
+    lab.prime([fresh, ("Set-Cookie", "a=b"), ("Set-Cookie", "c=d")])
+    #expect(lab.ask { _ in (response(599), "") }.fields[values: .setCookie] == ["a=b", "c=d"])
+  }
+
+  @Test func `RFC 9111, 3.5: responses are kept apart by credentials`() {
+    let lab = Lab()
+    func user(_ name: String) -> HTTPRequest { request("GET", "/a", [("Authorization", name)]) }
+    lab.prime([("Cache-Control", "max-age=100, public")], body: "A", request: user("Basic a"))
+    #expect(!lab.isHit() && !lab.isHit(user("Basic b")) && lab.isHit(user("Basic a")))
+    lab.prime([fresh], body: "B", request: user("Basic b"))
+    #expect(lab.ask(user("Basic a")) { _ in (response(599), "") }.body == "A")
+    #expect(lab.ask(user("Basic b")) { _ in (response(599), "") }.body == "B")
+    let text = lab.held.map {
+      $0.key + String(decoding: $0.value.response.encodedMetadata(), as: UTF8.self)
+    }
+    #expect(text.allSatisfy { !$0.contains("Basic") })
+  }
+
+  @Test func `RFC 9110, 9.3.3: a POST that names itself is kept for GET, if it says for how long`()
+  {
+    let lab = Lab()
+    let post = request("POST", "/a")
+    lab.prime([fresh, ("Content-Location", "/a")], request: post)
+    #expect(lab.isHit())
+    lab.held = [:]
+    lab.prime([fresh, ("Content-Location", "https://EXAMPLE.com:443/a")], request: post)
+    #expect(lab.isHit())
+    for fields in [
+      [fresh], [fresh, ("Content-Location", "/b")],
+      [("Content-Location", "/a"), ("ETag", "\"1\"")],
+    ] {
+      lab.held = [:]
+      lab.prime(fields, request: post)
+      #expect(!lab.isHit())
+    }
+  }
+
+  @Test func `RFC 9111, 2: keys have scheme, host, path and query, and no secrets`() {
+    func key(_ path: String, host: String = "example.com", scheme: String = "https") -> String? {
+      ResponseKey(request("GET", path, host: host, scheme: scheme))?.uri
+    }
+    #expect(key("/a?b=1") == "https://example.com/a?b=1")
+    #expect(key("/a", host: "EXAMPLE.com:443") == "https://example.com/a")
+    #expect(key("/a", host: "example.com:80") == "https://example.com:80/a")
+    #expect(key("/a", host: "u:p@example.com", scheme: "http") == "http://example.com/a")
+    #expect(key("") == "https://example.com/")
+    #expect(key("/A") != key("/a") && key("/a?b=1&c=2") != key("/a?b=1%26c=2"))
+    let secret = key("/a?q=1&key=geheim&x")
+    #expect(
+      secret?.contains("geheim") == false
+        && secret?.hasPrefix("https://example.com/a?q=1&key=~") == true)
+    #expect(secret?.hasSuffix("&x") == true)
+    #expect(key("/a?key=1") != key("/a?key=2"))
+    #expect(ResponseKey(HTTPRequest(method: .get, scheme: nil, authority: "x", path: "/")) == nil)
+  }
+
+  @Test func `a response is kept as long as it may be of use`() {
+    func kept(_ fields: Pairs) -> Int64 {
+      let stored = StoredResponse(
+        response: response(200, fields), requested: start, received: start, bodySize: 0,
+        vary: .empty)
+      return start.duration(to: stored.keptUntil(policy: HTTPCachePolicy())).components.seconds
+    }
+    let (day, month) = (Int64(86_400), Int64(30 * 86_400))
+    #expect(kept([("Cache-Control", "max-age=300, must-revalidate")]) == 300)
+    #expect(kept([("Cache-Control", "max-age=300, must-revalidate"), ("ETag", "\"1\"")]) == month)
+    #expect(kept([("Cache-Control", "max-age=300")]) == 300 + day)
+    #expect(kept([("Cache-Control", "max-age=300, stale-if-error=1000000")]) == 1_000_300)
+    #expect(kept([("Cache-Control", "max-age=31536000"), ("ETag", "\"1\"")]) == 31_536_000 + day)
+    #expect(kept([("Cache-Control", "no-cache")]) == 0)
+    #expect(kept([]) == 0)
+  }
+
+  @Test func `metadata leads back to the same response, byte for byte`() throws {
+    var stored = StoredResponse(
+      response: HTTPResponse(
+        status: .init(code: 299, reasonPhrase: "So so"),
+        headerFields: HTTPFields([
+          ("ETag", "W/\"\u{FC}\""), ("x", ""), ("X-y", " a: b "), ("x", "2"),
+        ])),
+      requested: start, received: start.advanced(by: .milliseconds(1)), bodySize: 7,
+      vary: VaryKey(fields: [("a", "b=c d"), ("e", nil), ("f", "")]), credential: "abc")
+    stored.response.headerFields.append(HTTPField(name: .eTag, value: [0x22, 0xFC, 0xFF, 0x22]))
+    let bytes = stored.encodedMetadata()
+    let again = try #require(StoredResponse(metadata: bytes, bodySize: 7))
+    #expect(again == stored)
+    #expect(again.fields.map(\.name.rawName) == stored.fields.map(\.name.rawName))
+    #expect(again.response.status.reasonPhrase == "So so")
+    #expect(again.encodedMetadata() == bytes)
+  }
+
+  @Test func `metadata that is none is not believed`() {
+    let good = StoredResponse(
+      response: response(200, [("a", "b")]), requested: start, received: start, bodySize: 0,
+      vary: .empty
+    ).encodedMetadata()
+    #expect(StoredResponse(metadata: good, bodySize: 0) != nil)
+    #expect(StoredResponse(metadata: [], bodySize: 0) == nil)
+    #expect(
+      StoredResponse(metadata: Array("larder-http/2".utf8) + good.dropFirst(13), bodySize: 0) == nil
+    )
+    for count in 0..<good.count {
+      // Never a trap; and never fields that were not there.
+      let cut = StoredResponse(metadata: Array(good.prefix(count)), bodySize: 0)
+      #expect(cut?.fields.allSatisfy { $0.name.rawName == "a" } ?? true)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+/// 2026-01-01 00:00 UTC.
+let start = Timestamp(milliseconds: 1_767_225_600_000)
+
+typealias Pairs = [(String, String)]
+
+extension HTTPFields {
+  init(_ pairs: Pairs) {
+    self.init()
+    for (name, value) in pairs {
+      append(HTTPField(name: HTTPField.Name(name)!, lenientValue: Array(value.utf8)))
+    }
+  }
+}
+
+func request(
+  _ method: String = "GET", _ path: String = "/a", _ fields: Pairs = [],
+  host: String = "example.com", scheme: String = "https"
+) -> HTTPRequest {
+  HTTPRequest(
+    method: .init(method)!, scheme: scheme, authority: host, path: path,
+    headerFields: HTTPFields(fields))
+}
+
+func response(_ status: Int = 200, _ fields: Pairs = []) -> HTTPResponse {
+  HTTPResponse(status: .init(code: status), headerFields: HTTPFields(fields))
+}
+
+func date(_ offset: Int) -> String { HTTPDate(start.advanced(by: .seconds(offset))).text }
+
+/// A cache without a store: the rules, and what they said to hold.
+final class Lab {
+  struct Result {
+    var status: Int
+    var fields: HTTPFields
+    var body: String
+    /// Nil where the origin's answer was passed on.
+    var reason: CacheAnswer.Reason?
+    /// What the origin was asked for this.
+    var sent: [HTTPRequest]
+
+    var isFromCache: Bool { reason != nil && sent.isEmpty }
+  }
+
+  var rules = HTTPRules()
+  var now = start
+  var held: [String: (response: StoredResponse, body: [UInt8])] = [:]
+  /// How long the origin takes.
+  var delay = Duration.zero
+
+  struct Unreachable: Error {}
+
+  func wait(_ seconds: Int) { now = now.advanced(by: .seconds(seconds)) }
+
+  /// Stores what a plain GET brings, or not.
+  func prime(
+    _ fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil
+  ) {
+    _ = ask(request ?? LarderHTTPTests.request()) { _ in (response(status, fields), body) }
+  }
+
+  /// Whether a request is answered without asking.
+  func isHit(_ request: HTTPRequest = LarderHTTPTests.request()) -> Bool {
+    ask(request) { _ in (response(599), "") }.isFromCache
+  }
+
+  func ask(
+    _ request: HTTPRequest = LarderHTTPTests.request(),
+    _ origin: (HTTPRequest) throws -> (HTTPResponse, String)
+  ) -> Result {
+    let key = ResponseKey(request)!
+    let entries = held.filter { $0.key == key.uri || $0.key.hasPrefix(key.partedPrefix) }
+      .sorted { $0.key < $1.key }
+    let stored = entries.map(\.value.response)
+    let bodies = entries.map(\.value.body)
+    switch rules.decide(request, stored: stored, at: now) {
+    case .answer(let answer):
+      return result(answer, bodies: bodies, received: [], sent: [])
+    case .answerWhileRevalidating(let answer, let forward):
+      let refreshed = exchange(forward, entries.map(\.key), bodies, origin)
+      return result(answer, bodies: bodies, received: [], sent: refreshed.sent)
+    case .forward(let forward):
+      return exchange(forward, entries.map(\.key), bodies, origin)
+    }
+  }
+
+  private func exchange(
+    _ forward: CacheForward, _ keys: [String], _ bodies: [[UInt8]],
+    _ origin: (HTTPRequest) throws -> (HTTPResponse, String)
+  ) -> Result {
+    let requested = now
+    guard let (response, text) = try? origin(forward.request) else {
+      guard let answer = rules.fail(forward, at: now) else {
+        return Result(status: 0, fields: [:], body: "", reason: nil, sent: [forward.request])
+      }
+      return result(answer, bodies: bodies, received: [], sent: [forward.request])
+    }
+    now = now.advanced(by: delay)
+    let body = Array(text.utf8)
+    let reception = rules.receive(
+      response, bodySize: body.count, to: forward, requested: requested, received: now)
+    for key in reception.invalidates {
+      held = held.filter { $0.key != key.uri && !$0.key.hasPrefix(key.partedPrefix) }
+    }
+    for index in reception.removes { held[keys[index]] = nil }
+    let uri = ResponseKey(forward.original)!
+    for (stored, content) in reception.stores {
+      let bytes =
+        switch content {
+        case .received: body
+        case .stored(let index): bodies[index]
+        case .joined(let joined): joined.joined(stored: bodies[joined.stored], received: body)
+        }
+      held[uri.key(credential: stored.credential, vary: stored.vary)] = (stored, bytes)
+    }
+    switch reception.outcome {
+    case .pass:
+      return Result(
+        status: response.status.code, fields: response.headerFields, body: text, reason: nil,
+        sent: [forward.request])
+    case .answer(let answer):
+      return result(answer, bodies: bodies, received: body, sent: [forward.request])
+    case .again(let next):
+      var last = exchange(next, keys, bodies, origin)
+      last.sent.insert(forward.request, at: 0)
+      return last
+    }
+  }
+
+  private func result(
+    _ answer: CacheAnswer, bodies: [[UInt8]], received: [UInt8], sent: [HTTPRequest]
+  ) -> Result {
+    let body: [UInt8] =
+      switch answer.body {
+      case .none: []
+      case .stored(let index): bodies[index]
+      case .part(let index, let range): Array(bodies[index][range])
+      case .joined(let joined): joined.joined(stored: bodies[joined.stored], received: received)
+      }
+    return Result(
+      status: answer.response.status.code, fields: answer.response.headerFields,
+      body: String(decoding: body, as: UTF8.self), reason: answer.reason, sent: sent)
+  }
+}

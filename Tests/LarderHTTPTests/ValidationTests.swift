@@ -1,0 +1,262 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+struct ValidationTests {
+  static let tags = [
+    "\"abc\"", "W/\"abc\"", "abc", "802363557363352428", "0x8D2CD8FC361BDE4", "w/\"a\"", "W\"a\"",
+    "\"a,b\"", "\"abc\u{FC}\"", "\"", "5f2b-gzip", "\"a\" ",
+  ]
+
+  @Test(arguments: tags)
+  func `RFC 9111, 4.3.1: a stale response is asked about with its own tag, byte for byte`(
+    tag: String
+  ) {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("ETag", tag), ("Last-Modified", date(-9))])
+    lab.wait(3)
+    let result = lab.ask { request in
+      #expect(request.headerFields[values: .ifNoneMatch] == [tag])
+      #expect(request.headerFields[values: .ifModifiedSince] == [date(-9)])
+      return (response(304, [("ETag", tag)]), "")
+    }
+    #expect(result.status == 200 && result.body == "body" && result.reason == .validated)
+    #expect(result.fields[values: .eTag] == [tag] && lab.isHit())
+  }
+
+  @Test func `RFC 9111, 4.3.1: bytes that are no text are echoed as they came`() throws {
+    let bytes: [UInt8] = [0x22, 0xFC, 0xFE, 0x22]
+    let lab = Lab()
+    var first = response(200, [("Cache-Control", "max-age=0")])
+    first.headerFields.append(HTTPField(name: .eTag, value: bytes))
+    _ = lab.ask { _ in (first, "body") }
+    _ = lab.ask { request in
+      #expect(request.headerFields[fields: .ifNoneMatch].map(\.valueBytes) == [bytes])
+      return (response(304), "")
+    }
+  }
+
+  @Test func `RFC 9111, 4.3.3: a full answer takes the place of the stale one`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    lab.wait(3)
+    let result = lab.ask { _ in
+      (response(200, [("Cache-Control", "max-age=9"), ("ETag", "\"2\"")]), "new")
+    }
+    #expect(result.body == "new" && result.reason == nil)
+    #expect(lab.ask { _ in (response(599), "") }.body == "new")
+  }
+
+  @Test func `RFC 9111, 4.3.3: a full answer that may not be stored still ends the stale one`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    lab.wait(3)
+    _ = lab.ask { _ in (response(200, [("Cache-Control", "no-store")]), "new") }
+    #expect(lab.held.isEmpty)
+  }
+
+  @Test func `RFC 9111, 4.3.3: an error does not end the stale one, and reaches the client`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    lab.wait(3)
+    #expect(lab.ask { _ in (response(503), "sorry") }.status == 503)
+    #expect(lab.held.count == 1)
+  }
+
+  @Test func `RFC 9111, 4.3.4: a 304 updates fields and freshness, but for those of the body`() {
+    let lab = Lab()
+    lab.prime([
+      ("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("A", "1"), ("A", "2"), ("B", "3"),
+      ("Age", "1"), ("Content-Length", "4"), ("Content-Type", "text/plain"),
+      ("Content-Encoding", "x"), ("Content-Foo", "1"), ("Content-Security-Policy", "1"),
+    ])
+    lab.wait(3)
+    let newer = response(
+      304,
+      [
+        ("Cache-Control", "max-age=50"), ("ETag", "\"1\""), ("A", "9"), ("Date", date(3)),
+        ("Content-Length", "0"), ("Content-Type", "application/octet-stream"),
+        ("Content-Encoding", "y"), ("Content-Foo", "2"), ("Content-Security-Policy", "2"),
+        ("Connection", "C"), ("C", "1"),
+      ])
+    let validated = lab.ask { _ in (newer, "") }
+    lab.wait(49)
+    let later = lab.ask { _ in (response(599), "") }
+    #expect(later.isFromCache && later.fields[.age] == "49" && validated.fields[.age] == "0")
+    for fields in [validated.fields, later.fields] {
+      #expect(fields[values: .init("A")!] == ["9"] && fields[values: .init("B")!] == ["3"])
+      #expect(fields[.contentLength] == "4" && fields[.contentType] == "text/plain")
+      #expect(fields[.contentEncoding] == "x" && fields[values: .init("Content-Foo")!] == ["2"])
+      #expect(fields[values: .contentSecurityPolicy] == ["2"] && !fields.contains(.init("C")!))
+    }
+  }
+
+  @Test func `RFC 9111, 4.3.4: a 304 without validators speaks of the one that was asked about`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "abc"), ("Last-Modified", date(-9))])
+    lab.wait(3)
+    let result = lab.ask { _ in (response(304), "") }
+    #expect(result.sent.count == 1 && result.body == "body")
+    #expect(result.fields[.eTag] == "abc" && lab.isHit())
+  }
+
+  @Test func `RFC 9111, 4.3.4: a 304 with another tag updates nothing`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    lab.wait(3)
+    let result = lab.ask { request in
+      request.headerFields.contains(.ifNoneMatch)
+        ? (response(304, [("ETag", "\"2\"")]), "")
+        : (response(200, [("Cache-Control", "max-age=9")]), "new")
+    }
+    #expect(result.sent.count == 2 && result.body == "new")
+  }
+
+  @Test func `RFC 9111, 4.3.4: a 304 that says no-store ends the stored one after this use`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    lab.wait(3)
+    let result = lab.ask { _ in (response(304, [("Cache-Control", "no-store")]), "") }
+    #expect(result.body == "body" && lab.held.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      ([("If-None-Match", "\"abc\"")], 304), ([("If-None-Match", "W/\"abc\"")], 304),
+      ([("If-None-Match", "\"x\", \"abc\", \"y\"")], 304), ([("If-None-Match", "*")], 304),
+      ([("If-None-Match", "\"x\""), ("If-None-Match", "\"abc\"")], 304),
+      ([("If-None-Match", "abc")], 200), ([("If-None-Match", "\"x\"")], 200),
+      ([("If-None-Match", "\"x\""), ("If-Modified-Since", date(0))], 200),
+      ([("If-None-Match", "\"abc\""), ("If-Modified-Since", date(-100_000))], 304),
+      ([("If-Modified-Since", date(-9))], 304), ([("If-Modified-Since", date(-8))], 304),
+      ([("If-Modified-Since", date(-10))], 200), ([("If-Modified-Since", "x")], 200),
+      ([("If-Modified-Since", "Wednesday, 31-Dec-25 23:59:51 GMT")], 304),
+    ] as [(Pairs, Int)])
+  func `RFC 9111, 4.3.2: the client's own condition is answered from the cache`(
+    condition: Pairs, status: Int
+  ) {
+    let lab = Lab()
+    lab.prime([
+      ("Cache-Control", "max-age=100"), ("ETag", "\"abc\""), ("Last-Modified", date(-9)),
+      ("Vary", "Q"), ("Content-Location", "/b"), ("Content-Type", "text/plain"),
+    ])
+    let result = lab.ask(request("GET", "/a", condition)) { _ in (response(599), "") }
+    #expect(result.isFromCache && result.status == status)
+    #expect(result.body == (status == 304 ? "" : "body"))
+    #expect(result.fields[.eTag] == "\"abc\"" && result.fields[.vary] == "Q")
+    #expect(result.fields[.cacheControl] != nil && result.fields[.contentLocation] == "/b")
+    #expect(result.fields[.date] != nil && result.fields[.age] == "0")
+    #expect((result.fields[.contentType] == nil) == (status == 304))
+  }
+
+  @Test func `RFC 9111, 4.3.2: without Last-Modified, the date counts`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100"), ("Date", date(0))])
+    func status(_ offset: Int) -> Int {
+      lab.ask(request("GET", "/a", [("If-Modified-Since", date(offset))])) { _ in
+        (response(599), "")
+      }
+      .status
+    }
+    #expect(status(0) == 304 && status(1) == 304 && status(-1) == 200)
+  }
+
+  @Test(arguments: [301, 404, 500])
+  func `RFC 9110, 13.2.1: a condition says nothing of an answer that is no success`(status: Int) {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100"), ("ETag", "\"1\"")], status: status)
+    #expect(
+      lab.ask(request("GET", "/a", [("If-None-Match", "\"1\"")])) { _ in (response(599), "") }
+        .status == status)
+  }
+
+  @Test
+  func `RFC 9111, 4.3.2: a stale response is validated before the client's condition is answered`()
+  {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("Last-Modified", date(-9))])
+    lab.wait(3)
+    let same = lab.ask(request("GET", "/a", [("If-Modified-Since", date(-9))])) { request in
+      #expect(request.headerFields[values: .ifModifiedSince] == [date(-9)])
+      return (response(304), "")
+    }
+    #expect(same.status == 304 && same.reason == .validated)
+    lab.wait(3)
+    let older = lab.ask(request("GET", "/a", [("If-None-Match", "\"client\"")])) { request in
+      #expect(request.headerFields[values: .ifNoneMatch] == [])
+      return (response(304), "")
+    }
+    #expect(older.status == 200 && older.body == "body")
+    lab.wait(3)
+    let newer = lab.ask(request("GET", "/a", [("If-None-Match", "\"client\"")])) { _ in
+      (response(200, [("ETag", "\"client\"")]), "new")
+    }
+    #expect(newer.status == 304 && newer.body == "")
+    #expect(lab.held.values.map { String(decoding: $0.body, as: UTF8.self) } == ["new"])
+  }
+
+  @Test func `a condition of the client goes on where the cache has nothing, and so does its 304`()
+  {
+    let lab = Lab()
+    let result = lab.ask(request("GET", "/a", [("If-None-Match", "abc")])) { request in
+      #expect(request.headerFields[values: .ifNoneMatch] == ["abc"])
+      return (response(304, [("ETag", "abc"), ("Cache-Control", "max-age=9")]), "")
+    }
+    #expect(result.status == 304 && result.reason == nil && lab.held.isEmpty)
+  }
+
+  @Test(arguments: ["If-Match", "If-Unmodified-Since"])
+  func `RFC 9111, 4.3.2: conditions that are the origin's to judge go there`(name: String) {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100"), ("ETag", "\"1\"")])
+    #expect(!lab.isHit(request("GET", "/a", [(name, "\"1\"")])))
+  }
+
+  @Test func `RFC 9110, 9.3.2: HEAD is answered from a stored GET, without the body`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=100"), ("Content-Length", "4")])
+    let result = lab.ask(request("HEAD")) { _ in (response(599), "") }
+    #expect(result.isFromCache && result.body == "" && result.fields[.contentLength] == "4")
+  }
+
+  @Test func `RFC 9111, 4.3.5: HEAD updates what is stored, never its length`() {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("A", "1"), ("B", "1")])
+    lab.wait(3)
+    let head = lab.ask(request("HEAD")) { request in
+      #expect(request.method == .head)
+      return (
+        response(200, [("Cache-Control", "max-age=100"), ("A", "2"), ("Content-Length", "4")]), ""
+      )
+    }
+    #expect(head.reason == nil)
+    let result = lab.ask { _ in (response(599), "") }
+    #expect(result.isFromCache && result.body == "body" && result.fields[.init("A")!] == "2")
+    #expect(result.fields[.init("B")!] == "1" && result.fields[.contentLength] == nil)
+  }
+
+  @Test(arguments: [("Content-Length", "5"), ("ETag", "\"2\""), ("Last-Modified", date(-1))])
+  func `RFC 9111, 4.3.5: HEAD shows that what is stored no longer holds`(field: (String, String)) {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("Last-Modified", date(-9))])
+    lab.wait(3)
+    _ = lab.ask(request("HEAD")) { _ in
+      (response(200, [field, ("Cache-Control", "max-age=9")]), "")
+    }
+    #expect(lab.held.isEmpty)
+  }
+
+  @Test(arguments: [404, 410, 500])
+  func `RFC 9111, 4.3.5: a HEAD that is no 200 changes nothing`(status: Int) {
+    let lab = Lab()
+    lab.prime([("Cache-Control", "max-age=2"), ("A", "1")])
+    lab.wait(3)
+    _ = lab.ask(request("HEAD")) { _ in
+      (response(status, [("Cache-Control", "max-age=9"), ("A", "2")]), "")
+    }
+    #expect(lab.held.values.first?.response.fields[.init("A")!] == "1")
+    #expect(!lab.isHit())
+  }
+}
