@@ -18,19 +18,18 @@ extension Environment {
     } catch {
       throw OpenError(error.kind, path: place, cause: error.cause)
     }
-    let (data, boot) = (unfinished + "/data.mdb", unfinished + "/boot")
+    let data = unfinished + "/data.mdb"
     do throws(LMDBError) {
       try writeCompactCopy(to: data, goesOn)
-      if durability.keepsBoot, let checkpoints {
-        try BootFile.create(
-          boot, BootRecord(level: durability, boot: checkpoints.boot, point: nil))
+      if let checkpoints {
+        try BootFile.create(unfinished + "/boot", checkpoints.settledRecord(durability))
       }
       try StoreFiles.syncDirectory(unfinished)
       try checkErrno { unsafe rename(unfinished, place) }
       try StoreFiles.syncParent(of: place)
     } catch {
       unsafe unlink(data)
-      unsafe unlink(boot)
+      unsafe unlink(unfinished + "/boot")
       unsafe rmdir(unfinished)
       throw OpenError(.system, path: place, cause: explained(error, at: place + "/.."))
     }
@@ -79,16 +78,11 @@ extension Environment {
       }
       readers.abortAll()
       checkpoints?.end()
-      let synced = unsafe mdb_env_sync(handle, 1)
+      let failure = failureToSettle()
       unsafe mdb_env_close(handle)
       EnvironmentTable.forget(identity)
+      if let failure { return failure }
       do throws(LMDBError) {
-        // Both files are on the disk, so that nothing is to be mended in whichever a power cut leaves.
-        try check(synced)
-        if durability.keepsBoot, let checkpoints {
-          try checkpoints.file.write(
-            BootRecord(level: durability, boot: checkpoints.boot, point: nil))
-        }
         try checkErrno { unsafe rename(files.newData, files.data) }
         try StoreFiles.syncDirectory(files.directory)
         return nil
@@ -98,6 +92,15 @@ extension Environment {
     }
     guard let result else { throw .mapHeld }
     if let error = result { throw error }
+  }
+
+  private func failureToSettle() -> LMDBError? {
+    do throws(LMDBError) {
+      try settleForReplacing()
+      return nil
+    } catch {
+      return error
+    }
   }
 
   private func writeCompactCopy(

@@ -55,7 +55,7 @@ extension Environment {
     }
     defer { locks.release(.open) }
     if try isAlone(locks, files) {
-      try removeUnfinished(files)
+      if !options.readOnly { try removeUnfinished(files) }
       if !files.hasData {
         if !options.create { throw OpenError(.absent, path: files.directory) }
         try create(

@@ -12,6 +12,9 @@ import CLMDB
   /// Nil while the environment is being made.
   let environment: Environment?
 
+  /// How often something was to be stored or removed.
+  package private(set) var changes = 0
+
   init(handle: OpaquePointer, environment: Environment?) {
     unsafe self.handle = handle
     self.environment = environment
@@ -36,6 +39,7 @@ import CLMDB
   package mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) {
+    changes &+= 1
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
     try check(unsafe mdb_put(live, database.handle, &name, &bytes, 0))
@@ -47,6 +51,7 @@ import CLMDB
   package mutating func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {
+    changes &+= 1
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
     let result = unsafe mdb_put(live, database.handle, &name, &bytes, UInt32(MDB_APPEND))
@@ -62,6 +67,7 @@ import CLMDB
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
   ) throws(LMDBError) {
+    changes &+= 1
     var name = unsafe MDB_val(key)
     var room = unsafe MDB_val(mv_size: count, mv_data: nil)
     try check(unsafe mdb_put(live, database.handle, &name, &room, UInt32(MDB_RESERVE)))
@@ -78,6 +84,7 @@ import CLMDB
   package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
     -> Bool
   {
+    changes &+= 1
     var name = unsafe MDB_val(key)
     let result = unsafe mdb_del(live, database.handle, &name, nil)
     if result == MDB_NOTFOUND { return false }

@@ -21,9 +21,9 @@ extension LarderError {
       case .notLMDB, .foreign, .notEmpty, .notADirectory: .foreign
       case .damaged, .truncated: .damaged
       case .busy: .busy
-      case .exists: .exists
       case .needsRecovery: .needsRecovery
       case .otherDurability: .invalidArgument
+      case .exists: .exists
       default: .cannotOpen
       }
     self.init(code, error.description, hint: error.wayOut)

@@ -99,20 +99,20 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     let box = shell.store.namespace("box")
     try shell.store.write { batch in
-      for number in 0..<2000 { try batch.set("x", for: "\(number)", in: box) }
+      for number in 0..<5000 { try batch.set("x", for: "\(number)", in: box) }
     }
     try shell("export \(path)")
     let other = try Shell(.plain)
-    other.patience = 1200
+    other.patience = 3000
     let error = try other.error("import \(path)")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     #expect(
-      error.message.description == "interrupted behind line 1002 of \(path): "
-        + "imported 1,000: 1,000 added")
-    #expect(try other.store.namespace("box").count() == 1000)
+      error.message.description == "interrupted behind line 2002 of \(path): "
+        + "imported 2,000: 2,000 added")
+    #expect(try other.store.namespace("box").count() == 2000)
     other.patience = .max
     try other("import \(path)")
-    #expect(try other.store.namespace("box").count() == 2000)
+    #expect(try other.store.namespace("box").count() == 5000)
   }
 
   @Test func `a namespace that is there keeps its rules`() throws {

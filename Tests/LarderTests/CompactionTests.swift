@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import Testing
 
 @testable import Larder
@@ -105,6 +106,39 @@ import Testing
       #expect(try copy.namespace("b").count() == store.namespace("b").count())
       try copy.close()
       try store.close()
+    }
+  }
+
+  @Test(arguments: Durability.allCases)
+  func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
+    durability: Durability
+  ) throws {
+    try withDirectory { path in
+      func options(_ boot: UInt64) -> Store.Options {
+        var options = Store.Options()
+        options.durability = durability
+        options.checkpointInterval = .seconds(3600)
+        options.boot = BootIdentity(3, boot)
+        return options
+      }
+      // The commits that the last checkpoint knows lie elsewhere in the new file.
+      var store = try Store(at: path + "/s", options: options(1))
+      try fill(store)
+      try store.sync()
+      try store.namespace("a").set("last", for: "last")
+      #expect(try store.copyCompacted(to: path + "/copy") != nil)
+      try store.close()
+      #expect(try Store.compact(at: path + "/s", options: options(1)) != nil)
+      for name in ["s", "copy"] {
+        for boot in UInt64(2)...3 {
+          store = try Store(at: path + "/" + name, options: options(boot))
+          #expect(store.durability == durability)
+          #expect(try store.namespace("a").text("last") == "last")
+          #expect(try store.verify().faults == [])
+          try store.namespace("a").set("\(boot)", for: "boot")
+          try store.close()
+        }
+      }
     }
   }
 

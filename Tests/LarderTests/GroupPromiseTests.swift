@@ -20,6 +20,7 @@ import Testing
     try await whileHeld(store, until: 12) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<12 {
+          await store.core.queue.waitForWaiting(number)
           group.addTask {
             do {
               try await store.core.submit(
@@ -32,7 +33,6 @@ import Testing
               stopped.add()
             }
           }
-          await store.core.queue.waitForWaiting(number + 1)
         }
         try await group.waitForAll()
       }
@@ -227,12 +227,17 @@ import Testing
       try await withThrowingTaskGroup(of: Void.self) { group in
         for key in 0..<20 {
           group.addTask {
-            try? await store.core.submit(
-              SharedWrite { batch in
-                try batch.set("group", for: key, in: notes)
-                if key == 7 { throw Stop() }
-                commits.change { _ = $0.insert(batch.transaction.id) }
-              })
+            do {
+              let commit = try await store.core.submit(
+                SharedWrite { batch in
+                  try batch.set("group", for: key, in: notes)
+                  if key == 7 { throw Stop() }
+                  return batch.transaction.id
+                })
+              commits.change { _ = $0.insert(commit) }
+            } catch is Stop {
+              #expect(key == 7)
+            }
           }
         }
         try await group.waitForAll()

@@ -52,6 +52,11 @@ final class Checkpoints: Sendable {
     func release() { unsafe mdb_txn_abort(transaction) }
   }
 
+  /// Says of a data file that is on the disk that there is nothing to return to.
+  func settledRecord(_ level: DurabilityLevel) -> BootRecord {
+    BootRecord(level: level, boot: boot, point: nil)
+  }
+
   /// Waits for the checkpoint that another thread is making. Called with the writer's gate held, so that none begins.
   func waitForOther() {
     gate.enter()

@@ -66,6 +66,14 @@ extension Environment {
     }
   }
 
+  /// Before another data file that is on the disk takes the place of this one: whichever is there after a power cut is
+  /// whole, and the file `boot` asks for nothing. Called alone, with `lock.open` held, when nobody can write any more.
+  func settleForReplacing() throws(LMDBError) {
+    if durability == .temporary { return }
+    try check(unsafe mdb_env_sync(handle, 1))
+    if let checkpoints { try checkpoints.file.write(checkpoints.settledRecord(durability)) }
+  }
+
   /// What the last to close owes to the level: called alone, with `lock.open` held.
   ///
   /// At the level grouped there is something to do only if a process was killed before its last checkpoint.

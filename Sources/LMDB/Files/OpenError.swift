@@ -4,8 +4,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case absent, absentParent, notADirectory, notAFile, linked, foreignOwner, exposed,
       networkFileSystem
     case exists, notEmpty, notLMDB, foreign, damaged, truncated, locksLost, replaced, busy,
-      stillClosing
-    case needsRecovery, otherDurability
+      stillClosing, needsRecovery, otherDurability
     case tooMany, system
   }
 

@@ -111,7 +111,6 @@ extension Batch {
     header.fieldsCount = UInt32(fields.count)
     let count = EntryHeader.size + fields.count + payload.count
     let place = Checksum.place(of: key, in: slot.span.namespaceID)
-    mutations += 1
     do throws(LMDBError) {
       // A value may be large: it is copied once, to where it stays, and the header's checksum follows.
       try transaction.put(count: count, for: slot.span, in: .main) { record in
@@ -147,7 +146,6 @@ extension Batch {
     let key = IndexKey.queue(sequence, in: id)
     let storedKey = slot.span.extracting(droppingFirst: 4)
     let queue = core.indexes.queue
-    mutations += 1
     do throws(LMDBError) {
       if id != followed {
         if try transaction.append(storedKey, for: key.span, in: queue) { return }

@@ -47,8 +47,8 @@ public struct Batch: ~Copyable {
   var leavesQueue = false
   private var changes = 0
   private var size = 0
-  /// How often anything was changed, in the databases or in what is written at the end.
-  var mutations = 0
+  /// How often counts were changed, which are written at the end.
+  private var countings = 0
   /// Why nothing of this batch can be committed any more: a change went wrong midway, whether or not the caller caught
   /// the error.
   private(set) var failure: (error: LarderError, cause: LMDBError?)?
@@ -62,6 +62,9 @@ public struct Batch: ~Copyable {
     notes = core.changes.notes(for: transaction.id, in: state)
     self.transaction = transaction
   }
+
+  /// A number that is another after anything was changed, in the databases or in the counts.
+  var mutations: Int { transaction.changes &+ countings }
 
   /// Counts a change against the batch's bounds.
   mutating func account(_ bytes: Int) throws(LarderError) {
@@ -207,7 +210,6 @@ extension Batch {
   mutating func change<Result>(
     _ body: (inout WriteTransaction) throws(LMDBError) -> Result
   ) throws(LarderError) -> Result {
-    mutations += 1
     do throws(LMDBError) { return try body(&transaction) } catch { throw failed(error) }
   }
 
@@ -216,14 +218,13 @@ extension Batch {
     _ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void
   ) throws(LarderError) {
     try meet(id)
-    mutations += 1
+    countings &+= 1
     change(&counters[id]!)
   }
 
   mutating func put(
     _ value: Span<UInt8>, for key: [UInt8], in database: Database
   ) throws(LarderError) {
-    mutations += 1
     do throws(LMDBError) {
       try transaction.put(value, for: key.span, in: database)
     } catch {

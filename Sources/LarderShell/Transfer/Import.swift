@@ -22,7 +22,7 @@ struct Import {
     var all: Int { added.entries + replaced.entries + skipped + expired }
   }
 
-  private static let entriesPerBatch = 500
+  private static let entriesPerBatch = 2000
   private static let bytesPerBatch = 8_000_000
 
   private let session: Session
@@ -108,7 +108,12 @@ struct Import {
   }
 
   private mutating func flush() throws {
-    guard !waiting.isEmpty else { return }
+    guard let last = waiting.last?.line else { return }
+    // In the order of the keys, in which they lie: neighbours go into the same pages while these are at hand.
+    waiting.sort {
+      if $0.entry.namespace != $1.entry.namespace { return $0.entry.namespace < $1.entry.namespace }
+      return $0.entry.key.lexicographicallyPrecedes($1.entry.key)
+    }
     var counts = counts
     var done = done
     var line = 0
@@ -140,7 +145,7 @@ struct Import {
     }
     self.counts = counts
     self.done = done
-    lastLine = waiting.last?.line ?? lastLine
+    lastLine = last
     waiting = []
     waitingBytes = 0
   }

@@ -73,7 +73,7 @@ struct PowerPromise {
   func allows(_ number: Int, _ level: Durability) -> Bool {
     if level == .scratch, number == 0 { return !isSettled || synced == 0 }
     let least = level == .scratch ? synced : self.least(level)
-    return number >= least && number <= max(acknowledged + underWay, former)
+    return number >= least && number <= max(acknowledged, former) + underWay
   }
 
   /// How many milliseconds before the last acknowledgement the first one was that is lost.

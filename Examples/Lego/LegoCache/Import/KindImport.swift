@@ -54,6 +54,8 @@ struct KindImport {
 
   private mutating func flush() throws {
     guard !pending.isEmpty else { return }
+    // In the order of the keys, in which they lie: neighbours go into the same pages while these are at hand.
+    pending.sort { $0.key < $1.key }
     try store.write { batch in
       for (key, value) in pending {
         let known = unseen.removeValue(forKey: key)
