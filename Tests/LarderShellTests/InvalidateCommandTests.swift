@@ -1,0 +1,79 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+
+@Suite struct InvalidateCommandTests {
+  private func filled(_ mode: OutputMode) throws -> Shell {
+    let shell = try Shell(mode)
+    for (name, key, tags) in [
+      ("a", "1", ["x"]), ("a", "2", ["x", "y"]), ("a", "3", []), ("b", "1", ["x"]),
+    ] {
+      var attributes = EntryAttributes()
+      attributes.tags = tags
+      try shell.store.write { batch in
+        try batch.set(Array("value".utf8), for: key, in: shell.store.namespace(name), attributes)
+      }
+    }
+    return shell
+  }
+
+  @Test func `what carries a tag goes, in one namespace or in all`() throws {
+    let shell = try filled(.plain)
+    #expect(try shell("invalidate @a y nope") == "invalidate\ta\t1\t5\n")
+    #expect(try shell("invalidate x") == "invalidate\t@*\t2\t10\n")
+    #expect(try shell("keys @*") == "3\n")
+    #expect(try shell("output json", "invalidate x") == "{\"count\":0,\"bytes\":0}\n")
+    #expect(try shell("output table", "invalidate x") == "invalidated 0 entries, 0 B\n")
+  }
+
+  @Test func `a namespace in use is what it means, and a tag is text`() throws {
+    let shell = try filled(.plain)
+    #expect(try shell("use b", "invalidate x") == "invalidate\tb\t1\t5\n")
+    #expect(try shell("count @a --tag x") == "2\t10\t0\n")
+    #expect(try shell.error("invalidate \\xff").code == .usage)
+    #expect(try shell.error("invalidate @nope x").code == .noSuchNamespace)
+    #expect(try shell.error("invalidate").code == .usage)
+  }
+
+  @Test func `interrupted, it says what is left`() throws {
+    let shell = try filled(.table)
+    shell.patience = 1
+    #expect(
+      try shell.error("invalidate y x").message.description
+        == "interrupted: invalidated 1 entry, 5 B")
+  }
+}
+
+@Suite struct LineTests {
+  @Test func `a place in line is written as one says it`() {
+    #expect(
+      [1, 2, 3, 4, 11, 12, 13, 21, 22, 103, 111, 1203].map(Wording.ordinal) == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "103rd", "111th",
+        "1,203rd",
+      ])
+  }
+
+  @Test func `info says where an entry stands, and that a pinned one does not`() throws {
+    let shell = try Shell(.jsonl)
+    for key in ["1", "2", "3"] { try shell.store.namespace("a").set("v", for: key) }
+    try shell("limits @a --policy fifo", "pin @a 1")
+    #expect(try shell("info @a 1").contains("\"evictable\":null"))
+    #expect(try shell("info @a 3").contains("\"evictable\":{\"ahead\":1,\"at_least\":false}"))
+    #expect(try shell("output table", "info @a 3").contains("evictable      2nd in line\n"))
+  }
+
+  @Test func `a check that is stopped says how far it came`() throws {
+    let shell = try Shell(.table)
+    let a = shell.store.namespace("a")
+    try shell.store.write { batch in
+      for number in 0..<3000 { try batch.set("v", for: number, in: a) }
+    }
+    shell.patience = 1
+    let error = try shell.error("verify")
+    #expect(error.code == .interrupted)
+    #expect(
+      error.message.description
+        == "interrupted: checked 2,000 records, which says nothing of the rest")
+  }
+}
