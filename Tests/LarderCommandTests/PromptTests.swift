@@ -6,13 +6,20 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct PromptTests {
   private let home = TemporaryHome()
 
+  /// A store whose readers are all reads: at other levels checkpoints are readers, too, and keep pages for a moment.
+  private func durableStore(at path: String) throws -> Store {
+    var options = Store.Options()
+    options.durability = .durable
+    return try Store(at: path, options: options)
+  }
+
   /// The prompt of a store with some departures.
   private func session(
     _ arguments: [String] = [], showing prompt: String? = "larder>",
     environment: [String: String] = [:]
   ) throws -> TerminalSession {
     try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-    let store = try Store(at: home.path + "/store")
+    let store = try durableStore(at: home.path + "/store")
     for number in 1...3 {
       try store.namespace("departures").set("{\"train\":\(number)}", for: "Malm\u{F6} C:0\(number)")
     }
@@ -160,7 +167,7 @@ import Testing
     func size(_ isWatched: Bool) throws -> Int {
       let session = isWatched ? try session() : nil
       let path = home.path + (isWatched ? "/store" : "/alone")
-      let store = try Store(at: path)
+      let store = try durableStore(at: path)
       let names = store.namespace("names")
       for round in 0..<60 {
         try store.write { batch in

@@ -5,7 +5,7 @@ extension Peer {
   /// Writes the numbers from 1 on, each to one of eight keys, and every hundredth as a clear; a file holds the last whose
   /// commit has ended. Rests now and then, so that readers meet both a store that changes and one that does not.
   func countUp() throws {
-    let opened = try Store(at: store, options: unflushed)
+    let opened = try Store(at: store)
     let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.none)
     let mark = try FileHandle(forWritingTo: URL(fileURLWithPath: store + ".mark"))
     Peer.say("open")
@@ -30,7 +30,7 @@ extension Peer {
   /// `<milliseconds since 1970> set|touch|remove|clear|purge|limit <namespace> <key> <number> <lifetime>`.
   func obeyByTheClock() throws {
     let clock = ManualClock()
-    var options = unflushed
+    var options = Store.Options()
     options.clock = clock
     let opened = try Store(at: store, options: options)
     Peer.say("open")
@@ -51,11 +51,5 @@ extension Peer {
     }
     try opened.close()
     Peer.say("closed")
-  }
-
-  private var unflushed: Store.Options {
-    var options = Store.Options()
-    options.flushes = false
-    return options
   }
 }

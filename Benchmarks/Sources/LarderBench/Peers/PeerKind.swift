@@ -58,7 +58,8 @@ struct Site: Sendable {
 
 extension PeerKind {
   static let all: [PeerKind] = [
-    .larder, .larderGrouped, .lmdb, .lmdbIndexed, .lmdbChecked, .sqlite, .sqliteTogether, .rocksDB, .levelDB,
+    .larder, .larderGrouped, .lmdb, .lmdbIndexed, .lmdbChecked, .sqlite, .sqliteTogether, .rocksDB,
+    .levelDB,
     .files,
     .redis, .diskcache, .dictionary,
   ]
