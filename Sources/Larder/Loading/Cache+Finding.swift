@@ -11,8 +11,6 @@ struct Found<Value: Sendable> {
   var seen: (id: NamespaceID, version: UInt64)?
   /// When it was looked at.
   var now: Timestamp
-
-  var isFresh: Bool { entry?.state == .fresh }
 }
 
 extension Cache {
