@@ -85,6 +85,20 @@ import Testing
     #expect(try other.store.verify().faults.isEmpty)
   }
 
+  @Test func `an entry that says that there is nothing is left out of an export`() async throws {
+    let shell = try Shell(.plain)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let ships = shell.store.cache(TextCodec(), in: "ships")
+    try await ships.set("MS Thun", for: "1")
+    let options = LoadOptions(absent: .after(.hours(1)))
+    #expect(try await ships.optionalValue(for: "2", options: options) { nil } == nil)
+    #expect(try ships.count() == 2)
+    try shell("export \(path)")
+    let other = try Shell(.plain)
+    try other("import \(path)")
+    #expect(try other.store.namespace("ships").page().items.map(\.key) == [Key("1")])
+  }
+
   @Test func `an export that was interrupted makes no file and says where it stopped`() throws {
     let shell = try Shell(.plain)
     try shell.fill()

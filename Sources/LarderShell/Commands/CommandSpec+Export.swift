@@ -36,10 +36,13 @@ extension CommandSpec {
       try writer.write(format.head(namespaces.map { try session.facts(of: $0.name) }))
       try session.withProgress("exporting", of: total) { progress in
         try session.forEachValue(of: selection, in: namespaces) { entry, value in
-          (entry: entry.withoutExtras, line: format.line(entry, value))
+          // That there is nothing is no value, and is soon found out again.
+          let line = entry.isNegative ? nil : format.line(entry, value)
+          return (entry: entry.withoutExtras, line: line)
         } _: { items in
           for item in items {
-            try writer.write(item.line)
+            guard let line = item.line else { continue }
+            try writer.write(line)
             done.add(item.entry)
           }
           last = items.last?.entry
