@@ -57,7 +57,7 @@ struct Desk {
     self.origin = origin
     store = try Store.temporary(clock: clock)
     cache = HTTPCache(
-      in: store.namespace("http"), over: origin, policy: policy, clock: clock, report: report)
+      in: store.namespace("http"), over: origin, policy: policy, report: report)
   }
 
   func get(_ path: String = "/a", _ fields: Pairs = []) async throws -> (
