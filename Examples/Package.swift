@@ -47,7 +47,8 @@ let package = Package(
   name: "larder-examples",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "larder-lego", targets: ["LarderLego"])
+    .executable(name: "larder-lego", targets: ["LarderLego"]),
+    .executable(name: "larder-departures", targets: ["LarderDepartures"]),
   ],
   dependencies: [
     .package(name: "larder", path: ".."),
@@ -75,4 +76,5 @@ let package = Package(
       name: "SharedTests", dependencies: tests + ["ExampleProgram"], path: "Shared/Tests",
       swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
+    + adapter("Departures", library: "Departures", program: "LarderDepartures")
 )

@@ -47,7 +47,7 @@ public struct Outcome {
   }
 
   /// The program that was built along with these tests.
-  private static func built(_ name: String) throws -> URL {
+  static func built(_ name: String) throws -> URL {
     var folder = Bundle.main.bundleURL
     for bundle in Bundle.allBundles where bundle.bundlePath.hasSuffix(".xctest") {
       folder = bundle.bundleURL.deletingLastPathComponent()

@@ -102,11 +102,11 @@ extension Cache {
     options.waitsForFresh = true
     return Prefetch(
       keys, concurrency: concurrency, clock: namespace.core.clock, priority: priority,
-      pause: { _ in pause }
-    ) { [options] key in
-      let loaded = try await value(for: key, options: options) { try await load(key) }
-      if let error = loaded.error { return .failed(error) }
-      return loaded.source == .loaded ? .loaded : .present
-    }
+      pause: { _ in pause },
+      load: { [options] key in
+        let loaded = try await value(for: key, options: options) { try await load(key) }
+        if let error = loaded.error { return .failed(error) }
+        return loaded.source == .loaded ? .loaded : .present
+      })
   }
 }

@@ -60,12 +60,12 @@ import Testing
     let starts = Shared<[Duration]>([])
     let prefetch = Prefetch(
       0..<6, concurrency: 1, clock: clock,
-      pause: { done in .milliseconds(done < 2 ? 0 : done * 100) }
-    ) { [clock] key in
-      starts.withLock { $0.append(clock.monotonic) }
-      if key == 3 { throw Origin.Refusal(number: key) }
-      return key == 4 ? .present : .loaded
-    }
+      pause: { done in .milliseconds(done < 2 ? 0 : done * 100) },
+      load: { [clock] key in
+        starts.withLock { $0.append(clock.monotonic) }
+        if key == 3 { throw Origin.Refusal(number: key) }
+        return key == 4 ? .present : .loaded
+      })
     while starts.withLock({ $0.count }) < 6 {
       if clock.isAwaited { clock.advance(by: .milliseconds(50)) }
       await Task.yield()
