@@ -36,14 +36,16 @@ extension HTTPCache {
   private func answer(
     _ forward: CacheForward, _ held: [Held], _ attempt: Attempt, flight: String?
   ) async throws -> HTTPCacheResult? {
+    let permit = permits.issue(tags(of: forward, attempt))
     let requested = clock.now
     let (response, body) = try await within(rules.policy.timeout, by: clock) { [transport] in
       try await transport.send(forward.request, body: attempt.body, interim: attempt.interim)
     }
     let arrival = Arrival(
-      response: response, forward: forward, requested: requested, received: clock.now, held: held)
+      response: response, forward: forward, requested: requested, received: clock.now, held: held,
+      tags: attempt.tags, permit: permit)
     let reception = receive(arrival, bodySize: nil)
-    for key in reception.invalidates { try await removeAll(of: key) }
+    for key in reception.invalidates { try await removeAll(of: key, by: permit) }
     switch reception.outcome {
     case .again(let next):
       return try await answer(next, held, attempt, flight: flight)
@@ -68,6 +70,18 @@ extension HTTPCache {
     let requested: Timestamp
     let received: Timestamp
     let held: [Held]
+    /// What the client wants to find it by.
+    let tags: [String]
+    let permit: Permit
+  }
+
+  /// All by which what a request brings may be ended before it has come.
+  private func tags(of forward: CacheForward, _ attempt: Attempt) -> Set<String> {
+    guard let key = ResponseKey(forward.original, policy: rules.policy) else { return [] }
+    let credential = Secrets.credential(of: forward.original.headerFields)
+    return Set(attempt.tags)
+      .union([ResponseTags.uri(key), ResponseTags.host(key.host)])
+      .union(credential.map { [ResponseTags.user($0)] } ?? [])
   }
 
   func receive(_ arrival: Arrival, bodySize: Int?) -> CacheReception {
