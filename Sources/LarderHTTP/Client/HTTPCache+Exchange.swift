@@ -38,9 +38,11 @@ extension HTTPCache {
   ) async throws -> HTTPCacheResult? {
     let permit = permits.issue(tags(of: forward, attempt))
     let requested = clock.now
-    let (response, body) = try await within(rules.policy.timeout, by: clock) { [transport] in
+    let timeout = rules.policy.timeout
+    let (response, unlimited) = try await within(timeout, by: clock) { [transport] in
       try await transport.send(forward.request, body: attempt.body, interim: attempt.interim)
     }
+    let body = unlimited.limited(to: timeout, by: clock)
     let arrival = Arrival(
       response: response, forward: forward, requested: requested, received: clock.now, held: held,
       tags: attempt.tags, permit: permit)
@@ -50,8 +52,7 @@ extension HTTPCache {
     case .again(let next):
       return try await answer(next, held, attempt, flight: flight)
     case .answer:
-      let received = try await collect(body)
-      let result = try await answered(arrival, body: received)
+      let result = try await answered(arrival, body: try await body.bytes())
       if let result {
         if let flight { flights.land(flight, .arrived) }
         return result
@@ -90,10 +91,6 @@ extension HTTPCache {
       received: arrival.received)
   }
 
-  private func collect(_ body: HTTPBody) async throws -> [UInt8] {
-    try await within(rules.policy.timeout, by: clock) { try await body.bytes() }
-  }
-
   /// The client gets something else than what came; nil if what it is made of is gone.
   private func answered(_ arrival: Arrival, body received: [UInt8]) async throws -> HTTPCacheResult?
   {
@@ -122,6 +119,9 @@ extension HTTPCache {
   private func passed(
     _ arrival: Arrival, _ reception: CacheReception, body: HTTPBody, flight: String?
   ) async throws -> HTTPCacheResult {
+    // Where something stored may stand in for it, the client gets its head when it has more than that.
+    let hasStandIn = rules.fail(arrival.forward, at: clock.now) != nil
+    let body = hasStandIn ? try await body.begun() : body
     var result = HTTPCacheResult(arrival.response, body: body)
     result.forwarded = arrival.forward.reason
     result.originStatus = arrival.response.status.code
@@ -178,7 +178,7 @@ extension HTTPCache {
     } catch {
       if !last.isEmpty { await relay.append(last) }
       await relay.end(error)
-      return .ownOnly
+      return .failed(error)
     }
     if isKept { await store(arrival, received: received) }
     if !last.isEmpty { await relay.append(last) }
