@@ -16,11 +16,14 @@ packages:
 
 # Fills a store from the Lego entities in the repository and looks into it.
 run: all
+	cd Examples && $(SWIFT) build -c release --product larder-lego
 	@./.ci/tour $(STORE)
 
+# The library and the shell, then the examples, which are a package of their own.
 test: packages
 	$(SWIFT) build --build-tests
 	$(SWIFT) test
+	cd Examples && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
 
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages
@@ -79,4 +82,4 @@ install: all
 	"$(DESTDIR)$(PREFIX)/bin/larder" --completions fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/larder.fish"
 
 clean:
-	rm -rf .build Benchmarks/.build
+	rm -rf .build Examples/.build Examples/Proxy/.build Benchmarks/.build

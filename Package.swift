@@ -23,7 +23,6 @@ let package = Package(
     .library(name: "LarderAsyncHTTPClient", targets: ["LarderAsyncHTTPClient"]),
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
-    .executable(name: "larder-lego", targets: ["LarderLego"]),
     // For tests alone: it is preloaded into processes whose writes are recorded.
     .library(name: "PowerRecorder", type: .dynamic, targets: ["PowerRecorder"]),
   ],
@@ -94,17 +93,6 @@ let package = Package(
     .executableTarget(
       name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",
       swiftSettings: strict),
-    .target(
-      name: "LegoCache", dependencies: ["Larder"], path: "Examples/Lego/LegoCache",
-      swiftSettings: strict),
-    .executableTarget(
-      name: "LarderLego",
-      dependencies: [
-        "Larder", "LegoCache",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      path: "Examples/Lego/LarderLego", swiftSettings: strict),
-
     .executableTarget(
       name: "LarderPeer",
       dependencies: [
@@ -131,7 +119,5 @@ let package = Package(
     .executableTarget(
       name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",
       swiftSettings: strict),
-    .testTarget(
-      name: "LegoCacheTests", dependencies: ["LegoCache", "Larder"], swiftSettings: strict),
   ]
 )

@@ -30,7 +30,7 @@ struct CacheTests {
     desk.clock.advance(by: .seconds(301))
     #expect(try desk.store.purge().entries == 0)
     let again = HTTPCache(
-      in: desk.store.namespace("http"), over: desk.origin, clock: desk.clock)
+      in: desk.store.namespace("http"), over: desk.origin)
     let result = try await again.send(request())
     #expect(desk.origin.received.last?.headerFields[.ifNoneMatch] == "\"1\"")
     #expect(result.reason == .validated && result.body.whole == Array("body".utf8))

@@ -64,7 +64,7 @@ struct Desk {
     self.clock = clock
     store = try Store.temporary(clock: clock)
     cache = HTTPCache(
-      in: store.namespace("http"), over: origin, policy: policy, clock: clock, report: report)
+      in: store.namespace("http"), over: origin, policy: policy, report: report)
   }
 
   func get(_ path: String = "/a", _ fields: Pairs = []) async throws -> (

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExampleProgram
 import Larder
 import LegoCache
 
@@ -39,13 +40,15 @@ struct ImportFolder: ParsableCommand {
     let source = try source()
     let store = try Store.opened(at: store, options: Store.Options())
     let kinds = only.isEmpty ? EntityKind.allCases : only.map(\.kind)
-    let line = Console.isWatched ? try ProgressLine(estimates: estimates(of: source, kinds)) : nil
+    var progress = try ProgressLine.ifWatched.map { line in
+      ImportProgress(line, estimates: try estimates(of: source, kinds))
+    }
     let start = ContinuousClock.now
     let report: ImportReport
     do {
-      defer { line?.clear() }
+      defer { progress?.line.clear() }
       report = try LegoImport(into: LegoCache(store, lifetimes: lifetimes.lifetimes))
-        .run(source, kinds: kinds) { line?.advance($0) }
+        .run(source, kinds: kinds) { progress?.advance($0) }
     }
     let summary = ImportSummary(
       report: report, store: store.path, seconds: (ContinuousClock.now - start) / .seconds(1))

@@ -1,3 +1,4 @@
+import ExampleProgram
 import LegoCache
 
 #if canImport(FoundationEssentials)

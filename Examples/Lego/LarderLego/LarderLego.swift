@@ -1,4 +1,6 @@
 import ArgumentParser
+import ExampleProgram
+import LegoCache
 
 @main
 struct LarderLego: ParsableCommand {
@@ -11,19 +13,14 @@ struct LarderLego: ParsableCommand {
       """,
     subcommands: [ImportFolder.self, ShowEntity.self, CheckDump.self])
 
-  static func main() {
-    do {
-      var command = try parseAsRoot()
-      try command.run()
-    } catch let failure as Failure {
-      failure.exit()
-    } catch  where Self.exitCode(for: error).isSuccess {
-      Self.exit(withError: error)
-    } catch  where Self.exitCode(for: error) == .validationFailure {
-      Console.complain(Self.fullMessage(for: error))
-      Self.exit(withError: ExitCode(Failure.Code.usage.rawValue))
-    } catch {
-      Failure(error).exit()
+  static func main() async {
+    await Failure.run(Self.self) { error in
+      guard let error = error as? DumpError else { return Failure(error) }
+      return Failure(
+        .failed, "\(error)",
+        hint:
+          "what was loaded before that stays, nothing was removed; repair the folder and run it again"
+      )
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExampleProgram
 import Larder
 import LegoCache
 

@@ -92,6 +92,9 @@ public struct Store: Sendable {
   /// The store's directory, with links resolved.
   public var path: String { core.environment.path }
 
+  /// The clock that the store was opened with.
+  public var clock: any LarderClock { core.clock }
+
   /// The time by the store's clock.
   public var now: Timestamp { core.clock.now }
 

@@ -10,23 +10,22 @@ public struct HTTPCache: Sendable {
   public let namespace: Namespace
   public let rules: HTTPRules
   let transport: any HTTPTransport
-  let clock: any LarderClock
   let flights = Flights()
   let permits = Permits()
   let report: @Sendable (any Error) -> Void
+  var clock: any LarderClock { namespace.store.clock }
 
-  /// - Parameters:
-  ///   - clock: the one the store was opened with.
-  ///   - report: is told why something could not be stored, and why a refresh in the background failed where nothing
-  ///     stored stood in for it. Neither keeps an answer from a client.
+  /// Time is that of the store's clock.
+  ///
+  /// - Parameter report: is told why something could not be stored, and why a refresh in the background failed where nothing
+  ///   stored stood in for it. Neither keeps an answer from a client.
   public init(
     in namespace: Namespace, over transport: any HTTPTransport,
-    policy: HTTPCachePolicy = HTTPCachePolicy(), clock: any LarderClock = SystemClock(),
+    policy: HTTPCachePolicy = HTTPCachePolicy(),
     report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
     self.namespace = namespace
     self.transport = transport
-    self.clock = clock
     self.report = report
     rules = HTTPRules(policy: policy)
   }

@@ -1,6 +1,6 @@
 extension Int {
   /// With a comma before every three digits.
-  var grouped: String {
+  public var grouped: String {
     var text = ""
     for (place, digit) in String(magnitude).reversed().enumerated() {
       if place > 0, place.isMultiple(of: 3) { text.append(",") }
@@ -11,18 +11,18 @@ extension Int {
 }
 
 extension String {
-  func padding(to width: Int, with filler: Character) -> String {
+  public func padding(to width: Int, with filler: Character) -> String {
     self + String(repeating: filler, count: Swift.max(0, width - count))
   }
 
-  func padded(to width: Int) -> String { padding(to: width, with: " ") }
+  public func padded(to width: Int) -> String { padding(to: width, with: " ") }
 
-  func flushRight(to width: Int) -> String {
+  public func flushRight(to width: Int) -> String {
     String(repeating: " ", count: Swift.max(0, width - count)) + self
   }
 
   /// As a word that a shell reads as it is.
-  var shellWord: String {
+  public var shellWord: String {
     let isPlain =
       !isEmpty
       && utf8.allSatisfy { byte in

@@ -1,3 +1,4 @@
+import ExampleTesting
 import Foundation
 import LegoCache
 import Testing
@@ -80,7 +81,7 @@ import Testing
   @Test(
     .enabled(if: Folders.hasShared, "skipped: no dumps on this machine"))
   func `its names and numbers are those of the dump`() throws {
-    let dump = RebrickableDump(directory: try Folders.sharedLego("csv/2024-07-26").path)
+    let dump = RebrickableDump(directory: try Folders.shared("lego/csv/2024-07-26").path)
     var parts: [String: Part] = [:]
     try dump.parts { parts[$0.key] = $0 }
     for part in try folder.read(Part.self) {

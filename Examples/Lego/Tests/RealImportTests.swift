@@ -1,3 +1,4 @@
+import ExampleTesting
 import Foundation
 import Larder
 import LegoCache
@@ -20,7 +21,7 @@ struct RealImportTests {
   }
 
   private func dump(_ date: String) throws -> RebrickableDump {
-    RebrickableDump(directory: try Folders.sharedLego("csv/\(date)").path)
+    RebrickableDump(directory: try Folders.shared("lego/csv/\(date)").path)
   }
 
   private static let sizes: [EntityKind: Int] = [

@@ -1,3 +1,4 @@
+import ExampleTesting
 import Foundation
 import LegoCache
 import Testing
@@ -21,7 +22,7 @@ struct RealDumpTests {
   ]
 
   private func dump(_ date: String) throws -> RebrickableDump {
-    RebrickableDump(directory: try Folders.sharedLego("csv/\(date)").path)
+    RebrickableDump(directory: try Folders.shared("lego/csv/\(date)").path)
   }
 
   /// The keys of all that `read` hands over. Two keys that differ only in their bytes are two.

@@ -1,3 +1,4 @@
+import ExampleTesting
 import Foundation
 import LegoCache
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @Suite(.enabled(if: Folders.hasShared, "skipped: no recorded answers on this machine"))
 struct RealBodiesTests {
   private func body(_ name: String) throws -> Data {
-    try Data(contentsOf: Folders.sharedLego("api/\(name)"))
+    try Data(contentsOf: Folders.shared("lego/api/\(name)"))
   }
 
   private func roundTrip<Value: Codable & Equatable>(_ type: Value.Type, _ name: String) throws

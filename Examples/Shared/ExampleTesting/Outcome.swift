@@ -1,12 +1,12 @@
 import Foundation
 
 /// What a run of a built program came to.
-struct Outcome {
-  var code: Int32
-  var output: String
-  var error: String
+public struct Outcome {
+  public var code: Int32
+  public var output: String
+  public var error: String
 
-  static let canFakeTerminal: Bool = {
+  public static let canFakeTerminal: Bool = {
     #if os(Linux)
       FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
     #else
@@ -15,12 +15,12 @@ struct Outcome {
   }()
 
   /// - Parameter command: the program's name and its arguments.
-  init(of command: [String]) throws {
+  public init(of command: [String]) throws {
     try self.init(Self.built(command[0]), Array(command.dropFirst()))
   }
 
   /// Runs it with a terminal for input and output; `output` has both of the program's streams.
-  init(atTerminal command: [String]) throws {
+  public init(atTerminal command: [String]) throws {
     let words = [try Self.built(command[0]).path] + command.dropFirst()
     let line = words.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
     try self.init(

@@ -2,14 +2,14 @@
 import Foundation
 
 /// The program's standard error: where people are told things, never data.
-enum Console {
+public enum Console {
   /// Whether somebody watches, at a terminal that can go back to the start of a line.
-  static var isWatched: Bool {
+  public static var isWatched: Bool {
     isatty(FileHandle.standardError.fileDescriptor) == 1
       && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
-  static func complain(_ line: String) { write(line + "\n") }
+  public static func complain(_ line: String) { write(line + "\n") }
 
-  static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  public static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }

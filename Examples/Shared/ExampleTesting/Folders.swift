@@ -1,0 +1,33 @@
+public import Foundation
+
+/// Folders outside the code that tests read.
+public enum Folders {
+  /// The examples of the repository, `Examples`.
+  public static let examples = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Recorded answers and whole dumps, too large for the repository. They are where `LARDER_SHARED` says, or in a folder
+  /// `shared` beside the repository or above it; without them the tests that need them are skipped.
+  public static let shared: URL? = {
+    if let told = ProcessInfo.processInfo.environment["LARDER_SHARED"] {
+      return URL(filePath: told)
+    }
+    var folder = examples.deletingLastPathComponent()
+    while folder.path != "/" {
+      folder = folder.deletingLastPathComponent()
+      let candidate = folder.appending(path: "shared")
+      if FileManager.default.fileExists(atPath: candidate.appending(path: "data/lego").path) {
+        return candidate
+      }
+    }
+    return nil
+  }()
+
+  public static let hasShared = shared != nil
+
+  /// A file or folder of the recorded data, `lego/api/colors.json`.
+  public static func shared(_ path: String) throws -> URL {
+    guard let shared else { throw CocoaError(.fileNoSuchFile) }
+    return shared.appending(path: "data").appending(path: path)
+  }
+}

@@ -1,0 +1,101 @@
+import FlyingFox
+import FlyingSocks
+public import Foundation
+import Synchronization
+
+/// A service on loopback that speaks as a test tells it, and keeps what it was asked.
+public final class LocalServer: Sendable {
+  /// A request as it came.
+  public struct Received: Sendable {
+    public var method: String
+    /// With the query, escapes as they came.
+    public var path: String
+    /// Names in lower case.
+    public var fields: [String: String]
+    public var body: Data
+
+    /// The value of a parameter of the query, without its escapes.
+    public func parameter(_ name: String) -> String? {
+      URLComponents(string: path)?.queryItems?.first { $0.name == name }?.value
+    }
+
+    /// The path without the query.
+    public var bare: String { String(path.prefix { $0 != "?" }) }
+  }
+
+  /// What is sent back.
+  public struct Answer: Sendable {
+    public var status: Int
+    public var fields: [String: String]
+    public var body: Data
+
+    public init(_ status: Int = 200, _ fields: [String: String] = [:], body: Data = Data()) {
+      self.status = status
+      self.fields = fields
+      self.body = body
+    }
+
+    public init(_ status: Int = 200, _ fields: [String: String] = [:], text: String) {
+      self.init(status, fields, body: Data(text.utf8))
+    }
+  }
+
+  public typealias Handler = @Sendable (Received) async throws -> Answer
+
+  private struct State {
+    var handler: Handler
+    var received: [Received] = []
+  }
+
+  private let state = Mutex(State { _ in Answer(404) })
+  private let address = Mutex("")
+
+  private init() {}
+
+  /// Where it is, `http://127.0.0.1:40123`.
+  public var base: String { address.withLock { $0 } }
+  /// What it was asked so far, in the order in which it came.
+  public var received: [Received] { state.withLock { $0.received } }
+  public var count: Int { state.withLock { $0.received.count } }
+
+  /// Answers otherwise from now on.
+  public func become(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
+
+  /// Forgets what it was asked.
+  public func forget() { state.withLock { $0.received = [] } }
+
+  /// Runs a server beside `body`, on a port that was free, and stops it afterwards. It knows nothing until it is told.
+  public static func run<Result: Sendable>(
+    _ body: (LocalServer) async throws -> Result
+  ) async throws -> Result {
+    let server = LocalServer()
+    let fox = try HTTPServer(
+      address: .inet(ip4: "127.0.0.1", port: 0), timeout: 30, logger: .disabled)
+    await fox.appendRoute("*") { try await server.answer($0) }
+    let running = Task { try await fox.run() }
+    defer { running.cancel() }
+    try await fox.waitUntilListening()
+    guard let listening = await fox.listeningAddress, case .ip4(_, let port) = listening else {
+      throw CocoaError(.fileReadUnknown)
+    }
+    server.address.withLock { $0 = "http://127.0.0.1:\(port)" }
+    return try await body(server)
+  }
+
+  private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
+    var fields: [String: String] = [:]
+    for header in request.headers { fields[header.key.rawValue.lowercased()] = header.value }
+    let received = Received(
+      method: request.method.rawValue, path: request.target.rawValue, fields: fields,
+      body: try await request.bodyData)
+    let handler = state.withLock { state in
+      state.received.append(received)
+      return state.handler
+    }
+    let answer = try await handler(received)
+    var headers = HTTPHeaders()
+    for (name, value) in answer.fields { headers[HTTPHeader(name)] = value }
+    return HTTPResponse(
+      statusCode: HTTPStatusCode(answer.status, phrase: ""), headers: headers, body: answer.body)
+  }
+}

@@ -1,0 +1,47 @@
+public import HTTPTypes
+import LarderHTTP
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A service's answer with all of its body, from wherever it came.
+public struct Reply: Sendable {
+  public var status: Int
+  public var fields: HTTPFields
+  public var body: [UInt8]
+  public var path: String
+  /// Whether the service was not asked for it.
+  public var isHit: Bool
+  /// Whether it is past its freshness, because the service could not be reached or is still being asked.
+  public var isStale: Bool
+  /// In seconds; nil for what has just come.
+  public var age: Int?
+
+  init(_ result: HTTPCacheResult, body: [UInt8], path: String) {
+    status = result.response.status.code
+    fields = result.response.headerFields
+    self.body = body
+    self.path = path
+    isHit = result.isHit
+    isStale = (result.remaining ?? 0) < 0
+    age = result.age
+  }
+
+  /// How long the service said to wait; nil if it did not say, or named a date.
+  public var retryAfter: Duration? {
+    fields[.retryAfter].flatMap { Int($0) }.map { .seconds(max($0, 0)) }
+  }
+
+  public func decoded<Value: Decodable>(
+    _ type: Value.Type, decoder: JSONDecoder = JSONDecoder()
+  ) throws(ServiceError) -> Value {
+    do {
+      return try decoder.decode(type, from: Data(body))
+    } catch {
+      throw ServiceError.undecodable(path: path, reason: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,111 @@
+public import HTTPTypes
+import Larder
+public import LarderHTTP
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A service on the web as an adapter sees it: a base address, the fields that go with every request, a cache, and the
+/// patience to wait when it is told to.
+public struct Service: Sendable {
+  public let base: String
+  public let cache: HTTPCache
+  /// What goes with every request, `Authorization` for one.
+  public let fields: HTTPFields
+  /// What a service says about an error: the text of its body, or nil if there is none.
+  private let words: @Sendable ([UInt8]) -> String?
+  private let sleep: @Sendable (Duration) async throws -> Void
+
+  /// The longest that a request waits because the service said so.
+  public static let longestWait = Duration.seconds(60)
+
+  /// - Parameters:
+  ///   - base: scheme and authority, with the path that all requests begin with: `https://rebrickable.com/api/v3`.
+  ///   - words: reads the message from the body of an error.
+  ///   - sleep: waits; tests give something that does not.
+  public init(
+    at base: String, over cache: HTTPCache, fields: HTTPFields = HTTPFields(),
+    words: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
+    self.cache = cache
+    self.fields = fields
+    self.words = words
+    self.sleep = sleep
+  }
+
+  /// Sends a request and returns the answer with its whole body, whatever its status.
+  ///
+  /// On 429 it waits as long as the service said, at most ``longestWait``, and asks once more.
+  ///
+  /// - Parameter path: what follows the base, with the query; or a whole URL, as services give for the next page.
+  public func send(
+    _ path: String, method: HTTPRequest.Method = .get, body: [UInt8] = [],
+    fields more: HTTPFields = HTTPFields()
+  ) async throws -> Reply {
+    let request = try request(path, method: method, fields: more)
+    let reply = try await exchange(request, body: body)
+    guard reply.status == 429 else { return reply }
+    let wait = reply.retryAfter ?? .seconds(1)
+    guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
+    try await sleep(wait)
+    let second = try await exchange(request, body: body)
+    guard second.status != 429 else {
+      throw ServiceError.throttled(wait: second.retryAfter ?? wait)
+    }
+    return second
+  }
+
+  /// The body of an answer that is good (2xx), decoded; any other is thrown as ``ServiceError/refused(status:message:)``.
+  public func get<Value: Decodable>(
+    _ type: Value.Type, from path: String, fields more: HTTPFields = HTTPFields(),
+    decoder: JSONDecoder = JSONDecoder()
+  ) async throws -> Value {
+    try await checked(send(path, fields: more)).decoded(type, decoder: decoder)
+  }
+
+  /// The answer itself if it is good (2xx), and otherwise an error.
+  public func checked(_ reply: Reply) throws(ServiceError) -> Reply {
+    guard (200..<300).contains(reply.status) else {
+      throw ServiceError.refused(
+        status: reply.status, message: words(reply.body) ?? "no reason given")
+    }
+    return reply
+  }
+
+  private func exchange(_ request: HTTPRequest, body: [UInt8]) async throws -> Reply {
+    do {
+      let result = try await cache.send(request, body: body)
+      return Reply(result, body: try await result.body.bytes(), path: request.path ?? "/")
+    } catch let error as CancellationError {
+      throw error
+    } catch let error as LarderError {
+      throw error
+    } catch {
+      throw ServiceError.unreachable("\(error)")
+    }
+  }
+
+  private func request(
+    _ path: String, method: HTTPRequest.Method, fields more: HTTPFields
+  ) throws(ServiceError) -> HTTPRequest {
+    let address = path.contains("://") ? path : base + path
+    guard let scheme = address.firstRange(of: "://") else {
+      throw ServiceError.undecodable(path: path, reason: "the address \(address) has no scheme")
+    }
+    let rest = address[scheme.upperBound...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    let tail = rest[authority.endIndex...]
+    var request = HTTPRequest(
+      method: method, scheme: String(address[..<scheme.lowerBound]), authority: String(authority),
+      path: tail.hasPrefix("/") ? String(tail) : "/" + tail)
+    // Credentials are for the service alone, wherever the address of a next page points.
+    if address.hasPrefix(base) { request.headerFields = fields }
+    for field in more { request.headerFields[field.name] = field.value }
+    return request
+  }
+}

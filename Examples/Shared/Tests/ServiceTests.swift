@@ -1,0 +1,135 @@
+import ExampleTesting
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import LarderURLSession
+import Service
+import Synchronization
+import Testing
+
+/// What all adapters lean on: a service, its cache, and answers from files.
+@Suite struct ServiceTests {
+  private struct Thing: Codable, Equatable {
+    var name: String
+  }
+
+  private func service(
+    at base: String, in store: Store, over transport: (any HTTPTransport)? = nil,
+    slept: Waits = Waits()
+  ) -> Service {
+    let cache = HTTPCache(
+      in: store.namespace("http"), over: transport ?? URLSessionTransport())
+    return Service(
+      at: base, over: cache, fields: [.authorization: "key abc"],
+      words: { String(decoding: $0, as: UTF8.self) }, sleep: { slept.add($0) })
+  }
+
+  @Test func `a fresh answer is asked for once, with the fields of the service`() async throws {
+    let clock = ManualClock()
+    let store = try Store.temporary(clock: clock)
+    try await LocalServer.run { server in
+      server.become { _ in
+        .init(200, ["Cache-Control": "max-age=60"], text: #"{"name":"a"}"#)
+      }
+      let service = service(at: server.base + "/api", in: store)
+      for _ in 1...3 {
+        #expect(try await service.get(Thing.self, from: "/things?x=1%2F2") == Thing(name: "a"))
+      }
+      #expect(server.received.map(\.path) == ["/api/things?x=1%2F2"])
+      #expect(server.received[0].fields["authorization"] == "key abc")
+      clock.advance(by: .minutes(2))
+      _ = try await service.get(Thing.self, from: "/things?x=1%2F2")
+      #expect(server.count == 2)
+    }
+    try store.finish()
+  }
+
+  @Test func `credentials do not go to another host`() async throws {
+    let store = try Store.temporary(clock: ManualClock())
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, text: "{}") }
+      _ = try await service(at: "http://127.0.0.1:1/api", in: store).send(server.base + "/next")
+      #expect(server.received.map { $0.fields["authorization"] } == [nil])
+    }
+    try store.finish()
+  }
+
+  @Test func `a service that is asked too often is asked again after its wait`() async throws {
+    let store = try Store.temporary(clock: ManualClock())
+    let answers = Mutex([429, 200])
+    let waits = Waits()
+    try await LocalServer.run { server in
+      server.become { _ in
+        let status = answers.withLock { $0.removeFirst() }
+        return .init(status, status == 429 ? ["Retry-After": "7"] : [:], text: #"{"name":"b"}"#)
+      }
+      let service = service(at: server.base, in: store, slept: waits)
+      let thing = try await service.get(Thing.self, from: "/x")
+      #expect(thing == Thing(name: "b"))
+    }
+    #expect(waits.all == [.seconds(7)])
+    try store.finish()
+  }
+
+  @Test func `errors say what the service said, or that there is none`() async throws {
+    let store = try Store.temporary(clock: ManualClock())
+    let base = try await LocalServer.run { server in
+      server.become { request in
+        switch request.path {
+        case "/gone": .init(404, text: "no such thing")
+        case "/busy": .init(429, ["Retry-After": "600"])
+        default: .init(200, text: "<html>")
+        }
+      }
+      let service = service(at: server.base, in: store)
+      func error(_ path: String) async -> String {
+        do {
+          return "\(try await service.get(Thing.self, from: path))"
+        } catch {
+          return "\(error)"
+        }
+      }
+      #expect(await error("/gone") == "the service answered 404: no such thing")
+      #expect(await error("/busy").contains("it said to wait 600"))
+      #expect(await error("/page").contains("answer to /page is not what it should be"))
+      return server.base
+    }
+    await #expect {
+      _ = try await service(at: base, in: store).send("/x")
+    } throws: {
+      ($0 as? ServiceError)?.isOffline == true
+    }
+    try store.finish()
+  }
+
+  @Test func `answers can come from files`() async throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("a.json", Array(#"{"name":"file"}"#.utf8))
+    _ = try folder.write(
+      "answers.json",
+      Array(
+        #"""
+        [{"path": "/a?x=*", "file": "a.json", "fields": {"ETag": "\"1\"", "Cache-Control": "max-age=9"}},
+         {"path": "/b", "status": 500}]
+        """#.utf8))
+    let clock = ManualClock()
+    let store = try Store.temporary(clock: clock)
+    let service = service(
+      at: "https://example.com", in: store, over: try Recording(folder: folder.url.path))
+    #expect(try await service.get(Thing.self, from: "/a?x=1") == Thing(name: "file"))
+    clock.advance(by: .minutes(1))
+    let again = try await service.send("/a?x=1")
+    #expect(try again.decoded(Thing.self) == Thing(name: "file"), "by a 304")
+    #expect(try await service.send("/b").status == 500)
+    #expect(try await service.send("/c").status == 404)
+    try store.finish()
+  }
+}
+
+/// How long a service was waited for, without waiting.
+final class Waits: Sendable {
+  private let waits = Mutex<[Duration]>([])
+  var all: [Duration] { waits.withLock { $0 } }
+  func add(_ wait: Duration) { waits.withLock { $0.append(wait) } }
+}
