@@ -145,12 +145,14 @@ import Testing
     let store = try Store(at: home.path + "/store")
     try store.namespace("articles").set("new", for: "000012")
     try store.namespace("articles").set("new", for: "000013")
+    // Written anew is set as well, also with as many bytes as before.
+    try store.namespace("articles").set("news", for: "000011")
     try store.namespace("departures").remove("Malm\u{F6} C:01")
     try session.type("echo hello\r")
     expect(
       [
         "larder> echo hello", "hello",
-        "(store changed: 2 new, 1 removed since the last command)", "larder>",
+        "(store changed: 3 set, 1 removed since the last command)", "larder>",
       ], of: session)
     // What the command itself changes is no news.
     try session.type("\u{C}evict @articles 000013\r\r")
