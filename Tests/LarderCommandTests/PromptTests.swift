@@ -118,6 +118,24 @@ import Testing
     session.expect("an answer") { $0.lines.contains("still here") }
   }
 
+  @Test func `^C ends a watch, which says what it saw behind it`() throws {
+    let session = try session()
+    try session.type("watch\r")
+    let store = try Store(at: home.path + "/store")
+    var isShown = false
+    for number in 0..<50 where !isShown {
+      try store.namespace("articles").set("x", for: "\(number)")
+      isShown = session.terminal.shows(within: .milliseconds(100)) { screen in
+        screen.lines.contains { $0.contains("set     articles") }
+      }
+    }
+    try session.type("\u{3}")
+    session.expect("the count and the prompt") {
+      $0.lines.suffix(2).first?.hasPrefix("^C 1 event in") == true && $0.lines.last == "larder>"
+    }
+    try store.close()
+  }
+
   @Test func `a store that is open for reading shows it`() throws {
     let session = try session(["--read-only"], showing: "larder (read-only)>")
     try session.type("set @a k v\r")

@@ -14,6 +14,7 @@ import Testing
     #expect(table.contains("entries       9\n") && table.contains("found of all  50 %\n"))
     #expect(table.contains("articles          3  3 kB  \u{2014}          1      0       1    50 %"))
     #expect(try shell("stats @articles").split(separator: "\n").count == 2)
+    #expect(try shell("stats @*") == table)
     let lines = try shell("output plain", "stats")
     #expect(lines.contains("@*\tentries\t9\n") && lines.contains("articles\thits\t1\n"))
     let json = try shell("output json", "stats @articles")
