@@ -103,7 +103,7 @@ public final class ArticleReader: Sendable {
     let settings = try settings()
     guard settings.isOn else { throw ArticlesError.off }
     return running.withLock { running in
-      if let run = running, !run.isOver { return run }
+      if let run = running, !run.isFinished { return run }
       let fetch = ArticleFetch(readeck: readeck, shelf: shelf, settings: settings)
       let run = SyncRun.begin(priority: priority) { [marks] report in
         await ArticleSync(fetch: fetch, marks: marks, report: report).run()

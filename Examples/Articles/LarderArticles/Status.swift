@@ -20,7 +20,7 @@ struct Status: AsyncParsableCommand {
     }
     print(usage.text)
     print(usage.lastSync.map { "last sync \($0)" } ?? "never synced")
-    print(place.closing("namespaces", "count @articles*"))
+    print(place.closing("namespaces", "count @*"))
   }
 }
 

@@ -77,6 +77,7 @@ final class Wire: HTTPTransport {
   private struct State {
     var left = Int.max
     var error = URLError(.notConnectedToInternet)
+    var sent: [String] = []
   }
 
   private let state = Mutex(State())
@@ -84,10 +85,16 @@ final class Wire: HTTPTransport {
 
   /// After so many more requests each fails.
   func fail(after count: Int = 0, with code: URLError.Code = .notConnectedToInternet) {
-    state.withLock { $0 = State(left: count, error: URLError(code)) }
+    state.withLock {
+      $0.left = count
+      $0.error = URLError(code)
+    }
   }
 
-  func heal() { state.withLock { $0 = State() } }
+  func heal() { state.withLock { $0.left = .max } }
+
+  /// The paths of all that was sent.
+  var sent: [String] { state.withLock { $0.sent } }
 
   func send(
     _ request: HTTPRequest, body: [UInt8],
@@ -96,6 +103,7 @@ final class Wire: HTTPTransport {
     try state.withLock { state in
       guard state.left > 0 else { throw state.error }
       state.left -= 1
+      state.sent.append(request.path ?? "/")
     }
     return try await session.send(request, body: body, interim: interim)
   }

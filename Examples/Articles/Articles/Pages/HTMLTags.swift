@@ -23,8 +23,8 @@ struct HTMLTags: Sequence, IteratorProtocol {
         pass("-->")
         continue
       }
-      let name = word { $0.isLetterOrDigit }
-      guard !name.isEmpty else { continue }
+      guard let first = current, first.isLetter else { continue }
+      let name = word()
       let tag = Tag(name: name, attributes: attributes())
       if name == "script" || name == "style" { pass("</" + name) }
       return tag
@@ -72,9 +72,9 @@ struct HTMLTags: Sequence, IteratorProtocol {
     String(decoding: bytes[range], as: UTF8.self)
   }
 
-  private mutating func word(_ belongs: (UInt8) -> Bool) -> String {
+  private mutating func word() -> String {
     let first = position
-    while let byte = current, belongs(byte) { position += 1 }
+    while let byte = current, byte.isLetter || byte.isDigit { position += 1 }
     return text(first..<position).lowercased()
   }
 
@@ -106,8 +106,9 @@ extension UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
   }
 
-  fileprivate var isLetterOrDigit: Bool {
+  fileprivate var isLetter: Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercased)
-      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
   }
+
+  fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -56,7 +56,8 @@ public final class SyncRun: AsyncSequence, Sendable {
   /// Ends it after what is being fetched; what is there stays.
   public func cancel() { task.withLock { $0?.cancel() } }
 
-  var isOver: Bool { watching.withLock { $0.isOver } }
+  /// Whether it has ended.
+  public var isFinished: Bool { watching.withLock { $0.isOver } }
 
   private func tell(_ progress: SyncProgress) {
     watching.withLock { watching in
