@@ -16,10 +16,21 @@ final class RawOrigin: Sendable {
   typealias Answer = @Sendable (MessageHead, [UInt8]) async throws -> [[UInt8]]
 
   private let heads = Mutex<[MessageHead]>([])
-  private let answer: Answer
+  private let write: @Sendable (MessageHead, [UInt8], Connection) async throws -> Void
   private let listener = Mutex<(any Channel)?>(nil)
 
-  init(_ answer: @escaping Answer) { self.answer = answer }
+  init(_ answer: @escaping Answer) {
+    write = { head, body, connection in
+      for piece in try await answer(head, body) { try await connection.write(piece) }
+    }
+  }
+
+  /// Answers one request as far as the parts have come.
+  init(_ parts: AsyncStream<String>) {
+    write = { _, _, connection in
+      for await part in parts { try await connection.write(Array(part.utf8)) }
+    }
+  }
 
   convenience init(_ text: String) { self.init { _, _ in [Array(text.utf8)] } }
 
@@ -48,7 +59,7 @@ final class RawOrigin: Sendable {
       await reader.begin(Framing(ofRequest: head.fields) ?? .length(0))
       var body: [UInt8] = []
       while let piece = try await reader.piece() { body += piece }
-      for piece in try await answer(head, body) { try await connection.write(piece) }
+      try await write(head, body, connection)
     } catch {
       // A test whose client goes away looks at what it got.
     }
