@@ -47,7 +47,8 @@ let package = Package(
   name: "larder-examples",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "larder-lego", targets: ["LarderLego"])
+    .executable(name: "larder-lego", targets: ["LarderLego"]),
+    .executable(name: "larder-articles", targets: ["LarderArticles"]),
   ],
   dependencies: [
     .package(name: "larder", path: ".."),
@@ -67,6 +68,7 @@ let package = Package(
     .target(
       name: "ExampleTesting",
       dependencies: http + [
+        .product(name: "LarderShell", package: "larder"),
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
@@ -75,4 +77,5 @@ let package = Package(
       name: "SharedTests", dependencies: tests + ["ExampleProgram"], path: "Shared/Tests",
       swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
+    + adapter("Articles", library: "Articles", program: "LarderArticles")
 )

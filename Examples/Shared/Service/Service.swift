@@ -85,8 +85,10 @@ public struct Service: Sendable {
       throw error
     } catch let error as LarderError {
       throw error
-    } catch {
+    } catch  where Connection.isMissing(after: error) {
       throw ServiceError.unreachable("\(error)")
+    } catch {
+      throw ServiceError.broken("\(error)")
     }
   }
 
@@ -104,7 +106,9 @@ public struct Service: Sendable {
       method: method, scheme: String(address[..<scheme.lowerBound]), authority: String(authority),
       path: tail.hasPrefix("/") ? String(tail) : "/" + tail)
     // Credentials are for the service alone, wherever the address of a next page points.
-    if address.hasPrefix(base) { request.headerFields = fields }
+    if address.hasPrefix(base), ["/", "?", nil].contains(address.dropFirst(base.count).first) {
+      request.headerFields = fields
+    }
     for field in more { request.headerFields[field.name] = field.value }
     return request
   }
