@@ -129,7 +129,7 @@ public struct Service: Sendable {
     } catch let error as LarderError {
       throw error
     } catch {
-      throw ServiceError.unreachable("\(error)")
+      throw ServiceError.unreachable(after: error)
     }
   }
 

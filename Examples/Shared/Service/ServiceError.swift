@@ -1,3 +1,10 @@
+// For its networking, which knows words for what went wrong.
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// Why a service gave nothing that could be used.
 public enum ServiceError: Error, Sendable, CustomStringConvertible {
   /// It cannot be reached, or does not answer in time.
@@ -8,6 +15,10 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   case throttled(wait: Duration)
   /// A body that is not what it should be.
   case undecodable(path: String, reason: String)
+
+  static func unreachable(after error: any Error) -> ServiceError {
+    .unreachable((error as? URLError)?.localizedDescription ?? "\(error)")
+  }
 
   /// Whether nothing came from the service at all, as when the network is gone.
   public var isOffline: Bool {

@@ -3,6 +3,34 @@ import Service
 
 /// Whole lists anew: what the service no longer has goes.
 extension LegoClient {
+  /// How far a refresh has come.
+  public struct Step: Sendable {
+    public var kind: EntityKind
+    /// Entities of this kind that have come.
+    public var done: Int
+    /// As many as the service counts.
+    public var total: Int
+  }
+
+  /// Refreshes several kinds, one after the other; those without a list are left alone.
+  public func refresh(
+    _ kinds: [EntityKind], pageSize: Int = 1000, progress: (Step) throws -> Void = { _ in }
+  ) async throws -> ImportReport {
+    var report = ImportReport()
+    for kind in kinds {
+      let tally = try await refresh(kind, pageSize: pageSize) { done, total in
+        try progress(Step(kind: kind, done: done, total: total))
+      }
+      if let tally {
+        report.note(tally, of: kind)
+      } else {
+        let isOff = manager.cache?.lifetimes[kind].lifetime == .off
+        report.omit(kind, because: isOff ? .off : .absent)
+      }
+    }
+    return report
+  }
+
   /// Makes the cache hold what the service lists of a kind now, and says what that changed; nil for a kind that has no
   /// list or is not kept on disk.
   ///

@@ -32,7 +32,7 @@ struct KindImport {
     // An operator's lifetime beats the one declared here.
     lease = Lease(try namespace.facts()?.rules.expires ?? rules.expires, store: store)
     try namespace.scan(prefix: prefix) { entry, _ in
-      unseen[entry.key] = .some(entry.expires)
+      if !entry.isNegative { unseen[entry.key] = .some(entry.expires) }
       return true
     }
   }
