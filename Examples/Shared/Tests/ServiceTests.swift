@@ -75,6 +75,28 @@ import Testing
     try store.finish()
   }
 
+  @Test func `without a cache each request is sent, and a wait can be in the body`() async throws {
+    let answers = Mutex([429, 200, 200])
+    let waits = Waits()
+    try await LocalServer.run { server in
+      server.become { _ in
+        let status = answers.withLock { $0.removeFirst() }
+        return .init(
+          status, ["Cache-Control": "max-age=60"], text: status == 429 ? "9" : #"{"name":"b"}"#)
+      }
+      let service = Service(
+        at: server.base, over: URLSessionTransport(),
+        wait: { Int(String(decoding: $0, as: UTF8.self)).map { .seconds($0) } },
+        sleep: { waits.add($0) })
+      for _ in 1...2 {
+        let thing = try await service.get(Thing.self, from: "/x")
+        #expect(thing == Thing(name: "b"))
+      }
+      #expect(server.count == 3 && service.cache == nil)
+    }
+    #expect(waits.all == [.seconds(9)])
+  }
+
   @Test func `errors say what the service said, or that there is none`() async throws {
     let store = try Store.temporary(clock: ManualClock())
     let base = try await LocalServer.run { server in
