@@ -23,7 +23,8 @@ let program: [Target.Dependency] =
 let tests: [Target.Dependency] =
   http + [
     "ExampleTesting", "Service", .product(name: "LarderURLSession", package: "larder"),
-    .product(name: "LarderShell", package: "larder"),
+    // Built for the tests, which run it on what the programs have stored.
+    .product(name: "larder", package: "larder"),
   ]
 
 /// An adapter: a library, a program over it, and their tests, in a folder of its own.
@@ -49,6 +50,7 @@ let package = Package(
   products: [
     .executable(name: "larder-lego", targets: ["LarderLego"]),
     .executable(name: "larder-departures", targets: ["LarderDepartures"]),
+    .executable(name: "larder-articles", targets: ["LarderArticles"]),
   ],
   dependencies: [
     .package(name: "larder", path: ".."),
@@ -68,6 +70,7 @@ let package = Package(
     .target(
       name: "ExampleTesting",
       dependencies: http + [
+        .product(name: "LarderShell", package: "larder"),
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
@@ -77,4 +80,5 @@ let package = Package(
       swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
     + adapter("Departures", library: "Departures", program: "LarderDepartures")
+    + adapter("Articles", library: "Articles", program: "LarderArticles")
 )

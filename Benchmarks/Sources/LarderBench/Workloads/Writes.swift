@@ -84,7 +84,7 @@ extension Bench {
       rounds: settings.longRounds
     ) { contender, round in
       defer { contender.settle() }
-      let count = contender.site.level == .durable ? 4 : 100
+      let count = contender.site.level == .durable ? 20 : 100
       let alone = try one(
         contender, Orders.piece(of: order, round: round, count: count * 2), on: .wall)
       let peer = contender.peer
@@ -96,7 +96,7 @@ extension Bench {
       return [alone / Double(count * 2) / together, together]
     }
     try measure("64 tasks, time of a write", rounds: settings.longRounds) { contender, round in
-      let count = contender.site.level == .durable ? 4 : 100
+      let count = contender.site.level == .durable ? 20 : 100
       let pieces = (0..<threads).map { task in
         Orders.piece(of: order, round: round + 17 * task, count: count)
       }
