@@ -23,7 +23,8 @@ let program: [Target.Dependency] =
 let tests: [Target.Dependency] =
   http + [
     "ExampleTesting", "Service", .product(name: "LarderURLSession", package: "larder"),
-    .product(name: "LarderShell", package: "larder"),
+    // Built for the tests, which run it on what the programs have stored.
+    .product(name: "larder", package: "larder"),
   ]
 
 /// An adapter: a library, a program over it, and their tests, in a folder of its own.
@@ -47,7 +48,8 @@ let package = Package(
   name: "larder-examples",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "larder-lego", targets: ["LarderLego"])
+    .executable(name: "larder-lego", targets: ["LarderLego"]),
+    .executable(name: "larder-articles", targets: ["LarderArticles"]),
   ],
   dependencies: [
     .package(name: "larder", path: ".."),
@@ -67,6 +69,7 @@ let package = Package(
     .target(
       name: "ExampleTesting",
       dependencies: http + [
+        .product(name: "LarderShell", package: "larder"),
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
@@ -75,4 +78,5 @@ let package = Package(
       name: "SharedTests", dependencies: tests + ["ExampleProgram"], path: "Shared/Tests",
       swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
+    + adapter("Articles", library: "Articles", program: "LarderArticles")
 )

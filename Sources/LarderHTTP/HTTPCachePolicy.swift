@@ -10,7 +10,7 @@ public struct HTTPCachePolicy: Sendable, Hashable {
   public var longestHeuristic = Duration.days(1)
   /// Whether `Set-Cookie` is stored with the response that it came with.
   public var storesCookies = false
-  /// How long the origin may take to answer.
+  /// How long the origin may take to answer, and may then say nothing before the next piece of a body.
   public var timeout = Duration.seconds(15)
   /// Bodies that are longer pass through and are not stored.
   public var largestBody = 64_000_000

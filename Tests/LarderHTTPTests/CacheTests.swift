@@ -1,6 +1,5 @@
 import HTTPTypes
 import Larder
-import Synchronization
 import Testing
 
 @testable import LarderHTTP
@@ -69,8 +68,7 @@ struct CacheTests {
     _ = try await desk.get()
     let other = HTTPCache(
       in: desk.store.namespace("http"),
-      over: Origin.page([("Cache-Control", "max-age=9"), ("ETag", "\"2\"")], body: "new"),
-      clock: desk.clock)
+      over: Origin.page([("Cache-Control", "max-age=9"), ("ETag", "\"2\"")], body: "new"))
     desk.origin.become { _, _ in
       _ = try await other.send(request()).body.bytes()
       return (response(304, [("ETag", "\"1\"")]), HTTPBody())
@@ -79,126 +77,6 @@ struct CacheTests {
     let entry = try #require(try desk.store.namespace("http").entry(for: "https://example.com/a"))
     let body: String? = try desk.store.namespace("http").value(for: "https://example.com/a")
     #expect(entry.entityTag == Array((body == "new" ? "\"2\"" : "\"1\"").utf8))
-  }
-
-  @Test func `many that ask the same at once make one request`() async throws {
-    let gate = Gate()
-    let desk = try Desk(
-      Origin { _, _ in
-        await gate.wait()
-        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("body".utf8)))
-      })
-    try await withThrowingTaskGroup(of: String.self) { group in
-      for index in 0..<200 {
-        group.addTask { try await desk.get("/\(index % 10)").body }
-      }
-      group.addTask {
-        await desk.origin.wait(for: 10)
-        await gate.open()
-        return "body"
-      }
-      for try await body in group { #expect(body == "body") }
-    }
-    #expect(desk.origin.count == 10)
-  }
-
-  @Test func `an error reaches all who wait, and is not kept`() async throws {
-    let gate = Gate()
-    let desk = try Desk(
-      Origin { _, _ in
-        await gate.wait()
-        throw Origin.Down()
-      })
-    let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
-      for _ in 0..<20 {
-        group.addTask {
-          do {
-            _ = try await desk.get()
-            return false
-          } catch is Origin.Down {
-            return true
-          }
-        }
-      }
-      await desk.origin.wait(for: 1)
-      await gate.open()
-      return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
-    }
-    // Whoever came after it had failed asked anew.
-    #expect(failures == 20)
-    let before = desk.origin.count
-    await #expect(throws: Origin.Down.self) { try await desk.get() }
-    #expect(desk.origin.count == before + 1)
-  }
-
-  @Test func `cancelling one who asks leaves the others`() async throws {
-    let gate = Gate()
-    let desk = try Desk(
-      Origin { _, number in
-        if number == 1 { try await Task.sleep(for: .seconds(1000)) }
-        await gate.wait()
-        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("body".utf8)))
-      })
-    let first = Task { try await desk.get().body }
-    await desk.origin.wait(for: 1)
-    let second = Task { try await desk.get().body }
-    first.cancel()
-    await #expect(throws: CancellationError.self) { try await first.value }
-    await gate.open()
-    #expect(try await second.value == "body")
-  }
-
-  @Test func `an origin that takes too long is one that cannot be reached`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(11))
-    desk.origin.become { _, _ in
-      try await Task.sleep(for: .seconds(1000))
-      throw Origin.Down()
-    }
-    let (clock, origin) = (desk.clock, desk.origin)
-    // Once a request is under way, its time is running.
-    let passing = Task {
-      for number in 2...3 {
-        await origin.wait(for: number)
-        clock.advance(by: .seconds(15))
-      }
-    }
-    let stale = try await desk.get()
-    #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
-    #expect(stale.result.age == 26)
-    await #expect(throws: HTTPCacheError.timedOut(.seconds(15))) { try await desk.get("/b") }
-    await passing.value
-  }
-
-  @Test func `one refresh runs in the background while stale is served`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(3))
-    let gate = Gate()
-    desk.origin.become { _, _ in
-      await gate.wait()
-      return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("new".utf8)))
-    }
-    for _ in 0..<10 {
-      let stale = try await desk.get()
-      #expect(stale.body == "body" && stale.result.reason == .staleWhileRevalidating)
-    }
-    await desk.origin.wait(for: 2)
-    await gate.open()
-    while try await desk.get().body != "new" { await Task.yield() }
-    #expect(desk.origin.count == 2)
-  }
-
-  @Test func `a refresh that fails costs nobody an answer`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(3))
-    desk.origin.become { _, _ in throw Origin.Down() }
-    #expect(try await desk.get().result.reason == .staleWhileRevalidating)
-    await desk.origin.wait(for: 2)
-    #expect(try await desk.get().body == "body")
-    #expect(try desk.store.namespace("http").count() == 1)
   }
 
   @Test func `what is unsafe ends what is stored of its URI, all variants of it`() async throws {
@@ -219,65 +97,6 @@ struct CacheTests {
       for value in ["1", "2"] { #expect(try await desk.get(path, [("Foo", value)]).result.isHit) }
     }
     #expect(desk.origin.count == 4)
-  }
-
-  @Test func `a body comes piece by piece, and is stored when all of it has come`() async throws {
-    let desk = try Desk(Origin())
-    desk.origin.become { _, _ in
-      let pieces = Mutex((0..<5).map { [UInt8](repeating: UInt8($0), count: 1000) })
-      return (
-        response(200, [("Cache-Control", "max-age=100")]),
-        HTTPBody(next: { pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } })
-      )
-    }
-    let result = try await desk.cache.send(request())
-    var count = 0
-    for try await piece in result.body { count += piece.count }
-    #expect(count == 5000 && desk.origin.count == 1)
-    let again = try await desk.cache.send(request())
-    #expect(again.isHit && again.body.whole?.count == 5000)
-  }
-
-  @Test func `a body that breaks off is passed on as far as it came, and not stored`() async throws
-  {
-    let desk = try Desk(Origin())
-    desk.origin.become { _, number in
-      let sent = Mutex(false)
-      return (
-        response(200, [("Cache-Control", "max-age=100"), ("Content-Length", "10")]),
-        HTTPBody(next: {
-          guard
-            sent.withLock({ sent in
-              defer { sent = true }
-              return !sent
-            })
-          else { throw Origin.Down() }
-          return [1, 2, 3]
-        })
-      )
-    }
-    let result = try await desk.cache.send(request())
-    var pieces: [[UInt8]] = []
-    await #expect(throws: Origin.Down.self) {
-      for try await piece in result.body { pieces.append(piece) }
-    }
-    #expect(pieces == [[1, 2, 3]])
-    #expect(try desk.store.namespace("http").count() == 0)
-  }
-
-  @Test func `a body longer than the policy stores passes through`() async throws {
-    var policy = HTTPCachePolicy()
-    policy.largestBody = 2500
-    let desk = try Desk(Origin(), policy: policy)
-    desk.origin.become { _, _ in
-      let pieces = Mutex((0..<5).map { [UInt8](repeating: UInt8($0), count: 1000) })
-      return (
-        response(200, [("Cache-Control", "max-age=100")]),
-        HTTPBody(next: { pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } })
-      )
-    }
-    #expect(try await desk.cache.send(request()).body.bytes().count == 5000)
-    #expect(try desk.store.namespace("http").count() == 0)
   }
 
   @Test func `ranges come from the stored body`() async throws {
@@ -309,28 +128,5 @@ struct CacheTests {
     try await desk.store.namespace("http").set("foreign", for: "https://example.com/a")
     #expect(try await desk.get().body == "body")
     #expect(try await desk.get().result.isHit)
-  }
-}
-
-/// Keeps tasks until it is opened.
-actor Gate {
-  private var isOpen = false
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-
-  func wait() async {
-    if !isOpen { await withCheckedContinuation { waiting.append($0) } }
-  }
-
-  func open() {
-    isOpen = true
-    for continuation in waiting { continuation.resume() }
-    waiting = []
-  }
-}
-
-extension Origin {
-  /// Waits until so many requests have come.
-  func wait(for number: Int) async {
-    while count < number { await Task.yield() }
   }
 }

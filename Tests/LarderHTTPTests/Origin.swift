@@ -17,6 +17,11 @@ final class Origin: HTTPTransport {
   var received: [HTTPRequest] { requests.withLock { $0 } }
   var count: Int { received.count }
 
+  /// Waits until so many requests have come.
+  func wait(for number: Int) async {
+    while count < number { await Task.yield() }
+  }
+
   /// Answers otherwise from now on.
   func become(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
 
@@ -46,15 +51,17 @@ final class Origin: HTTPTransport {
 /// A cache over a temporary store, its origin and its clock.
 struct Desk {
   let store: Store
-  let clock = ManualClock()
+  let clock: ManualClock
   let origin: Origin
   let cache: HTTPCache
 
   init(
     _ origin: Origin, policy: HTTPCachePolicy = HTTPCachePolicy(),
+    clock: ManualClock = ManualClock(),
     report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) throws {
     self.origin = origin
+    self.clock = clock
     store = try Store.temporary(clock: clock)
     cache = HTTPCache(
       in: store.namespace("http"), over: origin, policy: policy, report: report)
@@ -65,5 +72,10 @@ struct Desk {
   ) {
     let result = try await cache.send(request("GET", path, fields))
     return (result, String(decoding: try await result.body.bytes(), as: UTF8.self))
+  }
+
+  /// Waits until so many wait for others' requests.
+  func waiting(for number: Int) async {
+    while cache.flights.joined < number { await Task.yield() }
   }
 }

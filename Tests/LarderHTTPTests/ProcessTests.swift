@@ -7,9 +7,8 @@ import Testing
 
 struct ProcessTests {
   @Test func `two processes share what either was answered, and what either ends`() async throws {
-    let path = NSTemporaryDirectory() + "/larder-http-" + UUID().uuidString
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let store = try Store(at: path)
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.path)
     let origin = Origin.page(
       [("Cache-Control", "max-age=1000"), ("ETag", "\"here\"")], body: "here")
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
@@ -17,7 +16,7 @@ struct ProcessTests {
       String(
         decoding: try await cache.send(request("GET", path)).body.bytes(), as: UTF8.self)
     }
-    let peer = try PeerProcess(store: path)
+    let peer = try PeerProcess(store: directory.path)
     #expect(peer.line() == "open")
 
     #expect(try await get("/a") == "here")
@@ -30,6 +29,26 @@ struct ProcessTests {
     #expect(try await get("/a") == "here")
     #expect(origin.count == 2)
     #expect(try peer.ask("GET /a") == "2 here")
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `what one process ends of a host or a user is gone for the other`() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.path)
+    let cache = HTTPCache(in: store.namespace("http"), over: Origin())
+    let peer = try PeerProcess(store: directory.path)
+    #expect(peer.line() == "open")
+    #expect(try peer.ask("GET /a one") == "1 peer")
+    #expect(try peer.ask("GET /a two") == "2 peer")
+    #expect(try peer.ask("GET /a one") == "2 peer")
+
+    #expect(try await cache.removeAll(authorization: "one").entries == 1)
+    #expect(try peer.ask("GET /a two") == "2 peer")
+    #expect(try peer.ask("GET /a one") == "3 peer")
+
+    #expect(try await cache.removeAll(host: "example.com").entries == 2)
+    #expect(try peer.ask("GET /a two") == "4 peer")
+    #expect(try peer.ask("GET /a one") == "5 peer")
     #expect(try store.verify().faults == [])
   }
 }

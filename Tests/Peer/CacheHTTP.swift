@@ -5,7 +5,7 @@ import LarderHTTP
 import Synchronization
 
 extension Peer {
-  /// Makes the requests that it reads, a method and a path a line, through a cache over the store; tells of each how
+  /// Makes the requests that it reads, a method, a path and perhaps credentials a line, through a cache over the store; tells of each how
   /// often the origin was asked so far, and the body.
   func cacheHTTP() throws {
     let opened = try Store(at: store)
@@ -14,11 +14,12 @@ extension Peer {
     Peer.say("open")
     while let line = readLine() {
       let words = line.split(separator: " ").map(String.init)
-      guard words.count == 2, let method = HTTPRequest.Method(words[0]) else { continue }
-      let request = HTTPRequest(
+      guard words.count >= 2, let method = HTTPRequest.Method(words[0]) else { continue }
+      var request = HTTPRequest(
         method: method, scheme: "https", authority: "example.com", path: words[1])
+      if words.count > 2 { request.headerFields[.authorization] = words[2] }
       let done = DispatchSemaphore(value: 0)
-      Task {
+      Task { [request] in
         do {
           let body = try await cache.send(request).body.bytes()
           Peer.say("\(origin.count) " + String(decoding: body, as: UTF8.self))

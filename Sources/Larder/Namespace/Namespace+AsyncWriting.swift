@@ -49,6 +49,15 @@ extension Namespace {
     try await core.submit(replacing(version, with: value, for: key, attributes))
   }
 
+  /// Stores `value` if `condition` holds when no other write, of whatever process, can come between, and in the place of
+  /// that version alone, if one is given; whether it did.
+  package func set(
+    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
+    over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool
+  ) async throws -> Bool {
+    try await core.submit(putting(value, for: key, attributes, over: version, if: condition))
+  }
+
   /// Stores what `change` makes of the fresh value under `key`, and returns it; where it makes nil, the entry is removed.
   @discardableResult
   public func update(

@@ -34,6 +34,22 @@ extension Namespace {
     }
   }
 
+  /// Puts a value if `condition` holds then, and if that version of the entry is there, where one is given.
+  func putting(
+    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
+    over version: UInt64?, if condition: @escaping @Sendable () -> Bool
+  ) throws -> SharedWrite<Bool> {
+    let (name, key) = (try writableName, try key.copied)
+    return SharedWrite(size: value.count) { batch in
+      guard condition() else { return false }
+      if let version, try batch.living(key.span, in: name)?.header.version != version {
+        return false
+      }
+      try batch.put(value.span, for: key.span, in: name, attributes: attributes)
+      return true
+    }
+  }
+
   func updating(
     _ key: some StoreKey, _ attributes: EntryAttributes,
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?

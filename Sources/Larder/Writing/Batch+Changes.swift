@@ -42,6 +42,16 @@ extension Batch {
     try set(encoded: try cache.encode(value), for: key, in: cache, expires: expires)
   }
 
+  /// Stores a value through the cache's codec with all that ``EntryAttributes`` can say; the codec's id is set for it.
+  public mutating func set<Value>(
+    _ value: Value, for key: some StoreKey, in cache: Cache<Value>, _ attributes: EntryAttributes
+  ) throws {
+    try declare(cache)
+    var attributes = attributes
+    attributes.codec = cache.codecID
+    try set(try cache.encode(value), for: key, in: cache.namespace, attributes)
+  }
+
   @discardableResult
   mutating func set<Value>(
     encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>, expires: Expiration?

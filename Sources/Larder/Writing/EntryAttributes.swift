@@ -48,7 +48,8 @@ public struct EntryAttributes: Sendable {
     return fields
   }
 
-  static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
+  /// The bytes of a tag, if it can be one.
+  package static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
     let bytes = Array(tag.utf8)
     guard (1...IndexKey.longestTag).contains(bytes.count), !bytes.contains(0) else {
       throw LarderError(

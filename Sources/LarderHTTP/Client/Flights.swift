@@ -28,6 +28,9 @@ final class Flights: Sendable {
     }
   }
 
+  /// How many wait for others' requests.
+  var joined: Int { waiting.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
   /// Ends a flight; to be called once by whoever began it.
   func land(_ name: String, _ landing: Landing) {
     let waiters = waiting.withLock { $0.removeValue(forKey: name) } ?? []

@@ -1,3 +1,6 @@
+import Larder
+import Synchronization
+
 /// The body of an answer, as it comes: to be read once.
 public struct HTTPBody: AsyncSequence, Sendable {
   public typealias Element = [UInt8]
@@ -13,8 +16,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
     read = { nil }
   }
 
-  /// A body whose next piece `next` waits for; nil at its end. It is asked for one piece at a time, and nothing is read
-  /// ahead.
+  /// A body whose next piece `next` waits for; nil at its end. It is asked for one piece at a time, nothing is read
+  /// ahead, and its task may be cancelled while it waits.
   public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
     whole = nil
     read = next
@@ -41,5 +44,37 @@ public struct HTTPBody: AsyncSequence, Sendable {
     var bytes: [UInt8] = []
     for try await piece in self { bytes += piece }
     return bytes
+  }
+}
+
+extension HTTPBody {
+  /// The same, but reading fails where nothing comes for longer than `limit`. The time between two reads does not count.
+  func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
+    guard whole == nil else { return self }
+    return HTTPBody(next: { [read] in try await within(limit, by: clock, read) })
+  }
+
+  /// The same, once its first piece has come.
+  func begun() async throws -> HTTPBody {
+    guard whole == nil else { return self }
+    guard let first = try await read() else { return HTTPBody(next: { nil }) }
+    let begin = Beginning(first)
+    return HTTPBody(next: { [read] in
+      if let first = begin.take() { return first }
+      return try await read()
+    })
+  }
+
+  private final class Beginning: Sendable {
+    private let piece: Mutex<[UInt8]?>
+
+    init(_ piece: [UInt8]) { self.piece = Mutex(piece) }
+
+    func take() -> [UInt8]? {
+      piece.withLock { piece in
+        defer { piece = nil }
+        return piece
+      }
+    }
   }
 }

@@ -36,20 +36,23 @@ extension HTTPCache {
   private func answer(
     _ forward: CacheForward, _ held: [Held], _ attempt: Attempt, flight: String?
   ) async throws -> HTTPCacheResult? {
+    let permit = permits.issue(tags(of: forward, held, attempt))
     let requested = clock.now
-    let (response, body) = try await within(rules.policy.timeout, by: clock) { [transport] in
+    let timeout = rules.policy.timeout
+    let (response, unlimited) = try await within(timeout, by: clock) { [transport] in
       try await transport.send(forward.request, body: attempt.body, interim: attempt.interim)
     }
+    let body = unlimited.limited(to: timeout, by: clock)
     let arrival = Arrival(
-      response: response, forward: forward, requested: requested, received: clock.now, held: held)
+      response: response, forward: forward, requested: requested, received: clock.now, held: held,
+      tags: attempt.tags, permit: permit)
     let reception = receive(arrival, bodySize: nil)
-    for key in reception.invalidates { try await removeAll(of: key) }
+    for key in reception.invalidates { try await removeAll(of: key, by: permit) }
     switch reception.outcome {
     case .again(let next):
       return try await answer(next, held, attempt, flight: flight)
     case .answer:
-      let received = try await collect(body)
-      let result = try await answered(arrival, body: received)
+      let result = try await answered(arrival, body: try await body.bytes())
       if let result {
         if let flight { flights.land(flight, .arrived) }
         return result
@@ -68,16 +71,25 @@ extension HTTPCache {
     let requested: Timestamp
     let received: Timestamp
     let held: [Held]
+    /// What the client wants to find it by.
+    let tags: [String]
+    let permit: Permit
+  }
+
+  /// All by which what a request brings may be ended before it has come.
+  private func tags(of forward: CacheForward, _ held: [Held], _ attempt: Attempt) -> Set<String> {
+    guard let key = ResponseKey(forward.original, policy: rules.policy) else { return [] }
+    let credential = Secrets.credential(of: forward.original.headerFields)
+    return Set(attempt.tags)
+      .union([ResponseTags.uri(key), ResponseTags.host(key.host)])
+      .union(held.filter { $0.response.credential == credential }.flatMap(\.tags))
+      .union(credential.map { [ResponseTags.user($0)] } ?? [])
   }
 
   func receive(_ arrival: Arrival, bodySize: Int?) -> CacheReception {
     rules.receive(
       arrival.response, bodySize: bodySize, to: arrival.forward, requested: arrival.requested,
       received: arrival.received)
-  }
-
-  private func collect(_ body: HTTPBody) async throws -> [UInt8] {
-    try await within(rules.policy.timeout, by: clock) { try await body.bytes() }
   }
 
   /// The client gets something else than what came; nil if what it is made of is gone.
@@ -108,6 +120,9 @@ extension HTTPCache {
   private func passed(
     _ arrival: Arrival, _ reception: CacheReception, body: HTTPBody, flight: String?
   ) async throws -> HTTPCacheResult {
+    // Where something stored may stand in for it, the client gets its head when it has more than that.
+    let hasStandIn = rules.fail(arrival.forward, at: clock.now) != nil
+    let body = hasStandIn ? try await body.begun() : body
     var result = HTTPCacheResult(arrival.response, body: body)
     result.forwarded = arrival.forward.reason
     result.originStatus = arrival.response.status.code
@@ -164,7 +179,7 @@ extension HTTPCache {
     } catch {
       if !last.isEmpty { await relay.append(last) }
       await relay.end(error)
-      return .ownOnly
+      return .failed(error)
     }
     if isKept { await store(arrival, received: received) }
     if !last.isEmpty { await relay.append(last) }

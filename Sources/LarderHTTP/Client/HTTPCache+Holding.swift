@@ -1,4 +1,4 @@
-public import HTTPTypes
+import HTTPTypes
 import Larder
 
 extension HTTPCache {
@@ -7,6 +7,7 @@ extension HTTPCache {
     let key: String
     let version: UInt64
     let response: StoredResponse
+    let tags: [String]
   }
 
   /// All stored responses of the request's URI.
@@ -17,11 +18,11 @@ extension HTTPCache {
         let metadata = entry.metadata,
         let response = StoredResponse(metadata: metadata, bodySize: entry.size)
       else { return nil }
-      return Held(key: name, version: entry.version, response: response)
+      return Held(key: name, version: entry.version, response: response, tags: entry.tags)
     }
   }
 
-  private func entries(of key: ResponseKey) throws -> [Entry] {
+  func entries(of key: ResponseKey) throws -> [Entry] {
     var entries = try namespace.entry(for: key.uri).map { [$0] } ?? []
     var page = try namespace.page(limit: 100, prefix: key.partedPrefix)
     entries += page.items
@@ -70,28 +71,28 @@ extension HTTPCache {
     }
     var isStored = false
     var lost: Set<String> = []
+    let permit = arrival.permit
     for (response, body) in reception.stores {
       let key = uri.key(credential: response.credential, vary: response.vary)
-      let attributes = attributes(of: response)
+      let attributes = attributes(of: response, under: key, of: uri, arrival)
+      var version: UInt64?
+      let bytes: [UInt8]
       switch body {
-      case .received:
-        try await namespace.set(received, for: key, attributes)
-        isStored = true
+      case .received: bytes = received
       case .stored(let index):
         let held = arrival.held[index]
-        guard let bytes = try bytes(of: held, lost: &lost) else { continue }
-        if held.key == key {
-          isStored = try await namespace.replace(held.version, with: bytes, for: key, attributes)
-        } else {
-          try await namespace.set(bytes, for: key, attributes)
-          isStored = true
-        }
+        guard let stored = try self.bytes(of: held, lost: &lost) else { continue }
+        if held.key == key { version = held.version }
+        bytes = stored
       case .joined(let joined):
-        guard let stored = try bytes(of: arrival.held[joined.stored], lost: &lost) else { continue }
-        try await namespace.set(
-          joined.joined(stored: stored, received: received), for: key, attributes)
-        isStored = true
+        guard let stored = try self.bytes(of: arrival.held[joined.stored], lost: &lost) else {
+          continue
+        }
+        bytes = joined.joined(stored: stored, received: received)
       }
+      let isSet = try await namespace.set(
+        bytes, for: key, attributes, over: version, if: { permit.isValid })
+      if isSet { isStored = true }
     }
     let replaced = reception.stores.map {
       uri.key(credential: $0.response.credential, vary: $0.response.vary)
@@ -101,12 +102,18 @@ extension HTTPCache {
     return isStored
   }
 
-  private func attributes(of response: StoredResponse) -> EntryAttributes {
+  private func attributes(
+    of response: StoredResponse, under key: String, of uri: ResponseKey, _ arrival: Arrival
+  ) -> EntryAttributes {
     var attributes = EntryAttributes(expires: .at(response.keptUntil(policy: rules.policy)))
     attributes.stale = .zero
     attributes.entityTag = response.fields[fields: .eTag].first?.valueBytes
     attributes.lastModified = response.fields[fields: .lastModified].first?.valueBytes
     attributes.metadata = response.encodedMetadata()
+    attributes.tags = [ResponseTags.host(uri.host)]
+    attributes.tags += response.credential.map { [ResponseTags.user($0)] } ?? []
+    // Whoever asked for it with a tag goes on to find it by that.
+    attributes.tags += arrival.tags + arrival.held.filter { $0.key == key }.flatMap(\.tags)
     return attributes
   }
 
@@ -116,14 +123,5 @@ extension HTTPCache {
       guard try namespace.entry(for: held.key)?.version == held.version else { continue }
       _ = try await namespace.remove(held.key)
     }
-  }
-
-  func removeAll(of key: ResponseKey) async throws {
-    for entry in try entries(of: key) { _ = try await namespace.remove(entry.key) }
-  }
-
-  /// Removes all stored responses of the request's URI, whoever asked for them.
-  public func removeAll(for request: HTTPRequest) async throws {
-    if let key = ResponseKey(request, policy: rules.policy) { try await removeAll(of: key) }
   }
 }

@@ -11,6 +11,7 @@ public struct HTTPCache: Sendable {
   public let rules: HTTPRules
   let transport: any HTTPTransport
   let flights = Flights()
+  let permits = Permits()
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
 
@@ -34,11 +35,15 @@ public struct HTTPCache: Sendable {
   /// `request` has a scheme and an authority. Of several that ask the same at once, one is sent. Throws the transport's
   /// error, or ``HTTPCacheError/timedOut(_:)``, where the origin cannot be reached and nothing may be served in its place;
   /// and a `LarderError` if the store itself fails.
+  ///
+  /// - Parameter tags: what is stored of the answer can be ended by these: see ``removeAll(tag:)``. They are added to those that a
+  ///   stored response has already when the origin is asked about it, and not where it answers by itself.
   public func send(
-    _ request: HTTPRequest, body: [UInt8] = [],
+    _ request: HTTPRequest, body: [UInt8] = [], tags: [String] = [],
     interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
   ) async throws -> HTTPCacheResult {
-    var attempt = Attempt(request: request, body: body, interim: interim)
+    for tag in tags { _ = try EntryAttributes.validated(tag) }
+    var attempt = Attempt(request: request, body: body, tags: tags, interim: interim)
     while true {
       try Task.checkCancellation()
       if let result = try await self.attempt(&attempt) { return result }
@@ -49,6 +54,7 @@ public struct HTTPCache: Sendable {
   struct Attempt {
     let request: HTTPRequest
     let body: [UInt8]
+    let tags: [String]
     let interim: @Sendable (HTTPResponse) async -> Void
     /// Keys whose bodies turned out to be gone or damaged.
     var lost: Set<String> = []
@@ -65,7 +71,7 @@ public struct HTTPCache: Sendable {
       return try result(answer, from: held, &attempt)
     case .answerWhileRevalidating(let answer, let forward):
       let result = try result(answer, from: held, &attempt)
-      if result != nil { refresh(forward, held) }
+      if result != nil { refresh(forward, held, tags: attempt.tags) }
       return result
     case .forward(let forward):
       return try await self.forward(forward, held, &attempt)
@@ -113,9 +119,9 @@ public struct HTTPCache: Sendable {
   }
 
   /// Makes a request in the background, unless the same is under way.
-  private func refresh(_ forward: CacheForward, _ held: [Held]) {
+  private func refresh(_ forward: CacheForward, _ held: [Held], tags: [String]) {
     guard let flight = flight(of: forward), flights.join(flight) == nil else { return }
-    let attempt = Attempt(request: forward.original, body: [], interim: { _ in })
+    let attempt = Attempt(request: forward.original, body: [], tags: tags, interim: { _ in })
     Task(priority: .background) {
       do {
         let result = try await exchange(forward, held, attempt, flight: flight)

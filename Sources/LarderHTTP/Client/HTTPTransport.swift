@@ -17,12 +17,12 @@ public protocol HTTPTransport: Sendable {
 
 /// Why a request has no answer, where that is not the transport's own error.
 public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The origin did not answer in time.
+  /// The origin did not answer in time, or has gone silent in the middle of its answer.
   case timedOut(Duration)
 
   public var description: String {
     switch self {
-    case .timedOut(let limit): "the origin has not answered within \(limit)"
+    case .timedOut(let limit): "nothing has come from the origin for \(limit)"
     }
   }
 }

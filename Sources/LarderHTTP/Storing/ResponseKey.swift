@@ -11,6 +11,8 @@ public struct ResponseKey: Hashable, Sendable {
   public let uri: String
   /// As in ``uri``, for comparing origins.
   let origin: String
+  /// As in ``uri``, with the port if that is not the scheme's own.
+  let host: String
 
   /// Nil for a request without scheme or authority.
   public init?(_ request: HTTPRequest, policy: HTTPCachePolicy = HTTPCachePolicy()) {
@@ -27,6 +29,7 @@ public struct ResponseKey: Hashable, Sendable {
       if host.hasSuffix(port) { host.removeLast(port.count) }
     }
     if host.hasSuffix(":") { host.removeLast() }
+    self.host = host
     origin = scheme + "://" + host
     uri = origin + Self.redacted(path.isEmpty ? "/" : path, policy: policy)
   }

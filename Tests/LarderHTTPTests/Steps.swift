@@ -1,0 +1,27 @@
+import Synchronization
+
+@testable import LarderHTTP
+
+extension HTTPBody {
+  typealias Step = @Sendable () async throws -> [UInt8]
+
+  /// A body whose pieces these make, one after the other.
+  static func steps(_ steps: [Step]) -> HTTPBody {
+    let rest = Mutex(steps[...])
+    return HTTPBody(next: { try await rest.withLock { $0.popFirst() }?() })
+  }
+
+  /// Five pieces of 1000 bytes.
+  static var pieces: HTTPBody {
+    steps((0..<5).map { number in { [UInt8](repeating: number, count: 1000) } })
+  }
+}
+
+extension Gate {
+  /// Opens, and does nothing more until its task is cancelled.
+  func openAndStall() async throws -> Never {
+    open()
+    try await Task.sleep(for: .seconds(1_000_000))
+    fatalError("nobody has cancelled this")
+  }
+}

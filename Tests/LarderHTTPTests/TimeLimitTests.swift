@@ -1,0 +1,154 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+struct TimeLimitTests {
+  @Test func `an origin that takes too long is one that cannot be reached`() async throws {
+    let desk = try Desk(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
+    _ = try await desk.get()
+    desk.clock.advance(by: .seconds(11))
+    desk.origin.become { _, _ in
+      try await Task.sleep(for: .seconds(1000))
+      throw Origin.Down()
+    }
+    let (clock, origin) = (desk.clock, desk.origin)
+    // Once a request is under way, its time is running.
+    let passing = Task {
+      for number in 2...3 {
+        await origin.wait(for: number)
+        clock.advance(by: .seconds(15))
+      }
+    }
+    let stale = try await desk.get()
+    #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
+    #expect(stale.result.age == 26)
+    await #expect(throws: HTTPCacheError.timedOut(.seconds(15))) { try await desk.get("/b") }
+    await passing.value
+  }
+
+  private static let limit = HTTPCacheError.timedOut(.seconds(15))
+  private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
+
+  @Test func `a body that stalls ends with an error, and is not stored`() async throws {
+    let stalled = Gate()
+    let desk = try Desk(
+      Origin { _, _ in
+        (response(200, Self.fresh), .steps([{ [1, 2, 3] }, { try await stalled.openAndStall() }]))
+      })
+    var body = try await desk.cache.send(request()).body.makeAsyncIterator()
+    #expect(try await body.next() == [1, 2, 3])
+    await stalled.wait()
+    desk.clock.advance(by: .seconds(15))
+    await #expect(throws: Self.limit) { try await body.next() }
+    #expect(try desk.store.namespace("http").count() == 0)
+  }
+
+  @Test func `a body that stalls reaches all who wait for it as the error that it is`() async throws
+  {
+    let (stalled, begun) = (Gate(), Gate())
+    let desk = try Desk(
+      Origin { _, _ in
+        await begun.wait()
+        return (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
+      })
+    let asking = (0..<2).map { _ in Task { try await desk.get() } }
+    await desk.origin.wait(for: 1)
+    await desk.waiting(for: 1)
+    await begun.open()
+    await stalled.wait()
+    desk.clock.advance(by: .seconds(15))
+    for task in asking {
+      await #expect(throws: Self.limit) { try await task.value }
+    }
+    #expect(desk.origin.count == 1)
+  }
+
+  @Test func `a body that never begins is one of an origin that cannot be reached`() async throws {
+    let desk = try Desk(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
+    _ = try await desk.get()
+    desk.clock.advance(by: .seconds(11))
+    let (stalled, clock) = (Gate(), desk.clock)
+    desk.origin.become { _, _ in
+      (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
+    }
+    let passing = Task {
+      await stalled.wait()
+      clock.advance(by: .seconds(15))
+    }
+    let stale = try await desk.get()
+    #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
+    await passing.value
+  }
+
+  @Test func `a body that breaks off before it begins is replaced by what may be served stale`()
+    async throws
+  {
+    let desk = try Desk(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
+    _ = try await desk.get()
+    desk.clock.advance(by: .seconds(11))
+    desk.origin.become { _, _ in
+      (response(200, Self.fresh), .steps([{ throw Origin.Down() }]))
+    }
+    #expect(try await desk.get().result.reason == .staleDisconnected)
+    desk.origin.become { _, _ in (response(200, Self.fresh), .pieces) }
+    #expect(try await desk.get().result.originStatus == 200)
+    #expect(try await desk.get().result.isHit)
+  }
+
+  @Test func `where stale is forbidden, a body that never begins is an error`() async throws {
+    let desk = try Desk(.page([("Cache-Control", "max-age=10, must-revalidate")]))
+    _ = try await desk.get()
+    desk.clock.advance(by: .seconds(11))
+    let (stalled, clock) = (Gate(), desk.clock)
+    desk.origin.become { _, _ in
+      (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
+    }
+    let passing = Task {
+      await stalled.wait()
+      clock.advance(by: .seconds(15))
+    }
+    await #expect(throws: Self.limit) { try await desk.get() }
+    await passing.value
+  }
+
+  @Test func `a body may take as long as it likes while it moves`() async throws {
+    let clock = ManualClock()
+    let desk = try Desk(
+      Origin { _, _ in
+        let step: HTTPBody.Step = {
+          clock.advance(by: .seconds(14))
+          return [1]
+        }
+        return (response(200, Self.fresh), .steps([HTTPBody.Step](repeating: step, count: 10)))
+      }, clock: clock)
+    #expect(try await desk.get().body.utf8.count == 10)
+    #expect(clock.now == start.advanced(by: .seconds(140)))
+    #expect(try desk.store.namespace("http").count() == 1)
+  }
+
+  @Test func `a body that is not stored has the same limit, and a slow reader has none`()
+    async throws
+  {
+    let stalled = Gate()
+    let desk = try Desk(
+      Origin { _, _ in
+        (
+          response(200, [("Cache-Control", "no-store")]),
+          .steps([{ [1] }, { [2] }, { try await stalled.openAndStall() }])
+        )
+      })
+    var body = try await desk.cache.send(request()).body.makeAsyncIterator()
+    #expect(try await body.next() == [1])
+    desk.clock.advance(by: .days(1))
+    #expect(try await body.next() == [2])
+    let clock = desk.clock
+    let passing = Task {
+      await stalled.wait()
+      clock.advance(by: .seconds(15))
+    }
+    await #expect(throws: Self.limit) { try await body.next() }
+    await passing.value
+  }
+}
