@@ -49,6 +49,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "larder-lego", targets: ["LarderLego"]),
+    .executable(name: "larder-departures", targets: ["LarderDepartures"]),
     .executable(name: "larder-articles", targets: ["LarderArticles"]),
   ],
   dependencies: [
@@ -78,5 +79,6 @@ let package = Package(
       name: "SharedTests", dependencies: tests + ["ExampleProgram"], path: "Shared/Tests",
       swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
+    + adapter("Departures", library: "Departures", program: "LarderDepartures")
     + adapter("Articles", library: "Articles", program: "LarderArticles")
 )
