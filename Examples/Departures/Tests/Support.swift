@@ -37,9 +37,10 @@ struct Bench {
         sleep: { _ in }), lakes: lakes, log: log)
   }
 
-  /// Lets what goes on in the background come to its end: until the services were asked so often.
-  func settle(requests: Int) async {
-    while services.count < requests { await Task.yield() }
+  /// Waits for what goes on in the background: until the services were asked so often. Who waits sleeps: tasks that only
+  /// yield to each other keep those of lower priority from running.
+  func settle(requests: Int) async throws {
+    while services.count < requests { try await Task.sleep(for: .milliseconds(1)) }
   }
 }
 

@@ -50,6 +50,8 @@ struct Visitor {
   let clock: ManualClock
   /// What is asked: the cache as an app uses it, or the services each time.
   var policy = RequestPolicy.standard
+  /// Whether what is fetched in the background comes.
+  var areServicesUp = true
   private(set) var reads = 0
   private(set) var failures: [any Error] = []
 
@@ -63,38 +65,59 @@ struct Visitor {
     if session.start > clock.now {
       clock.advance(by: clock.now.duration(to: session.start))
     }
-    let (cache, policy) = (cache, policy)
-    for station in Week.favourites {
-      await read { _ = try await cache.board(at: station, policy: policy) }
-    }
+    for station in Week.favourites { try await board(at: station) }
     for half in 0..<(session.minutes * 2) {
-      await read { _ = try await cache.board(at: session.station, policy: policy) }
-      await read { _ = try await cache.ships(policy: policy) }
-      if half == 4 { await lookAtLake() }
-      if half == 6, session.hasMap { await lookAtMap() }
+      try await board(at: session.station)
+      let (cache, policy) = (cache, policy)
+      try await read(.ships, "\(cache.today)") { try await cache.ships(policy: policy).source }
+      if half == 4 { try await lookAtLake() }
+      if half == 6, session.hasMap { try await lookAtMap() }
       clock.advance(by: .seconds(30))
     }
   }
 
-  private mutating func lookAtLake() async {
+  private mutating func board(at station: String) async throws {
     let (cache, policy) = (cache, policy)
-    let lake = cache.lakes[0]
-    await read { _ = try await cache.forecast(of: lake, policy: policy) }
-    await read { _ = try await cache.temperature(of: lake, policy: policy) }
-    await read { _ = try await cache.level(of: lake, policy: policy) }
+    try await read(.boards, DeparturesCache.boardKey(station, on: cache.today)) {
+      try await cache.board(at: station, policy: policy).source
+    }
   }
 
-  private mutating func lookAtMap() async {
+  private mutating func lookAtLake() async throws {
+    let (cache, policy) = (cache, policy)
+    let lake = cache.lakes[0]
+    try await read(.weather, lake.id) { try await cache.forecast(of: lake, policy: policy).source }
+    try await read(.temperatures, lake.id) {
+      try await cache.temperature(of: lake, policy: policy)?.source
+    }
+    try await read(.levels, lake.id) { try await cache.level(of: lake, policy: policy)?.source }
+  }
+
+  private mutating func lookAtMap() async throws {
     let (cache, policy) = (cache, policy)
     for tile in 0..<9 {
-      await read {
-        _ = try await cache.tile(zoom: 13, x: 4290 + tile % 3, y: 2870 + tile / 3, policy: policy)
+      let (x, y) = (4290 + tile % 3, 2870 + tile / 3)
+      try await read(.tiles, "13/\(x)/\(y)") {
+        try await cache.tile(zoom: 13, x: x, y: y, policy: policy).source
       }
     }
   }
 
-  private mutating func read(_ body: () async throws -> Void) async {
+  private mutating func read<Source: Equatable>(
+    _ shelf: Shelf, _ key: String, _ body: () async throws -> Source
+  ) async throws {
     reads += 1
-    do { try await body() } catch { failures.append(error) }
+    do {
+      guard "\(try await body())".contains("stale"), areServicesUp else { return }
+    } catch {
+      failures.append(error)
+      return
+    }
+    // Half a minute is more than a refresh takes; here it is over at once, and the refresh is waited for instead, for a
+    // second at most.
+    let entries = cache.store.namespace(shelf.name)
+    for _ in 0..<1000 where try entries.entry(for: key)?.state != .fresh {
+      try await Task.sleep(for: .milliseconds(1))
+    }
   }
 }

@@ -45,6 +45,7 @@ import Testing
     for session in sessions[..<last] { try await visitor.visit(session) }
     // An app that leaves the screen may fetch tomorrow's boards; this one has not.
     bench.services.change { $0.isDown = true }
+    visitor.areServicesUp = false
     let before = visitor.reads
     for session in sessions[last...] {
       guard try SwissTime.day(of: session.start).description == "2025-07-12" else { break }

@@ -50,6 +50,10 @@ public struct DeparturesCache: Sendable {
     _ key: String, in cache: Cache<Value>, _ options: LoadOptions,
     load: @escaping @Sendable () async throws -> LoadAnswer<Value>
   ) async throws -> Loaded<Value>? {
+    var options = options
+    if let log {
+      options.onRefreshError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }
+    }
     let loaded = try await cache.answer(for: key, options: options) { _ in try await load() }
     if let log {
       let words = loaded.map { "\($0.source.rawValue), \($0.age / .seconds(1)) s old" }
