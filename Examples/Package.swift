@@ -49,6 +49,7 @@ let package = Package(
   products: [
     .executable(name: "larder-lego", targets: ["LarderLego"]),
     .executable(name: "larder-articles", targets: ["LarderArticles"]),
+    .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
   ],
   dependencies: [
     .package(name: "larder", path: ".."),
@@ -78,4 +79,5 @@ let package = Package(
       swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
     + adapter("Articles", library: "Articles", program: "LarderArticles")
+    + adapter("Catalog", library: "Catalog", program: "LarderCatalog")
 )

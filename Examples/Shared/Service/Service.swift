@@ -42,18 +42,20 @@ public struct Service: Sendable {
   ///
   /// On 429 it waits as long as the service said, at most ``longestWait``, and asks once more.
   ///
-  /// - Parameter path: what follows the base, with the query; or a whole URL, as services give for the next page.
+  /// - Parameters:
+  ///   - path: what follows the base, with the query; or a whole URL, as services give for the next page.
+  ///   - tags: what is stored of the answer can be ended by these.
   public func send(
     _ path: String, method: HTTPRequest.Method = .get, body: [UInt8] = [],
-    fields more: HTTPFields = HTTPFields()
+    fields more: HTTPFields = HTTPFields(), tags: [String] = []
   ) async throws -> Reply {
     let request = try request(path, method: method, fields: more)
-    let reply = try await exchange(request, body: body)
+    let reply = try await exchange(request, body: body, tags: tags)
     guard reply.status == 429 else { return reply }
     let wait = reply.retryAfter ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
-    let second = try await exchange(request, body: body)
+    let second = try await exchange(request, body: body, tags: tags)
     guard second.status != 429 else {
       throw ServiceError.throttled(wait: second.retryAfter ?? wait)
     }
@@ -77,9 +79,16 @@ public struct Service: Sendable {
     return reply
   }
 
-  private func exchange(_ request: HTTPRequest, body: [UInt8]) async throws -> Reply {
+  /// Forgets what is stored of the answer to a request, so that the service is asked for it again.
+  public func forget(_ path: String) async throws {
+    try await cache.removeAll(for: request(path, method: .get, fields: HTTPFields()))
+  }
+
+  private func exchange(
+    _ request: HTTPRequest, body: [UInt8], tags: [String]
+  ) async throws -> Reply {
     do {
-      let result = try await cache.send(request, body: body)
+      let result = try await cache.send(request, body: body, tags: tags)
       return Reply(result, body: try await result.body.bytes(), path: request.path ?? "/")
     } catch let error as CancellationError {
       throw error
