@@ -3,12 +3,6 @@ import Larder
 import LarderHTTP
 import Service
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// One way through the pages of a listing, from the first on.
 struct ListingPass: Sendable {
   struct Step: Sendable {
@@ -78,9 +72,8 @@ extension Catalog {
   }
 
   func keep(_ record: ListingRecord, of listing: String) throws {
-    var attributes = EntryAttributes(codec: .json)
+    var attributes = EntryAttributes()
     attributes.tags = [userTag, pagesTag]
-    try listings.namespace.set(
-      Array(JSONEncoder().encode(record)), for: "\(user) \(listing)", attributes)
+    try listings.set(record, for: "\(user) \(listing)", attributes)
   }
 }
