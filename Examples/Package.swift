@@ -23,7 +23,8 @@ let program: [Target.Dependency] =
 let tests: [Target.Dependency] =
   http + [
     "ExampleTesting", "Service", .product(name: "LarderURLSession", package: "larder"),
-    .product(name: "LarderShell", package: "larder"),
+    // Built for the tests, which run it on what the programs have stored.
+    .product(name: "larder", package: "larder"),
   ]
 
 /// An adapter: a library, a program over it, and their tests, in a folder of its own.

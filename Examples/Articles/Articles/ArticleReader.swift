@@ -139,6 +139,6 @@ public final class ArticleReader: Sendable {
     }
     try shelf.clear()
     try marks.clear()
-    try readeck.service.cache.namespace.clear()
+    try readeck.service.cache?.namespace.clear()
   }
 }

@@ -20,6 +20,7 @@ public final class Catalog: Sendable {
   /// Which funnels are listed; nil for all.
   public let tier: String?
   let service: Service
+  private let cache: HTTPCache
   let listings: Cache<ListingRecord>
   private let base: String
   private let token: String
@@ -35,6 +36,7 @@ public final class Catalog: Sendable {
     at base: String, user: String, token: String, tier: String? = nil, over cache: HTTPCache
   ) {
     (self.base, self.user, self.token, self.tier) = (base, user, token, tier)
+    self.cache = cache
     service = Service(
       at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
       words: { Self.complaint($0)?.message })
@@ -106,7 +108,7 @@ public final class Catalog: Sendable {
       try await dropAll()
       if let tier { try await filters.set(tier, for: user) } else { try await filters.remove(user) }
     }
-    return Catalog(at: base, user: user, token: token, tier: tier, over: service.cache)
+    return Catalog(at: base, user: user, token: token, tier: tier, over: cache)
   }
 
   private func dropAll() async throws { try await drop(userTag) }
@@ -115,7 +117,7 @@ public final class Catalog: Sendable {
 
   /// Requests under way are told first, then all that carries the tag ends at once, of whatever namespace.
   private func drop(_ tag: String) async throws {
-    try await service.cache.removeAll(tag: tag)
+    try await cache.removeAll(tag: tag)
     try listings.namespace.store.invalidate(tag: tag)
   }
 

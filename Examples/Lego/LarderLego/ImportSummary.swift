@@ -11,6 +11,9 @@ import LegoCache
 struct ImportSummary {
   var report: ImportReport
   var store: String
+  var realm = Realm.open
+  /// Where the entities came from.
+  var source = "the folder"
   var seconds: Double
 
   /// A table, what was left out, how long it took, and how to look at the store.
@@ -28,22 +31,20 @@ struct ImportSummary {
     }
     for kind in EntityKind.allCases {
       switch report.omissions[kind] {
-      case .absent: lines.append("\(kind.word) left alone: the folder does not have them in full")
+      case .absent: lines.append("\(kind.word) left alone: \(source) does not have them in full")
       case .off: lines.append("\(kind.word) left alone: these lifetimes switch them off")
       case nil: continue
       }
     }
     let rate = Int(Double(report.total.read) / max(seconds, 0.001)).grouped
-    lines += [
-      "", "\(report.total.read.grouped) entities in \(time), \(rate)/s", "", "Look at them:",
-    ]
-    let larder = "larder \(path.shellWord)"
-    lines.append("  \(larder) -e namespaces")
-    if let kind = kinds.max(by: { report.tallies[$0]?.read ?? 0 < report.tallies[$1]?.read ?? 0 }) {
-      lines.append("  \(larder) -e 'keys @\(kind.namespace) --limit 5'")
-    }
-    lines.append("  \(larder) -e 'keys @* --sort expiry --limit 5 --long'")
-    return lines.joined(separator: "\n")
+    lines += ["", "\(report.total.read.grouped) entities in \(time), \(rate)/s", ""]
+    let most = kinds.max { report.tallies[$0]?.read ?? 0 < report.tallies[$1]?.read ?? 0 }
+    let some = most.map { "keys @\(realm.name($0.namespace)) --limit 5" }
+    let closing = Closing(
+      store: path,
+      commands: ["namespaces"] + (some.map { [$0] } ?? [])
+        + ["keys @* --sort expiry --limit 5 --long"])
+    return (lines + [closing.text]).joined(separator: "\n")
   }
 
   var json: String {

@@ -6,12 +6,14 @@ import LegoCache
 struct LarderLego: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "larder-lego",
-    abstract: "Keeps Lego colours, parts and sets in a store.",
+    abstract: "Keeps what Rebrickable tells of Lego colours, parts and sets in a store.",
     discussion: """
-      Exit codes: 0 done, 1 no such key, 2 usage, 3 the store cannot be opened, 4 the store or the folder failed, \
-      5 refused, 130 interrupted.
+      Exit codes: 0 done, 1 no such key, 2 usage, 3 the store cannot be opened, 4 the store, the folder or the service \
+      failed, 5 refused, 130 interrupted.
       """,
-    subcommands: [ImportFolder.self, ShowEntity.self, CheckDump.self])
+    subcommands: [
+      FetchEntity.self, RefreshLists.self, ImportFolder.self, ShowEntity.self, CheckDump.self,
+    ])
 
   static func main() async {
     await Failure.run(Self.self) { error in

@@ -28,6 +28,8 @@ struct ShowEntity: ParsableCommand {
   @Option(help: "The store.")
   var store: String
 
+  @OptionGroup var realm: RealmOptions
+
   func run() throws {
     switch kind.kind {
     case .colors: try show(Color.self)
@@ -46,7 +48,7 @@ struct ShowEntity: ParsableCommand {
     options.readOnly = true
     let store = try Store.opened(at: store, options: options)
     // The preset makes no difference to what is stored already, as long as it switches nothing off.
-    guard let cache = LegoCache(store).entities(type) else { return }
+    guard let cache = LegoCache(store, realm: realm.realm).entities(type) else { return }
     guard let entity = try cache.strictValue(for: key) else { throw try missing(cache) }
     if Console.isWatched, let entry = try cache.entry(for: key) {
       let end = entry.expires.map { "expires \($0)" } ?? "never expires"
@@ -65,6 +67,8 @@ struct ShowEntity: ParsableCommand {
     }
     return Failure(
       .noSuchKey, "there is no \(place)",
-      hint: "larder \(store.shellWord) -e 'keys @\(kind.kind.namespace) --limit 5' lists some keys")
+      hint:
+        "larder \(store.shellWord) -e 'keys @\(realm.realm.name(kind.kind.namespace)) --limit 5' lists some keys"
+    )
   }
 }

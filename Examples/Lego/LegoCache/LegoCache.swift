@@ -12,22 +12,28 @@ public struct LegoCache: Sendable {
   public let larder: Store
   public let lifetimes: Lifetimes
   public let memory: MemoryTier
+  public let realm: Realm
   /// A `Cache` of its entity for each kind that is not switched off.
   private let caches: [EntityKind: any Sendable]
 
   /// Opens the store at `path`, making it if there is none.
   public init(
     at path: String, lifetimes: Lifetimes = .longTerm, memory: MemoryTier = .default,
-    options: Store.Options = Store.Options()
+    realm: Realm = .open, options: Store.Options = Store.Options()
   ) throws(LarderError) {
-    self.init(try Store(at: path, options: options), lifetimes: lifetimes, memory: memory)
+    self.init(
+      try Store(at: path, options: options), lifetimes: lifetimes, memory: memory, realm: realm)
   }
 
-  public init(_ store: Store, lifetimes: Lifetimes = .longTerm, memory: MemoryTier = .default) {
+  public init(
+    _ store: Store, lifetimes: Lifetimes = .longTerm, memory: MemoryTier = .default,
+    realm: Realm = .open
+  ) {
     larder = store
     self.lifetimes = lifetimes
     self.memory = memory
-    let make = EntityCaches(store: store, lifetimes: lifetimes, memory: memory)
+    self.realm = realm
+    let make = EntityCaches(store: store, lifetimes: lifetimes, memory: memory, realm: realm)
     var caches: [EntityKind: any Sendable] = [:]
     caches[.colors] = make(Color.self)
     caches[.themes] = make(Theme.self)
@@ -42,7 +48,12 @@ public struct LegoCache: Sendable {
   /// All entities of one kind; nil if the kind is switched off.
   public func entities<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
     caches[Entity.kind] as? Cache<Entity>
-      ?? EntityCaches(store: larder, lifetimes: lifetimes, memory: memory)(type)
+      ?? EntityCaches(store: larder, lifetimes: lifetimes, memory: memory, realm: realm)(type)
+  }
+
+  /// The bytes of the entities of a kind.
+  public func namespace(of kind: EntityKind) -> Namespace {
+    larder.namespace(realm.name(kind.namespace))
   }
 }
 
@@ -51,11 +62,14 @@ private struct EntityCaches {
   var store: Store
   var lifetimes: Lifetimes
   var memory: MemoryTier
+  var realm: Realm
 
   func callAsFunction<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
     lifetimes[Entity.kind].rules.map { rules in
+      // All of an entity is texts and whole numbers, so one that was just stored need not be read back.
       store.cache(
-        of: type, in: Entity.kind.namespace, rules: rules, memory: memory.limits)
+        JSONCodec<Entity>(isLossless: true), in: realm.name(Entity.kind.namespace), rules: rules,
+        memory: memory.limits)
     }
   }
 }
@@ -91,6 +105,6 @@ extension LegoCache {
   /// Removes an entity; false if it was not there or its time had come.
   @discardableResult
   public func remove<Entity: LegoEntity>(_ type: Entity.Type, key: String) throws -> Bool {
-    try larder.namespace(Entity.kind.namespace).remove(key)
+    try namespace(of: Entity.kind).remove(key)
   }
 }

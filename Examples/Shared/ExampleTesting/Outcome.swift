@@ -27,6 +27,20 @@ public struct Outcome {
       URL(filePath: "/usr/bin/script"), ["-qec", line.joined(separator: " "), "/dev/null"])
   }
 
+  /// Runs a line as somebody would type it, with the built programs in the PATH: `larder my.larder -e keys`.
+  public init(line: String) throws {
+    let programs = try Self.built("larder").deletingLastPathComponent().path
+    try self.init(
+      URL(filePath: "/bin/sh"), ["-c", "PATH=\"$1:$PATH\"; \(line)", "sh", programs])
+  }
+
+  /// The lines of the output that call `larder`, as a program's last words do.
+  public var suggestions: [String] {
+    output.split(separator: "\n").filter { $0.hasPrefix("  larder ") }.map {
+      String($0.dropFirst(2))
+    }
+  }
+
   private init(_ program: URL, _ arguments: [String]) throws {
     let process = Process()
     let (output, error) = (Pipe(), Pipe())

@@ -22,6 +22,17 @@ public struct Reply: Sendable {
   /// In seconds; nil for what has just come.
   public var age: Int?
 
+  /// An answer that has just come.
+  init(_ response: HTTPResponse, body: [UInt8], path: String) {
+    status = response.status.code
+    fields = response.headerFields
+    self.body = body
+    self.path = path
+    isHit = false
+    isConfirmed = false
+    isStale = false
+  }
+
   init(_ result: HTTPCacheResult, body: [UInt8], path: String) {
     status = result.response.status.code
     fields = result.response.headerFields

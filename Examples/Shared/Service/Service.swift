@@ -8,33 +8,69 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// A service on the web as an adapter sees it: a base address, the fields that go with every request, a cache, and the
-/// patience to wait when it is told to.
+/// A service on the web as an adapter sees it: a base address, the fields that go with every request, what carries them,
+/// and the patience to wait when it is told to.
 public struct Service: Sendable {
   public let base: String
-  public let cache: HTTPCache
+  private let carrier: Carrier
   /// What goes with every request, `Authorization` for one.
   public let fields: HTTPFields
   /// What a service says about an error: the text of its body, or nil if there is none.
   private let words: @Sendable ([UInt8]) -> String?
+  /// How long an answer of 429 says to wait in its body, where no field says it.
+  private let wait: @Sendable ([UInt8]) -> Duration?
   private let sleep: @Sendable (Duration) async throws -> Void
 
   /// The longest that a request waits because the service said so.
   public static let longestWait = Duration.seconds(60)
 
+  private enum Carrier {
+    case cache(HTTPCache)
+    case transport(any HTTPTransport)
+  }
+
+  /// The cache of responses; nil if there is none.
+  public var cache: HTTPCache? {
+    if case .cache(let cache) = carrier { cache } else { nil }
+  }
+
+  /// A service whose responses are cached as HTTP says.
+  ///
   /// - Parameters:
   ///   - base: scheme and authority, with the path that all requests begin with: `https://rebrickable.com/api/v3`.
   ///   - words: reads the message from the body of an error.
+  ///   - wait: reads from the body of a 429 how long it says to wait, for a service that has no `Retry-After`.
   ///   - sleep: waits; tests give something that does not.
   public init(
     at base: String, over cache: HTTPCache, fields: HTTPFields = HTTPFields(),
     words: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
+    wait: @escaping @Sendable ([UInt8]) -> Duration? = { _ in nil },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
+    self.init(base, .cache(cache), fields, words, wait, sleep)
+  }
+
+  /// A service of which the adapter itself keeps what it made of the responses, and nobody the responses.
+  public init(
+    at base: String, over transport: any HTTPTransport, fields: HTTPFields = HTTPFields(),
+    words: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
+    wait: @escaping @Sendable ([UInt8]) -> Duration? = { _ in nil },
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    self.init(base, .transport(transport), fields, words, wait, sleep)
+  }
+
+  private init(
+    _ base: String, _ carrier: Carrier, _ fields: HTTPFields,
+    _ words: @escaping @Sendable ([UInt8]) -> String?,
+    _ wait: @escaping @Sendable ([UInt8]) -> Duration?,
+    _ sleep: @escaping @Sendable (Duration) async throws -> Void
+  ) {
     self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
-    self.cache = cache
+    self.carrier = carrier
     self.fields = fields
     self.words = words
+    self.wait = wait
     self.sleep = sleep
   }
 
@@ -52,7 +88,7 @@ public struct Service: Sendable {
     let request = try request(path, method: method, fields: more)
     let reply = try await exchange(request, body: body, tags: tags)
     guard reply.status == 429 else { return reply }
-    let wait = reply.retryAfter ?? .seconds(1)
+    let wait = reply.retryAfter ?? wait(reply.body) ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
     let second = try await exchange(request, body: body, tags: tags)
@@ -81,24 +117,36 @@ public struct Service: Sendable {
 
   /// Forgets what is stored of the answer to a request, so that the service is asked for it again.
   public func forget(_ path: String) async throws {
-    try await cache.removeAll(for: request(path, method: .get, fields: HTTPFields()))
+    try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
   }
 
   private func exchange(
     _ request: HTTPRequest, body: [UInt8], tags: [String]
   ) async throws -> Reply {
     do {
-      let result = try await cache.send(request, body: body, tags: tags)
-      return Reply(result, body: try await result.body.bytes(), path: request.path ?? "/")
+      let path = request.path ?? "/"
+      switch carrier {
+      case .cache(let cache):
+        let result = try await cache.send(request, body: body, tags: tags)
+        return Reply(result, body: try await result.body.bytes(), path: path)
+      case .transport(let transport):
+        let (response, body) = try await transport.send(request, body: body) { _ in }
+        return Reply(response, body: try await body.bytes(), path: path)
+      }
     } catch let error as CancellationError {
       throw error
     } catch let error as LarderError {
       throw error
-    } catch  where Connection.isMissing(after: error) {
-      throw ServiceError.unreachable("\(error)")
     } catch {
-      throw ServiceError.broken("\(error)")
+      throw ServiceError(after: error)
     }
+  }
+
+  /// Whether an address is one of this service, and not of one whose name only begins alike.
+  private func isOwn(_ address: String) -> Bool {
+    guard address.hasPrefix(base) else { return false }
+    let next = address.dropFirst(base.count).first
+    return next == nil || next == "/" || next == "?"
   }
 
   private func request(
@@ -115,9 +163,7 @@ public struct Service: Sendable {
       method: method, scheme: String(address[..<scheme.lowerBound]), authority: String(authority),
       path: tail.hasPrefix("/") ? String(tail) : "/" + tail)
     // Credentials are for the service alone, wherever the address of a next page points.
-    if address.hasPrefix(base), ["/", "?", nil].contains(address.dropFirst(base.count).first) {
-      request.headerFields = fields
-    }
+    if isOwn(address) { request.headerFields = fields }
     for field in more { request.headerFields[field.name] = field.value }
     return request
   }

@@ -75,6 +75,28 @@ import Testing
     try store.finish()
   }
 
+  @Test func `without a cache each request is sent, and a wait can be in the body`() async throws {
+    let answers = Mutex([429, 200, 200])
+    let waits = Waits()
+    try await LocalServer.run { server in
+      server.become { _ in
+        let status = answers.withLock { $0.removeFirst() }
+        return .init(
+          status, ["Cache-Control": "max-age=60"], text: status == 429 ? "9" : #"{"name":"b"}"#)
+      }
+      let service = Service(
+        at: server.base, over: URLSessionTransport(),
+        wait: { Int(String(decoding: $0, as: UTF8.self)).map { .seconds($0) } },
+        sleep: { waits.add($0) })
+      for _ in 1...2 {
+        let thing = try await service.get(Thing.self, from: "/x")
+        #expect(thing == Thing(name: "b"))
+      }
+      #expect(server.count == 3 && service.cache == nil)
+    }
+    #expect(waits.all == [.seconds(9)])
+  }
+
   @Test func `errors say what the service said, or that there is none`() async throws {
     let store = try Store.temporary(clock: ManualClock())
     let base = try await LocalServer.run { server in
@@ -122,7 +144,7 @@ import Testing
       #expect(try await count() == 0)
       try await service.forget("/a")
       #expect(try await count() == 1)
-      try await service.cache.removeAll(tag: "ab")
+      try await service.cache?.removeAll(tag: "ab")
       #expect(try await count() == 2)
     }
     #expect("a b/\u{E9}?&=~_".percentEscaped == "a%20b%2F%C3%A9%3F%26%3D~_")

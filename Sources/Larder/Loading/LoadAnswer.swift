@@ -7,6 +7,18 @@ public struct KnownValue<Value: Sendable>: Sendable {
   public var lastModified: [UInt8]?
   /// What the writer kept beside it.
   public var metadata: [UInt8]?
+
+  /// For what loads from elsewhere than a store, tests among them.
+  public init(
+    value: Value, written: Timestamp, entityTag: [UInt8]? = nil, lastModified: [UInt8]? = nil,
+    metadata: [UInt8]? = nil
+  ) {
+    self.value = value
+    self.written = written
+    self.entityTag = entityTag
+    self.lastModified = lastModified
+    self.metadata = metadata
+  }
 }
 
 /// What a load has come to.

@@ -18,4 +18,14 @@ public struct Loaded<Value: Sendable>: Sendable {
   /// What went wrong on the way: why no newer value than this stale one was to be had, or why what was loaded could not be
   /// stored.
   public var error: (any Error)?
+
+  /// For what answers as a cache does without being one, tests among them.
+  public init(
+    value: Value, source: Source, age: Duration = .zero, error: (any Error)? = nil
+  ) {
+    self.value = value
+    self.source = source
+    self.age = age
+    self.error = error
+  }
 }

@@ -9,6 +9,20 @@ public protocol LegoEntity: Codable, Sendable, Equatable {
   /// What tells this entity from the others of its kind. Never empty, exactly as the API writes it: leading zeros, dots
   /// and dashes are part of it.
   var key: String { get }
+
+  /// Whether it is what the API answers about this one alone, or as much as that. A list may say less.
+  var isDetail: Bool { get }
+  /// What a list says of it.
+  var listForm: Self { get }
+  /// Makes it what the API answers about this one alone, from that answer and what was known before.
+  mutating func complete(with known: Self?)
+}
+
+/// Most kinds have one form only.
+extension LegoEntity {
+  public var isDetail: Bool { true }
+  public var listForm: Self { self }
+  public mutating func complete(with known: Self?) {}
 }
 
 /// The seven kinds of entity; the raw value is the name of the namespace that holds them.

@@ -43,6 +43,20 @@ public struct Part: LegoEntity {
   public static let kind = EntityKind.parts
   public var key: String { partNum }
 
+  public var isDetail: Bool { prints != nil && molds != nil && alternates != nil }
+
+  public var listForm: Part {
+    var part = self
+    (part.prints, part.molds, part.alternates) = (nil, nil, nil)
+    return part
+  }
+
+  public mutating func complete(with known: Part?) {
+    prints = prints ?? []
+    molds = molds ?? []
+    alternates = alternates ?? []
+  }
+
   enum CodingKeys: String, CodingKey {
     case name, prints, molds, alternates
     case partNum = "part_num"

@@ -35,6 +35,20 @@ public struct PartColor: LegoEntity {
   public static let kind = EntityKind.partColors
   public var key: String { Self.key(part: partNum, color: colorID) }
 
+  /// A list has the colour's name, and an answer about one colour the years; with both it is as much as can be known.
+  public var isDetail: Bool { colorName == nil || yearFrom != nil }
+
+  public var listForm: PartColor {
+    var pair = self
+    (pair.yearFrom, pair.yearTo) = (nil, nil)
+    return pair
+  }
+
+  /// A name alone would make it look as if it came from a list.
+  public mutating func complete(with known: PartColor?) {
+    if yearFrom != nil { colorName = colorName ?? known?.colorName }
+  }
+
   /// Part and colour with a slash between them. A colour is a number, so the last slash always parts the two.
   public static func key(part: String, color: Int) -> String { "\(part)/\(color)" }
 }

@@ -3,11 +3,16 @@ import Larder
 /// The import of one kind: compares encoded entities with those stored, batch by batch.
 struct KindImport {
   private(set) var tally = ImportReport.Tally()
+  /// For how long after its freshness what is written is kept; nil: as the rules say.
+  var stale: Duration?
+  /// Whether what is stored says all that the new says, though not in the same bytes.
+  var isAsGood: (_ stored: [UInt8], _ new: [UInt8]) throws -> Bool = { _, _ in false }
 
   private let store: Store
   private let namespace: Namespace
   private let lease: Lease
-  private let batch: Int
+  /// How many entities become visible together, at most.
+  private var batch: Int
   /// What the store has and the source has not named so far, with its expiry.
   private var unseen: [Key: Timestamp?] = [:]
   private var pending: [(key: Key, value: [UInt8])] = []
@@ -16,15 +21,18 @@ struct KindImport {
   /// A batch ends at this size too; Larder takes at most 64 MB at once.
   private static let largestBatch = 8_000_000
 
-  init(_ kind: EntityKind, into cache: LegoCache, rules: Rules, batch: Int) throws {
+  /// - Parameter prefix: what the keys begin with that the source has all of.
+  init(
+    _ kind: EntityKind, into cache: LegoCache, rules: Rules, batch: Int, prefix: String = ""
+  ) throws {
     store = cache.larder
     self.batch = batch
-    namespace = store.namespace(kind.namespace)
+    namespace = cache.namespace(of: kind)
     try store.declare(rules, for: namespace.name)
     // An operator's lifetime beats the one declared here.
     lease = Lease(try namespace.facts()?.rules.expires ?? rules.expires, store: store)
-    try namespace.scan { entry, _ in
-      unseen[entry.key] = .some(entry.expires)
+    try namespace.scan(prefix: prefix) { entry, _ in
+      if !entry.isNegative { unseen[entry.key] = .some(entry.expires) }
       return true
     }
   }
@@ -38,9 +46,10 @@ struct KindImport {
     return true
   }
 
-  /// Writes what is left and removes what the source, now at its end, has not named.
-  mutating func finish() throws {
+  /// Writes what is left and, if `removing`, removes what the source, now at its end, has not named.
+  mutating func finish(removing: Bool = true) throws {
     try flush()
+    guard removing else { return }
     var gone = unseen.keys.sorted()[...]
     while !gone.isEmpty {
       let some = gone.prefix(batch)
@@ -56,27 +65,37 @@ struct KindImport {
     guard !pending.isEmpty else { return }
     // In the order of the keys, in which they lie: neighbours go into the same pages while these are at hand.
     pending.sort { $0.key < $1.key }
-    try store.write { batch in
-      for (key, value) in pending {
-        let known = unseen.removeValue(forKey: key)
-        let stored: [UInt8]? = try batch.value(for: key, in: namespace)
-        if stored == value, known.map(lease.isLong) ?? true {
-          tally.unchanged += 1
-          continue
-        }
-        switch stored {
-        case nil: tally.added += 1
-        case value:
-          tally.renewed += 1
-          try batch.touch(key, in: namespace)
-          continue
-        default: tally.changed += 1
-        }
-        try batch.set(value, for: key, in: namespace, codec: .json)
-      }
+    var attributes = EntryAttributes(codec: .json)
+    attributes.stale = stale
+    var largest = batch
+    let outcomes = try store.write(pending, largest: &largest) { batch, entity in
+      try write(entity.key, entity.value, attributes, in: &batch)
+    }
+    batch = largest
+    for (entity, outcome) in zip(pending, outcomes) {
+      unseen.removeValue(forKey: entity.key)
+      tally[keyPath: outcome] += 1
     }
     pending.removeAll(keepingCapacity: true)
     pendingBytes = 0
+  }
+
+  private func write(
+    _ key: Key, _ value: [UInt8], _ attributes: EntryAttributes, in batch: inout Batch
+  ) throws -> WritableKeyPath<ImportReport.Tally, Int> {
+    let stored: [UInt8]? = try batch.value(for: key, in: namespace)
+    guard let stored else {
+      try batch.set(value, for: key, in: namespace, attributes)
+      return \.added
+    }
+    let isLong = unseen[key].map(lease.isLong) ?? true
+    if isLong, try stored == value || isAsGood(stored, value) { return \.unchanged }
+    if stored == value {
+      try batch.touch(key, in: namespace)
+      return \.renewed
+    }
+    try batch.set(value, for: key, in: namespace, attributes)
+    return \.changed
   }
 }
 

@@ -18,6 +18,11 @@ public struct EntityRule: Sendable, Hashable {
   }
 
   public static let off = EntityRule(.off, servesStaleOnError: false)
+
+  /// For how long after its freshness what a client fetched is kept to be served when the network fails.
+  public static let longestStaleness = Duration.seconds(30 * 86_400)
+
+  var staleness: Duration { servesStaleOnError ? Self.longestStaleness : .zero }
 }
 
 /// The rules of all kinds on disk: one that holds for most, and those of the kinds that have their own.

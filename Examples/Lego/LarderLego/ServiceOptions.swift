@@ -1,0 +1,103 @@
+import ArgumentParser
+import ExampleProgram
+// For its networking; the rest needs less.
+import Foundation
+import Larder
+import LarderHTTP
+import LarderURLSession
+import LegoCache
+import Service
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Whose answers are meant.
+struct RealmOptions: ParsableArguments {
+  @Option(help: "The service's address.")
+  var base = LegoClient.publicBase
+
+  @Option(
+    help: """
+      The key that Rebrickable gives to each user; without it that of the variable REBRICKABLE_KEY. What was fetched with \
+      a key is kept apart from what others fetched, and from what was imported.
+      """)
+  var key: String?
+
+  var credential: String? { key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"] }
+  var realm: Realm { LegoClient.realm(base: base, credential: credential) }
+}
+
+/// How the service is reached, and what of its answers is kept.
+struct ServiceOptions: ParsableArguments {
+  @Option(help: "The store; made if there is none.")
+  var store = "lego.larder"
+
+  @OptionGroup var realm: RealmOptions
+
+  @Flag(help: "Take the answers of a small recording instead of asking the service.")
+  var offline = false
+
+  @Option(help: "The recording; Examples/Lego/Recording of the checkout this was built from.")
+  var recording = Self.standardRecording
+
+  @Option(help: "What is kept where: \(PlanName.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var plan = PlanName.default
+
+  @Option(help: "How long entities stay on disk: default, long-term, short-term or never.")
+  var lifetimes = LifetimesName.longTerm
+
+  @Option(
+    help: """
+      What the store's file may grow to, in MB; a new store gets 10, and one that is there keeps what it has.
+      """)
+  var limit: Int?
+
+  static let standardRecording = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Recording").path
+
+  func validate() throws {
+    if let limit, limit < StoreLimits.smallestDisk / 1_000_000 {
+      throw ValidationError("a limit of \(limit) MB is not possible: say 4 or more")
+    }
+  }
+
+  /// A client, and the count of what it asks.
+  func client() throws -> (client: LegoClient, requests: CountedTransport) {
+    var plan = plan.plan
+    if plan.usesDisk { plan.disk = lifetimes.lifetimes }
+    let transport = CountedTransport(try transport())
+    let service = LegoClient.service(
+      base: realm.base, credential: realm.credential, over: transport)
+    return (LegoClient(try manager(plan), service: service), transport)
+  }
+
+  private func manager(_ plan: CachePlan) throws -> LegoManager {
+    var plan = plan
+    if let limit { plan.diskLimit = limit * 1_000_000 }
+    if plan.usesDisk, limit == nil, FileManager.default.fileExists(atPath: store) {
+      let store = try Store.opened(at: store)
+      return LegoManager(store, plan: plan, realm: realm.realm)
+    }
+    do {
+      return try LegoManager(at: store, plan: plan, realm: realm.realm)
+    } catch {
+      throw Failure(.cannotOpen, error.message, hint: error.hint)
+    }
+  }
+
+  private func transport() throws -> any HTTPTransport {
+    guard offline else {
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.timeoutIntervalForRequest = 15
+      return URLSessionTransport(configuration: configuration)
+    }
+    do {
+      return try Recording(folder: recording)
+    } catch {
+      throw Failure(
+        .usage, "there is no recording in \(recording)",
+        hint: "name a folder with answers.json: --recording Examples/Lego/Recording")
+    }
+  }
+}

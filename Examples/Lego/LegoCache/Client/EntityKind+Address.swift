@@ -1,0 +1,38 @@
+import Larder
+
+extension EntityKind {
+  /// Where the API answers about one entity alone; a key that cannot stand in an address is an error.
+  func address(of key: String) throws(LarderError) -> String {
+    guard !key.isEmpty, key.contains(where: { $0 != "." }) else {
+      throw LarderError(
+        .invalidArgument, "\"\(key)\" is no key of \(word)",
+        hint: "say a number as the maker writes it: 3001, 10294-1, fig-000018")
+    }
+    switch self {
+    case .colors: return "/lego/colors/" + key.percentEncoded + "/"
+    case .themes: return "/lego/themes/" + key.percentEncoded + "/"
+    case .categories: return "/lego/part_categories/" + key.percentEncoded + "/"
+    case .parts: return "/lego/parts/" + key.percentEncoded + "/"
+    case .elements: return "/lego/elements/" + key.percentEncoded + "/"
+    case .sets:
+      return (key.hasPrefix("fig-") ? "/lego/minifigs/" : "/lego/sets/") + key.percentEncoded + "/"
+    case .partColors:
+      guard let pair = PartColor.parts(of: key) else {
+        throw LarderError(
+          .invalidArgument, "\"\(key)\" is no part and colour",
+          hint: "say both with a slash between them: 3001/4")
+      }
+      return "/lego/parts/" + pair.part.percentEncoded + "/colors/\(pair.color)/"
+    }
+  }
+}
+
+extension PartColor {
+  /// What ``key(part:color:)`` was made of.
+  static func parts(of key: String) -> (part: String, color: Int)? {
+    guard let slash = key.lastIndex(of: "/"), slash > key.startIndex,
+      let color = Int(key[key.index(after: slash)...])
+    else { return nil }
+    return (String(key[..<slash]), color)
+  }
+}

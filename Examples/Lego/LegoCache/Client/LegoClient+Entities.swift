@@ -1,0 +1,131 @@
+import HTTPTypes
+public import Larder
+import Service
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One entity at a time, as the API answers about it alone; nil if there is no such thing.
+extension LegoClient {
+  public func color(_ id: Int, policy: RequestPolicy = .standard) async throws -> Loaded<Color>? {
+    try await entity(Color.self, key: String(id), policy: policy)
+  }
+
+  public func theme(_ id: Int, policy: RequestPolicy = .standard) async throws -> Loaded<Theme>? {
+    try await entity(Theme.self, key: String(id), policy: policy)
+  }
+
+  public func category(
+    _ id: Int, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<PartCategory>? {
+    try await entity(PartCategory.self, key: String(id), policy: policy)
+  }
+
+  public func part(
+    _ number: String, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<Part>? {
+    try await entity(Part.self, key: number, policy: policy)
+  }
+
+  /// A set, or a minifig where the number begins with `fig-`.
+  public func set(
+    _ number: String, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<ModelSet>? {
+    try await entity(ModelSet.self, key: number, policy: policy)
+  }
+
+  public func element(
+    _ number: String, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<Element>? {
+    try await entity(Element.self, key: number, policy: policy)
+  }
+
+  public func part(
+    _ number: String, in color: Int, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<PartColor>? {
+    let key = PartColor.key(part: number, color: color)
+    return try await entity(PartColor.self, key: key, policy: policy)
+  }
+
+  /// The entity of that key, of whatever kind.
+  ///
+  /// What a list has brought of it counts as absent if an answer about it alone says more; without the service it is better
+  /// than nothing, and given as stale.
+  public func entity<Entity: LegoEntity>(
+    _ type: Entity.Type, key: String, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<Entity>? {
+    let address = try Entity.kind.address(of: key)
+    let load: @Sendable (KnownValue<Entity>?) async throws -> LoadAnswer<Entity> = { known in
+      try await fetch(key, from: address, known: known)
+    }
+    guard let shelf = manager.shelf(of: type) else { return try await uncached(policy, load) }
+    var options = options(for: Entity.kind, policy: policy)
+    options.absent = Self.absence
+    var loaded = try await shelf.answer(for: key, options: options, load)
+    if policy == .standard, let found = loaded, !found.value.isDetail, found.source != .loaded {
+      options.policy = .revalidate
+      loaded = try await shelf.answer(for: key, options: options, load)
+    }
+    if let error = loaded?.error as? ServiceError, error.isRefusal { throw error }
+    return loaded
+  }
+
+  func options(for kind: EntityKind, policy: RequestPolicy) -> LoadOptions {
+    LoadOptions(
+      policy: policy, stale: .onError(manager.plan.disk[kind].staleness))
+  }
+
+  /// For a kind that is switched off: nothing is known, and nothing kept.
+  func uncached<Value: Sendable>(
+    _ policy: RequestPolicy,
+    _ load: @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
+  ) async throws -> Loaded<Value>? {
+    if policy == .cacheOnly { return nil }
+    switch try await load(nil) {
+    case .value(let value), .stored(let value, _): return Loaded(value: value, source: .loaded)
+    case .unchanged, .absent: return nil
+    }
+  }
+
+  private func fetch<Entity: LegoEntity>(
+    _ key: String, from address: String, known: KnownValue<Entity>?
+  ) async throws -> LoadAnswer<Entity> {
+    let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
+    switch reply.status {
+    case 304 where known != nil: return .unchanged
+    case 404: return .absent
+    default: break
+    }
+    let decoder = JSONDecoder()
+    if let pair = PartColor.parts(of: key), Entity.kind == .partColors {
+      decoder.userInfo[PartColor.askedPart] = pair.part
+      decoder.userInfo[PartColor.askedColor] = pair.color
+    }
+    var entity = try service.checked(reply).decoded(Entity.self, decoder: decoder)
+    entity.complete(with: known?.value)
+    return .stored(entity, reply.attributes)
+  }
+}
+
+extension KnownValue {
+  /// Asks the service to say whether that is still right, if it has said by what.
+  var conditions: HTTPFields {
+    var fields = HTTPFields()
+    if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
+    if let lastModified { fields[.ifModifiedSince] = String(decoding: lastModified, as: UTF8.self) }
+    return fields
+  }
+}
+
+extension Reply {
+  /// The validators, to be kept with what is made of the body.
+  var attributes: EntryAttributes {
+    var attributes = EntryAttributes()
+    attributes.entityTag = fields[.eTag].map { Array($0.utf8) }
+    attributes.lastModified = fields[.lastModified].map { Array($0.utf8) }
+    return attributes
+  }
+}

@@ -1,0 +1,117 @@
+import HTTPTypes
+public import Larder
+import Service
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Lists, a page at a time. Pages are kept as single answers are; what is in them is kept under its own key besides.
+extension LegoClient {
+  /// The first page of a list.
+  public func page<Entity>(
+    _ list: LegoList<Entity>, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<Listing<Entity>> {
+    try await page(at: list.address, of: list, policy: policy)
+  }
+
+  /// The page after `listing`; nil after the last one.
+  public func page<Entity>(
+    after listing: Listing<Entity>, of list: LegoList<Entity>, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<Listing<Entity>>? {
+    guard let next = listing.next else { return nil }
+    return try await page(at: own(next), of: list, policy: policy)
+  }
+
+  /// All entities of a list, page after page.
+  ///
+  /// - Parameter progress: told how many have come and how many there are.
+  public func all<Entity>(
+    _ list: LegoList<Entity>, policy: RequestPolicy = .standard,
+    progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws -> [Entity] {
+    var entities: [Entity] = []
+    var walk = PageWalk(from: list.address)
+    while let address = walk.next {
+      let listing = try await page(at: address, of: list, policy: policy).value
+      entities += listing.results
+      progress(entities.count, max(listing.count, entities.count))
+      try walk.follow(listing.next.map(own))
+    }
+    return entities
+  }
+
+  /// A page as the service answers it now.
+  func fetch<Entity>(_ address: String, of list: LegoList<Entity>) async throws -> Listing<Entity> {
+    try decoded(try await service.send(address), of: list)
+  }
+
+  private func decoded<Entity>(
+    _ reply: Reply, of list: LegoList<Entity>
+  ) throws -> Listing<Entity> {
+    let decoder = JSONDecoder()
+    if let part = list.part { decoder.userInfo[PartColor.askedPart] = part }
+    return try service.checked(reply).decoded(Listing<Entity>.self, decoder: decoder)
+  }
+
+  private func page<Entity>(
+    at address: String, of list: LegoList<Entity>, policy: RequestPolicy
+  ) async throws -> Loaded<Listing<Entity>> {
+    let trouble = Trouble()
+    let load: @Sendable (KnownValue<Listing<Entity>>?) async throws -> LoadAnswer<Listing<Entity>> =
+      { known in
+        let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
+        if reply.status == 304, known != nil { return .unchanged }
+        let listing = try decoded(reply, of: list)
+        do { try manager.keep(listing.results) } catch { trouble.note(error) }
+        return .stored(listing, reply.attributes)
+      }
+    let loaded: Loaded<Listing<Entity>>?
+    if let shelf = manager.pages(of: Entity.self) {
+      var options = options(for: Entity.kind, policy: policy)
+      options.expires = manager.plan.disk[Entity.kind].rules?.expires
+      loaded = try await shelf.answer(for: address, options: options, load)
+    } else {
+      loaded = try await uncached(policy, load)
+    }
+    if let error = loaded?.error as? ServiceError, error.isRefusal { throw error }
+    guard var loaded else {
+      throw LarderError(.notStored, "nothing is stored of \(address)")
+    }
+    loaded.error = loaded.error ?? trouble.error
+    return loaded
+  }
+
+  /// An address of the service without its base, so that equal pages have equal keys; any other as it is.
+  func own(_ address: String) -> String {
+    address.hasPrefix(service.base + "/")
+      ? String(address.dropFirst(service.base.count)) : address
+  }
+}
+
+/// The addresses of the pages of a list, as each names the next.
+struct PageWalk {
+  private(set) var next: String?
+  private var seen: Set<String> = []
+
+  init(from first: String) { next = first }
+
+  /// An address that comes again is an error, not a circle.
+  mutating func follow(_ address: String?) throws(ServiceError) {
+    if let next { seen.insert(next) }
+    if let address, seen.contains(address) {
+      throw .undecodable(path: address, reason: "the page after it is one before it")
+    }
+    next = address
+  }
+}
+
+/// Why what a page has brought could not be kept, which does not keep the page from who asked for it.
+private final class Trouble: Sendable {
+  private let first = Mutex<(any Error)?>(nil)
+  var error: (any Error)? { first.withLock { $0 } }
+  func note(_ error: any Error) { first.withLock { $0 = $0 ?? error } }
+}

@@ -1,0 +1,99 @@
+import Larder
+import Service
+
+/// Whole lists anew: what the service no longer has goes.
+extension LegoClient {
+  /// How far a refresh has come.
+  public struct Step: Sendable {
+    public var kind: EntityKind
+    /// Entities of this kind that have come.
+    public var done: Int
+    /// As many as the service counts.
+    public var total: Int
+  }
+
+  /// Refreshes several kinds, one after the other; those without a list are left alone.
+  public func refresh(
+    _ kinds: [EntityKind], pageSize: Int = 1000, progress: (Step) throws -> Void = { _ in }
+  ) async throws -> ImportReport {
+    var report = ImportReport()
+    for kind in kinds {
+      let tally = try await refresh(kind, pageSize: pageSize) { done, total in
+        try progress(Step(kind: kind, done: done, total: total))
+      }
+      if let tally {
+        report.note(tally, of: kind)
+      } else {
+        let isOff = manager.cache?.lifetimes[kind].lifetime == .off
+        report.omit(kind, because: isOff ? .off : .absent)
+      }
+    }
+    return report
+  }
+
+  /// Makes the cache hold what the service lists of a kind now, and says what that changed; nil for a kind that has no
+  /// list or is not kept on disk.
+  ///
+  /// What is gone from the list is removed once all of it was read, and only if each page counts as many as came: while a
+  /// list changes, its pages may miss some. Elements have no list, and each part has a list of its colours: see
+  /// ``refreshColors(of:progress:)``.
+  ///
+  /// - Parameter progress: told how many have come and how many there are.
+  public func refresh(
+    _ kind: EntityKind, pageSize: Int = 1000,
+    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+  ) async throws -> ImportReport.Tally? {
+    switch kind {
+    case .colors: try await refresh([.colors.sized(pageSize)], progress: progress)
+    case .themes: try await refresh([.themes.sized(pageSize)], progress: progress)
+    case .categories: try await refresh([.categories.sized(pageSize)], progress: progress)
+    case .parts: try await refresh([.parts.sized(pageSize)], progress: progress)
+    case .sets:
+      try await refresh([.sets.sized(pageSize), .minifigs.sized(pageSize)], progress: progress)
+    case .elements, .partColors: nil
+    }
+  }
+
+  /// The same for the colours there are of one part; those of others are left alone.
+  public func refreshColors(
+    of part: String, progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+  ) async throws -> ImportReport.Tally? {
+    try await refresh(
+      [LegoList<PartColor>.colors(of: part)], prefix: part + "/", progress: progress)
+  }
+
+  private func refresh<Entity>(
+    _ lists: [LegoList<Entity>], prefix: String = "",
+    progress: (_ done: Int, _ total: Int) throws -> Void
+  ) async throws -> ImportReport.Tally? {
+    guard let cache = manager.cache, let rules = cache.lifetimes[Entity.kind].rules else {
+      return nil
+    }
+    let codec = JSONCodec<Entity>()
+    var load = try KindImport(Entity.kind, into: cache, rules: rules, batch: 1000, prefix: prefix)
+    load.stale = cache.lifetimes[Entity.kind].staleness
+    load.isAsGood = { stored, new in
+      try codec.decode(stored.span).isDetail(like: codec.decode(new.span))
+    }
+    var keys: Set<String> = []
+    var (counted, isWhole) = (0, true)
+    for list in lists {
+      var total: Int?
+      var walk = PageWalk(from: list.address)
+      while let address = walk.next {
+        let listing = try await fetch(address, of: list)
+        isWhole = isWhole && listing.count == total ?? listing.count
+        total = listing.count
+        for entity in listing.results where keys.insert(entity.key).inserted {
+          _ = try load.add(entity.key, try codec.encode(entity))
+        }
+        try progress(keys.count, max(counted + listing.count, keys.count))
+        try walk.follow(listing.next.map(own))
+      }
+      counted += total ?? 0
+    }
+    try load.finish(removing: isWhole && keys.count == counted)
+    for list in lists { try cache.clearPages(under: list.path) }
+    return load.tally
+  }
+}

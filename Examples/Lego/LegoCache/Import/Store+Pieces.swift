@@ -1,0 +1,25 @@
+import Larder
+
+extension Store {
+  /// Writes items in as few transactions as the store has room for: one copies each page that it touches, and a file with
+  /// a small limit cannot hold many copies.
+  ///
+  /// - Parameters:
+  ///   - largest: how many to try at once; less afterwards if that was too many.
+  ///   - body: writes one; done again for those of a transaction that came to nothing.
+  /// - Returns: what `body` made of each.
+  func write<Item, Outcome>(
+    _ items: [Item], largest: inout Int, _ body: (inout Batch, Item) throws -> Outcome
+  ) throws -> [Outcome] {
+    var outcomes: [Outcome] = []
+    while outcomes.count < items.count {
+      let piece = items[outcomes.count...].prefix(largest)
+      do {
+        outcomes += try write { batch in try piece.map { try body(&batch, $0) } }
+      } catch let error as LarderError where error.code == .full && piece.count > 1 {
+        largest = piece.count / 2
+      }
+    }
+    return outcomes
+  }
+}

@@ -1,0 +1,20 @@
+import Larder
+
+/// Where values of one kind are kept, whatever the plan.
+enum Shelf<Value: Codable & Sendable>: Sendable {
+  case cache(Cache<Value>)
+  case memory(MemoryShelf<Value>)
+
+  /// What is there, or what `load` makes of it; nil if there is no such thing.
+  func answer(
+    for key: String, options: LoadOptions,
+    _ load: @escaping @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
+  ) async throws -> Loaded<Value>? {
+    switch self {
+    case .cache(let cache):
+      return try await cache.answer(for: key, options: options, load)
+    case .memory(let shelf):
+      return try await shelf.answer(for: key, policy: options.policy, load)
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import ExampleTesting
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import LarderURLSession
+import LegoCache
+import Service
+import Synchronization
+
+/// A server that answers as Rebrickable does: the same paths, bodies, pages and errors.
+final class FakeRebrickable: Sendable {
+  static let credential = "4f5e6d7c"
+
+  struct State {
+    /// By path: what is there, as JSON.
+    var things: [String: String] = [:]
+    /// By path: what is in the list, one JSON object each.
+    var lists: [String: [String]] = [:]
+    /// Instead of everything else, in this order.
+    var refusals: [LocalServer.Answer] = []
+    /// Goes with each good answer.
+    var fields: [String: String] = [:]
+  }
+
+  let server: LocalServer
+  private let state = Mutex(State())
+
+  private init(_ server: LocalServer) { self.server = server }
+
+  static func run<Result: Sendable>(
+    _ body: (FakeRebrickable) async throws -> Result
+  ) async throws -> Result {
+    try await LocalServer.run { server in
+      let fake = FakeRebrickable(server)
+      server.become { fake.answer($0) }
+      return try await body(fake)
+    }
+  }
+
+  var base: String { server.base + "/api/v3" }
+  /// What was asked, behind the base.
+  var asked: [String] { server.received.map { String($0.path.dropFirst("/api/v3".count)) } }
+
+  func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
+
+  func put(_ json: String, at path: String) { change { $0.things[path] = json } }
+
+  func refuse(_ status: Int, _ text: String, _ fields: [String: String] = [:], times: Int = 1) {
+    change { state in
+      for _ in 0..<times { state.refusals.append(.init(status, fields, text: text)) }
+    }
+  }
+
+  private func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
+    state.withLock { state in
+      if !state.refusals.isEmpty { return state.refusals.removeFirst() }
+      guard request.fields["authorization"]?.hasPrefix("key ") == true else {
+        return .init(401, text: #"{"detail": "Authentication credentials were not provided."}"#)
+      }
+      guard request.bare.hasPrefix("/api/v3") else { return .init(404, text: "<html>") }
+      let path = String(request.bare.dropFirst("/api/v3".count))
+      if let thing = state.things[path] {
+        if let tag = state.fields["ETag"], request.fields["if-none-match"] == tag {
+          return .init(304, state.fields)
+        }
+        return .init(200, state.fields, text: thing)
+      }
+      guard let all = state.lists[path] else {
+        return .init(404, text: #"{"detail": "Not found."}"#)
+      }
+      return page(of: all, path, request, state.fields)
+    }
+  }
+
+  /// A page; its neighbours' addresses have the escapes of the other parameters doubled, as the real ones do.
+  private func page(
+    of all: [String], _ path: String, _ request: LocalServer.Received, _ fields: [String: String]
+  ) -> LocalServer.Answer {
+    let size = request.parameter("page_size").flatMap { Int($0) } ?? 100
+    let number = request.parameter("page").flatMap { Int($0) } ?? 1
+    let start = (number - 1) * size
+    guard start < max(all.count, 1) else {
+      return .init(404, text: #"{"detail": "Invalid page."}"#)
+    }
+    let others = request.path.split(separator: "?").dropFirst().joined().split(separator: "&")
+      .filter { !$0.hasPrefix("page=") }.map { $0.replacing("%2C", with: "%252C") }
+    func address(_ page: Int, _ isThere: Bool) -> String {
+      isThere
+        ? "\"" + base + path + "?" + (["page=\(page)"] + others).joined(separator: "&") + "\""
+        : "null"
+    }
+    let results = all[start..<min(start + size, all.count)].joined(separator: ", ")
+    return .init(
+      200, fields,
+      text: """
+        {"count": \(all.count), "next": \(address(number + 1, start + size < all.count)),
+         "previous": \(address(number - 1, number > 1)), "results": [\(results)]}
+        """)
+  }
+}
+
+extension LegoClient {
+  /// A client of that server with a store that is gone when the test is.
+  static func temporary(
+    of fake: FakeRebrickable, plan: CachePlan = .default, clock: ManualClock = ManualClock(),
+    credential: String? = FakeRebrickable.credential, slept: Waits = Waits()
+  ) throws -> LegoClient {
+    try over(
+      Store.temporary(clock: clock), of: fake, plan: plan, credential: credential, slept: slept)
+  }
+
+  static func over(
+    _ store: Store, of fake: FakeRebrickable, plan: CachePlan = .default,
+    credential: String? = FakeRebrickable.credential, slept: Waits = Waits()
+  ) -> LegoClient {
+    LegoClient(
+      LegoManager(
+        store, plan: plan, realm: realm(base: fake.base, credential: credential)),
+      service: service(
+        base: fake.base, credential: credential, over: URLSessionTransport(),
+        sleep: { slept.add($0) }))
+  }
+}
+
+/// How long a service was waited for, without waiting.
+final class Waits: Sendable {
+  private let waits = Mutex<[Duration]>([])
+  var all: [Duration] { waits.withLock { $0 } }
+  func add(_ wait: Duration) { waits.withLock { $0.append(wait) } }
+}
+
+/// Bodies in the API's exact shape.
+enum Body {
+  static func color(_ id: Int, _ name: String = "Red") -> String {
+    """
+    {"id": \(id), "name": "\(name)", "rgb": "C91A09", "is_trans": null, "external_ids":
+     {"Peeron": {"ext_ids": [null], "ext_descrs": [["red"]]}}}
+    """
+  }
+
+  static func part(_ number: String, _ name: String = "Brick 2 x 4", detail: Bool = false) -> String
+  {
+    let more =
+      detail ? #", "prints": ["3001pr0001"], "molds": [], "alternates": ["3001old"]"# : ""
+    return """
+      {"part_num": "\(number)", "name": "\(name)", "part_cat_id": 11, "year_from": 1979,
+       "year_to": 2025, "part_url": "https://rebrickable.com/parts/\(number)/", "part_img_url": null,
+       "external_ids": {"LEGO": ["3001", null]}, "print_of": null\(more)}
+      """
+  }
+
+  static let theme = #"{"id": 4, "parent_id": 1, "name": "Expert Builder"}"#
+  static let category = #"{"id": 11, "name": "Bricks", "part_count": 298}"#
+  static let element = """
+    {"part": \(part("3001", detail: true)), "color": \(color(4)), "element_id": "300121",
+     "design_id": "3001", "element_img_url": null, "part_img_url": null}
+    """
+  static let pair = """
+    {"part_img_url": "https://cdn.rebrickable.com/media/parts/ldraw/4/3001.png", "year_from": 1979,
+     "year_to": 2025, "num_sets": 433, "num_set_parts": 1510, "elements": []}
+    """
+
+  static func pair(color: Int) -> String {
+    """
+    {"color_id": \(color), "color_name": "Red", "num_sets": 433, "num_set_parts": 1510,
+     "part_img_url": null, "elements": ["300121"]}
+    """
+  }
+
+  static func set(_ number: String) -> String {
+    """
+    {"set_num": "\(number)", "name": "Titanic", "year": 2021, "theme_id": 721, "num_parts": 9092,
+     "set_img_url": null, "set_url": "https://rebrickable.com/sets/\(number)/",
+     "last_modified_dt": "2021-10-08T06:44:38.312853Z"}
+    """
+  }
+}

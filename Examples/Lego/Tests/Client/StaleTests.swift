@@ -1,0 +1,125 @@
+import ExampleTesting
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import LegoCache
+import Service
+import Testing
+
+/// What comes when the service does not answer, or does not want to.
+@Suite struct StaleTests {
+  private let clock = ManualClock()
+
+  private func withExpiredSet(
+    _ rule: EntityRule, _ body: (FakeRebrickable, LegoClient) async throws -> Void
+  ) async throws {
+    try await FakeRebrickable.run { fake in
+      fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
+      fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
+      var plan = CachePlan.default
+      plan.disk[.sets] = rule
+      let lego = try LegoClient.temporary(of: fake, plan: plan, clock: clock)
+      _ = try await lego.set("1-1")
+      _ = try await lego.page(.sets)
+      clock.advance(by: .hours(1))
+      fake.server.forget()
+      try await body(fake, lego)
+      try lego.manager.cache?.larder.finish()
+    }
+  }
+
+  @Test(arguments: [500, 502, 503, 504])
+  func `what is past its time is given when the service fails, and said to be`(status: Int)
+    async throws
+  {
+    try await withExpiredSet(EntityRule(.after(.hours(1)))) { fake, lego in
+      fake.refuse(status, "<html>", times: 2)
+      let set = try await lego.set("1-1")
+      #expect(set?.value.name == "Titanic" && set?.source == .stale && set?.age == .hours(1))
+      #expect((set?.error as? ServiceError)?.description.contains("answered \(status)") == true)
+      let page = try await lego.page(.sets)
+      #expect(page.value.count == 1 && page.source == .stale && page.error is ServiceError)
+      let later = try await lego.set("1-1")
+      #expect(later?.source == .loaded && later?.error == nil && fake.server.count == 3)
+    }
+  }
+
+  @Test func `it is given when nobody can be reached, until its window ends`() async throws {
+    let store = try Store.temporary(clock: clock)
+    let service = LegoClient.service(
+      base: "http://127.0.0.1:1/api/v3", credential: nil, over: Unreachable())
+    var plan = CachePlan.default
+    plan.disk[.sets] = EntityRule(.after(.hours(1)))
+    let gone = LegoClient(LegoManager(store, plan: plan), service: service)
+    try gone.manager.keep([ModelSet(setNum: "2-1", name: "Kept")])
+    #expect(try await gone.set("2-1")?.source == .disk)
+    clock.advance(by: .hours(1))
+    let stale = try await gone.set("2-1")
+    #expect(stale?.source == .stale && (stale?.error as? ServiceError)?.isOffline == true)
+    #expect(try gone.manager.clearExpired() == 0, "it may be needed")
+    clock.advance(by: .days(30))
+    await #expect(throws: ServiceError.self) { try await gone.set("2-1") }
+    try store.finish()
+  }
+
+  @Test func `a rule can say that nothing stale is given`() async throws {
+    let rule = EntityRule(.after(.hours(1)), servesStaleOnError: false)
+    try await withExpiredSet(rule) { fake, lego in
+      fake.refuse(503, "", times: 2)
+      await #expect(throws: ServiceError.self) { try await lego.set("1-1") }
+      await #expect(throws: ServiceError.self) { try await lego.page(.sets) }
+    }
+  }
+
+  @Test(arguments: [401, 403])
+  func `who is refused gets no answer from before`(status: Int) async throws {
+    try await withExpiredSet(EntityRule(.after(.hours(1)))) { fake, lego in
+      fake.refuse(status, #"{"detail": "Invalid credentials"}"#)
+      fake.refuse(status, "null")
+      let error = await #expect(throws: ServiceError.self) { try await lego.set("1-1") }
+      #expect(error?.description == "the service answered \(status): Invalid credentials")
+      let other = await #expect(throws: ServiceError.self) { try await lego.page(.sets) }
+      #expect(other?.description == "the service answered \(status): no reason given")
+    }
+  }
+
+  @Test func `a throttled request waits as long as it is told`() async throws {
+    try await FakeRebrickable.run { fake in
+      fake.put(Body.color(4), at: "/lego/colors/4/")
+      let text = #"{"detail": "Request was throttled. Expected available in 2 seconds."}"#
+      let waits = Waits()
+      let lego = try LegoClient.temporary(of: fake, clock: clock, slept: waits)
+      fake.refuse(429, text)
+      #expect(try await lego.color(4)?.value.name == "Red")
+      fake.refuse(429, text, ["Retry-After": "5"])
+      #expect(try await lego.color(4, policy: .reload)?.value.name == "Red")
+      #expect(waits.all == [.seconds(2), .seconds(5)])
+      fake.refuse(429, text, times: 2)
+      await #expect(throws: ServiceError.self) { try await lego.color(4, policy: .reload) }
+    }
+  }
+
+  @Test func `an answer that is no colour is an error, and the last good one stays`() async throws {
+    try await FakeRebrickable.run { fake in
+      fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
+      let lego = try LegoClient.temporary(of: fake, clock: clock)
+      _ = try await lego.set("1-1")
+      fake.put("<html>maintenance</html>", at: "/lego/sets/1-1/")
+      await #expect(throws: ServiceError.self) { try await lego.set("1-1", policy: .reload) }
+      #expect(try await lego.set("1-1")?.value.name == "Titanic")
+      clock.advance(by: .days(2))
+      #expect(try await lego.set("1-1")?.source == .stale)
+    }
+  }
+}
+
+/// A network that is gone.
+struct Unreachable: HTTPTransport {
+  struct NoNetwork: Error {}
+
+  func send(
+    _ request: HTTPRequest, body: [UInt8],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) { throw NoNetwork() }
+}
