@@ -49,6 +49,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "larder-lego", targets: ["LarderLego"]),
+    .executable(name: "larder-departures", targets: ["LarderDepartures"]),
     .executable(name: "larder-articles", targets: ["LarderArticles"]),
     .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
   ],
@@ -79,6 +80,7 @@ let package = Package(
       name: "SharedTests", dependencies: tests + ["ExampleProgram"], path: "Shared/Tests",
       swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
+    + adapter("Departures", library: "Departures", program: "LarderDepartures")
     + adapter("Articles", library: "Articles", program: "LarderArticles")
     + adapter("Catalog", library: "Catalog", program: "LarderCatalog")
 )
