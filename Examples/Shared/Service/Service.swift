@@ -34,6 +34,8 @@ public struct Service: Sendable {
     if case .cache(let cache) = carrier { cache } else { nil }
   }
 
+  private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
+
   /// A service whose responses are cached as HTTP says.
   ///
   /// - Parameters:
@@ -88,12 +90,12 @@ public struct Service: Sendable {
     let request = try request(path, method: method, fields: more)
     let reply = try await exchange(request, body: body, tags: tags)
     guard reply.status == 429 else { return reply }
-    let wait = reply.wait(at: cache.namespace.store.now) ?? wait(reply.body) ?? .seconds(1)
+    let wait = reply.wait(at: now) ?? wait(reply.body) ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
     let second = try await exchange(request, body: body, tags: tags)
     guard second.status != 429 else {
-      throw ServiceError.throttled(wait: second.wait(at: cache.namespace.store.now) ?? wait)
+      throw ServiceError.throttled(wait: second.wait(at: now) ?? wait)
     }
     return second
   }
