@@ -36,6 +36,7 @@ public final class Catalog: Sendable {
     at base: String, user: String, token: String, tier: String? = nil, over cache: HTTPCache
   ) {
     (self.base, self.user, self.token, self.tier) = (base, user, token, tier)
+    self.cache = cache
     service = Service(
       at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
       words: { Self.complaint($0)?.message })

@@ -121,7 +121,7 @@ public struct Service: Sendable {
 
   /// Forgets what is stored of the answer to a request, so that the service is asked for it again.
   public func forget(_ path: String) async throws {
-    _ = try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
+    try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
   }
 
   private func exchange(
