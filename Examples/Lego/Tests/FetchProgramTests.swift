@@ -98,7 +98,11 @@ import Testing
     try await FakeRebrickable.run { fake in
       fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
       _ = try Outcome(of: ["larder-lego", "import", Folders.sample, "--store", store])
-      let service = ["--base", fake.base, "--key", "secret", "--store", store]
+      let service = [
+        "--base", fake.base, "--key", "secret", "--store", store,
+        // The server shares this process's threads with all tests.
+        "--timeout", "300",
+      ]
       let mine = try Outcome(of: ["larder-lego", "fetch", "color", "4"] + service)
       #expect(mine.code == 0 && mine.output.contains("Mine"))
       let first = try #require(mine.suggestions.first)
@@ -142,5 +146,34 @@ import Testing
     #expect(!gone.error.contains("NSURLErrorDomain"))
     #expect(try run("fetch", "part", "..", "--offline").code == 5)
     #expect(try run("fetch", "part", "1", "--offline", "--recording", "/absent").code == 2)
+  }
+
+  @Test func `the session on the page is what happens`() throws {
+    let page = try String(
+      contentsOf: Folders.examples.appending(path: "Lego/README.md"), encoding: .utf8)
+    let call = "    $ larder-lego fetch theme 4 --offline --store lego.larder\n"
+    let start = try #require(page.range(of: call))
+    let shown = page[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+      .prefix { $0.isEmpty || $0.hasPrefix("    ") }
+      .map { String($0.dropFirst(4)).replacing("lego.larder", with: store.debugDescription) }
+    let outcome = try run("fetch", "theme", "4", "--offline")
+    let said = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0).replacing("'" + store + "'", with: store.debugDescription) }
+    #expect(shown == said)
+  }
+
+  @Test func `what a cache saves is measured with the same lookups each time`() throws {
+    struct Figures: Decodable {
+      struct Times: Decodable { var count: Int }
+      var lookups: Int
+      var requests: Int
+      var saved: Double
+      var loaded: Times
+      var uncached: Times
+    }
+    let outcome = try run("measure", "--offline", "--lookups", "200", "--json")
+    let figures = try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
+    #expect(figures.lookups == 200 && figures.requests == 4 && figures.saved == 0.98)
+    #expect(figures.loaded.count == 4 && figures.uncached.count == 200)
   }
 }
