@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test proxy traits lint format docs install packages bench bench-build bench-smoke traces clean
+.PHONY: all run test proxy traits transports lint format docs install packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release
@@ -33,6 +33,11 @@ proxy: packages
 # The library with its optional dependency, which nothing else builds.
 traits: packages
 	$(SWIFT) build --traits ServiceLifecycle --scratch-path .build/traits --target Larder
+
+# The transports of LarderHTTP, AsyncHTTPClient's among them: what that needs is fetched and built first, for some minutes.
+transports: packages
+	cd Examples/Proxy && $(SWIFT) build --build-tests --traits AsyncHTTPClient --scratch-path .build/transports && \
+	  $(SWIFT) test --skip-build --traits AsyncHTTPClient --scratch-path .build/transports --filter TransportTests
 
 # Larder beside everything that could be used in its place, in one run: a table, and the same as JSON and as a chart.
 # Takes some ten minutes on a quiet machine, and 5 GB of disk. BENCH_OPTIONS narrows it: see `LarderBench peers --help`.

@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "Larder", targets: ["Larder"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
+    .library(name: "LarderAsyncHTTPClient", targets: ["LarderAsyncHTTPClient"]),
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
     // For tests alone: it is preloaded into processes whose writes are recorded.
@@ -27,13 +28,18 @@ let package = Package(
   ],
   traits: [
     .trait(
-      name: "ServiceLifecycle", description: "Lets `Maintenance` run in a `ServiceGroup`.")
+      name: "ServiceLifecycle", description: "Lets `Maintenance` run in a `ServiceGroup`."),
+    .trait(
+      name: "AsyncHTTPClient",
+      description: "Carries the requests of `HTTPCache` by AsyncHTTPClient."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
-    // Fetched and built only with the trait of that name.
+    // Fetched and built only with the traits that name them.
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
     .systemLibrary(
@@ -60,6 +66,19 @@ let package = Package(
     .target(
       name: "LarderURLSession",
       dependencies: ["LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types")],
+      swiftSettings: strict),
+    .target(
+      name: "LarderAsyncHTTPClient",
+      dependencies: [
+        "LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(
+          name: "AsyncHTTPClient", package: "async-http-client",
+          condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(
+          name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(
+          name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+      ],
       swiftSettings: strict),
     .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),

@@ -48,7 +48,9 @@ let package = Package(
   name: "larder-examples",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "larder-lego", targets: ["LarderLego"])
+    .executable(name: "larder-lego", targets: ["LarderLego"]),
+    .executable(name: "larder-departures", targets: ["LarderDepartures"]),
+    .executable(name: "larder-articles", targets: ["LarderArticles"]),
   ],
   dependencies: [
     .package(name: "larder", path: ".."),
@@ -68,6 +70,7 @@ let package = Package(
     .target(
       name: "ExampleTesting",
       dependencies: http + [
+        .product(name: "LarderShell", package: "larder"),
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
@@ -81,4 +84,6 @@ let package = Package(
       dependencies: http + ["Service", .product(name: "LarderURLSession", package: "larder")],
       path: "Rates", swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
+    + adapter("Departures", library: "Departures", program: "LarderDepartures")
+    + adapter("Articles", library: "Articles", program: "LarderArticles")
 )

@@ -23,8 +23,13 @@ let package = Package(
   name: "larder-proxy",
   platforms: [.macOS(.v15)],
   products: [.executable(name: "larder-proxy", targets: ["LarderProxy"])],
+  traits: [
+    .trait(name: "AsyncHTTPClient", description: "Tests that transport of the library as well.")
+  ],
   dependencies: [
-    .package(name: "larder", path: "../.."),
+    .package(
+      name: "larder", path: "../..",
+      traits: [.trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"]))]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -41,6 +46,9 @@ let package = Package(
       name: "ProxyTests",
       dependencies: shared + [
         "ProxyServer", .product(name: "LarderURLSession", package: "larder"),
+        .product(
+          name: "LarderAsyncHTTPClient", package: "larder",
+          condition: .when(traits: ["AsyncHTTPClient"])),
       ],
       swiftSettings: strict),
   ]

@@ -36,10 +36,7 @@ extension Host {
       make: { path, replaces in
         try FileProblem.explaining { try Writer(ByteFile(writing: path, replaces: replaces)) }
       })
-    notify = { text in
-      try output.release()
-      try Terminal.write("\(text)\n", to: .error)
-    }
+    notify = output.tell
     window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }
     isInterrupted = { Interrupts.isPending }
     pause = { duration in

@@ -18,6 +18,8 @@ final class PagedOutput {
   }
 
   private var state = State.straight
+  /// Something was said on a line of its own after ^C, which stands where the cursor was.
+  private(set) var hasLeftInterrupt = false
   private let command: String?
 
   init(environment: [String: String]) {
@@ -27,6 +29,14 @@ final class PagedOutput {
   /// A command of a person begins.
   func begin(isPaged: Bool) {
     state = isPaged && command != nil ? .gathering([]) : .straight
+    hasLeftInterrupt = false
+  }
+
+  /// Says what is no part of the answer, below what there is of it.
+  func tell(_ text: SafeText) throws {
+    try release()
+    try Terminal.write("\(text)\n", to: .error)
+    hasLeftInterrupt = Interrupts.isPending
   }
 
   func write(_ bytes: [UInt8]) throws {

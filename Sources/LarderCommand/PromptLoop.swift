@@ -137,7 +137,7 @@ struct PromptLoop {
     try conversation.output.end()
     if Interrupts.isPending {
       // The terminal has shown it where the cursor was.
-      conversation.messages.write("\n")
+      if !conversation.output.hasLeftInterrupt { conversation.messages.write("\n") }
       Interrupts.acknowledge()
     }
     if wasLeft, case .failure(TerminalError.closed) = result { return nil }

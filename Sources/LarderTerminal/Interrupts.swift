@@ -3,8 +3,12 @@ package enum Interrupts {
   /// Notes ^C from now on, and lets writing to a closed pipe fail instead of ending the process.
   ///
   /// Called once, first thing. A program started by this one has both as usual. A third ^C that nobody has answered
-  /// ends the process after all: what runs then does not come to a resting place.
-  package static func install() { TerminalSignals.countInterrupts() }
+  /// ends the process after all: what runs then does not come to a resting place. `SIGTERM` ends it at once, also if
+  /// it was started with that ignored or blocked.
+  package static func install() {
+    TerminalSignals.countInterrupts()
+    TerminalSignals.obeyTerminations()
+  }
 
   /// Whether there was one that nobody has answered yet.
   ///

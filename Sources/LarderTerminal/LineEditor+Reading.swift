@@ -64,7 +64,10 @@ extension LineEditor {
     guard counts != before else { return }
     seen = counts
     try hideHint()
-    if counts.interrupts != before.interrupts {
+    if counts.terminations != before.terminations {
+      try release()
+      TerminalSignals.terminate()
+    } else if counts.interrupts != before.interrupts {
       try leaveLine()
       heldByte = nil
       wasInterrupted = true
@@ -80,12 +83,16 @@ extension LineEditor {
     }
   }
 
-  /// Gives the terminal back as it was before the process stops, for shells that do not see to it.
-  private func suspend() throws(TerminalError) {
+  /// Gives the terminal back as it was, for shells that do not see to it.
+  private func release() throws(TerminalError) {
     try leaveLine()
     try Terminal.write("\n")
     if !isVi { try Terminal.write(PasteMode.off) }
     unsafe cel_prepare_terminal(editor, 0)
+  }
+
+  private func suspend() throws(TerminalError) {
+    try release()
     TerminalSignals.suspend()
     seen = TerminalSignals.counts
     if !isVi { try Terminal.write(PasteMode.on) }

@@ -107,8 +107,10 @@ import CEditline
     let typed = unsafe el_wgets(editor, &count).map { start in
       unsafe Self.text(from: start, to: start + Int(count))
     }
-    TerminalSignals.releaseSuspensions()
+    TerminalSignals.releaseEnds()
     if !isVi { try Terminal.write(PasteMode.off) }
+    // It came behind the last key.
+    if TerminalSignals.counts.terminations > 0 { TerminalSignals.terminate() }
 
     if let failure { throw failure }
     if wasInterrupted {
@@ -134,7 +136,7 @@ import CEditline
     Interrupts.acknowledge()  // one that came too late for the command before has no line to drop
     unsafe el_resize(editor)
     drawnColumns = windowColumns
-    TerminalSignals.holdSuspensions()
+    TerminalSignals.holdEnds()
     // libedit itself draws the prompt first: what is typed in between is shown twice.
     unsafe cel_prepare_terminal(editor, 1)
   }

@@ -17,6 +17,7 @@ enum TerminalSignals {
     var resizes = 0
     var suspensions = 0
     var continuations = 0
+    var terminations = 0
   }
 
   private static let interrupts = Atomic(0)
@@ -24,6 +25,7 @@ enum TerminalSignals {
   private static let resizes = Atomic(0)
   private static let suspensions = Atomic(0)
   private static let continuations = Atomic(0)
+  private static let terminations = Atomic(0)
   private static let bellReader = Atomic<Int32>(-1)
   private static let bellWriter = Atomic<Int32>(-1)
 
@@ -32,7 +34,8 @@ enum TerminalSignals {
       interrupts: interrupts.load(ordering: .relaxed),
       resizes: resizes.load(ordering: .relaxed),
       suspensions: suspensions.load(ordering: .relaxed),
-      continuations: continuations.load(ordering: .relaxed))
+      continuations: continuations.load(ordering: .relaxed),
+      terminations: terminations.load(ordering: .relaxed))
   }
 
   /// After so many interrupts that nobody answered the process ends.
@@ -72,6 +75,15 @@ enum TerminalSignals {
     _ = signal(SIGPIPE) { _ in }
   }
 
+  /// Lets `SIGTERM` end the process, whatever the one that started it had made of the signal.
+  ///
+  /// It does so at once and with its own status: a store takes no harm from it, and what waits for a lock or for
+  /// the other end of a pipe would not come to a resting place.
+  static func obeyTerminations() {
+    _ = signal(SIGTERM, SIG_DFL)
+    unblock([SIGTERM])
+  }
+
   /// Counts changes of the window and continuations from now on.
   static func countChanges() {
     hangBell()
@@ -80,23 +92,31 @@ enum TerminalSignals {
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
   }
 
-  /// Counts ^Z instead of stopping at once, while the terminal is in a state a shell should not see.
-  static func holdSuspensions() {
+  /// Counts ^Z and `SIGTERM` instead of obeying at once, while the terminal is in a state a shell should not see.
+  static func holdEnds() {
     let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
+    _ = signal(SIGTERM) { _ in TerminalSignals.note(SIGTERM) }
   }
 
-  /// Lets ^Z stop the process again.
-  static func releaseSuspensions() {
+  /// Lets ^Z stop and `SIGTERM` end the process again.
+  static func releaseEnds() {
     let previous = signal(SIGTSTP, SIG_DFL)
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
+    _ = signal(SIGTERM, SIG_DFL)
   }
 
   /// Stops the process as ^Z would have, and returns when it is continued.
   static func suspend() {
-    releaseSuspensions()
+    releaseEnds()
     raise(SIGTSTP)
-    holdSuspensions()
+    holdEnds()
+  }
+
+  /// Ends the process as `SIGTERM` would have.
+  static func terminate() {
+    releaseEnds()
+    raise(SIGTERM)
   }
 
   private static func note(_ signal: Int32) {
@@ -107,6 +127,7 @@ enum TerminalSignals {
       if pendingInterrupts >= patience { _exit(130) }
     case SIGWINCH: resizes.add(1, ordering: .relaxed)
     case SIGTSTP: suspensions.add(1, ordering: .relaxed)
+    case SIGTERM: terminations.add(1, ordering: .relaxed)
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0

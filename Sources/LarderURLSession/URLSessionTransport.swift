@@ -9,17 +9,17 @@ public import LarderHTTP
 /// Carries requests with `URLSession`, which neither caches, nor keeps cookies, nor follows redirections here.
 ///
 /// `URLSession` decodes bodies, joins repeated fields and orders them as it likes, tells nothing of interim answers, and
-/// gives a body when all of it is there.
+/// reads a body as fast as it comes, whether anybody asks for more or not.
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
+  private let exchanges = SessionExchanges()
 
   public init(configuration: URLSessionConfiguration = .ephemeral) {
     configuration.urlCache = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
-    session = URLSession(
-      configuration: configuration, delegate: RedirectionsAsAnswers(), delegateQueue: nil)
+    session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
   }
 
   deinit { session.finishTasksAndInvalidate() }
@@ -28,24 +28,35 @@ public final class URLSessionTransport: HTTPTransport {
     _ request: HTTPRequest, body: [UInt8],
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
-    do {
-      let (data, answer) = try await session.data(for: URLRequest(request, body: body))
-      guard let answer = answer as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-      return (HTTPResponse(answer, size: data.count), HTTPBody(Array(data)))
-    } catch let error as URLError where error.code == .cancelled {
-      throw CancellationError()
+    let arrivals = Arrivals(
+      exchanges.begin(session.dataTask(with: try URLRequest(request, body: body))))
+    guard case .head(let answer) = try await arrivals.next() else {
+      throw URLError(.badServerResponse)
     }
+    return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
   }
 }
 
-/// The cache answers what it is asked, and the client decides where to go on.
-private final class RedirectionsAsAnswers: NSObject, URLSessionTaskDelegate {
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask,
-    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
-    completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    completionHandler(nil)
+/// What comes of a task, for the one who reads its body.
+private actor Arrivals {
+  private var iterator: AsyncThrowingStream<Arrival, any Error>.Iterator
+
+  init(_ arrivals: AsyncThrowingStream<Arrival, any Error>) {
+    iterator = arrivals.makeAsyncIterator()
+  }
+
+  func next() async throws -> Arrival? {
+    var iterator = iterator
+    let arrival = try await iterator.next(isolation: self)
+    self.iterator = iterator
+    // The end that a cancelled task sees is none.
+    if arrival == nil { try Task.checkCancellation() }
+    return arrival
+  }
+
+  func nextPiece() async throws -> [UInt8]? {
+    guard case .piece(let piece) = try await next() else { return nil }
+    return piece
   }
 }
 
@@ -63,7 +74,7 @@ extension URLRequest {
 }
 
 extension HTTPResponse {
-  fileprivate init(_ answer: HTTPURLResponse, size: Int) {
+  fileprivate init(_ answer: HTTPURLResponse) {
     self.init(status: .init(code: answer.statusCode))
     for (name, value) in answer.allHeaderFields {
       guard let name = (name as? String).flatMap({ HTTPField.Name($0) }),
@@ -71,12 +82,12 @@ extension HTTPResponse {
       else { continue }
       headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
     }
-    // What was decoded on the way is not encoded any more.
+    // What is decoded on the way is not encoded any more, and has another length.
     if let coding = headerFields[.contentEncoding]?.lowercased(),
       ["gzip", "x-gzip", "deflate", "br"].contains(coding)
     {
       headerFields[.contentEncoding] = nil
-      headerFields[.contentLength] = String(size)
+      headerFields[.contentLength] = nil
     }
   }
 }

@@ -118,6 +118,24 @@ import Testing
     session.expect("an answer") { $0.lines.contains("still here") }
   }
 
+  @Test func `^C ends a watch, which says what it saw behind it`() throws {
+    let session = try session()
+    try session.type("watch\r")
+    let store = try Store(at: home.path + "/store")
+    var isShown = false
+    for number in 0..<50 where !isShown {
+      try store.namespace("articles").set("x", for: "\(number)")
+      isShown = session.terminal.shows(within: .milliseconds(100)) { screen in
+        screen.lines.contains { $0.contains("set     articles") }
+      }
+    }
+    try session.type("\u{3}")
+    session.expect("the count and the prompt") {
+      $0.lines.suffix(2).first?.hasPrefix("^C 1 event in") == true && $0.lines.last == "larder>"
+    }
+    try store.close()
+  }
+
   @Test func `a store that is open for reading shows it`() throws {
     let session = try session(["--read-only"], showing: "larder (read-only)>")
     try session.type("set @a k v\r")
@@ -145,12 +163,14 @@ import Testing
     let store = try Store(at: home.path + "/store")
     try store.namespace("articles").set("new", for: "000012")
     try store.namespace("articles").set("new", for: "000013")
+    // Written anew is set as well, also with as many bytes as before.
+    try store.namespace("articles").set("news", for: "000011")
     try store.namespace("departures").remove("Malm\u{F6} C:01")
     try session.type("echo hello\r")
     expect(
       [
         "larder> echo hello", "hello",
-        "(store changed: 2 new, 1 removed since the last command)", "larder>",
+        "(store changed: 3 set, 1 removed since the last command)", "larder>",
       ], of: session)
     // What the command itself changes is no news.
     try session.type("\u{C}evict @articles 000013\r\r")

@@ -18,9 +18,10 @@
   /// - Parameters:
   ///   - program: The path of the program, which leads a session with this terminal.
   ///   - environment: All of its environment.
+  ///   - blocked: The signals that it is started with blocked.
   init(
     running program: String, _ arguments: [String] = [], environment: [String: String],
-    columns: Int = 80, rows: Int = 24
+    columns: Int = 80, rows: Int = 24, blocking blocked: [Int32] = []
   ) throws {
     var controller: Int32 = -1
     var device: Int32 = -1
@@ -38,7 +39,7 @@
     self.controller = controller
     screen = Screen(columns: columns, rows: rows)
     do {
-      process = try Self.spawn(program, arguments, environment, on: name)
+      process = try Self.spawn(program, arguments, environment, on: name, blocking: blocked)
     } catch {
       close(controller)
       throw error
@@ -97,6 +98,12 @@
     return exitStatus!
   }
 
+  /// Whether the terminal puts lines together itself, as a shell expects it to when a program has ended.
+  var isCanonical: Bool {
+    var state = termios()
+    return unsafe tcgetattr(controller, &state) == 0 && state.c_lflag & tcflag_t(ICANON) != 0
+  }
+
   /// Stops or continues the program by a signal.
   func send(_ signal: Int32) { kill(process, signal) }
 
@@ -118,7 +125,8 @@
   }
 
   private static func spawn(
-    _ program: String, _ arguments: [String], _ environment: [String: String], on device: [CChar]
+    _ program: String, _ arguments: [String], _ environment: [String: String], on device: [CChar],
+    blocking blocked: [Int32]
   ) throws -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -139,6 +147,7 @@
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
+    for signal in blocked { unsafe sigaddset(&signals, signal) }
     unsafe posix_spawnattr_setsigmask(&attributes, &signals)
     unsafe sigfillset(&signals)
     unsafe posix_spawnattr_setsigdefault(&attributes, &signals)

@@ -68,8 +68,7 @@ struct CacheTests {
     _ = try await desk.get()
     let other = HTTPCache(
       in: desk.store.namespace("http"),
-      over: Origin.page([("Cache-Control", "max-age=9"), ("ETag", "\"2\"")], body: "new"),
-      clock: desk.clock)
+      over: Origin.page([("Cache-Control", "max-age=9"), ("ETag", "\"2\"")], body: "new"))
     desk.origin.become { _, _ in
       _ = try await other.send(request()).body.bytes()
       return (response(304, [("ETag", "\"1\"")]), HTTPBody())

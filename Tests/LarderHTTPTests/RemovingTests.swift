@@ -172,6 +172,24 @@ struct RemovingTests {
     #expect(try desk.store.namespace("http").count() == 1)
   }
 
+  @Test func `what takes the place of something with a tag is ended with it`() async throws {
+    let gate = Gate()
+    let desk = try Desk(Origin.page([("Cache-Control", "max-age=10")]))
+    _ = try await desk.cache.send(request(), tags: ["listing"]).body.bytes()
+    desk.clock.advance(by: .seconds(11))
+    desk.origin.become { _, _ in
+      await gate.wait()
+      return (response(200, [("Cache-Control", "max-age=10")]), HTTPBody(Array("old".utf8)))
+    }
+    // Without the tag, which stays with what it replaces.
+    let asking = Task { try await desk.get().body }
+    await desk.origin.wait(for: 2)
+    #expect(try await desk.cache.removeAll(tag: "listing").entries == 1)
+    await gate.open()
+    #expect(try await asking.value == "old")
+    #expect(try desk.store.namespace("http").count() == 0)
+  }
+
   @Test func `a POST that names itself is stored, though it ends what its URI had`() async throws {
     let desk = try Desk(
       Origin.page([("Cache-Control", "max-age=1000"), ("Content-Location", "/a")]))

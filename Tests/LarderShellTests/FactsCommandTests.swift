@@ -109,6 +109,7 @@ import Testing
         used           1 min ago
         expires        in 1 h 59 min
         state          fresh
+        negative       no
         idle           \u{2014}
         stale_until    \u{2014}
         codec          text

@@ -22,7 +22,8 @@ import Testing
     ("scan", "here it is keys   (help keys)"), ("SELECT", "here it is use   (help use)"),
     ("dbsize", "here it is count   (help count)"), ("flushall", "here it is clear   (help clear)"),
     ("flushdb", "here it is clear   (help clear)"), ("drop", "here it is clear   (help clear)"),
-    ("pttl", "here it is ttl   (help ttl)"), ("fsck", "here it is verify   (help verify)"),
+    ("pttl", "here it is ttl   (help ttl)"), ("find", "here it is search   (help search)"),
+    ("fsck", "here it is verify   (help verify)"),
     (".tables", "here it is namespaces   (help namespaces)"),
     (".mode", "here it is output   (help output)"), (".help", "here it is help   (help help)"),
   ])

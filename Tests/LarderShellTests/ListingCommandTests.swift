@@ -52,6 +52,22 @@ import Testing
   }
 }
 
+@Suite struct ExpiringCommandTests {
+  @Test func `the chart counts all, however much of the list is wanted`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    func chart(_ words: String) throws -> [Substring] {
+      try shell("soon @departures --within 3h \(words)").split(separator: "\n").prefix {
+        $0.hasPrefix("<")
+      }
+    }
+    let all = try chart("")
+    #expect(all.count { $0.contains("\u{2588}") } == 2 && all.contains { $0.contains("4 ") })
+    #expect(try chart("--limit 1") == all)
+    #expect(try chart("--after 'Malm\u{F6} C:03'") != all)
+  }
+}
+
 @Suite struct KeysCommandTests {
   @Test func `keys lists what a selection is about, in the order of keys`() throws {
     let shell = try Shell()

@@ -26,7 +26,8 @@ final class Shell {
   var pauses = 0
   /// What happens while a command waits.
   var meanwhile: () throws -> Void = {}
-  private var printed: [UInt8] = []
+  /// What the last command has printed.
+  private(set) var printed: [UInt8] = []
 
   /// - Parameters:
   ///   - hasPerson: There is somebody to ask.

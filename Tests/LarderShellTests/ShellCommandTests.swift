@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import Testing
 
@@ -11,8 +12,9 @@ import Testing
     _ = try shell.store.namespace("articles").value(for: "nope") as [UInt8]?
     let table = try shell("stats")
     #expect(table.contains("entries       9\n") && table.contains("found of all  50 %\n"))
-    #expect(table.contains("articles          3  3 kB  \u{2014}          1       1    50 %"))
+    #expect(table.contains("articles          3  3 kB  \u{2014}          1      0       1    50 %"))
     #expect(try shell("stats @articles").split(separator: "\n").count == 2)
+    #expect(try shell("stats @*") == table)
     let lines = try shell("output plain", "stats")
     #expect(lines.contains("@*\tentries\t9\n") && lines.contains("articles\thits\t1\n"))
     let json = try shell("output json", "stats @articles")
@@ -22,6 +24,35 @@ import Testing
     #expect(
       try shell("output jsonl", "stats @articles --every 2s").split(separator: "\n").count == 3)
     #expect(shell.outcome == .told(130))
+  }
+
+  @Test func `a stale value that was served counts as found, and is told apart`() async throws {
+    struct Refusal: Error {}
+    let shell = try Shell()
+    let boards = shell.store.cache(of: String.self, in: "boards")
+    let options = LoadOptions(expires: .after(.minutes(2)), stale: .onError(.hours(24)))
+    _ = try await boards.value(for: "thun", options: options) { "a board" }
+    shell.clock.advance(by: .minutes(3))
+    for _ in 0..<3 {
+      _ = try await boards.value(for: "thun", options: options) { () -> String in throw Refusal() }
+    }
+    let table = try shell("stats")
+    #expect(table.contains("served stale  3\n") && table.contains("found of all  75 %\n"))
+    #expect(
+      table.contains("found  stale  missed  of all")
+        && table.contains("    0      3       1    75 %"))
+    for (mode, fact) in [
+      ("plain", "boards\tstale_hits\t3\n"), ("csv", "boards,stale_hits,3\r\n"),
+      ("raw", "boards\tstale_hits\t3\n"), ("json", "\"hits\":0,\"stale_hits\":3,\"misses\":1,"),
+      ("jsonl", "\"hits\":0,\"stale_hits\":3,\"misses\":1,"),
+    ] {
+      let text = try shell("output \(mode)", "stats")
+      #expect(text.contains(fact), "\(mode): \(text)")
+    }
+    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try shell("report \(path)")
+    #expect(try String(contentsOfFile: path, encoding: .utf8).contains(">75 % of 4, 3 stale<"))
   }
 
   @Test func `verify ticks off what it checks`() throws {

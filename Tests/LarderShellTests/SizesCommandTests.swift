@@ -95,7 +95,8 @@ import Testing
     #expect(
       try shell.store.limits().effective
         == StoreLimits(bytes: 10_000, disk: 60_000_000, memory: 1_000_000))
-    try shell("limits --reset")
+    #expect(try shell("limits @*") == shell("limits"))
+    try shell("limits @* --reset")
     #expect(
       try shell.store.limits().effective == StoreLimits(entries: 1000, disk: 50_000_000))
   }

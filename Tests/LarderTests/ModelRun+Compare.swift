@@ -1,17 +1,28 @@
+import LMDB
 import Testing
 
 @testable import Larder
 
 extension ModelRun {
-  /// The living entries of a namespace by pages or by a scan, all of them or those with a prefix.
+  /// The living entries of a namespace by pages or by a scan, or the fresh ones by a scan of values, all of them or those
+  /// with a prefix.
   mutating func list(_ name: String) throws {
     let notes = store.namespace(name)
     let whole = keys[dice.roll(0..<keys.count)]
     let prefix = Array(whole.prefix(dice.chance(50) ? 0 : dice.roll(0..<whole.count + 1)))
-    let expected = (model.spaces[name]?.entries ?? [:])
-      .filter { $0.value.state(at: model.now) != .expired && $0.key.starts(with: prefix) }
+    let ofValues = dice.chance(33)
+    let expected = (model.spaces[name]?.entries ?? [:]).filter {
+      let state = $0.value.state(at: model.now)
+      return state != .expired && !(ofValues && state != .fresh) && $0.key.starts(with: prefix)
+    }
     var found: [[UInt8]] = []
-    if dice.chance(50) {
+    if ofValues {
+      try notes.scanValues(prefix: prefix) { key, bytes in
+        #expect(expected[key.copied]?.value == bytes.copied)
+        found.append(key.copied)
+        return true
+      }
+    } else if dice.chance(50) {
       var cursor: PageCursor?
       repeat {
         let page = try notes.page(limit: dice.roll(1..<9), after: cursor, prefix: prefix)

@@ -54,6 +54,65 @@ import Testing
     }
   }
 
+  @Test func `a scan of values lends what a read of each key would`() throws {
+    try withStore(chunksAbove: 5000) { store, clock in
+      let notes = store.namespace("notes")
+      let put = { (key: String, value: String, change: (inout EntryAttributes) -> Void) in
+        var attributes = EntryAttributes(expires: .after(.hours(1)))
+        change(&attributes)
+        try notes.put(Array(value.utf8).span, for: key, attributes: attributes)
+      }
+      try put("plain", "1") { _ in }
+      try put("pinned", "2") { $0.isPinned = true }
+      try put("tagged", "3") { $0.tags = ["b"] }
+      try put("hidden", "4") { $0.tags = ["a"] }
+      try put("nothing", "") { $0.isNegative = true }
+      try put("described", "5") { $0.metadata = [1, 2, 3] }
+      try put(String(repeating: "long", count: 100), "6") { _ in }
+      try put("chunked", String(repeating: "7", count: 9000)) { _ in }
+      try put("brief", "8") { $0.expires = .after(.seconds(1)) }
+      try put("used", "9") { $0.expires = .afterAccess(.seconds(5)) }
+      try put("damaged", "10") { _ in }
+      try put("empty", "") { _ in }
+      try store.declare(Rules(soft: .seconds(1), hard: .hours(1)), for: "stale")
+      try store.namespace("stale").set("11", for: "stale")
+      try notes.tamper("damaged") { $0[$0.count - 1] ^= 1 }
+      clock.advance(by: .seconds(3))
+      #expect(try notes.text("used") == "9", "which keeps it")
+      clock.advance(by: .seconds(3))
+      _ = try notes.invalidate(tag: "a")
+
+      var keys: [Key] = []
+      try notes.scan(includingExpired: true) { entry, _ in
+        keys.append(entry.key)
+        return true
+      }
+      var expected: [[UInt8]: [UInt8]] = [:]
+      for key in keys { expected[key.bytes] = try notes.bytes(key) }
+      #expect(expected.count == 8)
+      let reads = try notes.reads
+      var found: [[UInt8]: [UInt8]] = [:]
+      try notes.scanValues { key, value in
+        #expect(found.updateValue(value.copied, forKey: key.copied) == nil)
+        return true
+      }
+      #expect(found == expected)
+      #expect(try notes.reads == reads, "it counts as no read")
+      try store.namespace("stale").scanValues { _, _ in
+        Issue.record("a stale entry")
+        return true
+      }
+      var visited = 0
+      try notes.scanValues(prefix: "p") { key, _ in
+        visited += 1
+        return false
+      }
+      #expect(visited == 1)
+      // So that the store has no fault at the end.
+      _ = try notes.remove("damaged")
+    }
+  }
+
   @Test func `a scan takes a new snapshot at least every thousand entries`() throws {
     try withStore { store, _ in
       let notes = store.namespace("notes")

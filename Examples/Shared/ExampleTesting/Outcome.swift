@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// What a run of a built program came to.
 public struct Outcome {
@@ -61,7 +61,7 @@ public struct Outcome {
   }
 
   /// The program that was built along with these tests.
-  private static func built(_ name: String) throws -> URL {
+  public static func built(_ name: String) throws -> URL {
     var folder = Bundle.main.bundleURL
     for bundle in Bundle.allBundles where bundle.bundlePath.hasSuffix(".xctest") {
       folder = bundle.bundleURL.deletingLastPathComponent()

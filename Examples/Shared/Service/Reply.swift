@@ -1,4 +1,5 @@
 public import HTTPTypes
+public import Larder
 import LarderHTTP
 
 #if canImport(FoundationEssentials)
@@ -43,6 +44,15 @@ public struct Reply: Sendable {
   /// How long the service said to wait; nil if it did not say, or named a date.
   public var retryAfter: Duration? {
     fields[.retryAfter].flatMap { Int($0) }.map { .seconds(max($0, 0)) }
+  }
+
+  /// The same, or until the second that `X-Rate-Limit-Reset` names.
+  public func wait(at now: Timestamp) -> Duration? {
+    if let retryAfter { return retryAfter }
+    guard let name = HTTPField.Name("X-Rate-Limit-Reset"),
+      let second = fields[name].flatMap({ Int64($0) })
+    else { return nil }
+    return max(.zero, now.duration(to: Timestamp(milliseconds: 0).advanced(by: .seconds(second))))
   }
 
   public func decoded<Value: Decodable>(

@@ -86,12 +86,12 @@ public struct Service: Sendable {
     let request = try request(path, method: method, fields: more)
     let reply = try await exchange(request, body: body)
     guard reply.status == 429 else { return reply }
-    let wait = reply.retryAfter ?? wait(reply.body) ?? .seconds(1)
+    let wait = reply.wait(at: cache.namespace.store.now) ?? wait(reply.body) ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
     let second = try await exchange(request, body: body)
     guard second.status != 429 else {
-      throw ServiceError.throttled(wait: second.retryAfter ?? wait)
+      throw ServiceError.throttled(wait: second.wait(at: cache.namespace.store.now) ?? wait)
     }
     return second
   }
@@ -129,7 +129,7 @@ public struct Service: Sendable {
     } catch let error as LarderError {
       throw error
     } catch {
-      throw ServiceError.unreachable(after: error)
+      throw ServiceError(after: error)
     }
   }
 

@@ -28,6 +28,9 @@ struct NamespaceCounters: Equatable {
     self.epoch = epoch
   }
 
+  /// How many numbers were given out: one a write, and one where a pin was taken away.
+  var writes: UInt64 { next - 1 }
+
   /// Where ``epoch`` stands in the record.
   static let epochOffset = 40
 

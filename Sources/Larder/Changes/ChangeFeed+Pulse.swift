@@ -2,9 +2,10 @@ import Synchronization
 
 /// What goes on while somebody watches here.
 extension ChangeFeed {
-  /// How often the head is looked at for what other processes have published.
+  /// How often the head is looked at for what other processes have published: so that what one of them writes can be
+  /// shown by another within 50 ms, its commit, the wait and the reading of it included.
   private static let shortest = Duration.milliseconds(5)
-  private static let longest = Duration.milliseconds(50)
+  private static let longest = Duration.milliseconds(20)
 
   func pulsing() -> Task<Void, Never> {
     Task.detached(priority: .utility) { [weak self] in

@@ -41,7 +41,7 @@ extension Store {
   /// Only changes of the namespace of that name are shown; nil shows all. Nothing of a batch that failed is. While
   /// somebody watches, writers put their changes into a file that holds the newest 65,536; nothing makes them wait. A
   /// watcher that is further behind than that gets one ``Change/Kind/missed(_:)`` and then what comes after. Changes
-  /// of other processes arrive within 50 ms.
+  /// of other processes arrive within 50 ms, 20 ms as a rule.
   ///
   /// The watch begins with this call and keeps no read transaction open. It ends when the loop is left, the task
   /// cancelled or the store closed; then writers stop publishing, as they do ten seconds after a watching process was

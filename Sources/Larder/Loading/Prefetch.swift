@@ -33,22 +33,36 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   private let steps: AsyncStream<Step>
   private let task: Task<Summary, Never>
 
-  init(
-    _ keys: [Key], lanes: Int, pause: Duration, clock: any LarderClock, priority: TaskPriority?,
-    _ load: @escaping @Sendable (Key) async -> Step.Outcome
+  /// Loads in whatever way `load` knows, in a rhythm of its own; ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``
+  /// is for the usual one.
+  ///
+  /// - Parameters:
+  ///   - concurrency: how many are loaded at a time.
+  ///   - pause: how long each of these waits once so many keys are done, before it begins the next. Where a key was
+  ///     present nobody waits.
+  ///   - clock: that of the store, where there is one.
+  ///   - load: says whether there was anything to do. What it throws is that key's outcome.
+  public init(
+    _ keys: some Sequence<Key>, concurrency: Int = 2, clock: any LarderClock = SystemClock(),
+    priority: TaskPriority? = .utility, pause: @escaping @Sendable (Int) -> Duration,
+    load: @escaping @Sendable (Key) async throws -> Step.Outcome
   ) {
+    precondition(concurrency > 0, "a prefetch of \(concurrency) at a time is not possible")
+    let keys = Array(keys)
     let (steps, continuation) = AsyncStream<Step>.makeStream()
     self.steps = steps
     let line = PrefetchLine(keys) { continuation.yield($0) }
     task = Task(priority: priority) {
       await withTaskGroup { group in
-        for _ in 0..<Swift.min(lanes, keys.count) {
+        for _ in 0..<Swift.min(concurrency, keys.count) {
           group.addTask {
             while let key = line.next() {
-              let outcome = await load(key)
-              line.finish(key, outcome)
+              let outcome: Step.Outcome
+              do { outcome = try await load(key) } catch { outcome = .failed(error) }
+              let done = line.finish(key, outcome)
               // What was there already has cost nobody anything.
               if case .present = outcome { continue }
+              let pause = pause(done)
               guard pause > .zero, line.isWaiting else { continue }
               do { try await clock.sleep(until: clock.monotonic + pause) } catch { return }
             }
@@ -84,19 +98,15 @@ extension Cache {
     pause: Duration = .zero, priority: TaskPriority? = .utility,
     load: @escaping @Sendable (Key) async throws -> Value
   ) -> Prefetch<Key> {
-    precondition(concurrency > 0, "a prefetch of \(concurrency) at a time is not possible")
     var options = options
     options.waitsForFresh = true
     return Prefetch(
-      Array(keys), lanes: concurrency, pause: pause, clock: namespace.core.clock, priority: priority
-    ) { [options] key in
-      do {
+      keys, concurrency: concurrency, clock: namespace.core.clock, priority: priority,
+      pause: { _ in pause },
+      load: { [options] key in
         let loaded = try await value(for: key, options: options) { try await load(key) }
         if let error = loaded.error { return .failed(error) }
         return loaded.source == .loaded ? .loaded : .present
-      } catch {
-        return .failed(error)
-      }
-    }
+      })
   }
 }

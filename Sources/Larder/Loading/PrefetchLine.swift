@@ -29,7 +29,8 @@ final class PrefetchLine<Key: Sendable>: Sendable {
   /// Whether there is another one to come.
   var isWaiting: Bool { state.withLock { $0.next < keys.count } }
 
-  func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) {
+  /// How many keys are done now.
+  func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {
     // Reported under the lock, so that the steps come in the order of their numbers.
     state.withLock { state in
       state.done += 1
@@ -40,6 +41,7 @@ final class PrefetchLine<Key: Sendable>: Sendable {
       }
       report(
         Prefetch.Step(key: key, outcome: outcome, done: state.done, total: keys.count))
+      return state.done
     }
   }
 

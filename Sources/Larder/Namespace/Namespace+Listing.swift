@@ -17,7 +17,7 @@ extension Namespace {
     var last: [UInt8] = []
     var isMore = false
     let prefix = try prefix.withKeyBytes { $0.copied }
-    try walk(prefix: prefix, after: cursor, includingExpired: false) { found, facts, _, _ in
+    try visitEntries(prefix: prefix, after: cursor, includingExpired: false) { found, facts, _, _ in
       isMore = items.count >= limit
       if isMore { return false }
       items.append(facts)
@@ -25,56 +25,6 @@ extension Namespace {
       return true
     }
     return Page(items: items, next: isMore ? PageCursor(store: core.identity, slot: last) : nil)
-  }
-
-  /// Visits entries in key order with their facts and bytes, until `visit` answers false.
-  ///
-  /// No snapshot is held for longer than a thousand entries, so the whole is no single moment. The bytes cannot leave
-  /// `visit`; keep it short, as nothing can free their pages meanwhile. Damaged entries are passed over.
-  public func scan(
-    prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
-    includingExpired: Bool = false,
-    _ visit: (Entry, Span<UInt8>) throws -> Bool
-  ) throws {
-    let prefix = try prefix.withKeyBytes { $0.copied }
-    try walk(prefix: prefix, after: cursor, includingExpired: includingExpired) {
-      found, facts, payload, transaction in
-      guard found.header.flags.contains(.chunked) else { return try visit(facts, payload) }
-      let value = try core.assemble(
-        payload, id: found.id, version: facts.version, in: transaction)
-      return try value.map { try visit(facts, $0.span) } ?? true
-    }
-  }
-
-  /// Visits entries with their payloads, snapshot after snapshot.
-  private func walk(
-    prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
-    _ visit: (StoredEntry, Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
-  ) throws {
-    var position: [UInt8]?
-    var isFirst = true
-    while true {
-      let transaction = try core.beginRead()
-      let id = try core.identify(handle, in: transaction)
-      if isFirst, let cursor {
-        position = try cursor.slot(store: core.identity, id: id, namespace: name)
-      }
-      isFirst = false
-      // A namespace that is cleared midway has nothing left to show.
-      if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
-      var isWanted = true
-      let reached = try core.scan(id, prefix: prefix, behind: position, in: transaction) {
-        found, key, payload in
-        let facts = core.facts(
-          of: found, key: Key(key), namespace: name,
-          owners: try core.owners(of: found, in: transaction))
-        if facts.state == .expired, !includingExpired { return true }
-        isWanted = try visit(found, facts, payload, transaction)
-        return isWanted
-      }
-      if reached.isAtEnd || !isWanted { return }
-      position = reached.last
-    }
   }
 
   /// A cursor behind `key`, whether or not there is such an entry.

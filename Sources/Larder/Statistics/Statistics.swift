@@ -137,13 +137,11 @@ extension Store {
   /// The number of the newest commit of any process; about 2 ns.
   package var lastCommit: UInt64 { core.environment.lastTransaction }
 
-  /// How many entries each namespace has and has lost. O(namespaces).
-  package func tallies() throws(LarderError) -> [(
-    entries: Int, stored: Int, removals: RemovalCounters
-  )] {
+  /// How often each namespace was written to since it was made, and what it has lost. O(namespaces).
+  package func tallies() throws(LarderError) -> [(writes: UInt64, removals: RemovalCounters)] {
     let transaction = try core.beginRead()
     return try core.namespaces(in: transaction).map {
-      ($0.facts.entries, $0.facts.stored, $0.counters.removals)
+      ($0.counters.writes, $0.counters.removals)
     }
   }
 }

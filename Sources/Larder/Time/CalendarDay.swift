@@ -1,7 +1,10 @@
-/// A day of the Gregorian calendar as a number: how many days after 1970-01-01.
-struct CalendarDay: Hashable, Sendable {
+/// A day of the Gregorian calendar, as keys name it: `2026-03-29`.
+///
+/// Days are 23 to 25 hours long where clocks are changed, so which day it is and when it begins depends on a zone.
+public struct CalendarDay: Hashable, Sendable {
   static let seconds: Int64 = 86_400
 
+  /// How many days after 1970-01-01.
   var number: Int64
 
   init(number: Int64) { self.number = number }

@@ -17,7 +17,7 @@ extension ZoneRules {
   }
 
   /// The first moment at which wall clocks have counted `wall` seconds since 1970-01-01 00:00, or more.
-  private func first(reaching wall: Int64) -> Int64 {
+  func first(reaching wall: Int64) -> Int64 {
     var begin = wall - Self.possibleOffsets.upperBound
     while true {
       let moment = max(begin, wall - offset(at: begin))

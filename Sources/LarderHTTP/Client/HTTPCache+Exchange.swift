@@ -36,7 +36,7 @@ extension HTTPCache {
   private func answer(
     _ forward: CacheForward, _ held: [Held], _ attempt: Attempt, flight: String?
   ) async throws -> HTTPCacheResult? {
-    let permit = permits.issue(tags(of: forward, attempt))
+    let permit = permits.issue(tags(of: forward, held, attempt))
     let requested = clock.now
     let timeout = rules.policy.timeout
     let (response, unlimited) = try await within(timeout, by: clock) { [transport] in
@@ -77,11 +77,12 @@ extension HTTPCache {
   }
 
   /// All by which what a request brings may be ended before it has come.
-  private func tags(of forward: CacheForward, _ attempt: Attempt) -> Set<String> {
+  private func tags(of forward: CacheForward, _ held: [Held], _ attempt: Attempt) -> Set<String> {
     guard let key = ResponseKey(forward.original, policy: rules.policy) else { return [] }
     let credential = Secrets.credential(of: forward.original.headerFields)
     return Set(attempt.tags)
       .union([ResponseTags.uri(key), ResponseTags.host(key.host)])
+      .union(held.filter { $0.response.credential == credential }.flatMap(\.tags))
       .union(credential.map { [ResponseTags.user($0)] } ?? [])
   }
 

@@ -22,7 +22,10 @@ extension HTTPCache {
   /// - Complexity: as ``removeAll(host:)``.
   @discardableResult
   public func removeAll(authorization: String) async throws -> Removal {
-    try end(ResponseTags.user(Secrets.credential(authorization)))
+    guard let credential = Secrets.credential(of: [.authorization: authorization]) else {
+      return Removal()
+    }
+    return try end(ResponseTags.user(credential))
   }
 
   /// Removes every response that was asked for with this tag.

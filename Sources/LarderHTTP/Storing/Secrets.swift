@@ -17,9 +17,6 @@ public enum Secrets {
   /// Who asks, as a digest; nil where the request carries no credentials.
   static func credential(of request: HTTPFields) -> String? {
     request.contains(.authorization)
-      ? credential(request.lines(of: .authorization).joined(separator: "\n")) : nil
+      ? digest(request.lines(of: .authorization).joined(separator: "\n")) : nil
   }
-
-  /// - Parameter authorization: the field's value.
-  static func credential(_ authorization: String) -> String { digest(authorization) }
 }

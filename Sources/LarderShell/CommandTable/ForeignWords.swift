@@ -11,6 +11,7 @@ enum ForeignWords {
     "flushdb": "clear",
     "drop": "clear",
     "pttl": "ttl",
+    "find": "search",
     "vacuum": "compact",
     "fsck": "verify",
     "dump": "export",

@@ -9,6 +9,8 @@ package struct Invocation: Sendable {
   package let line: CommandLine
   /// Those written with an at sign.
   package let namespaces: NamespaceChoice
+  /// For commands about the store that can be about one of its namespaces: none is named, or all are.
+  var meansStore: Bool { namespaces == .unnamed || namespaces == .all }
   /// What it is about; nil for a command that takes no selection.
   package let selection: Selection?
   let values: [String: [Value]]

@@ -13,7 +13,7 @@ extension CommandSpec {
   private static func sayWhetherThere(_ call: Invocation, in session: Session) throws -> Outcome {
     let namespace = try session.namespace(call.namespaces)
     let answers = try call.allBytes("KEY").map { key in
-      (key: key, isThere: try namespace.entry(for: key).map { $0.state != .expired } ?? false)
+      (key: key, isThere: try namespace.entry(for: key).map(\.hasValue) ?? false)
     }
     try session.answer(
       Reply(

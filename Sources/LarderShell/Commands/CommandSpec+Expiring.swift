@@ -20,7 +20,10 @@ extension CommandSpec {
     selection.filters.append(.expiring(by: end))
     if session.isForPerson {
       var ends: [Int64] = []
-      _ = try session.forEachEntries(of: selection, in: namespaces) { entries in
+      // How much expires does not depend on how much of the list is wanted.
+      var whole = selection
+      whole.limit = nil
+      _ = try session.forEachEntries(of: whole, in: namespaces) { entries in
         ends += entries.compactMap { $0.expires?.since(now) }
       }
       guard !ends.isEmpty else {

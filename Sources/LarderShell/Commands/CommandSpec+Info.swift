@@ -26,7 +26,11 @@ extension CommandSpec {
     if session.isForPerson || entries.count == 1 {
       for (index, entry) in entries.enumerated() {
         if index > 0 { try session.write([.newline]) }
-        try session.answer(Reply(.object(factColumns, try facts(entry)), isLong: true))
+        try session.answer(
+          Reply(
+            .object(factColumns, try facts(entry)),
+            notes: entry.isNegative ? ["it says that there is nothing, and reads find none"] : [],
+            isLong: true))
       }
     } else {
       try session.answer(Reply(.rows(factColumns, try entries.map(facts)), isLong: true))
@@ -38,9 +42,9 @@ extension CommandSpec {
     EntryForm.record(namesNamespaces: true).columns.map { column in
       Column(all: column, except: column.name == "expires_in" ? .table : [])
     }
-      + ["idle", "stale_until", "codec", "version", "tags", "pinned", "evictable"].map {
-        Column($0)
-      }
+      + [
+        "negative", "idle", "stale_until", "codec", "version", "tags", "pinned", "evictable",
+      ].map { Column($0) }
       + [Column("owners"), Column("etag", holdsBytes: true)]
       + [Column("last_modified", holdsBytes: true), Column("metadata")]
   }
@@ -48,7 +52,7 @@ extension CommandSpec {
   private static func facts(_ entry: Entry, _ rank: EvictionRank?, _ clock: WallClock) -> [Cell] {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
-      entry.idle.map { .span($0.milliseconds) } ?? .null,
+      .bool(entry.isNegative), entry.idle.map { .span($0.milliseconds) } ?? .null,
       entry.staleUntil.map { .expiry($0) } ?? .null, .text(entry.codec.name),
       .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
       .bool(entry.isPinned), rank.map { .rank($0) } ?? .null,

@@ -3,7 +3,7 @@ import Larder
 extension CommandSpec {
   static let limits = CommandSpec(
     "limits", .store, .reads, "Shows what the store or a namespace may hold, or changes it.",
-    namespaces: .one,
+    namespaces: .oneOrAll,
     options: [
       .value("--entries", .countOrNone, "how many entries"),
       .value("--bytes", .sizeOrNone, "how many bytes of values"),
@@ -31,7 +31,7 @@ extension CommandSpec {
   private static let ofBoth = ["--entries", "--bytes", "--reset"]
 
   private static func showOrSetLimits(_ call: Invocation, in session: Session) throws -> Outcome {
-    let isStore = call.namespaces == .unnamed
+    let isStore = call.meansStore
     if let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) {
       throw ShellError(
         .usage, isStore ? "\(wrong) is a rule of a namespace" : "\(wrong) is a limit of the store",

@@ -3,7 +3,7 @@ import Larder
 extension CommandSpec {
   static let report = CommandSpec(
     "report", .store, .reads, "Writes a page that shows the store, to be read in a browser.",
-    namespaces: .one, parameters: [.one("FILE", .file)],
+    namespaces: .oneOrAll, parameters: [.one("FILE", .file)],
     options: [.flag("--force", "replace a file that is there")],
     examples: [
       Example("report store.html", "the whole store"),
@@ -14,7 +14,7 @@ extension CommandSpec {
   private static func writeReport(_ call: Invocation, in session: Session) throws -> Outcome {
     let name = call.bytes("FILE")!
     let file = try LocalFile(name, of: session)
-    let only = call.namespaces == .unnamed ? nil : try session.namespace(call.namespaces).name
+    let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     // That the file may not be written shows before everything is looked at.
     let writer = try file.writer(replaces: call.has("--force"))
     let page: [UInt8]

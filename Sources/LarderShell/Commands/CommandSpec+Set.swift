@@ -31,7 +31,7 @@ extension CommandSpec {
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
     let entry = try session.store.write { batch in
       let present = try batch.entry(for: key, in: namespace)
-      let isThere = present.map { $0.state != .expired } ?? false
+      let isThere = present.map(\.hasValue) ?? false
       if isThere, call.has("--if-absent") {
         throw ShellError(
           .exists, "there is an entry \(key) in \(namespace.name)",

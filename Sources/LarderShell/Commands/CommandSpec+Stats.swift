@@ -3,7 +3,7 @@ import Larder
 extension CommandSpec {
   static let stats = CommandSpec(
     "stats", .store, .reads, "Shows space, hits and misses, and who reads.",
-    namespaces: .one,
+    namespaces: .oneOrAll,
     options: [.value("--every", .duration, "again and again")],
     examples: [
       Example("stats", "the store"),
@@ -12,7 +12,7 @@ extension CommandSpec {
     run: showStatistics)
 
   private static func showStatistics(_ call: Invocation, in session: Session) throws -> Outcome {
-    let only = call.namespaces == .unnamed ? nil : try session.namespace(call.namespaces).name
+    let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     let interval = call.duration("--every")
     guard interval == nil || session.presentation.mode != .json else {
       throw ShellError(

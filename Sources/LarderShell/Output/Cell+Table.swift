@@ -15,7 +15,7 @@ extension Cell {
     case .span(let span): (span < 0 ? "-" : "") + Wording.span(abs(span))
     case .bool(let value): value ? "yes" : "no"
     case .share(let value): "\(Int((value * 100).rounded())) %"
-    case .bar(let value): Bar.text(value, width: 20, hasUnicode: presentation.hasUnicode)
+    case .bar(let value): Bar.text(value, width: Bar.width, hasUnicode: presentation.hasUnicode)
     case .owner(let owner): "\(SafeText(owner.namespace)) \(SafeText(quoting: owner.key.bytes))"
     case .rank(let rank):
       rank.isAtLeast
@@ -42,6 +42,9 @@ extension Cell {
 
 /// A part of a whole as a bar.
 enum Bar {
+  /// That of the whole in a table, if there is room.
+  static let width = 20
+
   /// Eighths of a character where they can be drawn; what is not nothing is never drawn as nothing.
   static func text(_ share: Double, width: Int, hasUnicode: Bool) -> String {
     let share = share.isFinite ? min(max(share, 0), 1) : 0

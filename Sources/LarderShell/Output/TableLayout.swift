@@ -16,7 +16,7 @@ struct TableLayout: Sendable {
 
   /// The rows as lines; the header, dim where there is colour, if any column has a title.
   mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
-    let texts = rows.map { $0.map { $0.shown(presentation) } }
+    var texts = rows.map { $0.map { $0.shown(presentation) } }
     for row in texts {
       for (column, text) in row.enumerated() {
         widths[column] = max(widths[column], DisplayWidth.of(text))
@@ -26,6 +26,15 @@ struct TableLayout: Sendable {
       rows.allSatisfy { $0[column].isRight } && rows.contains { $0[column] != .null }
     }
     let fitted = fittedWidths(fixed: isRight)
+    // A bar that was cut would look as long as a longer one.
+    for (index, row) in rows.enumerated() {
+      for case (let column, .bar(let share)) in row.enumerated()
+      where fitted[column] < widths[column] {
+        texts[index][column] = Bar.text(
+          share, width: Bar.width * fitted[column] / widths[column],
+          hasUnicode: presentation.hasUnicode)
+      }
+    }
     var result = ""
     if withHeader, titles.contains(where: { !$0.isEmpty }) {
       let header = line(titles, fitted, isRight)

@@ -97,9 +97,10 @@ struct StorePicture {
     let rows = namespaces.map { namespace in
       let reads = namespace.reads
       let rate = reads.hitRate
-      let words = rate.map { rate in
-        "\(Int((rate * 100).rounded())) % of \(Wording.count(Int(clamping: reads.hits &+ reads.misses)))"
-      }
+      let all = Wording.count(Int(clamping: reads.hits &+ reads.staleHits &+ reads.misses))
+      let stale =
+        reads.staleHits > 0 ? ", \(Wording.count(Int(clamping: reads.staleHits))) stale" : ""
+      let words = rate.map { "\(Int(($0 * 100).rounded())) % of \(all)\(stale)" }
       return (label: namespace.facts.name, share: rate ?? 0, words: words ?? "no reads yet")
     }
     return HTML.section("Reads that found a value", HTML.bars("Hit rates", rows))

@@ -10,15 +10,19 @@ struct BarChart {
     let counts = rows.map { Wording.count($0.count) }
     let labelWidth = labels.map { DisplayWidth.of($0) }.max() ?? 0
     let countWidth = counts.map(\.count).max() ?? 0
-    let width = max((presentation.width ?? 80) - labelWidth - countWidth - 4, 8)
+    let columns = presentation.width ?? 80
+    let width = max(columns - labelWidth - countWidth - 4, 1)
     let most = max(rows.map(\.count).max() ?? 0, 1)
     var text = ""
     for (index, row) in rows.enumerated() {
       let bar = Bar.text(
         Double(row.count) / Double(most), width: width, hasUnicode: presentation.hasUnicode)
       let space = String(repeating: " ", count: countWidth - counts[index].count)
-      text += Help.pad(labels[index], to: labelWidth) + "  " + space + counts[index]
-      text += (bar.isEmpty ? "" : " \(bar)") + "\n"
+      let line = Help.pad(labels[index], to: labelWidth) + "  " + space + counts[index]
+      text +=
+        DisplayWidth.fit(
+          line + (bar.isEmpty ? "" : " \(bar)"), to: columns,
+          mark: presentation.hasUnicode ? "\u{2026}" : "~") + "\n"
     }
     return Array(text.utf8)
   }

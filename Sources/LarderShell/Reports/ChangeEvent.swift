@@ -48,7 +48,8 @@ struct ChangeEvent {
     if withValue {
       _ = try namespace.lookUp(key.bytes) { entry, value in
         event.expires = .some(entry.expires)
-        event.value = value.bytes
+        // There is none in an entry that says so.
+        event.value = entry.isNegative ? nil : value.bytes
       }
     } else {
       event.expires = try namespace.entry(for: key).map { .some($0.expires) } ?? nil

@@ -86,7 +86,7 @@ extension RemovalReason {
     case .orphaned: "with its owner"
     case .invalidated: "its tag was invalidated"
     case .damaged: "it was damaged"
-    case .replaced: "for another key"
+    case .replaced: "for another value"
     default: nil
     }
   }

@@ -73,6 +73,7 @@ struct StatisticsReport {
       ("limits", limits.words.map { .text($0) } ?? .null),
       ("free in it", .size(file.freePages * file.pageSize)),
       ("reads found", .number(Int(clamping: reads.hits))),
+      ("served stale", .number(Int(clamping: reads.staleHits))),
       ("reads missed", .number(Int(clamping: reads.misses))),
       ("found of all", reads.hitRate.map { .share($0) } ?? .null),
     ]
@@ -80,13 +81,14 @@ struct StatisticsReport {
   }
 
   private static let titles = [
-    "namespace", "entries", "size", "limit", "found", "missed", "of all", "expired", "evicted",
+    "namespace", "entries", "size", "limit", "found", "stale", "missed", "of all", "expired",
+    "evicted",
   ]
 
   private func row(_ namespace: Statistics.Namespace) -> [Cell] {
     let reads = namespace.reads
     let removed = [namespace.removals[.expired], namespace.removals.evicted]
-    let counts = [reads.hits, reads.misses].map { Cell.number(Int(clamping: $0)) }
+    let counts = [reads.hits, reads.staleHits, reads.misses].map { Cell.number(Int(clamping: $0)) }
     return [
       .text(namespace.facts.name), .number(namespace.facts.entries), .size(namespace.facts.bytes),
       namespace.facts.rules.limits.words.map { .text($0) } ?? .null,
@@ -177,7 +179,8 @@ struct StatisticsReport {
 
   private static func counts(_ reads: ReadCounters) -> [Fact] {
     [
-      ("hits", reads.hits), ("misses", reads.misses), ("misses_absent", reads.absent),
+      ("hits", reads.hits), ("stale_hits", reads.staleHits), ("misses", reads.misses),
+      ("misses_absent", reads.absent),
       ("misses_expired", reads.expired), ("misses_stale", reads.stale),
       ("misses_damaged", reads.damaged), ("misses_undecodable", reads.undecodable),
     ].map { ($0.0, .number(Int(clamping: $0.1))) }

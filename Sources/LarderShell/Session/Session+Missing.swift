@@ -10,13 +10,28 @@ extension Session {
     }
   }
 
-  /// The entry under a key, which must be there and not have expired.
+  /// The entry under a key, which must be there, not have expired, and not say that there is nothing.
   func entry(_ key: [UInt8], in namespace: Namespace) throws -> Entry {
     guard let entry = try namespace.entry(for: key) else {
       throw try noSuchKey(key, in: namespace)
     }
-    guard entry.state != .expired else { throw expired(entry) }
+    try checkValue(of: entry)
     return entry
+  }
+
+  /// Throws if reads miss the entry: its empty value would be taken for one that was stored.
+  func checkValue(of entry: Entry) throws(ShellError) {
+    guard entry.state != .expired else { throw expired(entry) }
+    guard !entry.isNegative else { throw negative(entry) }
+  }
+
+  private func negative(_ entry: Entry) -> ShellError {
+    let end =
+      entry.expires == nil
+      ? "never expires" : "expires \(wallClock.expiryAndClock(entry.expires))"
+    return ShellError(
+      .noSuchKey, "\(entry.key.bytes) in \(entry.namespace) is an entry that says there is nothing",
+      hint: "written \(wallClock.distance(to: entry.written)), \(end); info shows it")
   }
 
   func expired(_ entry: Entry) -> ShellError {
@@ -32,4 +47,9 @@ extension Session {
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespace.name)", hint: near.hint)
   }
+}
+
+extension Entry {
+  /// Whether a read may find a value: the entry has not expired, and does not say that there is nothing.
+  var hasValue: Bool { state != .expired && !isNegative }
 }

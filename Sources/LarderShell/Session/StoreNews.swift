@@ -5,8 +5,7 @@ import Larder
 /// It costs a look at one number, and more only where that has changed.
 package struct StoreNews {
   private struct Counts {
-    var entries = 0
-    var stored = 0
+    var writes: UInt64 = 0
     var removals: [RemovalReason: UInt64] = [:]
   }
 
@@ -25,7 +24,7 @@ package struct StoreNews {
     }
   }
 
-  /// `(store changed: 14 new, 2 evicted since the last command)`; nil if nobody else wrote.
+  /// `(store changed: 14 set, 2 evicted since the last command)`; nil if nobody else wrote, or nothing to speak of.
   package mutating func since(_ session: Session) -> SafeText? {
     guard let commit, session.store.lastCommit != commit else { return nil }
     let before = counts
@@ -37,22 +36,22 @@ package struct StoreNews {
         return sum + Int(clamping: removed.value - min(former, removed.value))
       }
     }
-    let all = count { _ in true }
     let parts = [
-      (counts.entries - before.entries + all, "new"), (count { $0 == .expired }, "expired"),
-      (count(\.isEviction), "evicted"), (count { $0 != .expired && !$0.isEviction }, "removed"),
+      (Int(clamping: counts.writes - min(before.writes, counts.writes)), "set"),
+      (count { $0 == .expired }, "expired"),
+      (count(\.isEviction), "evicted"),
+      // What was replaced is set.
+      (count { ![.expired, .replaced].contains($0) && !$0.isEviction }, "removed"),
     ]
     let words = parts.filter { $0.0 > 0 }.map { "\(Wording.count($0.0)) \($0.1)" }
-    guard !words.isEmpty || counts.stored != before.stored else { return nil }
-    let what = words.isEmpty ? "other values" : words.joined(separator: ", ")
-    return "(store changed: \(what) since the last command)"
+    guard !words.isEmpty else { return nil }
+    return "(store changed: \(words.joined(separator: ", ")) since the last command)"
   }
 
   private static func counts(_ store: Store) throws(LarderError) -> Counts {
     var counts = Counts()
     for namespace in try store.tallies() {
-      counts.entries += namespace.entries
-      counts.stored += namespace.stored
+      counts.writes += namespace.writes
       for reason in RemovalReason.allCases {
         counts.removals[reason, default: 0] += namespace.removals[reason]
       }

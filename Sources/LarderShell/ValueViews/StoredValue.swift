@@ -21,7 +21,7 @@ struct StoredValue {
       (entry: entry, bytes: value.bytes)
     }
     guard let found else { throw try session.noSuchKey(key, in: namespace) }
-    guard found.entry.state != .expired else { throw session.expired(found.entry) }
+    try session.checkValue(of: found.entry)
     entry = found.entry
     bytes = found.bytes
   }

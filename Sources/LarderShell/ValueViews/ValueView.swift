@@ -6,7 +6,8 @@ import Larder
   import Foundation
 #endif
 
-/// A value as a person reads it: a line of facts, then the form that shows it best.
+/// A value as a person reads it: a line of facts, what came above it if it is the body of a response, then the form
+/// that shows it best.
 struct ValueView {
   private enum Form {
     case json(JSONText)
@@ -43,8 +44,11 @@ struct ValueView {
   }
 
   func bytes(for presentation: Presentation) -> [UInt8] {
-    let facts = facts(presentation.clock)
-    var result = presentation.hasColor ? "\u{1B}[2m\(facts)\u{1B}[0m\n" : "\(facts)\n"
+    let clock = presentation.clock
+    var result = presentation.hasColor ? "\u{1B}[2m\(facts(clock))\u{1B}[0m\n" : "\(facts(clock))\n"
+    if let head = value.entry.metadata.flatMap(ResponseHead.init) {
+      result += cut(head.text) + "\n"
+    }
     switch form {
     case .json(let json): result += cut(json.laidOut(width: presentation.width ?? 80))
     case .text: result += cut(Self.lines(bytes))

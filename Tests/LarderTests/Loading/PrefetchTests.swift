@@ -56,6 +56,28 @@ import Testing
     }
   }
 
+  @Test func `a prefetch can have a rhythm of its own, and loads of any kind`() async throws {
+    let starts = Shared<[Duration]>([])
+    let prefetch = Prefetch(
+      0..<6, concurrency: 1, clock: clock,
+      pause: { done in .milliseconds(done < 2 ? 0 : done * 100) },
+      load: { [clock] key in
+        starts.withLock { $0.append(clock.monotonic) }
+        if key == 3 { throw Origin.Refusal(number: key) }
+        return key == 4 ? .present : .loaded
+      })
+    while starts.withLock({ $0.count }) < 6 {
+      if clock.isAwaited { clock.advance(by: .milliseconds(50)) }
+      await Task.yield()
+    }
+    #expect(await prefetch.finish() == .init(present: 1, loaded: 4, failed: 1))
+    let times = starts.withLock { $0 }
+    let pauses = zip(times, times.dropFirst()).map { $1 - $0 }
+    let least = [0, 200, 300, 400, 0].map { Duration.milliseconds($0) }
+    #expect(zip(pauses, least).allSatisfy { $0 >= $1 })
+    #expect(pauses[0] == .zero && pauses[4] == .zero, "there was nothing to wait for")
+  }
+
   @Test func `a stale value is loaded anew, and one that fails is not served instead`() async throws
   {
     let boards = try cache()

@@ -41,7 +41,7 @@ final class LarderPeer: Peer {
 
   func scan() throws -> Tally {
     var tally = Tally()
-    try namespace.scan { _, bytes in
+    try namespace.scanValues { _, bytes in
       tally.found += 1
       for at in stride(from: 0, to: bytes.count, by: 64) { tally.sum &+= UInt64(bytes[at]) }
       return true

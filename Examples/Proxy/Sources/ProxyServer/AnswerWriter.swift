@@ -55,16 +55,18 @@ struct AnswerWriter: Sendable {
 
   private func write(_ head: [UInt8], _ body: HTTPBody, _ framing: Framing) async throws -> Bool {
     var pending = head
+    var hasBegun = false
     do {
       for try await piece in body {
         let bytes = framing == .chunked ? piece.asChunk : piece
         try await connection.write(pending + bytes)
         pending = []
+        hasBegun = true
       }
-    } catch is MessageError {
-      // The origin broke off: what came of it is passed on, and no end that it did not have.
-      if !pending.isEmpty { try await connection.write(pending) }
-      return false
+    } catch let error where error is MessageError || error is HTTPCacheError {
+      // The origin has broken off or gone silent: what came of its answer is passed on, and no end that it did not have.
+      if hasBegun { return false }
+      return try await write(.failure(error), HTTPBody())
     }
     if framing == .chunked { pending += .lastChunk }
     if !pending.isEmpty { try await connection.write(pending) }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Larder
 import LarderHTTP
 
 /// What happens on a client's connection.
@@ -18,7 +19,7 @@ struct RequestHandling: Sendable {
     } catch let error as MessageError {
       log("bad request: \(error)")
       let refusal = AnswerWriter(connection, isHTTP11: true, method: .get)
-      try? await refusal.write(Self.failure(400, "Bad Request"))
+      try? await refusal.write(.failure(400, "Bad Request"))
     } catch {
       log("connection lost: \(error)")
     }
@@ -46,10 +47,8 @@ struct RequestHandling: Sendable {
         if isHTTP11 { try? await writer.write(interim: interim) }
       }
     } catch {
-      let isLate = if case HTTPCacheError.timedOut = error { true } else { false }
       log("\(request.method.rawValue) \(request.path ?? "") failed: \(error)")
-      try await writer.write(
-        isLate ? Self.failure(504, "Gateway Timeout") : Self.failure(502, "Bad Gateway"))
+      try await writer.write(.failure(error))
       return isHTTP11 && !Self.wantsClose(head.fields)
     }
     var status = CacheStatus(result)
@@ -85,9 +84,21 @@ struct RequestHandling: Sendable {
   private static func wantsClose(_ fields: HTTPFields) -> Bool {
     fields[values: .connection].contains { $0.lowercased().contains("close") }
   }
+}
 
+extension HTTPResponse {
   static func failure(_ code: Int, _ phrase: String) -> HTTPResponse {
     HTTPResponse(
       status: .init(code: code, reasonPhrase: phrase), headerFields: [.contentLength: "0"])
+  }
+
+  /// What a client is told where there is no answer (RFC 9110, 15.6): that the origin is silent, that it cannot be reached
+  /// or understood, or that the store fails.
+  static func failure(_ error: any Error) -> HTTPResponse {
+    switch error {
+    case HTTPCacheError.timedOut: failure(504, "Gateway Timeout")
+    case is LarderError: failure(500, "Internal Server Error")
+    default: failure(502, "Bad Gateway")
+    }
   }
 }

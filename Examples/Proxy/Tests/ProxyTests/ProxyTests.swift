@@ -1,7 +1,6 @@
 import HTTPTypes
 import Larder
 import LarderHTTP
-import LarderURLSession
 import Synchronization
 import Testing
 
@@ -46,6 +45,53 @@ struct ProxyTests {
     let bench = try await Bench(RawOrigin { _, _ in [] })
     let answer = try await bench.get()
     #expect(answer.head.hasPrefix("HTTP/1.1 502 ") && bench.origin.count == 1)
+    try await bench.stop()
+  }
+
+  @Test func `an origin that hangs up in its head, or before its body, is a 502`() async throws {
+    for text in [
+      "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n",
+    ] {
+      let bench = try await Bench(RawOrigin(text))
+      let answer = try await bench.get()
+      #expect(answer.head.hasPrefix("HTTP/1.1 502 ") && answer.body == "")
+      #expect(bench.origin.count == 1)
+      try await bench.stop()
+    }
+  }
+
+  @Test func `an origin that cannot be reached is a 502`() async throws {
+    let bench = try await Bench(RawOrigin(""))
+    try await bench.origin.stop()
+    #expect(try await bench.get().head.hasPrefix("HTTP/1.1 502 "))
+    try await bench.server.stop()
+  }
+
+  @Test func `an answer that is none is a 502`() async throws {
+    let bench = try await Bench(RawOrigin("nonsense\r\n\r\n"))
+    #expect(try await bench.get().head.hasPrefix("HTTP/1.1 502 ") && bench.origin.count == 1)
+    try await bench.stop()
+  }
+
+  @Test func `what only the cache may answer, and cannot, is a 504`() async throws {
+    let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\n\r\n"))
+    let answer = try await bench.get("/a", "Cache-Control: only-if-cached\r\n")
+    #expect(answer.head.hasPrefix("HTTP/1.1 504 ") && bench.origin.count == 0)
+    #expect(answer.head.contains("detail=only-if-cached"))
+    try await bench.stop()
+  }
+
+  @Test(arguments: [("", "HTTP/1.1 504 "), ("bo", "HTTP/1.1 200 ")])
+  func `an origin that falls silent is a 504, if nothing of its body has passed`(
+    begun: String, start: String
+  ) async throws {
+    let (silence, silent) = AsyncStream.makeStream(of: Void.self)
+    let clock = ManualClock()
+    let bench = try await Bench(over: SilentOrigin(begun: begun, silence: silent), clock: clock)
+    let passing = Task { for await _ in silence { clock.advance(by: .seconds(15)) } }
+    let answer = try await bench.get()
+    #expect(answer.head.hasPrefix(start) && answer.body == begun)
+    passing.cancel()
     try await bench.stop()
   }
 
@@ -172,51 +218,5 @@ struct ProxyTests {
     #expect(try await bench.ask(text).head.hasPrefix("HTTP/1.1 400 "))
     #expect(bench.origin.count == 0)
     try await bench.stop()
-  }
-}
-
-struct SessionTests {
-  @Test func `URLSession carries requests, and validates what is stale`() async throws {
-    let origin = RawOrigin { head, _ in
-      let isSame = head.fields[.ifNoneMatch] == "odd"
-      let start = isSame ? "304 Not Modified" : "200 OK"
-      let body = isSame ? "" : "Content-Length: 4\r\n\r\nbody"
-      return [
-        Array("HTTP/1.1 \(start)\r\nCache-Control: max-age=0\r\nETag: odd\r\n\(body)\r\n".utf8)
-      ]
-    }
-    let address = try await origin.start()
-    let store = try Store.temporary()
-    let cache = HTTPCache(in: store.namespace("http"), over: URLSessionTransport())
-    let request = HTTPRequest(
-      method: .get, scheme: "http", authority: address.description, path: "/a?b=c")
-    let first = try await cache.send(request)
-    #expect(try await first.body.bytes() == Array("body".utf8))
-    let second = try await cache.send(request)
-    #expect(second.reason == .validated && second.body.whole == Array("body".utf8))
-    #expect(origin.count == 2 && origin.received[0].start == "GET /a?b=c HTTP/1.1")
-    try await origin.stop()
-  }
-
-  @Test func `URLSession gives a redirection as the answer that it is`() async throws {
-    let origin = RawOrigin("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
-    let address = try await origin.start()
-    let request = HTTPRequest(
-      method: .get, scheme: "http", authority: address.description, path: "/a")
-    let (response, _) = try await URLSessionTransport().send(request, body: []) { _ in }
-    #expect(response.status.code == 302 && response.headerFields[.location] == "/b")
-    #expect(origin.count == 1)
-    try await origin.stop()
-  }
-
-  @Test func `URLSession says when nobody is there`() async throws {
-    let origin = RawOrigin("")
-    let address = try await origin.start()
-    try await origin.stop()
-    let request = HTTPRequest(
-      method: .get, scheme: "http", authority: address.description, path: "/a")
-    await #expect(throws: (any Error).self) {
-      _ = try await URLSessionTransport().send(request, body: []) { _ in }
-    }
   }
 }

@@ -16,10 +16,21 @@ final class RawOrigin: Sendable {
   typealias Answer = @Sendable (MessageHead, [UInt8]) async throws -> [[UInt8]]
 
   private let heads = Mutex<[MessageHead]>([])
-  private let answer: Answer
+  private let write: @Sendable (MessageHead, [UInt8], Connection) async throws -> Void
   private let listener = Mutex<(any Channel)?>(nil)
 
-  init(_ answer: @escaping Answer) { self.answer = answer }
+  init(_ answer: @escaping Answer) {
+    write = { head, body, connection in
+      for piece in try await answer(head, body) { try await connection.write(piece) }
+    }
+  }
+
+  /// Answers one request as far as the parts have come.
+  init(_ parts: AsyncStream<String>) {
+    write = { _, _, connection in
+      for await part in parts { try await connection.write(Array(part.utf8)) }
+    }
+  }
 
   convenience init(_ text: String) { self.init { _, _ in [Array(text.utf8)] } }
 
@@ -48,7 +59,7 @@ final class RawOrigin: Sendable {
       await reader.begin(Framing(ofRequest: head.fields) ?? .length(0))
       var body: [UInt8] = []
       while let piece = try await reader.piece() { body += piece }
-      for piece in try await answer(head, body) { try await connection.write(piece) }
+      try await write(head, body, connection)
     } catch {
       // A test whose client goes away looks at what it got.
     }
@@ -67,11 +78,26 @@ struct Bench {
   let store: Store
 
   init(_ origin: RawOrigin, policy: HTTPCachePolicy = HTTPCachePolicy()) async throws {
-    self.origin = origin
     let address = try await origin.start()
-    store = try Store.temporary()
-    let cache = HTTPCache(
-      in: store.namespace("http"), over: OriginTransport(to: address, on: group), policy: policy)
+    try await self.init(
+      origin, at: address, over: OriginTransport(to: address, on: group),
+      store: Store.temporary(), policy: policy)
+  }
+
+  /// Over a transport that stands for an origin.
+  init(over transport: any HTTPTransport, clock: any LarderClock) async throws {
+    let origin = RawOrigin("")
+    try await self.init(
+      origin, at: origin.start(), over: transport, store: Store.temporary(clock: clock))
+  }
+
+  private init(
+    _ origin: RawOrigin, at address: Address, over transport: any HTTPTransport, store: Store,
+    policy: HTTPCachePolicy = HTTPCachePolicy()
+  ) async throws {
+    self.origin = origin
+    self.store = store
+    let cache = HTTPCache(in: store.namespace("http"), over: transport, policy: policy)
     server = try await ProxyServer.start(
       cache, for: address, at: Address(host: "127.0.0.1", port: 0), on: group)
   }
@@ -97,5 +123,34 @@ struct Bench {
   func stop() async throws {
     try await server.stop()
     try await origin.stop()
+  }
+}
+
+/// An origin that sends a head and the beginning of a body, and then nothing more.
+struct SilentOrigin: HTTPTransport {
+  let begun: String
+  /// Yields when it has fallen silent.
+  let silence: AsyncStream<Void>.Continuation
+
+  func send(
+    _ request: HTTPRequest, body: [UInt8],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let isBegun = Mutex(begun.isEmpty)
+    let isFirst = { @Sendable in
+      isBegun.withLock { isBegun in
+        defer { isBegun = true }
+        return !isBegun
+      }
+    }
+    return (
+      HTTPResponse(status: .ok, headerFields: [.contentLength: "4"]),
+      HTTPBody(next: { [begun, silence] in
+        if isFirst() { return Array(begun.utf8) }
+        silence.yield()
+        try await Task.sleep(for: .seconds(1_000_000))
+        return nil
+      })
+    )
   }
 }

@@ -1,0 +1,58 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The images that a piece of HTML shows: those of `src` and all candidates of `srcset`, in their order, each once.
+///
+/// Addresses are absolute; those inside the page (`data:`) and in ways nobody can fetch are left out.
+enum ImageAddresses {
+  /// - Parameter address: where the HTML came from, to which relative addresses refer.
+  static func all(in html: String, from address: String) -> [String] {
+    let base = URL(string: address)
+    var seen: Set<String> = []
+    var addresses: [String] = []
+    for tag in HTMLTags(html) where ["img", "source"].contains(tag.name) {
+      var found: [String] = []
+      for (name, value) in tag.attributes {
+        switch name {
+        case "src" where tag.name == "img": found.append(value)
+        case "srcset": found += candidates(of: value)
+        default: break
+        }
+      }
+      for text in found {
+        guard let address = absolute(text, base), seen.insert(address).inserted else { continue }
+        addresses.append(address)
+      }
+    }
+    return addresses
+  }
+
+  /// The addresses of a `srcset`. A comma ends a candidate behind its description, and behind an address without one; any
+  /// other is part of the address.
+  static func candidates(of set: String) -> [String] {
+    var addresses: [String] = []
+    var rest = Substring(set)
+    while true {
+      rest = rest.drop { $0.isWhitespace || $0 == "," }
+      guard !rest.isEmpty else { return addresses }
+      var address = rest.prefix { !$0.isWhitespace }
+      rest = rest[address.endIndex...]
+      let isEnd = address.hasSuffix(",")
+      while address.hasSuffix(",") { address.removeLast() }
+      addresses.append(String(address))
+      if !isEnd { rest = rest.drop { $0 != "," } }
+    }
+  }
+
+  private static func absolute(_ text: String, _ base: URL?) -> String? {
+    let text = text.trimmingBlanks
+    guard !text.isEmpty, let url = URL(string: text, relativeTo: base)?.absoluteURL,
+      ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
+    else { return nil }
+    // What follows # names a place in what was fetched.
+    return String(url.absoluteString.prefix { $0 != "#" })
+  }
+}

@@ -1,0 +1,76 @@
+import Synchronization
+
+/// A sync under way, which anybody may watch, join and end.
+///
+/// As a sequence it gives how far it is: at once, and then whenever that changes, until the end. Each watcher has all of it;
+/// one that lags behind is told the newest only.
+public final class SyncRun: AsyncSequence, Sendable {
+  public typealias Element = SyncProgress
+
+  private struct Watching {
+    var last = SyncProgress.begun
+    var watchers: [AsyncStream<SyncProgress>.Continuation] = []
+    var isOver = false
+  }
+
+  private let watching: Mutex<Watching>
+  private let task: Mutex<Task<SyncResult, Never>?>
+
+  private init() {
+    watching = Mutex(Watching())
+    task = Mutex(nil)
+  }
+
+  /// - Parameter work: is given something to report to. It ends early when it is cancelled.
+  static func begin(
+    priority: TaskPriority,
+    _ work: @escaping @Sendable (@escaping @Sendable (SyncProgress) -> Void) async -> SyncResult
+  ) -> SyncRun {
+    let run = SyncRun()
+    run.task.withLock {
+      $0 = Task(priority: priority) {
+        let result = await work { run.tell($0) }
+        run.end()
+        return result
+      }
+    }
+    return run
+  }
+
+  public func makeAsyncIterator() -> AsyncStream<SyncProgress>.Iterator {
+    let (stream, continuation) = AsyncStream<SyncProgress>.makeStream(
+      bufferingPolicy: .bufferingNewest(1))
+    watching.withLock { watching in
+      continuation.yield(watching.last)
+      if watching.isOver { continuation.finish() } else { watching.watchers.append(continuation) }
+    }
+    return stream.makeAsyncIterator()
+  }
+
+  /// Waits for the end.
+  public func result() async -> SyncResult {
+    guard let task = task.withLock({ $0 }) else { preconditionFailure("a run that was not begun") }
+    return await task.value
+  }
+
+  /// Ends it after what is being fetched; what is there stays.
+  public func cancel() { task.withLock { $0?.cancel() } }
+
+  /// Whether it has ended.
+  public var isFinished: Bool { watching.withLock { $0.isOver } }
+
+  private func tell(_ progress: SyncProgress) {
+    watching.withLock { watching in
+      watching.last = progress
+      for watcher in watching.watchers { watcher.yield(progress) }
+    }
+  }
+
+  private func end() {
+    watching.withLock { watching in
+      watching.isOver = true
+      for watcher in watching.watchers { watcher.finish() }
+      watching.watchers = []
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Articles
+import ExampleProgram
+
+struct ShowArticle: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Prints an article's HTML; one that is not kept is fetched.")
+
+  @Argument(help: "The id, as `list` prints it.")
+  var id: String
+
+  @OptionGroup var place: Place
+
+  @Flag(help: "Print the article as JSON.")
+  var json = false
+
+  private struct Shown: Encodable {
+    var bookmark: Bookmark
+    var html: String
+    var isKept: Bool
+    var isOutdated: Bool
+  }
+
+  func run() async throws {
+    let article = try await place.open { try await $0.article(id: id) }
+    if json {
+      let shown = Shown(
+        bookmark: article.bookmark, html: article.html, isKept: article.isKept,
+        isOutdated: article.isOutdated)
+      print(try JSONOutput.text(shown))
+      return
+    }
+    if article.isOutdated {
+      Console.complain("there is a newer version, which cannot be fetched now")
+    }
+    print(article.html)
+    if Console.isWatched { Console.complain(place.closing("info @articles \(id)")) }
+  }
+}

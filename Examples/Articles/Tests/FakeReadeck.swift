@@ -1,0 +1,145 @@
+import ExampleTesting
+import Foundation
+import Synchronization
+
+/// A readeck server as far as readers of it see: the shapes of its API, and its ways with validators.
+final class FakeReadeck: Sendable {
+  struct Page {
+    var id: String
+    var title: String
+    var created: String
+    var updated: String
+    var html: String
+    /// What the article's body is answered with.
+    var status = 200
+    /// A tag that is no quoted text.
+    var entityTag: String
+  }
+
+  struct Image {
+    var status = 200
+    var bytes: [UInt8] = Array("image".utf8)
+    var type = "image/png"
+  }
+
+  private struct State {
+    var pages: [Page] = []
+    var images: [String: Image] = [:]
+    var listStatus = 200
+  }
+
+  static let token = "secret"
+  private let state = Mutex(State())
+
+  var pages: [Page] {
+    get { state.withLock { $0.pages } }
+    set { state.withLock { $0.pages = newValue } }
+  }
+
+  func set(_ status: Int) { state.withLock { $0.listStatus = status } }
+
+  func set(_ image: Image, at path: String) { state.withLock { $0.images[path] = image } }
+
+  func change(_ id: String, _ change: (inout Page) -> Void) {
+    state.withLock { state in
+      if let index = state.pages.firstIndex(where: { $0.id == id }) { change(&state.pages[index]) }
+    }
+  }
+
+  /// So many pages, of which the last in the list is the oldest; each shows so many images of its own.
+  func fill(_ count: Int, images: Int = 0, from first: Int = 0) {
+    let new = (first..<first + count).reversed().map { number in
+      let id = Self.id(number)
+      let html = (0..<images).map { "<img src=\"/img/\(id)-\($0)\" alt='x'>" }.joined()
+      return Page(
+        id: id, title: "Article \(number)", created: Self.moment(number),
+        updated: Self.moment(number), html: "<section>\(number) \(html)</section>",
+        entityTag: "\(String(number, radix: 16))a5b2c-gzip")
+    }
+    state.withLock { state in
+      state.pages = new + state.pages
+      for page in new {
+        for number in 0..<images { state.images["/img/\(page.id)-\(number)"] = Image() }
+      }
+    }
+  }
+
+  static func id(_ number: Int) -> String { "Gyw\(1000 + number)gMHr6Yqsv7Jviu" }
+
+  static func moment(_ number: Int) -> String {
+    // Zeros at the end of a fraction are left out, and so is a fraction that is zero.
+    let fractions = ["", ".6", ".646333268", ".64"]
+    return "2025-04-03T19:\(10 + number / 60):\(10 + number % 50)\(fractions[number % 4])Z"
+  }
+
+  func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
+    let state = state.withLock { $0 }
+    if request.bare.hasPrefix("/img") {
+      guard let image = state.images[request.path] ?? state.images[request.bare] else {
+        return .init(404, text: "no such image")
+      }
+      return .init(image.status, ["Content-Type": image.type], body: Data(image.bytes))
+    }
+    guard request.fields["authorization"] == "Bearer \(Self.token)" else {
+      return .init(401, text: #"{"status":401,"message":"Unauthorized"}"#)
+    }
+    let parts = request.bare.split(separator: "/").map(String.init)
+    switch parts.count {
+    case 2:
+      guard state.listStatus == 200 else {
+        return .init(state.listStatus, text: #"{"status":\#(state.listStatus),"message":"Broken"}"#)
+      }
+      let limit = Int(request.parameter("limit") ?? "") ?? 50
+      return json(state.pages.prefix(limit).map(Self.bookmark))
+    case 3:
+      guard let page = state.pages.first(where: { $0.id == parts[2] }) else { return .init(404) }
+      return json(Self.bookmark(page))
+    default:
+      guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
+        return .init(404, text: #"{"status":404,"message":"Not Found"}"#)
+      }
+      return article(page, request)
+    }
+  }
+
+  private func article(
+    _ page: Page, _ request: LocalServer.Received
+  ) -> LocalServer.Answer {
+    guard page.status == 200 else { return .init(page.status, text: "<h1>Error</h1>") }
+    // One exact string; the answer that says so has no validators.
+    if request.fields["if-none-match"] == page.entityTag { return .init(304) }
+    let fields = [
+      "Content-Type": "text/html; charset=utf-8", "ETag": page.entityTag,
+      "Last-Modified": "Fri, 04 Apr 2025 14:09:22 GMT",
+      "Cache-Control": "private, must-revalidate",
+    ]
+    return .init(200, fields, text: page.html)
+  }
+
+  private func json(_ value: Any) -> LocalServer.Answer {
+    do {
+      let data = try JSONSerialization.data(withJSONObject: value)
+      return .init(200, ["Content-Type": "application/json"], body: data)
+    } catch {
+      return .init(500, text: "\(error)")
+    }
+  }
+
+  static func bookmark(_ page: Page) -> [String: Any] {
+    [
+      "id": page.id, "href": "https://readeck.example.com/api/bookmarks/\(page.id)",
+      "created": page.created, "updated": page.updated, "state": 0, "loaded": true,
+      "url": "https://example.com/\(page.id)", "title": page.title, "site_name": "example.com",
+      "site": "example.com", "authors": NSNull(), "lang": "", "text_direction": "",
+      "document_type": "article", "type": "article", "has_article": true, "description": "",
+      "is_deleted": false, "is_marked": false, "is_archived": false, "labels": [String](),
+      "resources": [
+        "article": ["src": "https://readeck.example.com/api/bookmarks/\(page.id)/article"],
+        "image": [
+          "src": "https://readeck.example.com/i.png", "width": NSNull(), "height": NSNull(),
+        ] as [String: Any],
+      ],
+      "word_count": 8881, "reading_time": 44,
+    ]
+  }
+}

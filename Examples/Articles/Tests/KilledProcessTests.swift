@@ -1,0 +1,65 @@
+import Articles
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+/// A sync in a process that is killed, and what the next one still has to fetch.
+@Suite struct KilledProcessTests {
+  /// How many requests are let through before the process is killed in the next one.
+  @Test(arguments: [0, 1, 2, 3, 6, 9, 10, 14, 19, 24, 30])
+  func `a killed sync goes on where it was, whenever it was killed`(count: Int) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.path + "/articles"
+    let readeck = FakeReadeck()
+    readeck.fill(10, images: 2)
+    try await LocalServer.run { server in
+      let (gate, reached) = (Gate(), Gate())
+      server.become { request in
+        if server.count > count {
+          reached.open()
+          await gate.pass()
+        }
+        return readeck.answer(request)
+      }
+      let child = Process()
+      child.executableURL = try Outcome.built("larder-articles")
+      child.arguments = [
+        "sync", "--store", path, "--server", server.base + "/api", "--token", FakeReadeck.token,
+      ]
+      child.standardOutput = FileHandle.nullDevice
+      child.standardError = FileHandle.nullDevice
+      try child.run()
+      await reached.pass()
+      kill(child.processIdentifier, SIGKILL)
+      child.waitUntilExit()
+      #expect(child.terminationReason == .uncaughtSignal)
+      gate.open()
+      server.become { readeck.answer($0) }
+
+      let store = try Store(at: path)
+      let (articles, images) = (store.namespace("articles"), store.namespace("articles.images"))
+      let (bodies, pictures) = (try articles.keys(), try images.keys())
+      let before = server.received.map(\.path)
+      // Bodies come one after the other: all that were answered are there.
+      #expect(bodies.count >= Set(before.prefix(count)).count { $0.hasSuffix("/article") })
+      let wire = Wire()
+      let reader = try Bench.reader(in: store, at: server.base, over: wire)
+      let result = try await reader.sync().result()
+      #expect(result.present == 10 && result.failed == 0 && result.skipped == bodies.count)
+      // What the server meets may still be the dead process's.
+      let asked = wire.sent
+      #expect(asked.count == 1 + 10 - bodies.count + 20 - pictures.count)
+      for id in bodies { #expect(!asked.contains("/api/bookmarks/\(id)/article")) }
+      for address in pictures {
+        #expect(!asked.contains(String(address.dropFirst(server.base.count))))
+      }
+      #expect(try reader.usage().articles == 10 && reader.usage().images == 20)
+      try store.finish()
+    }
+  }
+}
+
+extension Namespace {
+  fileprivate func keys() throws -> [String] { try page(limit: 100).items.compactMap(\.key.string) }
+}

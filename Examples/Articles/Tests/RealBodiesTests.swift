@@ -1,0 +1,70 @@
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+@testable import Articles
+
+/// Recorded answers of a real server, and real pages.
+@Suite(.enabled(if: Folders.hasShared, "skipped: no recorded data")) struct RealBodiesTests {
+  private struct Derived: Decodable {
+    var article_file: String
+    var bookmark: Bookmark
+  }
+
+  @Test func `the recorded lists decode, null authors and sizes included`() throws {
+    let file = try Folders.shared("articles/api/bookmarks.json")
+    let bookmarks = try JSONDecoder().decode([Bookmark].self, from: Data(contentsOf: file))
+    #expect(bookmarks.count == 4 && bookmarks.allSatisfy(\.hasArticle))
+    #expect(bookmarks.map(\.authors) == [[], ["John Dow"], ["John Dow"], []])
+    #expect(bookmarks[3].isNewer(than: bookmarks[0]) && !bookmarks[0].isNewer(than: bookmarks[3]))
+  }
+
+  @Test func `all real pages are kept byte for byte, in their order, with what is listed of them`()
+    async throws
+  {
+    let lines = try String(
+      contentsOf: Folders.shared("articles/bookmarks_derived.jsonl"), encoding: .utf8)
+    let derived = try lines.split(separator: "\n").map {
+      try JSONDecoder().decode(Derived.self, from: Data($0.utf8))
+    }.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
+    let folder = try Folders.shared("articles")
+    let bodies = try derived.map {
+      try Data(contentsOf: folder.appending(path: $0.article_file))
+    }
+    try await Bench.run { bench in
+      bench.readeck.pages = zip(derived, bodies).map { derived, body in
+        FakeReadeck.Page(
+          id: derived.bookmark.id, title: derived.bookmark.title,
+          created: derived.bookmark.created, updated: derived.bookmark.updated,
+          html: String(decoding: body, as: UTF8.self), entityTag: "\(body.count)")
+      }
+      try bench.reader.change(OfflineSettings(articles: 100, keepsImages: false))
+      let result = try await bench.sync()
+      #expect(result.outcome == .done && result.stored == derived.count && derived.count >= 70)
+      let stored = try bench.reader.stored()
+      #expect(stored.ids == derived.map(\.bookmark.id))
+      #expect(stored.map(\.size) == bodies.map(\.count))
+      bench.wire.fail()
+      for (derived, body) in zip(derived, bodies) {
+        let article = try await bench.reader.article(id: derived.bookmark.id)
+        #expect(Data(article.html.utf8) == body)
+        #expect(!article.bookmark.name.isEmpty)
+      }
+      let images = stored.flatMap(\.images)
+      #expect(images.count > 100)
+      for image in images {
+        #expect(image.hasPrefix("http://") || image.hasPrefix("https://"))
+        #expect(!image.contains(" ") && !image.contains("&amp;"))
+      }
+    }
+  }
+
+  @Test func `a real article of the server shows its own images`() throws {
+    let heavy = try String(
+      contentsOf: Folders.shared("articles/api/article_body_heavy_example.html"), encoding: .utf8)
+    let images = ImageAddresses.all(in: heavy, from: "https://readeck.example.test/api/x")
+    #expect(!images.isEmpty)
+    #expect(images.allSatisfy { $0.hasPrefix("https://readeck.example.test/bm/") })
+  }
+}

@@ -1,0 +1,104 @@
+public import Larder
+
+extension DeparturesCache {
+  public func forecast(
+    of lake: Lake, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<Forecast> {
+    try await value(lake.id, in: forecasts, LoadOptions(policy: policy)) { [services] in
+      .value(try await services.forecast(at: lake.place, fields: policy.fields))
+    }
+  }
+
+  /// Which ships run on a day. The service tells about several days at a time; all of them are kept.
+  public func ships(
+    on day: CalendarDay? = nil, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<ShipDay> {
+    let day = try day ?? today
+    return try await value("\(day)", in: ships, LoadOptions(policy: policy)) {
+      let days = try await services.ships(fields: policy.fields)
+      for (other, ships) in days where other != day {
+        try await self.ships.set(ships, for: "\(other)")
+      }
+      return .value(days[day] ?? ShipDay(ships: [:]))
+    }
+  }
+
+  /// How warm a lake is: as the report says, or a simulation where that says nothing; nil if nobody knows.
+  public func temperature(
+    of lake: Lake, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<WaterTemperature>? {
+    let options = LoadOptions(policy: policy, absent: .after(.hours(1)))
+    return try await answer(lake.id, in: temperatures, options) {
+      var failure: (any Error)?
+      do {
+        let report = try await self.report(asking: .temperatures, of: lake, policy)
+        if let celsius = report.row(of: lake)?.temperature {
+          return .value(WaterTemperature(celsius: celsius, origin: .report))
+        }
+      } catch {
+        try Task.checkCancellation()
+        failure = error
+      }
+      if let simulation = lake.simulation {
+        let celsius = try await services.simulated(
+          simulation, at: store.now, fields: policy.fields)
+        if let celsius {
+          return .value(WaterTemperature(celsius: celsius, origin: .simulation))
+        }
+      }
+      if let failure { throw failure }
+      return .absent
+    }
+  }
+
+  /// How high a lake stands; nil if nobody knows.
+  public func level(
+    of lake: Lake, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<WaterLevel>? {
+    let options = LoadOptions(policy: policy, absent: .after(.hours(1)))
+    return try await answer(lake.id, in: levels, options) {
+      try await self.report(asking: .levels, of: lake, policy).row(of: lake)?.level
+        .map { .value($0) } ?? .absent
+    }
+  }
+
+  /// One report has all lakes: what else it says than what is asked is kept as well, at one go.
+  private func report(
+    asking shelf: Shelf, of lake: Lake, _ policy: RequestPolicy
+  ) async throws -> LakeReport {
+    let report = try await services.report(fields: policy.fields)
+    try store.write { batch in
+      for other in lakes {
+        guard let row = report.row(of: other) else { continue }
+        if let celsius = row.temperature, other != lake || shelf != .temperatures {
+          let temperature = WaterTemperature(celsius: celsius, origin: .report)
+          try batch.set(temperature, for: other.id, in: temperatures)
+        }
+        if let level = row.level, other != lake || shelf != .levels {
+          try batch.set(level, for: other.id, in: levels)
+        }
+      }
+    }
+    return report
+  }
+
+  /// Computed once a day.
+  public func sun(at lake: Lake, on day: CalendarDay? = nil) async throws -> Loaded<SunTimes> {
+    let day = try day ?? today
+    return try await value("\(lake.id)_\(day)", in: sun, LoadOptions()) {
+      .value(SunTimes(on: day, at: lake.place))
+    }
+  }
+
+  /// A picture of the map, kept until there is no room or ``clearTiles()``.
+  public func tile(
+    zoom: Int, x: Int, y: Int, policy: RequestPolicy = .standard
+  ) async throws -> Loaded<[UInt8]> {
+    try await value("\(zoom)/\(x)/\(y)", in: tiles, LoadOptions(policy: policy)) { [services] in
+      .value(try await services.tile(zoom: zoom, x: x, y: y))
+    }
+  }
+
+  @discardableResult
+  public func clearTiles() throws -> Removal { try tiles.clear() }
+}

@@ -1,0 +1,39 @@
+import Larder
+
+/// How well it works.
+public struct ShelfUsage: Sendable, Codable {
+  public var shelf: String
+  public var entries: Int
+  public var bytes: Int
+  public var hits: UInt64
+  /// Of the hits, those that decoded nothing.
+  public var memory: UInt64
+  /// Reads that were shown something past its freshness.
+  public var stale: UInt64
+  public var misses: UInt64
+  /// Nil before the first read.
+  public var hitRate: Double?
+}
+
+extension DeparturesCache {
+  /// The shelves that hold anything or were asked, in their order; of all processes since the counts were last reset.
+  public func usage() throws -> [ShelfUsage] {
+    let namespaces = try store.statistics().namespaces
+    return Shelf.allCases.compactMap { shelf in
+      namespaces.first { $0.facts.name == shelf.name }.map { namespace in
+        ShelfUsage(
+          shelf: shelf.rawValue, entries: namespace.facts.entries, bytes: namespace.facts.bytes,
+          hits: namespace.reads.hits, memory: namespace.reads.memory,
+          stale: namespace.reads.staleHits, misses: namespace.reads.misses,
+          hitRate: namespace.reads.hitRate)
+      }
+    }
+  }
+
+  /// Removes everything but the settings.
+  public func clear() throws {
+    for shelf in Shelf.allCases where shelf != .settings {
+      try store.namespace(shelf.name).clear()
+    }
+  }
+}

@@ -1,0 +1,36 @@
+public import Larder
+
+/// What is kept, each kind in a namespace of its own, and for how long: a line each.
+public enum Shelf: String, CaseIterable, Sendable {
+  case boards, next, connections, locations, weather, ships, temperatures, levels, sun, tiles
+  case settings, http
+
+  public var name: String { "boat." + rawValue }
+
+  public var rules: Rules {
+    switch self {
+    case .boards: Rules(expires: .daily(at: 4, 00, in: SwissTime.zone), stale: .days(1))
+    case .next: Rules(expires: .after(.hours(12)), priority: .high)
+    case .connections: Rules(expires: .after(.minutes(5)), stale: .hours(1), priority: .low)
+    case .locations: Rules(expires: .after(.days(7)), stale: .days(7), priority: .low)
+    case .weather: Rules(expires: .after(.hours(6)), stale: .hours(12))
+    case .ships: Rules(expires: .daily(at: 4, 00, in: SwissTime.zone), stale: .days(1))
+    case .temperatures: Rules(expires: .daily(at: 0, 00, in: SwissTime.zone), stale: .days(1))
+    case .levels: Rules(expires: .after(.hours(24)), stale: .days(1))
+    case .sun: Rules(expires: .daily(at: 0, 00, in: SwissTime.zone))
+    case .tiles: Rules(expires: .never, limits: Limits(bytes: .megabytes(40)), priority: .low)
+    case .settings: Rules(expires: .never, eviction: .refuse, priority: .high)
+    case .http: Rules(limits: Limits(bytes: .megabytes(30)), priority: .low)
+    }
+  }
+
+  /// For how long what is past its freshness may be shown: at once, while a newer one is fetched, and when that fails.
+  var staleness: Staleness {
+    Staleness(whileRevalidating: rules.stale, onError: rules.stale)
+  }
+}
+
+extension StoreLimits {
+  /// Of everything together: 100 MB of disk, and 50 MB of memory.
+  public static let departures = StoreLimits(disk: .megabytes(100), memory: .megabytes(50))
+}

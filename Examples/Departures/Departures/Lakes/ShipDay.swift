@@ -1,0 +1,41 @@
+import Larder
+
+/// Which ship runs which course on a day.
+public struct ShipDay: Codable, Hashable, Sendable {
+  /// By the number of the course without zeros at its beginning.
+  public var ships: [String: String]
+
+  /// The service says `1`, a board `000001` and `1`.
+  public func ship(of departure: Departure) -> String? {
+    ships[Self.course(departure.line)] ?? ships[Self.course(departure.course)]
+  }
+
+  static func course(_ number: String) -> String {
+    let bare = number.drop { $0 == "0" }
+    return bare.isEmpty ? number : String(bare)
+  }
+}
+
+struct DeploymentsBody: Decodable {
+  struct Deployment: Decodable {
+    struct Route: Decodable {
+      var shipName: String
+      var courseNumber: String
+    }
+    /// A day in Zurich.
+    var date: CalendarDay
+    var routes: [Route]
+  }
+
+  var dailyDeployments: [Deployment]
+
+  /// The days it tells about, several as a rule.
+  var days: [CalendarDay: ShipDay] {
+    Dictionary(
+      dailyDeployments.map { deployment in
+        let names = deployment.routes.map { (ShipDay.course($0.courseNumber), $0.shipName) }
+        return (deployment.date, ShipDay(ships: Dictionary(names) { first, _ in first }))
+      }
+    ) { first, _ in first }
+  }
+}

@@ -1,0 +1,51 @@
+import Larder
+
+/// How warm a lake is, and who said so.
+public struct WaterTemperature: Codable, Hashable, Sendable {
+  public enum Origin: String, Codable, Sendable {
+    /// The report of all lakes.
+    case report
+    /// A simulation of this lake, for want of a report.
+    case simulation
+  }
+
+  public var celsius: Double
+  public var origin: Origin
+}
+
+/// How high a lake stands, in metres above the sea.
+public struct WaterLevel: Codable, Hashable, Sendable {
+  public var metres: Double
+}
+
+/// The report of all lakes; what was not measured is null.
+struct LakeReport: Decodable {
+  struct Row: Decodable {
+    var name: String
+    var temperature: Double?
+    /// `405.96 m.\u{FC}.M.`
+    var waterLevel: String?
+
+    var level: WaterLevel? {
+      waterLevel.flatMap { Double($0.prefix { $0.isNumber || $0 == "." }) }
+        .map { WaterLevel(metres: $0) }
+    }
+  }
+
+  var lakes: [Row]
+
+  func row(of lake: Lake) -> Row? { lakes.first { $0.name == lake.name } }
+}
+
+/// A simulated temperature, hour by hour; the newest that is known counts.
+struct SimulationBody: Decodable {
+  struct Variable: Decodable { var data: [Double?] }
+  struct Variables: Decodable {
+    var temperature: Variable
+    enum CodingKeys: String, CodingKey { case temperature = "T" }
+  }
+
+  var variables: Variables
+
+  var celsius: Double? { variables.temperature.data.compactMap(\.self).last }
+}

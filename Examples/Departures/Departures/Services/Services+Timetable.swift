@@ -1,0 +1,54 @@
+import HTTPTypes
+import Larder
+import Service
+
+extension Services {
+  /// How many departures are asked for at a time; the service refuses more than 420.
+  static let boardLimit = 200
+  /// As many answers as a board is put together from at most.
+  private static let mostAnswers = 8
+
+  /// Everything that leaves a station on a day, in as many requests as that takes: one for a landing.
+  func board(
+    of station: String, on day: CalendarDay, limit: Int = boardLimit, fields: HTTPFields
+  ) async throws -> Board {
+    var builder = try BoardBuilder(day, limit: limit)
+    var from: Timestamp? = builder.span.lowerBound
+    for _ in 0..<Self.mostAnswers {
+      guard let moment = from else { break }
+      let time = try SwissTime.clock(moment)
+      let path =
+        "/stationboard?id=\(station.escaped)&limit=\(limit)&datetime=\("\(day) \(time)".escaped)"
+      let body = try await timetable.get(BoardBody.self, from: path, fields: fields)
+      from = try builder.take(body, asked: station)
+    }
+    guard let board = builder.board else {
+      throw Missing(key: "the station \(station)", place: "the timetable")
+    }
+    return board
+  }
+
+  func locations(_ query: String, fields: HTTPFields) async throws -> [Station] {
+    try await timetable.get(LocationsBody.self, from: "/locations?" + query, fields: fields)
+      .stations.compactMap(\.station)
+  }
+
+  func connections(
+    from: String, to: String, day: CalendarDay, time: String, fields: HTTPFields
+  ) async throws -> [Connection] {
+    let path =
+      "/connections?from=\(from.escaped)&to=\(to.escaped)&date=\(day)&time=\(time.escaped)"
+    return try await timetable.get(ConnectionsBody.self, from: path, fields: fields)
+      .connections.compactMap(\.connection)
+  }
+}
+
+extension RequestPolicy {
+  /// What goes with a request of that policy, so that the first level does not answer in the service's place.
+  var fields: HTTPFields {
+    switch self {
+    case .standard, .cacheElseLoad, .cacheOnly: [:]
+    case .revalidate, .reload: [.cacheControl: "no-cache"]
+    }
+  }
+}

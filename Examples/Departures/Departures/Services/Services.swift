@@ -1,0 +1,87 @@
+import HTTPTypes
+public import Larder
+public import LarderHTTP
+public import Service
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The services that the adapter talks to, behind one HTTP cache: its first level. The second keeps what was decoded.
+public struct Services: Sendable {
+  public let timetable: Service
+  public let weather: Service
+  public let boats: Service
+  public let simulations: Service
+  public let tiles: Service
+  /// Goes with every request for weather; a secret, of which keys of the store hold a digest.
+  let weatherKey: String
+
+  /// - Parameter sleep: waits when a service says so; tests give something that does not.
+  public init(
+    at addresses: Addresses = Addresses(), over transport: any HTTPTransport, in store: Store,
+    weatherKey: String = "",
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    var policy = HTTPCachePolicy()
+    policy.timeout = .seconds(15)
+    // What is stale is the second level's to serve, which says so.
+    policy.whenDisconnected = .zero
+    policy.secretParameters.insert("appid")
+    let cache = HTTPCache(in: store.namespace(Shelf.http.name), over: transport, policy: policy)
+    func service(_ base: String) -> Service {
+      Service(at: base, over: cache, words: { Self.words(of: $0) }, sleep: sleep)
+    }
+    timetable = service(addresses.timetable)
+    weather = service(addresses.weather)
+    boats = service(addresses.boats)
+    simulations = service(addresses.simulations)
+    tiles = service(addresses.tiles)
+    self.weatherKey = weatherKey
+  }
+
+  /// Errors come as `{"errors": [{"message": ...}]}`, or as plain text.
+  static func words(of body: [UInt8]) -> String? {
+    struct Errors: Decodable {
+      struct Line: Decodable { var message: String }
+      var errors: [Line]
+    }
+    let text = String(decoding: body, as: UTF8.self)
+    guard text.hasPrefix("{") else {
+      return text.isEmpty || text.hasPrefix("<") ? nil : String(text.prefix(200))
+    }
+    do {
+      let lines = try JSONDecoder().decode(Errors.self, from: Data(body)).errors
+      return lines.map { $0.message.trimmed }.joined(separator: "; ")
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension String {
+  var trimmed: String {
+    var text = self[...]
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+
+  /// As a part of a query.
+  var escaped: String {
+    var text = ""
+    for byte in utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let digits = String(byte, radix: 16, uppercase: true)
+        text += digits.count < 2 ? "%0" + digits : "%" + digits
+      }
+    }
+    return text
+  }
+}

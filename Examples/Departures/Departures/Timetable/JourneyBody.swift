@@ -1,0 +1,80 @@
+import Larder
+
+/// A run as the service says it.
+struct JourneyBody: Decodable {
+  var stop: StopBody
+  var name: String?
+  var category: String?
+  var number: String?
+  var `operator`: String?
+  var to: String?
+  var passList: [StopBody]?
+
+  /// Nil for what never leaves: it ends here, or is a line that only exists on paper.
+  func departure(from station: Station, names: [String: String]) -> Departure? {
+    guard let time = stop.departureTime else { return nil }
+    return Departure(
+      time: time, expected: stop.prognosis?.departure.flatMap { SwissTime.moment($0) },
+      delay: stop.delay, platform: stop.tracks, category: category ?? "", course: name ?? "",
+      line: number ?? name ?? "", operatedBy: `operator`, destination: to ?? "",
+      calls: calls(from: station, names: names))
+  }
+
+  private func calls(from station: Station, names: [String: String]) -> [Call] {
+    (passList ?? []).enumerated().compactMap { place, stop in
+      // Without times it is no stop, but a name for the way: "Gotthard-Panoramastrecke".
+      guard stop.arrivalTime != nil || stop.departureTime != nil else { return nil }
+      if place == 0 { return first(stop, at: station) }
+      guard var said = stop.station?.station else { return nil }
+      if stop.station?.name == nil, let id = said.id, let name = names[id] { said.name = name }
+      return stop.call(at: said)
+    }
+  }
+
+  /// The first stop of a pass list is the station itself, but has the number of the last one and no name. In bodies of
+  /// 2015 it has both, and says when it leaves as when it arrives.
+  private func first(_ stop: StopBody, at station: Station) -> Call {
+    let named = stop.station?.name == nil ? nil : stop.station?.station
+    var call = stop.call(at: named ?? station)
+    call.departure = call.departure ?? self.stop.departureTime
+    return call
+  }
+
+  /// What the body itself knows of the names of stations, some of which it leaves out elsewhere.
+  var names: [(String, String)] {
+    (passList ?? []).dropFirst().compactMap { stop in
+      guard let id = stop.station?.id, let name = stop.station?.name else { return nil }
+      return (id, name)
+    }
+  }
+}
+
+struct StopBody: Decodable {
+  struct Prognosis: Decodable {
+    var platform: String?
+    /// At the first stop this is when the service answered: never looked at.
+    var arrival: String?
+    var departure: String?
+  }
+
+  var station: StationBody?
+  var arrival: String?
+  var arrivalTimestamp: Int64?
+  var departure: String?
+  var departureTimestamp: Int64?
+  var delay: Int?
+  var platform: String?
+  var prognosis: Prognosis?
+
+  var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }
+  var departureTime: Timestamp? { Self.moment(departureTimestamp, departure) }
+  var tracks: Platform? { Platform(platform, prognosis: prognosis?.platform) }
+
+  func call(at station: Station) -> Call {
+    Call(station: station, arrival: arrivalTime, departure: departureTime, platform: tracks)
+  }
+
+  private static func moment(_ seconds: Int64?, _ text: String?) -> Timestamp? {
+    seconds.map { Timestamp(milliseconds: $0 * 1000) } ?? text.flatMap { SwissTime.moment($0) }
+  }
+}

@@ -1,0 +1,32 @@
+/// Where at a station something leaves: `3`, `3AB`, `43/44`, `F`.
+public struct Platform: Codable, Hashable, Sendable, CustomStringConvertible {
+  public var name: String
+  /// Whether it is another one than planned.
+  public var isChanged: Bool
+
+  /// Nil where there is none. The service marks a changed one with `!`, and says none as "" or null.
+  public init?(_ planned: String?, prognosis: String? = nil) {
+    let was = planned.map { Self.bare($0) } ?? ""
+    let now = prognosis.map { Self.bare($0) } ?? ""
+    guard !(was.isEmpty && now.isEmpty) else { return nil }
+    name = now.isEmpty ? was : now
+    isChanged =
+      planned?.contains("!") == true || prognosis?.contains("!") == true
+      || (!now.isEmpty && !was.isEmpty && now != was)
+  }
+
+  /// The track without its sectors: `3` of `3AB`.
+  public var track: String {
+    let digits = name.prefix { $0.isNumber || $0 == "/" }
+    return digits.isEmpty ? name : String(digits)
+  }
+
+  /// `AB` of `3AB`; empty for all of the track.
+  public var sectors: String { String(name.dropFirst(track.count)) }
+
+  public var description: String { isChanged ? name + "!" : name }
+
+  private static func bare(_ text: String) -> String {
+    String(text.filter { $0 != "!" && !$0.isWhitespace })
+  }
+}

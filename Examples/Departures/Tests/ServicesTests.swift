@@ -1,0 +1,134 @@
+import Departures
+import ExampleTesting
+import Foundation
+import Larder
+import LarderURLSession
+import Service
+import Testing
+
+extension LocalServer {
+  /// All services of this server's, over HTTP.
+  func services(
+    in store: Store, sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+  ) -> Services {
+    Services(
+      at: Addresses(all: base), over: URLSessionTransport(), in: store, weatherKey: "my secret",
+      sleep: sleep)
+  }
+}
+
+/// What the services say when something is wrong, over HTTP.
+@Suite struct ServicesTests {
+  @Test func `a service that is asked too often is asked again at the second it names`()
+    async throws
+  {
+    let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
+    let store = try Store.temporary(clock: clock)
+    let fake = FakeServices()
+    let (waits, reset) = (Lines<Duration>(), clock.now.milliseconds / 1000 + 9)
+    try await LocalServer.run { server in
+      server.become { request in
+        guard waits.all.isEmpty else { return fake.answer(request.path) }
+        var answer = FakeServices.error(429, "Rate limit of 3 requests per second exceeded")
+        answer.fields["X-Rate-Limit-Reset"] = "\(reset)"
+        return answer
+      }
+      let services = server.services(in: store) { waits.add($0) }
+      let cache = try DeparturesCache(store, services: services)
+      #expect(try await cache.board(at: "1").value.departures.count == 12)
+      #expect(server.count == 2)
+    }
+    #expect(waits.all == [.seconds(9)])
+    try store.finish()
+  }
+
+  @Test func `errors in words, whatever their form`() async throws {
+    let store = try Store.temporary(clock: ManualClock())
+    try await LocalServer.run { server in
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      func words(_ answer: LocalServer.Answer) async -> String {
+        server.become { _ in answer }
+        do {
+          return "\(try await cache.board(at: "1"))"
+        } catch {
+          return "\(error)"
+        }
+      }
+      #expect(
+        await words(
+          .init(
+            500, text: #"{"errors": [{"message": "Invalid JSON from timetable.search.ch: 500\n"}]}"#
+          ))
+          == "the service answered 500: Invalid JSON from timetable.search.ch: 500")
+      #expect(
+        await words(.init(400, text: "Invalid value for Parameter `limit`."))
+          == "the service answered 400: Invalid value for Parameter `limit`.")
+      #expect(
+        await words(.init(502, text: "<html>")) == "the service answered 502: no reason given")
+      #expect(await words(.init(200, text: "<html>")).contains("is not what it should be"))
+      #expect(
+        await words(.init(200, text: #"{"station": null, "stationboard": []}"#)).contains(
+          "station 1"))
+    }
+    try store.finish()
+  }
+
+  @Test func `a body that cannot be read leaves the last good board where it is`() async throws {
+    let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
+    let store = try Store.temporary(clock: clock)
+    let fake = FakeServices()
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      let today = try cache.today
+      _ = try await cache.board(at: "1")
+      server.become { _ in .init(200, text: #"{"station": 7}"#) }
+      let kept = try await cache.board(at: "1", on: today, policy: .revalidate)
+      #expect(kept.source == .stale && kept.value.departures.count == 12 && kept.error != nil)
+      #expect(try await cache.board(at: "1", on: today).error == nil)
+    }
+    try store.finish()
+  }
+
+  @Test func `the first level spares a body that has not changed`() async throws {
+    let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
+    let store = try Store.temporary(clock: clock)
+    let fake = FakeServices()
+    let bodies = Lines<Int>()
+    try await LocalServer.run { server in
+      server.become { request in
+        if request.fields["if-none-match"] == "\"1\"" { return .init(304, ["ETag": "\"1\""]) }
+        var answer = fake.answer(request.path)
+        answer.fields = ["ETag": "\"1\"", "Cache-Control": "max-age=60"]
+        bodies.add(answer.body.count)
+        return answer
+      }
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      let lake = cache.lakes[0]
+      _ = try await cache.forecast(of: lake)
+      // The second level forgets; the first still has it.
+      try store.namespace("boat.weather").clear()
+      _ = try await cache.forecast(of: lake)
+      #expect(server.count == 1)
+      clock.advance(by: .hours(1))
+      #expect(try await cache.forecast(of: lake, policy: .reload).source == .loaded)
+      #expect(server.count == 2 && bodies.all.count == 1, "by a 304")
+    }
+    try store.finish()
+  }
+
+  @Test func `the key for the weather is in no key of the store`() async throws {
+    let store = try Store.temporary(clock: ManualClock())
+    let fake = FakeServices()
+    fake.change { $0.fields = ["Cache-Control": "max-age=60"] }
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      _ = try await cache.forecast(of: cache.lakes[0])
+      #expect(server.received[0].parameter("appid") == "my secret")
+    }
+    let keys = try store.namespace("boat.http").page().items.compactMap(\.key.string)
+    #expect(keys.count == 1 && !keys[0].contains("secret") && keys[0].contains("appid="))
+    try store.finish()
+  }
+}

@@ -1,0 +1,227 @@
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+@testable import Departures
+
+/// Bodies of the timetable, with what is wrong with them.
+@Suite struct TimetableTests {
+  private func board(_ text: String, on day: String, limit: Int = 200) throws -> Board {
+    var builder = try BoardBuilder(CalendarDay(day)!, limit: limit)
+    let body = try JSONDecoder().decode(BoardBody.self, from: Data(text.utf8))
+    _ = try builder.take(body, asked: "1")
+    return try #require(builder.board)
+  }
+
+  private static let body = #"""
+    {"station": {"id": "8503000", "name": "Z\u00fcrich HB", "coordinate": {"type": "WGS84", "x": 47, "y": 8.54}},
+     "stationboard": [
+      {"stop": {"station": {"id": "8503000", "name": "Z\u00fcrich HB"},
+        "departure": "2018-12-05T14:30:00+0100", "departureTimestamp": 1544016600, "delay": 3, "platform": "43/44",
+        "prognosis": {"platform": "41", "arrival": "2018-12-05T14:21:07+0100", "departure": "2018-12-05T14:33:00+0100"},
+        "location": {"id": "8501120", "name": null, "coordinate": {"x": null, "y": null}}},
+       "name": "019651", "category": "S", "subcategory": null, "categoryCode": 5, "number": "16", "operator": null,
+       "to": "G\u00f6schenen", "passList": [
+        {"station": {"id": "8501120", "name": null, "coordinate": {"type": "WGS84", "x": null, "y": null}},
+         "departure": "2018-12-05T14:30:00+0100", "departureTimestamp": 1544016600},
+        {"station": {"id": "0000140", "name": "Gotthard-Panoramastrecke"}, "arrival": null, "departure": null},
+        {"station": {"id": "8500001", "name": null, "coordinate": {"x": 46.5, "y": 8}},
+         "arrival": "2018-12-05T15:00:00+0100", "departure": "2018-12-05T15:01:00+0100"},
+        {"station": {"id": "8501120", "name": "G\u00f6schenen"}, "arrival": "2018-12-05T16:00:00+0100"}]},
+      {"stop": {"station": {"id": "8503000", "name": "Z\u00fcrich HB"}, "arrival": "2018-12-05T14:40:00+0100",
+        "departure": null, "departureTimestamp": null, "platform": ""},
+       "name": "NFT 8", "category": "NFT", "number": "8", "to": "Z\u00fcrich HB", "passList": []}]}
+    """#
+
+  @Test func `a board is read with all that is wrong with it`() throws {
+    let board = try board(Self.body, on: "2018-12-05")
+    #expect(board.station.name == "Z\u{FC}rich HB")
+    #expect(board.station.place == Place(latitude: 47, longitude: 8.54), "x is the latitude")
+    #expect(board.departures.count == 1, "what only arrives does not leave")
+    let departure = try #require(board.departures.first)
+    #expect(departure.course == "019651" && departure.line == "16" && departure.operatedBy == nil)
+    #expect(departure.time == (try moment("2018-12-05T14:30:00+0100")))
+    #expect(departure.leaves == (try moment("2018-12-05T14:33:00+0100")))
+    #expect(departure.platform?.description == "41!")
+    #expect(
+      departure.calls.map(\.station.name) == ["Z\u{FC}rich HB", "8500001", "G\u{F6}schenen"],
+      "the first is this station, the virtual one is none, and a name that is not said is its number"
+    )
+    #expect(departure.calls.map(\.station.id) == ["8503000", "8500001", "8501120"])
+    #expect(departure.calls[1].station.place == Place(latitude: 46.5, longitude: 8))
+    #expect(board.isLive)
+  }
+
+  @Test func `a name left out in one place is taken from another`() throws {
+    let text = Self.body.replacingOccurrences(
+      of: #""to": "Z\u00fcrich HB", "passList": []"#,
+      with: #"""
+        "to": "Z\u00fcrich HB", "passList": [{"station": null},
+         {"station": {"id": "8500001", "name": "Arth-Goldau"}, "arrival": "2018-12-05T15:00:00+0100"}]
+        """#)
+    #expect(try board(text, on: "2018-12-05").departures[0].calls[1].station.name == "Arth-Goldau")
+  }
+
+  @Test func `the clock of the server in a prognosis is no news about delays`() throws {
+    var text = Self.body.replacingOccurrences(
+      of: #", "departure": "2018-12-05T14:33:00+0100"}"#, with: "}")
+    text = text.replacingOccurrences(of: #""delay": 3"#, with: #""delay": null"#)
+    let one = try board(text, on: "2018-12-05")
+    #expect(!one.isLive)
+    #expect(
+      one
+        == (try board(text.replacingOccurrences(of: "14:21:07", with: "14:21:08"), on: "2018-12-05")),
+      "bodies differ at each call, boards do not")
+  }
+
+  @Test(arguments: [
+    (nil, nil, nil, "", ""), ("", nil, nil, "", ""), ("", "", nil, "", ""),
+    ("3AB", nil, "3AB", "3", "AB"), ("3!", nil, "3!", "3", ""), ("43/44", "43", "43!", "43", ""),
+    ("F", nil, "F", "F", ""), ("6", "7", "7!", "7", ""), ("31", "31", "31", "31", ""),
+    ("", "5", "5", "5", ""), ("12 CD!", nil, "12CD!", "12", "CD"),
+  ])
+  func `forms of a platform`(
+    planned: String?, prognosis: String?, shown: String?, track: String, sectors: String
+  ) {
+    let platform = Platform(planned, prognosis: prognosis)
+    #expect(platform?.description == shown)
+    #expect(platform?.track ?? "" == track && platform?.sectors ?? "" == sectors)
+  }
+
+  @Test(arguments: [
+    ("2025-07-12T09:00:00+0200", 1_752_303_600), ("2025-07-12T09:00:00+02:00", 1_752_303_600),
+    ("2025-07-12T07:00:00Z", 1_752_303_600), ("2025-07-12T02:30:00-0430", 1_752_303_600),
+    ("2025-10-26T02:30:00+0200", 1_761_438_600), ("2025-10-26T02:30:00+0100", 1_761_442_200),
+  ])
+  func `moments with their offsets`(text: String, second: Int64) {
+    #expect(SwissTime.moment(text)?.milliseconds == second * 1000)
+  }
+
+  @Test(arguments: [
+    "", "2025-07-12", "2025-07-12T09:00:00", "2025-07-12T09:00:00+02", "2025-02-30T09:00:00+0200",
+    "2025-07-12T09:61:00+0200", "2025-07-12T09:00:00+-200", "2025-07-12T+0200", "T",
+  ])
+  func `what is no moment`(text: String) {
+    #expect(SwissTime.moment(text) == nil)
+  }
+
+  @Test func `a station that is not known is no empty board`() throws {
+    var builder = try BoardBuilder(CalendarDay("2025-07-12")!, limit: 10)
+    let unknown = try JSONDecoder().decode(
+      BoardBody.self, from: Data(#"{"station": null, "stationboard": []}"#.utf8))
+    #expect(try builder.take(unknown, asked: "1") == nil)
+    #expect(builder.board == nil)
+    let empty = try JSONDecoder().decode(
+      BoardBody.self, from: Data(#"{"station": {"id": "1", "name": "A"}, "stationboard": []}"#.utf8)
+    )
+    #expect(try builder.take(empty, asked: "1") == nil)
+    #expect(builder.board?.departures == [] && builder.board?.isWhole == true)
+  }
+}
+
+@Suite(.enabled(if: Folders.recordedDepartures, "skipped: no recorded data"))
+struct RecordedTimetableTests {
+  private func files(_ folder: String) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(
+      at: Folders.shared("departures/" + folder), includingPropertiesForKeys: nil
+    )
+    .filter { $0.pathExtension == "json" }
+  }
+
+  @Test func `every recorded board is read, and nothing in it is without name, time or order`()
+    throws
+  {
+    let files = try files("stationboard") + files("synthetic_ship")
+    #expect(files.count == 10)
+    var all = 0
+    for file in files {
+      let body = try JSONDecoder().decode(BoardBody.self, from: Data(contentsOf: file))
+      let leaving = body.stationboard.compactMap(\.stop.departureTime)
+      guard let first = leaving.first else {
+        #expect(file.lastPathComponent == "nft_2017-01-12.json")
+        continue
+      }
+      var builder = try BoardBuilder(SwissTime.day(of: first), limit: 420)
+      _ = try builder.take(body, asked: "")
+      let board = try #require(builder.board)
+      #expect(board.departures.count == leaving.count, "\(file.lastPathComponent)")
+      all += board.departures.count
+      for departure in board.departures {
+        #expect(!departure.destination.isEmpty && !departure.course.isEmpty)
+        // Bodies of 2015 and 2016 name the part of a large station that it is.
+        let isOld = departure.time < (try moment("2016-02-01T00:00:00+0100"))
+        #expect(isOld || departure.calls.first?.station == board.station)
+        #expect(departure.calls.first?.departure == departure.time)
+        #expect(
+          departure.calls.allSatisfy { !$0.station.name.isEmpty && $0.station.id != "0000140" })
+        #expect(departure.calls.allSatisfy { $0.arrival != nil || $0.departure != nil })
+        let times = departure.calls.compactMap { $0.arrival ?? $0.departure }
+        #expect(times == times.sorted())
+      }
+      let again = try JSONDecoder().decode(Board.self, from: JSONEncoder().encode(board))
+      #expect(again == board)
+    }
+    #expect(all == 103)
+  }
+
+  @Test func `recorded texts of moments agree with their numbers`() throws {
+    var seen = 0
+    for file in try files("stationboard") + files("synthetic_ship") {
+      let body = try JSONDecoder().decode(BoardBody.self, from: Data(contentsOf: file))
+      for stop in body.stationboard.flatMap({ [$0.stop] + ($0.passList ?? []) }) {
+        for (text, second) in [
+          (stop.arrival, stop.arrivalTimestamp), (stop.departure, stop.departureTimestamp),
+        ] {
+          guard let text, let second else { continue }
+          #expect(SwissTime.moment(text)?.milliseconds == second * 1000)
+          seen += 1
+        }
+      }
+    }
+    #expect(seen > 1500)
+  }
+
+  @Test func `recorded places and ways`() throws {
+    for file in try files("locations") {
+      let body = try JSONDecoder().decode(LocationsBody.self, from: Data(contentsOf: file))
+      let stations = body.stations.compactMap(\.station)
+      #expect(stations.count == 10)
+      #expect(stations.allSatisfy { $0.place == nil || $0.place!.latitude > $0.place!.longitude })
+      if file.lastPathComponent.hasPrefix("nearby") {
+        #expect(stations[0].id == nil && stations[0].place == nil)
+        #expect(stations.contains { $0.icon == "ship" })
+      }
+    }
+    for file in try files("connections") {
+      let body = try JSONDecoder().decode(ConnectionsBody.self, from: Data(contentsOf: file))
+      let ways = body.connections.compactMap(\.connection)
+      #expect(ways.count == 4 && ways.allSatisfy { $0.arrival > $0.departure && !$0.legs.isEmpty })
+    }
+  }
+
+  @Test func `recorded weather, and the samples of the lakes`() throws {
+    for file in try files("weather") {
+      let forecast = try JSONDecoder().decode(ForecastBody.self, from: Data(contentsOf: file))
+        .forecast
+      #expect(forecast.steps.count == 40 && forecast.place == "London")
+      #expect(forecast.steps.contains { $0.rain > 0 } && forecast.steps.contains { $0.rain == 0 })
+    }
+    let lakes = try JSONDecoder().decode(
+      LakeReport.self,
+      from: Data(contentsOf: Folders.shared("departures/lakes/sample_water_levels.json")))
+    #expect(lakes.lakes.map(\.temperature) == [14, 13, nil])
+    #expect(lakes.lakes.map { $0.level?.metres } == [405.96, 433.53, nil])
+    let ships = try JSONDecoder().decode(
+      DeploymentsBody.self,
+      from: Data(contentsOf: Folders.shared("departures/lakes/sample_ships.json")))
+    #expect(ships.days == [CalendarDay("2025-10-26")!: ShipDay(ships: ["1": "Stadt Z\u{FC}rich"])])
+  }
+
+  @Test func `recorded errors say what the service said`() throws {
+    for file in try files("errors") where file.lastPathComponent.hasPrefix("500") {
+      let words = Services.words(of: Array(try Data(contentsOf: file)))
+      #expect(words?.contains("from timetable.search.ch") == true && words?.last != "\n")
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+@testable import Departures
+
+/// What the cache is worth, over a recorded week.
+@Suite struct WeekTests {
+  private func requests(
+    of sessions: [Week.Session], policy: RequestPolicy = .standard
+  ) async throws -> (requests: Int, reads: Int, hitRate: Double?) {
+    let bench = try Bench(at: "2025-07-07T06:00:00+0200")
+    bench.services.change { $0.fields = ["Cache-Control": "max-age=60"] }
+    var visitor = Visitor(bench, policy: policy)
+    for session in sessions { try await visitor.visit(session) }
+    #expect(visitor.failures.isEmpty)
+    let hitRate = try bench.store.statistics().reads.hitRate
+    try bench.store.finish()
+    return (bench.services.count, visitor.reads, hitRate)
+  }
+
+  @Test func `in a week at least 95 of 100 requests are spared, and 80 at the first start`()
+    async throws
+  {
+    let sessions = try Week.sessions()
+    #expect(sessions.count > 50)
+    let plain = try await requests(of: Array(sessions.prefix(3)), policy: .reload)
+    #expect(plain.requests == plain.reads, "without a cache each read is a request")
+    let cached = try await requests(of: sessions)
+    let first = try await requests(of: Array(sessions.prefix(1)))
+    print(
+      "a week: \(cached.reads) reads, \(cached.requests) requests, hit rate \(cached.hitRate ?? -1);",
+      "the first session: \(first.reads) reads, \(first.requests) requests")
+    #expect(Double(cached.requests) <= 0.05 * Double(cached.reads))
+    #expect(Double(first.requests) <= 0.2 * Double(first.reads))
+  }
+
+  @Test func `with the services down a warm cache answers 99 of 100 reads`() async throws {
+    let bench = try Bench(at: "2025-07-07T06:00:00+0200")
+    var visitor = Visitor(bench)
+    let sessions = try Week.sessions()
+    let last = try #require(
+      sessions.firstIndex { $0.start > (try! moment("2025-07-12T08:30:00+0200")) })
+    for session in sessions[..<last] { try await visitor.visit(session) }
+    // An app that leaves the screen may fetch tomorrow's boards; this one has not.
+    bench.services.change { $0.isDown = true }
+    let before = visitor.reads
+    for session in sessions[last...] {
+      guard try SwissTime.day(of: session.start).description == "2025-07-12" else { break }
+      try await visitor.visit(session)
+    }
+    let reads = visitor.reads - before
+    print("services down: \(reads) reads, \(visitor.failures.count) without an answer")
+    #expect(reads > 400)
+    #expect(Double(visitor.failures.count) <= 0.01 * Double(reads), "\(visitor.failures)")
+    try bench.store.finish()
+  }
+
+  @Test func `the same again is at least ten times faster`() async throws {
+    let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
+    let store = try Store.temporary(clock: clock)
+    let fake = FakeServices()
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      func round() async throws -> Duration {
+        let start = ContinuousClock.now
+        for station in 0..<30 { _ = try await cache.board(at: "\(8_503_000 + station)") }
+        return ContinuousClock.now - start
+      }
+      let first = try await round()
+      #expect(server.count == 30)
+      let again = try await round()
+      print("30 boards: first \(first), again \(again)")
+      #expect(again * 10 < first)
+      #expect(server.count == 30)
+    }
+    try store.finish()
+  }
+}

@@ -1,0 +1,28 @@
+import LarderHTTP
+import LarderURLSession
+
+#if AsyncHTTPClient
+  import LarderAsyncHTTPClient
+#endif
+
+/// The transports of the library, of which each must do the same.
+enum Transports: String, CaseIterable, CustomStringConvertible {
+  case urlSession = "URLSession"
+  #if AsyncHTTPClient
+    case asyncHTTPClient = "AsyncHTTPClient"
+  #endif
+
+  var description: String { rawValue }
+
+  var made: any HTTPTransport {
+    switch self {
+    case .urlSession: URLSessionTransport()
+    #if AsyncHTTPClient
+      case .asyncHTTPClient: AsyncHTTPClientTransport()
+    #endif
+    }
+  }
+
+  /// Whether fields and bodies come as the origin has sent them.
+  var isExact: Bool { self != .urlSession }
+}

@@ -1,0 +1,86 @@
+import LMDB
+
+/// Visits of many entries. No snapshot is held for longer than a thousand of them.
+extension Namespace {
+  /// Visits entries in key order with their facts and bytes, until `visit` answers false.
+  ///
+  /// No snapshot is held for longer than a thousand entries, so the whole is no single moment. The bytes cannot leave
+  /// `visit`; keep it short, as nothing can free their pages meanwhile. Damaged entries are passed over.
+  public func scan(
+    prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
+    includingExpired: Bool = false,
+    _ visit: (Entry, Span<UInt8>) throws -> Bool
+  ) throws {
+    let prefix = try prefix.withKeyBytes { $0.copied }
+    try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
+      found, facts, payload, transaction in
+      guard found.header.flags.contains(.chunked) else { return try visit(facts, payload) }
+      let value = try core.assemble(
+        payload, id: found.id, version: facts.version, in: transaction)
+      return try value.map { try visit(facts, $0.span) } ?? true
+    }
+  }
+
+  /// Visits the keys and values of fresh entries in key order, until `visit` answers false: what
+  /// ``scan(prefix:after:includingExpired:_:)`` does without the facts, several times as fast.
+  ///
+  /// Key and value cannot leave `visit`; all else that is said there goes here too. What is visited counts as no read and no
+  /// use.
+  public func scanValues(
+    prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+  ) throws {
+    let prefix = try prefix.withKeyBytes { $0.copied }
+    try walk(after: cursor) { id, position, transaction in
+      var isWanted = true
+      let reached = try core.scanValues(
+        of: self, id, prefix: prefix, behind: position, in: transaction
+      ) { key, value in
+        isWanted = try visit(key, value)
+        return isWanted
+      }
+      return isWanted ? reached : nil
+    }
+  }
+
+  /// Visits entries with their payloads, snapshot after snapshot.
+  func visitEntries(
+    prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
+    _ visit: (StoredEntry, Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
+  ) throws {
+    try walk(after: cursor) { id, position, transaction in
+      var isWanted = true
+      let reached = try core.scan(id, prefix: prefix, behind: position, in: transaction) {
+        found, key, payload in
+        let facts = core.facts(
+          of: found, key: Key(key), namespace: name,
+          owners: try core.owners(of: found, in: transaction))
+        if facts.state == .expired, !includingExpired { return true }
+        isWanted = try visit(found, facts, payload, transaction)
+        return isWanted
+      }
+      return isWanted ? reached : nil
+    }
+  }
+
+  /// Goes through the namespace piece by piece, each in a snapshot of its own, until `piece` answers nil.
+  private func walk(
+    after cursor: PageCursor?,
+    _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> StoreCore.ScanPosition?
+  ) throws {
+    var position: [UInt8]?
+    var isFirst = true
+    while true {
+      let transaction = try core.beginRead()
+      let id = try core.identify(handle, in: transaction)
+      if isFirst, let cursor {
+        position = try cursor.slot(store: core.identity, id: id, namespace: name)
+      }
+      isFirst = false
+      // A namespace that is cleared midway has nothing left to show.
+      if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
+      guard let reached = try piece(id, position, transaction), !reached.isAtEnd else { return }
+      position = reached.last
+    }
+  }
+}

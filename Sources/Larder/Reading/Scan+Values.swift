@@ -1,0 +1,44 @@
+import LMDB
+
+extension StoreCore {
+  /// Visits the keys and values of a namespace's fresh entries as ``scan(_:prefix:behind:in:_:)`` does.
+  ///
+  /// Nothing is made for the entries that are most: short keys, values in one piece, no tags, no end that use moves.
+  func scanValues(
+    of namespace: Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    in transaction: borrowing ReadTransaction,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+  ) throws -> ScanPosition {
+    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { slot, record in
+      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned), slot.count > 5
+      else {
+        return try visitUncommon(slot, record, of: namespace, id, prefix, in: transaction, visit)
+      }
+      let key = slot.extracting(4..<slot.count - 1)
+      guard prefix.count <= StoredKey.headCount || key.starts(with: prefix.span),
+        state(of: header, at: coarseNow) == .fresh,
+        isIntact(header, record: record, place: Checksum.place(of: key, in: id))
+      else { return true }
+      return try visit(key, record.extracting(header.payloadStart..<record.count))
+    }
+  }
+
+  @inline(never)
+  private func visitUncommon(
+    _ slot: Span<UInt8>, _ record: Span<UInt8>, of namespace: Namespace, _ id: NamespaceID,
+    _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+  ) throws -> Bool {
+    guard let entry = StoredEntry(slot: slot.copied, record: record), let key = entry.key,
+      key.starts(with: prefix),
+      isIntact(entry.header, record: record, place: Checksum.place(of: key.span, in: id)),
+      try !isHidden(entry.header, id: id, record: record, in: transaction)
+    else { return true }
+    let facts = facts(of: entry, key: Key(key), namespace: namespace.name, owners: [])
+    guard facts.state == .fresh, !facts.isNegative else { return true }
+    let payload = record.extracting(entry.header.payloadStart..<record.count)
+    guard entry.header.flags.contains(.chunked) else { return try visit(key.span, payload) }
+    let value = try assemble(payload, id: id, version: facts.version, in: transaction)
+    return try value.map { try visit(key.span, $0.span) } ?? true
+  }
+}

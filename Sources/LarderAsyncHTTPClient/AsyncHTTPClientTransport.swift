@@ -1,0 +1,82 @@
+#if AsyncHTTPClient
+  public import AsyncHTTPClient
+  public import HTTPTypes
+  public import LarderHTTP
+  import NIOCore
+  import NIOHTTP1
+
+  /// Carries requests by AsyncHTTPClient, over connections that are kept and, where the origin speaks it, in HTTP/2.
+  ///
+  /// Fields keep their order and repetition, and bodies come as fast as they are read, as the origin has coded them.
+  /// AsyncHTTPClient tells nothing of interim answers, and replaces what is no UTF-8 in a field.
+  public final class AsyncHTTPClientTransport: HTTPTransport {
+    private let client: HTTPClient
+
+    /// - Parameter configuration: redirections, decompression and repeated attempts to connect are off whatever it says.
+    public init(configuration: HTTPClient.Configuration = HTTPClient.Configuration()) {
+      var configuration = configuration
+      configuration.redirectConfiguration = .disallow
+      configuration.decompression = .disabled
+      // That nobody is there is to be known at once: something stored may stand in.
+      configuration.connectionPool.retryConnectionEstablishment = false
+      client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    deinit {
+      // Nobody is left who could be told how that ended.
+      client.shutdown { _ in }
+    }
+
+    public func send(
+      _ request: HTTPRequest, body: [UInt8],
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let answer = try await client.execute(
+        HTTPClientRequest(request, body: body), deadline: .distantFuture)
+      let pieces = Pieces(of: answer.body, by: self)
+      return (HTTPResponse(answer), HTTPBody(next: { try await pieces.next() }))
+    }
+  }
+
+  /// A body that is being read.
+  private actor Pieces {
+    /// Kept, since the connection ends with it.
+    private let transport: AsyncHTTPClientTransport
+    private var iterator: HTTPClientResponse.Body.AsyncIterator
+
+    init(of body: HTTPClientResponse.Body, by transport: AsyncHTTPClientTransport) {
+      self.transport = transport
+      iterator = body.makeAsyncIterator()
+    }
+
+    func next() async throws -> [UInt8]? {
+      var iterator = iterator
+      let piece = try await iterator.next(isolation: self)
+      self.iterator = iterator
+      return piece.map { Array($0.readableBytesView) }
+    }
+  }
+
+  extension HTTPClientRequest {
+    fileprivate init(_ request: HTTPRequest, body: [UInt8]) {
+      let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
+      self.init(url: origin + (request.path ?? "/"))
+      method = HTTPMethod(rawValue: request.method.rawValue)
+      for field in request.headerFields {
+        headers.add(name: field.name.rawName, value: field.value)
+      }
+      if !body.isEmpty { self.body = .bytes(ByteBuffer(bytes: body)) }
+    }
+  }
+
+  extension HTTPResponse {
+    fileprivate init(_ answer: HTTPClientResponse) {
+      self.init(
+        status: .init(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase))
+      for (name, value) in answer.headers {
+        guard let name = HTTPField.Name(name) else { continue }
+        headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
+      }
+    }
+  }
+#endif

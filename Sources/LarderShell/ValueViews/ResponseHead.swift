@@ -1,0 +1,37 @@
+/// What came above the body of an HTTP response that is kept as an entry, read from the entry's metadata.
+///
+/// The format is that of `larder-http/1`: lines of which the first is the version and the status, then what the cache
+/// notes for itself, and behind a blank line the fields as they came.
+struct ResponseHead {
+  private static let version: StaticASCII = "larder-http/1 "
+
+  /// `200 OK`
+  let status: [UInt8]
+  let fields: [(name: [UInt8], value: [UInt8])]
+
+  /// Nil for bytes that are no such metadata, or of another version.
+  init?(metadata: [UInt8]) {
+    let version = Self.version.bytes
+    let lines = metadata.split(separator: .newline, omittingEmptySubsequences: false)
+    guard let first = lines.first, first.starts(with: version) else { return nil }
+    let status = first.dropFirst(version.count)
+    let code = status.prefix { $0 != .space }
+    guard code.count == 3, code.allSatisfy(\.isDigit) else { return nil }
+    self.status = Array(status)
+    var fields: [(name: [UInt8], value: [UInt8])] = []
+    for line in lines.drop(while: { !$0.isEmpty }) where !line.isEmpty {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else {
+        return nil
+      }
+      let value = line[(colon + 1)...].drop { $0 == .space }
+      fields.append((Array(line[..<colon]), Array(value)))
+    }
+    self.fields = fields
+  }
+
+  /// A line for the status and one for each field, safe to print.
+  var text: String {
+    let rest = fields.map { "\(Quoting.printable($0.name)): \(Quoting.printable($0.value))\n" }
+    return "HTTP \(Quoting.printable(status))\n" + rest.joined()
+  }
+}

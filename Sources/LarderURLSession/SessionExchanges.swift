@@ -1,0 +1,60 @@
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+enum Arrival: Sendable {
+  case head(HTTPURLResponse)
+  case piece([UInt8])
+}
+
+/// Hands on what comes of each task of a session.
+final class SessionExchanges: NSObject, URLSessionDataDelegate {
+  private typealias Continuation = AsyncThrowingStream<Arrival, any Error>.Continuation
+
+  private let underWay = Mutex<[Int: Continuation]>([:])
+
+  /// Lets a task begin. It is cancelled when nobody reads any more.
+  func begin(_ task: URLSessionDataTask) -> AsyncThrowingStream<Arrival, any Error> {
+    let (arrivals, continuation) = AsyncThrowingStream.makeStream(of: Arrival.self)
+    continuation.onTermination = { _ in task.cancel() }
+    underWay.withLock { $0[task.taskIdentifier] = continuation }
+    task.resume()
+    return arrivals
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    if let response = response as? HTTPURLResponse { hand(.head(response), of: dataTask) }
+    completionHandler(.allow)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    hand(.piece(Array(data)), of: dataTask)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+  ) {
+    let isCancelled = (error as? URLError)?.code == .cancelled
+    underWay.withLock { $0.removeValue(forKey: task.taskIdentifier) }?
+      .finish(throwing: isCancelled ? CancellationError() : error)
+  }
+
+  /// The cache answers what it is asked, and the client decides where to go on.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    completionHandler(nil)
+  }
+
+  private func hand(_ arrival: Arrival, of task: URLSessionTask) {
+    _ = underWay.withLock { $0[task.taskIdentifier] }?.yield(arrival)
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Larder
+import Testing
+
+/// Bars are as wide as the terminal allows, and never wider.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BarTests {
+  private let home = TemporaryHome()
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    let store = try Store(at: home.path + "/store")
+    for number in 1...40 {
+      let departures = store.namespace("departures")
+      let value = String(repeating: "x", count: number * 25)
+      try departures.set(
+        value, for: "Bern:\(number)", expires: .after(.minutes(number * 2)))
+      if number % 4 == 0 { try store.namespace("articles").set(value, for: "\(number)") }
+    }
+    try store.close()
+  }
+
+  /// The lines that a command shows at a terminal of this width, from the first below its own.
+  private func lines(of command: String, columns: Int, _ environment: [String: String] = [:]) throws
+    -> [String]
+  {
+    let session = try TerminalSession(
+      running: Workplace.programs + "/larder",
+      [home.path + "/store", "-r", "-e", command, "-e", "echo done"], showing: nil, home: home,
+      environment: environment, columns: columns, rows: 60)
+    #expect(try session.terminal.waitForExit() == 0)
+    #expect(session.screen.unknown.isEmpty)
+    let lines = session.screen.lines
+    #expect(lines.last == "done", "\(lines)")
+    return lines.dropLast()
+  }
+
+  private func bar(_ line: String) -> Int {
+    line.unicodeScalars.count { (0x2588...0x258F).contains($0.value) || $0 == "#" }
+  }
+
+  @Test(arguments: [24, 40, 80, 132, 200])
+  func `plots fill the width and no more`(columns: Int) throws {
+    for command in ["plot sizes @departures --bins 5", "plot expiry @departures --bins 5"] {
+      let lines = try lines(of: command, columns: columns)
+      // A line that did not fit would take two rows.
+      #expect((2...6).contains(lines.count), "\(lines)")
+      let longest = lines.map(\.count).max() ?? 0
+      #expect((columns - 2...columns).contains(longest), "\(command): \(lines)")
+      #expect(lines.allSatisfy { bar($0) > 0 }, "\(lines)")
+    }
+  }
+
+  @Test(arguments: [40, 60, 80, 132, 200])
+  func `what expires has a bar for each stretch above the list`(columns: Int) throws {
+    let lines = try lines(of: "expiring @departures --within 1h --limit 3", columns: columns)
+    let chart = lines.prefix { $0.hasPrefix("<") }
+    #expect(chart.count == 4 && chart.last?.hasPrefix("< 1 h") == true, "\(lines)")
+    #expect((columns - 2...columns).contains(chart.map(\.count).max() ?? 0), "\(lines)")
+    #expect(lines.count == 4 + 4, "\(lines)")
+  }
+
+  @Test(arguments: [52, 60, 80, 132, 200])
+  func `the bars of sizes keep their proportions where there is less room`(columns: Int) throws {
+    let lines = try lines(of: "sizes", columns: columns)
+    #expect(lines.count == 4 && lines.allSatisfy { $0.count <= columns }, "\(lines)")
+    let (longer, shorter) = (bar(lines[1]), bar(lines[2]))
+    // 20,500 and 5,500 bytes.
+    #expect(longer > 2 * shorter && shorter > 0, "\(lines)")
+    #expect(!lines[1].contains("\u{2588}\u{2026}"), "\(lines)")
+  }
+
+  @Test func `without UTF-8 bars are of another sign`() throws {
+    let lines = try lines(
+      of: "plot sizes @departures --bins 5", columns: 60, ["LANG": "C", "LC_ALL": "C"])
+    #expect(lines.allSatisfy { $0.contains("#") && $0.utf8.allSatisfy { $0 < 0x7F } }, "\(lines)")
+    #expect((58...60).contains(lines.map(\.count).max() ?? 0))
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Larder
+import Testing
+
+/// `SIGTERM` ends the program, whoever started it, and with the status of that signal.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct TerminationTests {
+  /// What the one that started the program had made of the signals.
+  enum Parent: CaseIterable { case usual, blocking, ignoring }
+
+  private let home = TemporaryHome()
+  private var store: String { home.path + "/store" }
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    try Store(at: store).close()
+  }
+
+  private func start(_ arguments: [String], by parent: Parent) throws -> PseudoTerminal {
+    let program = Workplace.programs + "/larder"
+    let words = parent == .ignoring ? ["-c", "trap '' TERM; exec \"$0\" \"$@\"", program] : []
+    return try PseudoTerminal(
+      running: parent == .ignoring ? "/bin/sh" : program, words + [store] + arguments,
+      environment: ["HOME": home.path, "TERM": "xterm-256color", "LANG": "C.UTF-8"],
+      blocking: parent == .blocking ? [SIGTERM, SIGINT] : [])
+  }
+
+  /// A change that is shown proves that the watch has begun.
+  private func waitUntilWatching(_ terminal: PseudoTerminal) throws {
+    let store = try Store(at: store)
+    let isWatching = terminal.shows(within: .seconds(10)) { screen in
+      if !screen.lines.contains(where: { $0.hasSuffix("ready") }) { return false }
+      return true
+    }
+    #expect(isWatching)
+    var isShown = false
+    for number in 0..<100 where !isShown {
+      try store.namespace("a").set("x", for: "\(number)")
+      isShown = terminal.shows(within: .milliseconds(100)) { screen in
+        screen.lines.contains { $0.contains("set") }
+      }
+    }
+    #expect(isShown, "\(terminal.screen.lines)")
+    try store.close()
+  }
+
+  @Test(arguments: Parent.allCases) func `watch ends by SIGTERM`(parent: Parent) throws {
+    let terminal = try start(["-e", "echo ready", "-e", "watch"], by: parent)
+    try waitUntilWatching(terminal)
+    terminal.send(SIGTERM)
+    #expect(try terminal.waitForExit() == -SIGTERM)
+  }
+
+  @Test(arguments: [Parent.usual, .blocking]) func `watch ends by ^C`(parent: Parent) throws {
+    let terminal = try start(["-e", "echo ready", "-e", "watch"], by: parent)
+    try waitUntilWatching(terminal)
+    try terminal.type("\u{3}")
+    #expect(try terminal.waitForExit() == 130)
+  }
+
+  @Test(arguments: Parent.allCases)
+  func `the prompt gives the terminal back before it ends`(parent: Parent) throws {
+    let terminal = try start([], by: parent)
+    #expect(terminal.shows { $0.line == "larder>" })
+    try terminal.type("count")
+    #expect(terminal.shows { $0.line.hasPrefix("larder> count") })
+    #expect(!terminal.isCanonical && terminal.screen.isPasteMarked)
+    terminal.send(SIGTERM)
+    #expect(try terminal.waitForExit() == -SIGTERM)
+    #expect(terminal.isCanonical && !terminal.screen.isPasteMarked)
+  }
+}

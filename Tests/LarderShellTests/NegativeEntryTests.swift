@@ -1,0 +1,70 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderShell
+
+/// Entries that say there is nothing, as a load leaves them that found nothing.
+@Suite struct NegativeEntryTests {
+  /// A shell two minutes after a load found nothing, with ten minutes until it is asked again.
+  private func shell(_ mode: OutputMode) async throws -> Shell {
+    let shell = try Shell(mode)
+    let parts = shell.store.cache(of: String.self, in: "parts")
+    let options = LoadOptions(absent: .after(.minutes(12)))
+    let found = try await parts.optionalValue(for: "9999", options: options) { () -> String? in nil
+    }
+    #expect(found == nil)
+    try await shell.store.namespace("parts").set("", for: "empty")
+    shell.clock.advance(by: .minutes(2))
+    return shell
+  }
+
+  @Test(arguments: OutputMode.allCases)
+  func `get says so in every mode, and prints no empty value`(mode: OutputMode) async throws {
+    let shell = try await shell(mode)
+    let file = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    for line in ["get 9999", "get empty 9999", "get 9999 --as text", "get 9999 --out \(file)"] {
+      let error = try shell.error(line)
+      #expect(error.code == .noSuchKey && error.code.exitCode == 1)
+      #expect(
+        error.message.description == "\"9999\" in parts is an entry that says there is nothing")
+      #expect(
+        error.hint?.description == "written 2 min ago, expires in 10 min (22:25); info shows it")
+      #expect(shell.printed == [])
+    }
+    #expect(!FileManager.default.fileExists(atPath: file))
+    // An empty value is a value.
+    try shell("get empty")
+    #expect(shell.outcome == .done)
+  }
+
+  @Test func `info says so in every mode`() async throws {
+    let shell = try await shell(.table)
+    let table = try shell("info 9999")
+    #expect(table.contains("negative       yes\n"))
+    #expect(table.hasSuffix("\nit says that there is nothing, and reads find none\n"))
+    let other = try shell("info empty")
+    #expect(other.contains("negative       no\n") && !other.contains("nothing"))
+    for mode in ["json", "jsonl"] {
+      #expect(try shell("output \(mode)", "info 9999").contains("\"negative\":true,"))
+      #expect(try shell("info empty").contains("\"negative\":false,"))
+    }
+    let lines = try shell("output csv", "info 9999").split(separator: "\r\n")
+    let column = try #require(
+      lines[0].split(separator: ",", omittingEmptySubsequences: false).firstIndex(of: "negative"))
+    #expect(lines[1].split(separator: ",", omittingEmptySubsequences: false)[column] == "true")
+    for mode in ["plain", "raw"] {
+      #expect(try shell("output \(mode)", "info 9999").contains("\tfresh\ttrue\t"))
+    }
+  }
+
+  @Test func `to other commands it is an entry without a value`() async throws {
+    let shell = try await shell(.plain)
+    #expect(try shell("exists 9999 empty") == "false\ntrue\n")
+    #expect(shell.outcome == .told(1))
+    #expect(try shell("keys") == "9999\nempty\n")
+    #expect(try shell.error("set @parts 9999 x --if-present").code == .noSuchKey)
+    try shell("set @parts 9999 x --if-absent")
+    #expect(try shell("output raw", "get 9999") == "x")
+  }
+}
