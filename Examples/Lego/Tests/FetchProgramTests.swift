@@ -103,7 +103,7 @@ import Testing
         // The server shares this process's threads with all tests.
         "--timeout", "300",
       ]
-      let mine = try Outcome(of: ["larder-lego", "fetch", "color", "4"] + service)
+      let mine = try await Outcome.of(["larder-lego", "fetch", "color", "4"] + service)
       #expect(mine.code == 0 && mine.output.contains("Mine"))
       let first = try #require(mine.suggestions.first)
       #expect(first.contains("get @lego.colors.") && !first.contains("secret"))
@@ -112,7 +112,7 @@ import Testing
       #expect(shown.output.contains("Mine"))
       #expect(try run("show", "color", "4").output.contains("\"Red\""))
       fake.refuse(403, #"{"detail": "Invalid credentials"}"#)
-      let refused = try Outcome(of: ["larder-lego", "fetch", "color", "5"] + service)
+      let refused = try await Outcome.of(["larder-lego", "fetch", "color", "5"] + service)
       #expect(refused.code == 4)
       #expect(refused.error == "error: the service answered 403: Invalid credentials\n")
     }

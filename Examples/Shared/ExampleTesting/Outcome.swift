@@ -1,7 +1,7 @@
 public import Foundation
 
 /// What a run of a built program came to.
-public struct Outcome {
+public struct Outcome: Sendable {
   public var code: Int32
   public var output: String
   public var error: String
@@ -17,6 +17,15 @@ public struct Outcome {
   /// - Parameter command: the program's name and its arguments.
   public init(of command: [String]) throws {
     try self.init(Self.built(command[0]), Array(command.dropFirst()))
+  }
+
+  /// The same for a program that talks to a server of this process: no thread that the server may need waits for its end.
+  public static func of(_ command: [String]) async throws -> Outcome {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(with: Result { try Outcome(of: command) })
+      }
+    }
   }
 
   /// Runs it with a terminal for input and output; `output` has both of the program's streams.

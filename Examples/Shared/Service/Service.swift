@@ -74,6 +74,8 @@ public struct Service: Sendable {
     self.sleep = sleep
   }
 
+  private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
+
   /// Sends a request and returns the answer with its whole body, whatever its status.
   ///
   /// On 429 it waits as long as the service said, at most ``longestWait``, and asks once more.
@@ -86,12 +88,12 @@ public struct Service: Sendable {
     let request = try request(path, method: method, fields: more)
     let reply = try await exchange(request, body: body)
     guard reply.status == 429 else { return reply }
-    let wait = reply.wait(at: cache.namespace.store.now) ?? wait(reply.body) ?? .seconds(1)
+    let wait = reply.wait(at: now) ?? wait(reply.body) ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
     let second = try await exchange(request, body: body)
     guard second.status != 429 else {
-      throw ServiceError.throttled(wait: second.wait(at: cache.namespace.store.now) ?? wait)
+      throw ServiceError.throttled(wait: second.wait(at: now) ?? wait)
     }
     return second
   }
