@@ -98,12 +98,10 @@ import Testing
     try await FakeRebrickable.run { fake in
       fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
       _ = try Outcome(of: ["larder-lego", "import", Folders.sample, "--store", store])
-      let service = [
-        "--base", fake.base, "--key", "secret", "--store", store,
-        // The server shares this process's threads with all tests.
-        "--timeout", "300",
-      ]
-      let mine = try await Outcome.of(["larder-lego", "fetch", "color", "4"] + service)
+      let service = ["--base", fake.base, "--key", "secret", "--store", store]
+      // The server shares this process's threads with all tests.
+      let fetch = ["larder-lego", "fetch", "--timeout", "300"] + service
+      let mine = try await Outcome.of(fetch + ["color", "4"])
       #expect(mine.code == 0 && mine.output.contains("Mine"))
       let first = try #require(mine.suggestions.first)
       #expect(first.contains("get @lego.colors.") && !first.contains("secret"))
@@ -112,7 +110,7 @@ import Testing
       #expect(shown.output.contains("Mine"))
       #expect(try run("show", "color", "4").output.contains("\"Red\""))
       fake.refuse(403, #"{"detail": "Invalid credentials"}"#)
-      let refused = try await Outcome.of(["larder-lego", "fetch", "color", "5"] + service)
+      let refused = try await Outcome.of(fetch + ["color", "5"])
       #expect(refused.code == 4)
       #expect(refused.error == "error: the service answered 403: Invalid credentials\n")
     }
