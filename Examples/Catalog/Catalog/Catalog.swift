@@ -40,7 +40,6 @@ public final class Catalog: Sendable {
     service = Service(
       at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
       words: { Self.complaint($0)?.message })
-    self.cache = cache
     let store = cache.namespace.store
     listings = store.cache(of: ListingRecord.self, in: "catalog.listings")
     filters = store.cache(TextCodec(), in: "catalog.filters")

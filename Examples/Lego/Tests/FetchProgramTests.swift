@@ -101,7 +101,9 @@ import Testing
       fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
       _ = try await Outcome(of: ["larder-lego", "import", Folders.sample, "--store", store])
       let service = ["--base", fake.base, "--key", "secret", "--store", store]
-      let mine = try await Outcome(of: ["larder-lego", "fetch", "color", "4"] + service)
+      // The server shares this process's threads with all tests.
+      let fetch = ["larder-lego", "fetch", "--timeout", "300"] + service
+      let mine = try await Outcome(of: fetch + ["color", "4"])
       #expect(mine.code == 0 && mine.output.contains("Mine"))
       let first = try #require(mine.suggestions.first)
       #expect(first.contains("get @lego.colors.") && !first.contains("secret"))
@@ -110,7 +112,7 @@ import Testing
       #expect(shown.output.contains("Mine"))
       #expect(try await run("show", "color", "4").output.contains("\"Red\""))
       fake.refuse(403, #"{"detail": "Invalid credentials"}"#)
-      let refused = try await Outcome(of: ["larder-lego", "fetch", "color", "5"] + service)
+      let refused = try await Outcome(of: fetch + ["color", "5"])
       #expect(refused.code == 4)
       #expect(refused.error == "error: the service answered 403: Invalid credentials\n")
     }
@@ -144,5 +146,34 @@ import Testing
     #expect(!gone.error.contains("NSURLErrorDomain"))
     #expect(try await run("fetch", "part", "..", "--offline").code == 5)
     #expect(try await run("fetch", "part", "1", "--offline", "--recording", "/absent").code == 2)
+  }
+
+  @Test func `the session on the page is what happens`() async throws {
+    let page = try String(
+      contentsOf: Folders.examples.appending(path: "Lego/README.md"), encoding: .utf8)
+    let call = "    $ larder-lego fetch theme 4 --offline --store lego.larder\n"
+    let start = try #require(page.range(of: call))
+    let shown = page[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+      .prefix { $0.isEmpty || $0.hasPrefix("    ") }
+      .map { String($0.dropFirst(4)).replacing("lego.larder", with: store.debugDescription) }
+    let outcome = try await run("fetch", "theme", "4", "--offline")
+    let said = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0).replacing("'" + store + "'", with: store.debugDescription) }
+    #expect(shown == said)
+  }
+
+  @Test func `what a cache saves is measured with the same lookups each time`() async throws {
+    struct Figures: Decodable {
+      struct Times: Decodable { var count: Int }
+      var lookups: Int
+      var requests: Int
+      var saved: Double
+      var loaded: Times
+      var uncached: Times
+    }
+    let outcome = try await run("measure", "--offline", "--lookups", "200", "--json")
+    let figures = try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
+    #expect(figures.lookups == 200 && figures.requests == 4 && figures.saved == 0.98)
+    #expect(figures.loaded.count == 4 && figures.uncached.count == 200)
   }
 }

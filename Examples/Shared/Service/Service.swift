@@ -100,8 +100,6 @@ public struct Service: Sendable {
     return second
   }
 
-  private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
-
   /// The body of an answer that is good (2xx), decoded; any other is thrown as ``ServiceError/refused(status:message:)``.
   public func get<Value: Decodable>(
     _ type: Value.Type, from path: String, fields more: HTTPFields = HTTPFields(),
