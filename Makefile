@@ -19,11 +19,12 @@ run: all
 	cd Examples && $(SWIFT) build -c release --product larder-lego
 	@./.ci/tour $(STORE)
 
-# The library and the shell, then the examples, which are a package of their own.
+# The library and the shell, then the examples, which are a package of their own, each of them also run once.
 test: packages
 	$(SWIFT) build --build-tests
 	$(SWIFT) test
 	cd Examples && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+	./.ci/examples
 
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages

@@ -51,6 +51,7 @@ let package = Package(
     .executable(name: "larder-lego", targets: ["LarderLego"]),
     .executable(name: "larder-departures", targets: ["LarderDepartures"]),
     .executable(name: "larder-articles", targets: ["LarderArticles"]),
+    .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
   ],
   dependencies: [
     .package(name: "larder", path: ".."),
@@ -76,9 +77,15 @@ let package = Package(
       ],
       path: "Shared/ExampleTesting", swiftSettings: strict),
     .testTarget(
-      name: "SharedTests", dependencies: tests + ["ExampleProgram"], path: "Shared/Tests",
-      swiftSettings: strict),
+      name: "SharedTests", dependencies: tests + ["ExampleProgram", "larder-rates"],
+      path: "Shared/Tests", swiftSettings: strict),
+    // The one of README.md.
+    .executableTarget(
+      name: "larder-rates",
+      dependencies: http + ["Service", .product(name: "LarderURLSession", package: "larder")],
+      path: "Rates", swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
     + adapter("Departures", library: "Departures", program: "LarderDepartures")
     + adapter("Articles", library: "Articles", program: "LarderArticles")
+    + adapter("Catalog", library: "Catalog", program: "LarderCatalog")
 )

@@ -12,8 +12,8 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func run(_ arguments: String...) throws -> Outcome {
-    try Outcome(of: ["larder-departures"] + arguments + ["--offline", "--store", store])
+  private func run(_ arguments: String...) async throws -> Outcome {
+    try await Outcome(of: ["larder-departures"] + arguments + ["--offline", "--store", store])
   }
 
   private struct Answer<Value: Decodable>: Decodable {
@@ -22,15 +22,15 @@ import Testing
   }
 
   @Test func `a board, with the ships, where it came from, and ways to look at it that work`()
-    throws
+    async throws
   {
-    let first = try run("board", "8503651")
+    let first = try await run("board", "8503651")
     #expect(first.code == 0 && first.error == "")
     let lines = first.output.split(separator: "\n").map(String.init)
     #expect(lines[0] == "Z\u{FC}rich B\u{FC}rkliplatz (See), 2025-07-12: loaded, 0 s old")
     #expect(lines[1] == "08:05     BAT 101   Rapperswil SG (See)  platform 1AB  (Limmat)")
     #expect(lines.count == 13)
-    #expect(try run("board", "8503651").output.contains(": disk, 0 s old"))
+    #expect(try await run("board", "8503651").output.contains(": disk, 0 s old"))
     let held = try Store(at: store)
     let commands = try ShellLines.commands(in: first.output)
     let answers = try ShellLines.run(commands, in: held)
@@ -39,9 +39,9 @@ import Testing
     try held.finish()
   }
 
-  @Test func `the sample has the traps of the real bodies, and they are seen to`() throws {
+  @Test func `the sample has the traps of the real bodies, and they are seen to`() async throws {
     let board = try JSONDecoder().decode(
-      Answer<Board>.self, from: Data(try run("board", "8503651", "--json").output.utf8)
+      Answer<Board>.self, from: Data(try await run("board", "8503651", "--json").output.utf8)
     ).value
     #expect(board.departures.count == 8 && !board.isLive)
     for departure in board.departures {
@@ -50,20 +50,20 @@ import Testing
       #expect(departure.calls[2].station.name == "8503677", "no name is said anywhere")
       #expect(departure.calls.last?.station.place?.latitude == 47, "a whole number")
     }
-    let back = try run("board", "8503669").output
+    let back = try await run("board", "8503669").output
     #expect(back.contains("platform 2!") && back.contains("BAT 202   Z\u{FC}rich"))
-    let empty = try run("board", "8503669", "--day", "2025-07-13")
+    let empty = try await run("board", "8503669", "--day", "2025-07-13")
     #expect(empty.code == 0 && empty.output.contains("nothing leaves"))
   }
 
-  @Test func `every command says what it is for, in words and for programs`() throws {
+  @Test func `every command says what it is for, in words and for programs`() async throws {
     for command in [
       ["lake", "zuerichsee"], ["lake", "thunersee"], ["search", "Thal"],
       ["search", "--near", "47.3,8.5"],
       ["way", "8503651", "8503669"], ["favourites", "8503651", "8503669"], ["publish"], ["widget"],
       ["usage"],
     ] {
-      let words = try Outcome(
+      let words = try await Outcome(
         of: ["larder-departures"] + command + ["--offline", "--store", store])
       #expect(words.code == 0 && words.error == "", "\(command): \(words.error)")
       let held = try Store(at: store)
@@ -71,7 +71,7 @@ import Testing
       #expect(commands.count >= 2)
       #expect(try ShellLines.run(commands, in: held).allSatisfy { $0 != "" }, "\(commands)")
       try held.finish()
-      let json = try Outcome(
+      let json = try await Outcome(
         of: ["larder-departures"] + command + ["--offline", "--store", store, "--json"])
       #expect(json.code == 0 && json.error == "")
       for line in json.output.split(separator: "\n") {
@@ -79,13 +79,14 @@ import Testing
       }
     }
     #expect(
-      try run("widget", "--rows", "1").output.hasPrefix("09:35  102   Rapperswil SG (See)  (Linth)")
+      try await run("widget", "--rows", "1").output.hasPrefix(
+        "09:35  102   Rapperswil SG (See)  (Linth)")
     )
-    #expect(try run("lake", "thunersee").output.contains("18.7 C, by a simulation"))
-    #expect(try run("clear-tiles").code == 0)
+    #expect(try await run("lake", "thunersee").output.contains("18.7 C, by a simulation"))
+    #expect(try await run("clear-tiles").code == 0)
   }
 
-  @Test func `a lake from a file`() throws {
+  @Test func `a lake from a file`() async throws {
     let file = try folder.write(
       "lakes.json",
       Array(
@@ -93,14 +94,14 @@ import Testing
         [{"id": "sarnersee", "name": "Sarnersee", "place": {"latitude": 46.87, "longitude": 8.21},
           "simulation": "sarnen", "stations": []}]
         """#.utf8))
-    let outcome = try run("lake", "sarnersee", "--lakes", file)
+    let outcome = try await run("lake", "sarnersee", "--lakes", file)
     #expect(outcome.code == 0 && outcome.output.contains("water  18.7 C"))
   }
 
-  @Test func `what is not there is exit code 1, and what cannot be asked for is 2`() throws {
-    let station = try run("board", "1")
+  @Test func `what is not there is exit code 1, and what cannot be asked for is 2`() async throws {
+    let station = try await run("board", "1")
     #expect(station.code == 1 && station.error.contains("the station 1 is not in the timetable"))
-    let lake = try run("lake", "loch-ness")
+    let lake = try await run("lake", "loch-ness")
     #expect(lake.code == 1 && lake.error.contains("one of zuerichsee, "))
     for arguments in [
       ["board"], ["board", "1", "--policy", "never"], ["board", "1", "--day", "2025-02-30"],
@@ -108,10 +109,10 @@ import Testing
       ["board", "1", "--now", "yesterday"], ["frobnicate"], ["lake", "x", "--lakes", "/none"],
       ["board", "1", "--recording", "/none", "--offline"],
     ] {
-      let outcome = try Outcome(of: ["larder-departures"] + arguments + ["--store", store])
+      let outcome = try await Outcome(of: ["larder-departures"] + arguments + ["--store", store])
       #expect(outcome.code == 2 && outcome.output == "", "\(arguments): \(outcome.code)")
     }
-    let help = try Outcome(of: ["larder-departures", "--help"])
+    let help = try await Outcome(of: ["larder-departures", "--help"])
     #expect(help.code == 0 && help.output.contains("SUBCOMMANDS"))
   }
 
@@ -119,11 +120,11 @@ import Testing
     let gone = [
       "--base", "http://127.0.0.1:1", "--store", store, "--now", "2025-07-12T09:00:00+0200",
     ]
-    let nothing = try Outcome(of: ["larder-departures", "board", "8503651"] + gone)
+    let nothing = try await Outcome(of: ["larder-departures", "board", "8503651"] + gone)
     #expect(nothing.code == 4 && nothing.error.contains("cannot be reached"))
     #expect(nothing.error.contains("hint: "))
-    #expect(try run("board", "8503651").code == 0)
-    let stale = try Outcome(
+    #expect(try await run("board", "8503651").code == 0)
+    let stale = try await Outcome(
       of: [
         "larder-departures", "board", "8503651", "--day", "2025-07-12", "--policy", "revalidate",
       ]
@@ -134,8 +135,8 @@ import Testing
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
-  func `at a terminal favourites show how far they are`() throws {
-    let outcome = try Outcome(atTerminal: [
+  func `at a terminal favourites show how far they are`() async throws {
+    let outcome = try await Outcome(atTerminal: [
       "larder-departures", "favourites", "8503651", "8503669", "--offline", "--store", store,
     ])
     #expect(outcome.code == 0)
