@@ -77,8 +77,13 @@ let package = Package(
       ],
       path: "Shared/ExampleTesting", swiftSettings: strict),
     .testTarget(
-      name: "SharedTests", dependencies: tests + ["ExampleProgram"], path: "Shared/Tests",
-      swiftSettings: strict),
+      name: "SharedTests", dependencies: tests + ["ExampleProgram", "larder-rates"],
+      path: "Shared/Tests", swiftSettings: strict),
+    // The one of README.md.
+    .executableTarget(
+      name: "larder-rates",
+      dependencies: http + ["Service", .product(name: "LarderURLSession", package: "larder")],
+      path: "Rates", swiftSettings: strict),
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
     + adapter("Departures", library: "Departures", program: "LarderDepartures")
     + adapter("Articles", library: "Articles", program: "LarderArticles")

@@ -13,6 +13,7 @@ struct LarderLego: ParsableCommand {
       """,
     subcommands: [
       FetchEntity.self, RefreshLists.self, ImportFolder.self, ShowEntity.self, CheckDump.self,
+      MeasureLookups.self,
     ])
 
   static func main() async {

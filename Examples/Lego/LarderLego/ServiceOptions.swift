@@ -53,6 +53,9 @@ struct ServiceOptions: ParsableArguments {
       """)
   var limit: Int?
 
+  @Option(help: "How many seconds the service may take to answer.")
+  var timeout = 15
+
   static let standardRecording = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Recording").path
 
@@ -60,6 +63,7 @@ struct ServiceOptions: ParsableArguments {
     if let limit, limit < StoreLimits.smallestDisk / 1_000_000 {
       throw ValidationError("a limit of \(limit) MB is not possible: say 4 or more")
     }
+    if timeout < 1 { throw ValidationError("a service needs a second at least") }
   }
 
   /// A client, and the count of what it asks.
@@ -89,7 +93,7 @@ struct ServiceOptions: ParsableArguments {
   private func transport() throws -> any HTTPTransport {
     guard offline else {
       let configuration = URLSessionConfiguration.ephemeral
-      configuration.timeoutIntervalForRequest = 15
+      configuration.timeoutIntervalForRequest = TimeInterval(timeout)
       return URLSessionTransport(configuration: configuration)
     }
     do {

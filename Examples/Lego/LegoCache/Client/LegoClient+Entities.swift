@@ -57,9 +57,8 @@ extension LegoClient {
   public func entity<Entity: LegoEntity>(
     _ type: Entity.Type, key: String, policy: RequestPolicy = .standard
   ) async throws -> Loaded<Entity>? {
-    let address = try Entity.kind.address(of: key)
     let load: @Sendable (KnownValue<Entity>?) async throws -> LoadAnswer<Entity> = { known in
-      try await fetch(key, from: address, known: known)
+      try await fetch(key, known: known)
     }
     guard let shelf = manager.shelf(of: type) else { return try await uncached(policy, load) }
     var options = options(for: Entity.kind, policy: policy)
@@ -91,8 +90,9 @@ extension LegoClient {
   }
 
   private func fetch<Entity: LegoEntity>(
-    _ key: String, from address: String, known: KnownValue<Entity>?
+    _ key: String, known: KnownValue<Entity>?
   ) async throws -> LoadAnswer<Entity> {
+    let address = try Entity.kind.address(of: key)
     let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
     switch reply.status {
     case 304 where known != nil: return .unchanged
