@@ -2,6 +2,7 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
+import Synchronization
 import Testing
 
 /// A sync in a process that is killed, and what the next one still has to fetch.
@@ -14,11 +15,17 @@ import Testing
     let readeck = FakeReadeck()
     readeck.fill(10, images: 2)
     try await LocalServer.run { server in
-      let (gate, reached) = (Gate(), Gate())
+      let (begun, exited, ended) = (Gate(), Gate(), Gate())
+      let victim = Mutex<Int32?>(nil)
       server.become { request in
         if server.count > count {
-          reached.open()
-          await gate.pass()
+          await begun.pass()
+          // Once: the number may be another process's afterwards.
+          victim.withLock { victim in
+            if let process = victim { kill(process, SIGKILL) }
+            victim = nil
+          }
+          await ended.pass()
         }
         return readeck.answer(request)
       }
@@ -29,12 +36,13 @@ import Testing
       ]
       child.standardOutput = FileHandle.nullDevice
       child.standardError = FileHandle.nullDevice
+      child.terminationHandler = { _ in exited.open() }
       try child.run()
-      await reached.pass()
-      kill(child.processIdentifier, SIGKILL)
-      child.waitUntilExit()
+      victim.withLock { $0 = child.processIdentifier }
+      begun.open()
+      await exited.pass()
       #expect(child.terminationReason == .uncaughtSignal)
-      gate.open()
+      ended.open()
       server.become { readeck.answer($0) }
 
       // Time stands still, so that no answer is late, however busy the machine is.
