@@ -51,6 +51,7 @@ let package = Package(
     .executable(name: "larder-lego", targets: ["LarderLego"]),
     .executable(name: "larder-departures", targets: ["LarderDepartures"]),
     .executable(name: "larder-articles", targets: ["LarderArticles"]),
+    .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
   ],
   dependencies: [
     .package(name: "larder", path: ".."),
@@ -86,4 +87,5 @@ let package = Package(
   ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
     + adapter("Departures", library: "Departures", program: "LarderDepartures")
     + adapter("Articles", library: "Articles", program: "LarderArticles")
+    + adapter("Catalog", library: "Catalog", program: "LarderCatalog")
 )

@@ -50,6 +50,34 @@ struct Color: Codable, Equatable, Sendable {
     }
   }
 
+  @Test func `a typed value can carry all that an entry can say, but for its codec`() async throws {
+    let clock = ManualClock()
+    let store = try Store.temporary(clock: clock)
+    let colors = store.cache(of: Color.self, in: "colors", rules: Rules(expires: .after(.days(1))))
+    let red = Color(id: 4, name: "Red")
+    var attributes = EntryAttributes(codec: .bytes, expires: .after(.hours(1)))
+    attributes.tags = ["a"]
+    attributes.metadata = [1]
+    attributes.entityTag = [2]
+    func setJoining(_ attributes: EntryAttributes) throws {
+      try colors.set(red, for: 1, attributes)
+    }
+    try setJoining(attributes)
+    try await colors.set(red, for: 2, attributes)
+    try store.write { try $0.set(red, for: 3, in: colors, attributes) }
+    for key in 1...3 {
+      let entry = try #require(try colors.entry(for: key))
+      #expect(entry.codec == .json && entry.tags == ["a"])
+      #expect(entry.metadata == [1] && entry.entityTag == [2])
+      #expect(entry.expires == clock.now.advanced(by: .hours(1)))
+      #expect(try colors.value(for: key) == red)
+    }
+    #expect(try colors.namespace.facts()?.declared.expires == .after(.days(1)))
+    #expect(try store.invalidate(tag: "a").entries == 3)
+    #expect(try colors.value(for: 1) == nil, "not from memory either")
+    #expect(try store.verify().faults == [])
+  }
+
   @Test func `a value that no longer decodes is a counted miss that gives way to the next write`()
     throws
   {

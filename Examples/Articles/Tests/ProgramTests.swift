@@ -11,8 +11,8 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func run(_ arguments: String...) throws -> Outcome {
-    try Outcome(of: ["larder-articles"] + arguments + ["--store", store])
+  private func run(_ arguments: String...) async throws -> Outcome {
+    try await Outcome(of: ["larder-articles"] + arguments + ["--store", store])
   }
 
   /// The program says how to look at what it stored: that is true.
@@ -24,33 +24,33 @@ import Testing
     try store.close()
   }
 
-  @Test func `the recorded articles are kept and listed without a network`() throws {
-    let first = try run("sync", "--offline")
+  @Test func `the recorded articles are kept and listed without a network`() async throws {
+    let first = try await run("sync", "--offline")
     #expect(first.code == 0 && first.error == "", "no progress where nobody watches")
     #expect(
       first.output.hasPrefix(
         "6 of 6 articles: done\n6 fetched, 0 there already, 0 failed, 5 images fetched\n"))
     try expectClosing(of: first, 3)
-    let second = try run("sync", "--offline")
+    let second = try await run("sync", "--offline")
     #expect(second.output.hasPrefix("6 of 6 articles: nothing new\n"))
 
     // No server is asked: there is none at this address.
-    let list = try run("list", "--server", "http://127.0.0.1:1")
+    let list = try await run("list", "--server", "http://127.0.0.1:1")
     #expect(list.code == 0 && list.output.contains("\n6 articles\n"))
     #expect(list.output.contains("kept    https://notes.example/untitled\n"))
     try expectClosing(of: list, 2)
-    let online = try run("list", "--online", "--server", "http://127.0.0.1:1")
+    let online = try await run("list", "--online", "--server", "http://127.0.0.1:1")
     #expect(online.error == "there is no network: this is what is kept\n")
     #expect(online.output == list.output)
 
-    let shown = try run("show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--server", "http://127.0.0.1:1")
+    let shown = try await run("show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--server", "http://127.0.0.1:1")
     #expect(shown.code == 0 && shown.output.hasPrefix("<section lang=\"en\">"))
-    let status = try run("status")
+    let status = try await run("status")
     #expect(status.output.hasPrefix("6 articles, 1.5 kB of HTML and 550 B of images\nlast sync 20"))
     try expectClosing(of: status, 2)
   }
 
-  @Test func `everything as JSON`() throws {
+  @Test func `everything as JSON`() async throws {
     struct Report: Decodable {
       var outcome: SyncResult.Outcome
       var result: SyncResult
@@ -62,66 +62,68 @@ import Testing
       var isKept: Bool
       var images: Int?
     }
-    func decoded<Value: Decodable>(_ type: Value.Type, _ arguments: String...) throws -> Value {
-      let outcome = try Outcome(of: ["larder-articles"] + arguments + ["--store", store, "--json"])
+    func decoded<Value: Decodable>(_ type: Value.Type, _ arguments: String...) async throws -> Value
+    {
+      let outcome = try await Outcome(
+        of: ["larder-articles"] + arguments + ["--store", store, "--json"])
       #expect(outcome.code == 0 && outcome.error == "")
       return try JSONDecoder().decode(type, from: Data(outcome.output.utf8))
     }
-    let report = try decoded(Report.self, "sync", "--offline")
+    let report = try await decoded(Report.self, "sync", "--offline")
     #expect(report.outcome == .done && report.result.images == 5 && report.usage.articles == 6)
-    let lines = try decoded([Line].self, "list")
+    let lines = try await decoded([Line].self, "list")
     #expect(lines.map(\.images) == [2, 0, 2, 3, 0, 0] && lines.allSatisfy(\.isKept))
-    #expect(try decoded(ArticleUsage.self, "status").articles == 6)
-    let settings = try decoded(
+    #expect(try await decoded(ArticleUsage.self, "status").articles == 6)
+    let settings = try await decoded(
       OfflineSettings.self, "settings", "--articles", "30", "--no-images")
     #expect(settings == OfflineSettings(articles: 30, keepsImages: false))
-    #expect(try decoded(OfflineSettings.self, "settings") == settings)
-    #expect(try decoded(ArticleUsage.self, "status").imageBytes == 0)
+    #expect(try await decoded(OfflineSettings.self, "settings") == settings)
+    #expect(try await decoded(ArticleUsage.self, "status").imageBytes == 0)
   }
 
-  @Test func `settings are shown and changed, signing out forgets the rest`() throws {
-    _ = try run("sync", "--offline")
-    let changed = try run("settings", "--articles", "0")
+  @Test func `settings are shown and changed, signing out forgets the rest`() async throws {
+    _ = try await run("sync", "--offline")
+    let changed = try await run("settings", "--articles", "0")
     #expect(changed.code == 0 && changed.output.contains("\narticles         0\n"))
     try expectClosing(of: changed, 2)
-    #expect(try run("list").output == "0 articles\n")
-    #expect(try run("settings", "--no-on").code == 0)
-    let off = try run("sync", "--offline")
+    #expect(try await run("list").output == "0 articles\n")
+    #expect(try await run("settings", "--no-on").code == 0)
+    let off = try await run("sync", "--offline")
     #expect(off.code == 5 && off.error.hasPrefix("error: reading offline is switched off\nhint: "))
-    let out = try run("sign-out")
+    let out = try await run("sign-out")
     #expect(out.code == 0)
     try expectClosing(of: out, 1)
-    #expect(try run("settings").output.hasPrefix("offline reading  off\n"))
+    #expect(try await run("settings").output.hasPrefix("offline reading  off\n"))
   }
 
-  @Test func `only when a sync is due`() throws {
-    #expect(try run("sync", "--offline", "--if-due").output.hasPrefix("6 of 6"))
-    let again = try run("sync", "--offline", "--if-due")
+  @Test func `only when a sync is due`() async throws {
+    #expect(try await run("sync", "--offline", "--if-due").output.hasPrefix("6 of 6"))
+    let again = try await run("sync", "--offline", "--if-due")
     #expect(again.code == 0 && again.output == "the last sync is less than four hours ago\n")
   }
 
-  @Test func `errors have their codes and say what to do`() throws {
-    let lost = try run("sync", "--server", "http://127.0.0.1:1")
+  @Test func `errors have their codes and say what to do`() async throws {
+    let lost = try await run("sync", "--server", "http://127.0.0.1:1")
     #expect(lost.code == 4 && lost.output == "")
     #expect(lost.error.hasPrefix("error: the service cannot be reached: "))
     #expect(lost.error.contains("\nhint: run it again"))
-    let none = try run("list", "--online", "--server", "http://127.0.0.1:1")
+    let none = try await run("list", "--online", "--server", "http://127.0.0.1:1")
     #expect(none.code == 4 && none.error.hasPrefix("error: there is no network, and no article"))
-    let absent = try run("show", "nosuch", "--offline")
+    let absent = try await run("show", "nosuch", "--offline")
     #expect(absent.code == 4 && absent.error.hasPrefix("error: the service answered 404"))
-    #expect(try run("settings", "--articles", "25").code == 2)
-    #expect(try run("settings", "--image-megabytes", "49").code == 2)
-    #expect(try run("sync", "--offline", "--recording", "/absent").code == 2)
-    #expect(try Outcome(of: ["larder-articles", "sync"]).code == 2)
-    let help = try Outcome(of: ["larder-articles", "sync", "--help"])
+    #expect(try await run("settings", "--articles", "25").code == 2)
+    #expect(try await run("settings", "--image-megabytes", "49").code == 2)
+    #expect(try await run("sync", "--offline", "--recording", "/absent").code == 2)
+    #expect(try await Outcome(of: ["larder-articles", "sync"]).code == 2)
+    let help = try await Outcome(of: ["larder-articles", "sync", "--help"])
     #expect(help.code == 0 && help.output.contains("--recording"))
     let file = try folder.write("file", Array("text".utf8))
-    #expect(try Outcome(of: ["larder-articles", "list", "--store", file]).code == 3)
+    #expect(try await Outcome(of: ["larder-articles", "list", "--store", file]).code == 3)
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
-  func `at a terminal it tells how far it is`() throws {
-    let outcome = try Outcome(
+  func `at a terminal it tells how far it is`() async throws {
+    let outcome = try await Outcome(
       atTerminal: ["larder-articles", "sync", "--offline", "--store", store])
     #expect(outcome.code == 0)
     let pieces = outcome.output.components(separatedBy: "\r\u{1B}[K")

@@ -8,8 +8,13 @@ import Testing
 /// Recorded answers of a real server, and real pages.
 @Suite(.enabled(if: Folders.hasShared, "skipped: no recorded data")) struct RealBodiesTests {
   private struct Derived: Decodable {
-    var article_file: String
+    var file: String
     var bookmark: Bookmark
+
+    private enum CodingKeys: String, CodingKey {
+      case file = "article_file"
+      case bookmark
+    }
   }
 
   @Test func `the recorded lists decode, null authors and sizes included`() throws {
@@ -30,7 +35,7 @@ import Testing
     }.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
     let folder = try Folders.shared("articles")
     let bodies = try derived.map {
-      try Data(contentsOf: folder.appending(path: $0.article_file))
+      try Data(contentsOf: folder.appending(path: $0.file))
     }
     try await Bench.run { bench in
       bench.readeck.pages = zip(derived, bodies).map { derived, body in

@@ -72,8 +72,12 @@ struct Session: ParsableArguments {
   private func start() throws -> Timestamp? {
     var text = now
     if offline, text == nil {
-      let file = try Data(contentsOf: URL(filePath: recording + "/now"))
-      text = String(decoding: file, as: UTF8.self).filter { !$0.isWhitespace }
+      do {
+        let file = try Data(contentsOf: URL(filePath: recording + "/now"))
+        text = String(decoding: file, as: UTF8.self).filter { !$0.isWhitespace }
+      } catch {
+        throw ValidationError("\(recording) is no recording: \(error)")
+      }
     }
     guard let text else { return nil }
     guard let start = SwissTime.moment(text) else {
@@ -91,9 +95,13 @@ struct Session: ParsableArguments {
     }
   }
 
-  func close(_ shelf: Shelf...) {
-    print(
-      Closing(store: store, commands: shelf.map { "keys @\($0.name) --limit 5" } + ["stats"]).text)
+  /// The last words. Of a moment in the past everything that ends has ended by the clock of `larder`.
+  func close(_ shelves: Shelf...) {
+    let looks = shelves.map { shelf in
+      let isPast = (offline || now != nil) && shelf.rules.expires != .never
+      return "keys @\(shelf.name) --limit 5" + (isPast ? " --expired" : "")
+    }
+    print(Closing(store: store, commands: looks + ["stats"]).text)
   }
 }
 

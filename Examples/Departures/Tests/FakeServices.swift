@@ -97,13 +97,9 @@ final class FakeServices: Sendable {
     while journeys.count < limit, !state.empty.contains(id), day < from.addingTimeInterval(100_000)
     {
       for text in state.times {
-        let parts = text.split(separator: ":").compactMap { Int($0) }
-        guard
-          let time = Self.zurich.date(
-            bySettingHour: parts[0], minute: parts[1], second: 0, of: day,
-            matchingPolicy: .nextTime, repeatedTimePolicy: .first),
-          time >= from, journeys.count < limit
-        else { continue }
+        guard let time = Self.time(text, on: day), time >= from, journeys.count < limit else {
+          continue
+        }
         // Those that leave together come together, be there more than the limit.
         for number in 0..<state.atOnce {
           journeys.append(journey(from: id, at: time, number: number, state))
@@ -114,6 +110,18 @@ final class FakeServices: Sendable {
     }
     return json(
       ["station": Self.station(id, "Landing \(id) (See)"), "stationboard": journeys], state)
+  }
+
+  /// A time of day; the calendar's own search takes milliseconds, and is needed on the days of a change alone.
+  private static func time(_ text: String, on day: Date) -> Date? {
+    let parts = text.split(separator: ":").compactMap { Int($0) }
+    let next = day.addingTimeInterval(86_400)
+    if zurich.startOfDay(for: next) == next {
+      return day.addingTimeInterval(Double(parts[0] * 3600 + parts[1] * 60))
+    }
+    return zurich.date(
+      bySettingHour: parts[0], minute: parts[1], second: 0, of: day, matchingPolicy: .nextTime,
+      repeatedTimePolicy: .first)
   }
 
   private func journey(from id: String, at time: Date, number: Int, _ state: State) -> [String: Any]

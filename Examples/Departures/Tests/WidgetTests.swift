@@ -79,7 +79,9 @@ import Testing
     let folder = try TemporaryFolder()
     let store = folder.url.path + "/store"
     #expect(
-      try Outcome(of: ["larder-departures", "board", "8503651", "--offline", "--store", store]).code
+      try await Outcome(of: [
+        "larder-departures", "board", "8503651", "--offline", "--store", store,
+      ]).code
         == 0)
     let rounds = 9
     let widget = try Running(of: [
@@ -91,7 +93,7 @@ import Testing
     #expect(first.departures.isEmpty, "the app has left nothing yet")
     var took: [Int64] = []
     for _ in 0..<rounds {
-      let app = try Outcome(of: [
+      let app = try await Outcome(of: [
         "larder-departures", "publish", "8503651", "--offline", "--store", store, "--json",
       ])
       #expect(app.code == 0, "\(app.error)")

@@ -11,12 +11,14 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func run(_ arguments: String...) throws -> Outcome {
-    try Outcome(of: ["larder-lego"] + arguments)
+  private func run(_ arguments: String...) async throws -> Outcome {
+    try await Outcome(of: ["larder-lego"] + arguments)
   }
 
-  @Test func `the sample goes in, with a table of what happened and ways to look at it`() throws {
-    let first = try run("import", Folders.sample, "--store", store)
+  @Test func `the sample goes in, with a table of what happened and ways to look at it`()
+    async throws
+  {
+    let first = try await run("import", Folders.sample, "--store", store)
     #expect(first.code == 0)
     #expect(first.error == "", "no progress where nobody watches")
     let lines = first.output.split(separator: "\n").map(String.init)
@@ -27,7 +29,7 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("451 entities in ") })
     #expect(lines.contains("  larder '\(store)' -e namespaces"))
 
-    let second = try run("import", Folders.sample, "--store", store)
+    let second = try await run("import", Folders.sample, "--store", store)
     let total = second.output.split(separator: "\n").first { $0.hasPrefix("total") }
     #expect(total?.split(separator: " ") == ["total", "0", "0", "0", "451", "0"])
 
@@ -40,7 +42,7 @@ import Testing
     try lego.larder.close()
   }
 
-  @Test func `a summary for programs`() throws {
+  @Test func `a summary for programs`() async throws {
     struct Summary: Decodable {
       struct Kind: Decodable {
         var namespace: String
@@ -57,7 +59,7 @@ import Testing
       var total: ImportReport.Tally
     }
     _ = try folder.write("themes.csv", Array("id,name,parent_id\n1,Technic,\n3,Race,1\n".utf8))
-    let outcome = try run(
+    let outcome = try await run(
       "import", folder.url.path, "--store", store, "--only", "themes", "colors", "--json")
     #expect(outcome.code == 0 && outcome.error == "")
     let summary = try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8))
@@ -68,8 +70,8 @@ import Testing
     #expect(summary.store.hasSuffix("/my store") && summary.seconds > 0)
   }
 
-  @Test func `lifetimes can be chosen`() throws {
-    let outcome = try run(
+  @Test func `lifetimes can be chosen`() async throws {
+    let outcome = try await run(
       "import", Folders.sample, "--store", store, "--lifetimes", "never", "--only", "sets")
     #expect(outcome.code == 0)
     let lego = try Store(at: store)
@@ -77,22 +79,22 @@ import Testing
     try lego.close()
   }
 
-  @Test func `an entity is shown as JSON, with the key as it was written`() throws {
-    _ = try run("import", Folders.sample, "--store", store)
-    let part = try run("show", "parts", "3001", "--store", store)
+  @Test func `an entity is shown as JSON, with the key as it was written`() async throws {
+    _ = try await run("import", Folders.sample, "--store", store)
+    let part = try await run("show", "parts", "3001", "--store", store)
     #expect(part.code == 0 && part.error == "")
     #expect(
       try JSONDecoder().decode(Part.self, from: Data(part.output.utf8))
         == Part(partNum: "3001", name: "Brick 2 x 4", categoryID: 11))
-    let color = try run("show", "colors", "--store", store, "--", "-1")
+    let color = try await run("show", "colors", "--store", store, "--", "-1")
     #expect(color.output.contains("\"[Unknown]\""))
-    let pair = try run("show", "lego.partcolors", "2445/322", "--store", store)
+    let pair = try await run("show", "lego.partcolors", "2445/322", "--store", store)
     #expect(pair.code == 0 && pair.output.contains("\"Medium Azure\""))
   }
 
-  @Test func `an absent entity is exit code 1 and a way to find others`() throws {
-    _ = try run("import", Folders.sample, "--store", store)
-    let outcome = try run("show", "parts", "no such", "--store", store)
+  @Test func `an absent entity is exit code 1 and a way to find others`() async throws {
+    _ = try await run("import", Folders.sample, "--store", store)
+    let outcome = try await run("show", "parts", "no such", "--store", store)
     #expect(outcome.code == 1 && outcome.output == "")
     #expect(outcome.error.hasPrefix("error: there is no no such in parts\nhint: larder '"))
   }
@@ -101,8 +103,10 @@ import Testing
     [], ["frobnicate"], ["import"], ["import", "x"], ["show", "colours", "1", "--store", "x"],
     ["import", "/absent folder", "--store", "x"], ["import", "/", "--store", "x"],
   ])
-  func `wrong usage is exit code 2, with the reason on standard error`(arguments: [String]) throws {
-    let outcome = try Outcome(of: ["larder-lego"] + arguments)
+  func `wrong usage is exit code 2, with the reason on standard error`(arguments: [String])
+    async throws
+  {
+    let outcome = try await Outcome(of: ["larder-lego"] + arguments)
     if arguments.isEmpty {
       #expect(outcome.code == 0 && outcome.output.contains("USAGE"))
     } else {
@@ -111,27 +115,27 @@ import Testing
     }
   }
 
-  @Test func `a store that cannot be opened is exit code 3`() throws {
-    let absent = try run("show", "parts", "3001", "--store", store)
+  @Test func `a store that cannot be opened is exit code 3`() async throws {
+    let absent = try await run("show", "parts", "3001", "--store", store)
     #expect(absent.code == 3 && absent.error.hasPrefix("error: there is no store at "))
     #expect(!FileManager.default.fileExists(atPath: store), "looking makes nothing")
     let file = try folder.write("file", Array("text".utf8))
-    let other = try run("import", Folders.sample, "--store", file)
+    let other = try await run("import", Folders.sample, "--store", file)
     #expect(other.code == 3 && other.output == "" && other.error.contains("\nhint: "))
   }
 
-  @Test func `a broken table is exit code 4 and says where`() throws {
+  @Test func `a broken table is exit code 4 and says where`() async throws {
     _ = try folder.write("themes.csv", Array("id,name,parent_id\n1,Technic,\nx,Race,1\n".utf8))
-    let outcome = try run("import", folder.url.path, "--store", store)
+    let outcome = try await run("import", folder.url.path, "--store", store)
     #expect(outcome.code == 4 && outcome.output == "")
     #expect(outcome.error.hasPrefix("error: themes.csv:3: id: \"x\" is not a number\nhint: "))
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
-  func `at a terminal it tells how far it is, and leaves the line empty`() throws {
+  func `at a terminal it tells how far it is, and leaves the line empty`() async throws {
     let rows = (0..<3000).map { "\($0),Theme \($0),\n" }.joined()
     _ = try folder.write("themes.csv", Array(("id,name,parent_id\n" + rows).utf8))
-    let outcome = try Outcome(
+    let outcome = try await Outcome(
       atTerminal: ["larder-lego", "import", folder.url.path, "--store", store])
     #expect(outcome.code == 0)
     let pieces = outcome.output.components(separatedBy: "\r\u{1B}[K")

@@ -1,6 +1,8 @@
 public import Foundation
 
 /// What a run of a built program came to.
+///
+/// It is waited for on a thread of its own: a test that blocked its thread would stop the servers that the tests run.
 public struct Outcome: Sendable {
   public var code: Int32
   public var output: String
@@ -15,31 +17,22 @@ public struct Outcome: Sendable {
   }()
 
   /// - Parameter command: the program's name and its arguments.
-  public init(of command: [String]) throws {
-    try self.init(Self.built(command[0]), Array(command.dropFirst()))
-  }
-
-  /// The same for a program that talks to a server of this process: no thread that the server may need waits for its end.
-  public static func of(_ command: [String]) async throws -> Outcome {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Result { try Outcome(of: command) })
-      }
-    }
+  public init(of command: [String]) async throws {
+    try await self.init(Self.built(command[0]), Array(command.dropFirst()))
   }
 
   /// Runs it with a terminal for input and output; `output` has both of the program's streams.
-  public init(atTerminal command: [String]) throws {
+  public init(atTerminal command: [String]) async throws {
     let words = [try Self.built(command[0]).path] + command.dropFirst()
     let line = words.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
-    try self.init(
+    try await self.init(
       URL(filePath: "/usr/bin/script"), ["-qec", line.joined(separator: " "), "/dev/null"])
   }
 
   /// Runs a line as somebody would type it, with the built programs in the PATH: `larder my.larder -e keys`.
-  public init(line: String) throws {
+  public init(line: String) async throws {
     let programs = try Self.built("larder").deletingLastPathComponent().path
-    try self.init(
+    try await self.init(
       URL(filePath: "/bin/sh"), ["-c", "PATH=\"$1:$PATH\"; \(line)", "sh", programs])
   }
 
@@ -50,7 +43,15 @@ public struct Outcome: Sendable {
     }
   }
 
-  private init(_ program: URL, _ arguments: [String]) throws {
+  private init(_ program: URL, _ arguments: [String]) async throws {
+    self = try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread {
+        continuation.resume(with: Result { try Outcome(waitingFor: program, arguments) })
+      }
+    }
+  }
+
+  private init(waitingFor program: URL, _ arguments: [String]) throws {
     let process = Process()
     let (output, error) = (Pipe(), Pipe())
     process.executableURL = program

@@ -16,6 +16,8 @@ public struct Reply: Sendable {
   public var path: String
   /// Whether the service was not asked for it.
   public var isHit: Bool
+  /// Whether the service was asked, and said that what is stored is still right.
+  public var isConfirmed: Bool
   /// Whether it is past its freshness, because the service could not be reached or is still being asked.
   public var isStale: Bool
   /// In seconds; nil for what has just come.
@@ -28,6 +30,7 @@ public struct Reply: Sendable {
     self.body = body
     self.path = path
     isHit = false
+    isConfirmed = false
     isStale = false
   }
 
@@ -37,6 +40,7 @@ public struct Reply: Sendable {
     self.body = body
     self.path = path
     isHit = result.isHit
+    isConfirmed = result.originStatus == 304 && result.response.status.code != 304
     isStale = (result.remaining ?? 0) < 0
     age = result.age
   }

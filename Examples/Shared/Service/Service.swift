@@ -80,18 +80,20 @@ public struct Service: Sendable {
   ///
   /// On 429 it waits as long as the service said, at most ``longestWait``, and asks once more.
   ///
-  /// - Parameter path: what follows the base, with the query; or a whole URL, as services give for the next page.
+  /// - Parameters:
+  ///   - path: what follows the base, with the query; or a whole URL, as services give for the next page.
+  ///   - tags: what is stored of the answer can be ended by these.
   public func send(
     _ path: String, method: HTTPRequest.Method = .get, body: [UInt8] = [],
-    fields more: HTTPFields = HTTPFields()
+    fields more: HTTPFields = HTTPFields(), tags: [String] = []
   ) async throws -> Reply {
     let request = try request(path, method: method, fields: more)
-    let reply = try await exchange(request, body: body)
+    let reply = try await exchange(request, body: body, tags: tags)
     guard reply.status == 429 else { return reply }
     let wait = reply.wait(at: now) ?? wait(reply.body) ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
-    let second = try await exchange(request, body: body)
+    let second = try await exchange(request, body: body, tags: tags)
     guard second.status != 429 else {
       throw ServiceError.throttled(wait: second.wait(at: now) ?? wait)
     }
@@ -115,12 +117,19 @@ public struct Service: Sendable {
     return reply
   }
 
-  private func exchange(_ request: HTTPRequest, body: [UInt8]) async throws -> Reply {
+  /// Forgets what is stored of the answer to a request, so that the service is asked for it again.
+  public func forget(_ path: String) async throws {
+    try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
+  }
+
+  private func exchange(
+    _ request: HTTPRequest, body: [UInt8], tags: [String]
+  ) async throws -> Reply {
     do {
       let path = request.path ?? "/"
       switch carrier {
       case .cache(let cache):
-        let result = try await cache.send(request, body: body)
+        let result = try await cache.send(request, body: body, tags: tags)
         return Reply(result, body: try await result.body.bytes(), path: path)
       case .transport(let transport):
         let (response, body) = try await transport.send(request, body: body) { _ in }

@@ -29,18 +29,18 @@ import Testing
         return .init(200, text: #"{"base": "EUR", "rates": {"CHF": \#(rate)}}"#)
       }
       let command = ["larder-rates", store, server.base, "2026-01-05", "2026-01-06"]
-      let first = try await Outcome.of(command)
+      let first = try await Outcome(of: command)
       let shown = try session()
       let lines = shown.dropFirst().map { $0.replacing("rates.larder", with: store) }
       #expect(
         shown.first == "$ larder-rates rates.larder https://rates.example 2026-01-05 2026-01-06")
       #expect(first.code == 0 && first.output.split(separator: "\n").map(String.init) == lines)
       #expect(server.count == 2)
-      let second = try await Outcome.of(command)
+      let second = try await Outcome(of: command)
       #expect(second.output.contains("2026-01-05 0.9312 memory") && server.count == 2)
-      let listed = try Outcome(line: try #require(lines.last))
+      let listed = try await Outcome(line: try #require(lines.last))
       #expect(listed.code == 0 && listed.output.contains("2026-01-06"))
-      let third = try await Outcome.of(command + ["2026-01-07"])
+      let third = try await Outcome(of: command + ["2026-01-07"])
       #expect(third.code != 0, "a day without rates")
     }
   }

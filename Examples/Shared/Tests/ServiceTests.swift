@@ -128,6 +128,29 @@ import Testing
     try store.finish()
   }
 
+  @Test func `an answer can be forgotten, and all that carry a tag at once`() async throws {
+    let store = try Store.temporary(clock: ManualClock())
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: "{}") }
+      let service = service(at: server.base, in: store)
+      func count() async throws -> Int {
+        server.forget()
+        for path in ["/a", "/b", "/c"] {
+          _ = try await service.send(path, tags: path == "/c" ? [] : ["ab"])
+        }
+        return server.count
+      }
+      #expect(try await count() == 3)
+      #expect(try await count() == 0)
+      try await service.forget("/a")
+      #expect(try await count() == 1)
+      try await service.cache?.removeAll(tag: "ab")
+      #expect(try await count() == 2)
+    }
+    #expect("a b/\u{E9}?&=~_".percentEscaped == "a%20b%2F%C3%A9%3F%26%3D~_")
+    try store.finish()
+  }
+
   @Test func `answers can come from files`() async throws {
     let folder = try TemporaryFolder()
     _ = try folder.write("a.json", Array(#"{"name":"file"}"#.utf8))

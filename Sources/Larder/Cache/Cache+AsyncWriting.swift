@@ -4,10 +4,17 @@ extension Cache {
   ///
   /// Without `expires` it stays for as long as the namespace's rules say.
   public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) async throws {
+    try await set(value, for: key, EntryAttributes(expires: expires))
+  }
+
+  /// Stores `value` under `key` with all that ``EntryAttributes`` can say; its codec is the cache's.
+  public func set(_ value: Value, for key: some StoreKey, _ attributes: EntryAttributes)
+    async throws
+  {
     // Other writers need not wait for the codec.
     let bytes = try encode(value)
     try declareRules()
-    let stored = try await namespace.core.submit(setting(bytes, for: key, expires))
+    let stored = try await namespace.core.submit(setting(bytes, for: key, attributes))
     try keep(value, for: key, size: bytes.count, stored)
   }
 

@@ -21,11 +21,11 @@ extension Cache {
   }
 
   func setting(
-    _ bytes: [UInt8], for key: some StoreKey, _ expires: Expiration?
+    _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Stored> {
     let key = try key.copied
     return SharedWrite(size: bytes.count) { batch in
-      let (id, header) = try batch.set(encoded: bytes, for: key, in: self, expires: expires)
+      let (id, header) = try batch.set(encoded: bytes, for: key, in: self, attributes)
       return Stored(id: id, header: header, snapshot: batch.transaction.id - 1)
     }
   }
@@ -37,7 +37,7 @@ extension Cache {
     return SharedWrite(size: bytes.count) { batch in
       let present = try batch.value(for: key, in: namespace)
       if let present, canDecode(present) { return false }
-      try batch.set(encoded: bytes, for: key, in: self, expires: expires)
+      try batch.set(encoded: bytes, for: key, in: self, EntryAttributes(expires: expires))
       return true
     }
   }

@@ -4,10 +4,15 @@ extension Cache {
   ///
   /// Without `expires` it stays for as long as the namespace's rules say.
   public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws {
+    try set(value, for: key, EntryAttributes(expires: expires))
+  }
+
+  /// Stores `value` under `key` with all that ``EntryAttributes`` can say; its codec is the cache's.
+  public func set(_ value: Value, for key: some StoreKey, _ attributes: EntryAttributes) throws {
     // Other writers need not wait for the codec.
     let bytes = try encode(value)
     try declareRules()
-    let stored = try namespace.core.writeJoining(setting(bytes, for: key, expires))
+    let stored = try namespace.core.writeJoining(setting(bytes, for: key, attributes))
     try keep(value, for: key, size: bytes.count, stored)
   }
 

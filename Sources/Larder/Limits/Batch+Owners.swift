@@ -1,13 +1,34 @@
 import LMDB
 
 extension Batch {
-  /// The owners of an entry about to be written: each must be there.
-  mutating func owners(of attributes: EntryAttributes) throws(LarderError) -> [StoredOwner] {
+  /// Gives the entry other owners, without its value being written or its lifetime begun anew; false if there is no such
+  /// entry or it has expired.
+  ///
+  /// Each owner must be there. An entry that has none from now on stays by itself.
+  @discardableResult
+  public mutating func setOwners(
+    _ owners: [Owner], of key: some StoreKey, in namespace: Namespace
+  ) throws -> Bool {
+    let owners = try stored(owners)
+    return try key.withKeyBytes { key in
+      guard let entry = try living(key, in: namespace.name) else { return false }
+      try account(entry.recordCount)
+      stamp()
+      return try give(entry, owners)
+    }
+  }
+
+  /// Owners as they are kept: each must be there.
+  ///
+  /// - Parameter awaits: whether they may come later.
+  mutating func stored(
+    _ owners: [Owner], awaits: Bool = false
+  ) throws(LarderError) -> [StoredOwner] {
     var stored: [StoredOwner] = []
-    for owner in attributes.owners {
-      if attributes.awaitsOwners { _ = try namespaceMaking(owner.namespace) }
+    for owner in owners {
+      if awaits { _ = try namespaceMaking(owner.namespace) }
       guard let record = try record(named: owner.namespace),
-        attributes.awaitsOwners
+        awaits
           ? true : try living(owner.key.bytes.span, in: owner.namespace) != nil
       else {
         throw LarderError(
@@ -52,7 +73,7 @@ extension Batch {
           try eraseRecords(entry)
         }
       } else {
-        try disown(entry, remaining: remaining)
+        try give(entry, remaining)
       }
     }
   }
@@ -91,19 +112,24 @@ extension Batch {
     return try dependents(of: owner).contains { slots.contains($0) }
   }
 
-  private mutating func disown(
-    _ entry: StoredEntry, remaining: [StoredOwner]
-  ) throws(LarderError) {
-    guard let key = entry.key, let body = try intactBody(of: entry, key: key) else { return }
+  /// Writes an entry's record anew with these owners; false if it is damaged.
+  @discardableResult
+  private mutating func give(
+    _ entry: StoredEntry, _ owners: [StoredOwner]
+  ) throws(LarderError) -> Bool {
+    guard let key = entry.key, let body = try intactBody(of: entry, key: key) else { return false }
+    if owners == entry.owners { return true }
     var fields = entry.fields
-    fields.replaceAll(.owner, with: remaining.map(\.field))
-    try indexOwners(remaining, before: entry.owners, slot: entry.slot)
+    fields.replaceAll(.owner, with: owners.map(\.field))
+    try indexOwners(owners, before: entry.owners, slot: entry.slot)
     let encoded = fields.encoded()
     let stored = try writeRecord(
       slot: entry.slot, header: entry.header, fields: encoded,
       payload: body.span.extracting(Int(entry.header.fieldsCount)..<body.count), key: key.span)
-    let shrunk = UInt64(entry.recordCount - stored)
-    try update(entry.id) { $0.stored &-= shrunk }
-    state.stored &-= shrunk
+    // Where it has become shorter the sum wraps around to less.
+    let grown = UInt64(bitPattern: Int64(stored - entry.recordCount))
+    try update(entry.id) { $0.stored &+= grown }
+    state.stored &+= grown
+    return true
   }
 }

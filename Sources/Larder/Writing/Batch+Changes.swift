@@ -39,28 +39,27 @@ extension Batch {
   public mutating func set<Value>(
     _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil
   ) throws {
-    try set(encoded: try cache.encode(value), for: key, in: cache, expires: expires)
+    try set(
+      encoded: try cache.encode(value), for: key, in: cache, EntryAttributes(expires: expires))
   }
 
-  /// Stores a value through the cache's codec with all that ``EntryAttributes`` can say; the codec's id is set for it.
+  /// Stores a value through the cache's codec with all that ``EntryAttributes`` can say; its codec is the cache's.
   public mutating func set<Value>(
     _ value: Value, for key: some StoreKey, in cache: Cache<Value>, _ attributes: EntryAttributes
   ) throws {
-    try declare(cache)
-    var attributes = attributes
-    attributes.codec = cache.codecID
-    try set(try cache.encode(value), for: key, in: cache.namespace, attributes)
+    try set(encoded: try cache.encode(value), for: key, in: cache, attributes)
   }
 
   @discardableResult
   mutating func set<Value>(
-    encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>, expires: Expiration?
+    encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>,
+    _ attributes: EntryAttributes
   ) throws -> (id: NamespaceID, header: EntryHeader) {
     try declare(cache)
-    return try key.withKeyBytes { key in
-      try put(
-        bytes.span, for: key, in: cache.namespace.name,
-        attributes: EntryAttributes(codec: cache.codecID, expires: expires))
+    var attributes = attributes
+    attributes.codec = cache.codecID
+    return try key.withKeyBytes { [attributes] key in
+      try put(bytes.span, for: key, in: cache.namespace.name, attributes: attributes)
     }
   }
 

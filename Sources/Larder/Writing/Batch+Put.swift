@@ -12,7 +12,7 @@ extension Batch {
     let rules = try self.namespace(namespace)?.rules ?? Rules()
     try checkSize(value.count, rules: rules, namespace: namespace)
     let isLong = key.count > StoredKey.longestShort
-    let owners = try owners(of: attributes)
+    let owners = try stored(attributes.owners, awaits: attributes.awaitsOwners)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, rules: rules, at: now)
     var fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)

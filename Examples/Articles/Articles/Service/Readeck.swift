@@ -46,7 +46,7 @@ public struct Readeck: Sendable {
 
   public func bookmark(_ id: String) async throws -> Bookmark {
     try await service.get(
-      Bookmark.self, from: "/bookmarks/\(id)",
+      Bookmark.self, from: "/bookmarks/\(id.percentEscaped)",
       fields: [.accept: "application/json", .cacheControl: "no-cache"])
   }
 
@@ -63,7 +63,7 @@ public struct Readeck: Sendable {
   func body(of id: String, unlessMatching entityTag: [UInt8]?) async throws -> Body {
     var fields: HTTPFields = [.accept: "text/html", .cacheControl: "no-store"]
     if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
-    let reply = try await service.send("/bookmarks/\(id)/article", fields: fields)
+    let reply = try await service.send("/bookmarks/\(id.percentEscaped)/article", fields: fields)
     if reply.status == 304, entityTag != nil { return .unchanged }
     let good = try service.checked(reply)
     return .html(
@@ -73,7 +73,7 @@ public struct Readeck: Sendable {
   }
 
   /// Where an article's HTML comes from, to which its relative addresses refer.
-  func address(of id: String) -> String { "\(service.base)/bookmarks/\(id)/article" }
+  func address(of id: String) -> String { "\(service.base)/bookmarks/\(id.percentEscaped)/article" }
 
   func image(at address: String) async throws -> Reply {
     try await service.checked(

@@ -83,17 +83,12 @@ extension ArticleShelf {
   /// Changes whose an image is; one that is nobody's leaves.
   private func change(_ address: String, _ change: (inout [Owner]) -> Void) throws {
     try store.write { batch in
-      guard let entry = try batch.entry(for: address, in: images.namespace),
-        let bytes = try batch.value(for: address, in: images.namespace)
-      else { return }
-      var attributes = EntryAttributes(codec: entry.codec, expires: .never)
-      attributes.owners = entry.owners
-      attributes.metadata = entry.metadata
-      change(&attributes.owners)
-      if attributes.owners.isEmpty {
+      guard var owners = try batch.entry(for: address, in: images.namespace)?.owners else { return }
+      change(&owners)
+      if owners.isEmpty {
         try batch.remove(address, from: images.namespace)
-      } else if attributes.owners != entry.owners {
-        try batch.set(bytes, for: address, in: images.namespace, attributes)
+      } else {
+        try batch.setOwners(owners, of: address, in: images.namespace)
       }
     }
   }

@@ -94,7 +94,8 @@ extension DeparturesCache {
   public func tile(
     zoom: Int, x: Int, y: Int, policy: RequestPolicy = .standard
   ) async throws -> Loaded<[UInt8]> {
-    try await value("\(zoom)/\(x)/\(y)", in: tiles, LoadOptions(policy: policy)) { [services] in
+    let options = LoadOptions(policy: policy, timeout: .seconds(15))
+    return try await value("\(zoom)/\(x)/\(y)", in: tiles, options) { [services] in
       .value(try await services.tile(zoom: zoom, x: x, y: y))
     }
   }

@@ -23,11 +23,6 @@ public enum Shelf: String, CaseIterable, Sendable {
     case .http: Rules(limits: Limits(bytes: .megabytes(30)), priority: .low)
     }
   }
-
-  /// For how long what is past its freshness may be shown: at once, while a newer one is fetched, and when that fails.
-  var staleness: Staleness {
-    Staleness(whileRevalidating: rules.stale, onError: rules.stale)
-  }
 }
 
 extension StoreLimits {

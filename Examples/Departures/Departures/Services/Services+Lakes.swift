@@ -26,9 +26,8 @@ extension Services {
     return try await simulations.get(SimulationBody.self, from: path, fields: fields).celsius
   }
 
-  /// A picture of the map. The first level does not keep it as well: it is kept for ever in the second.
+  /// A picture of the map.
   func tile(zoom: Int, x: Int, y: Int) async throws -> [UInt8] {
-    let reply = try await tiles.send("/\(zoom)/\(x)/\(y).png", fields: [.cacheControl: "no-store"])
-    return try tiles.checked(reply).body
+    try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).body
   }
 }

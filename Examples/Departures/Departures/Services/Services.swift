@@ -38,7 +38,8 @@ public struct Services: Sendable {
     weather = service(addresses.weather)
     boats = service(addresses.boats)
     simulations = service(addresses.simulations)
-    tiles = service(addresses.tiles)
+    // Kept for ever in the second level, and so not in the first as well.
+    tiles = Service(at: addresses.tiles, over: transport, sleep: sleep)
     self.weatherKey = weatherKey
   }
 

@@ -1,0 +1,79 @@
+import HTTPTypes
+import Larder
+import LarderHTTP
+import Service
+
+/// One way through the pages of a listing, from the first on.
+struct ListingPass: Sendable {
+  struct Step: Sendable {
+    var contents: CatalogPage
+    var record: ListingRecord.Page
+    /// Whether the service was asked about it in this pass.
+    var isAsked: Bool
+  }
+
+  enum Verdict: Equatable {
+    case fits
+    /// It may be of another version than the pages before it.
+    case isDoubtful
+    /// One of its funnels is on a page before it: they are not of one version.
+    case contradicts
+  }
+
+  private(set) var steps: [Step] = []
+  /// Whether the service is asked about each page, be it fresh.
+  let asksAlways: Bool
+
+  init(asksAlways: Bool = false) { self.asksAlways = asksAlways }
+
+  var pages: [CatalogPage] { steps.map(\.contents) }
+  var isAtEnd: Bool { steps.last.map { !$0.contents.pagination.hasMore } ?? false }
+
+  /// Where the next page is; nil for the first. Throws if the pages would never end.
+  func nextCursor() throws(CatalogError) -> String? {
+    guard let last = steps.last else { return nil }
+    guard let cursor = last.contents.pagination.nextCursor else { throw .missingCursor }
+    guard !steps.contains(where: { $0.record.cursor == cursor }) else {
+      throw .repeatedCursor(cursor)
+    }
+    return cursor
+  }
+
+  func verdict(on step: Step, in record: ListingRecord) -> Verdict {
+    let known = Set(steps.flatMap(\.contents.funnels).map(\.id))
+    let own = step.contents.funnels.map(\.id)
+    if Set(own).count < own.count || own.contains(where: known.contains) { return .contradicts }
+    if record.names(step.record, at: steps.count) { return .fits }
+    return step.isAsked && steps.allSatisfy(\.isAsked) ? .fits : .isDoubtful
+  }
+
+  mutating func append(_ step: Step) { steps.append(step) }
+}
+
+extension Catalog {
+  /// What all pages of a listing have in common.
+  func listing(limit: Int) -> String {
+    "/funnels/catalog?limit=\(limit)" + (tier.map { "&tier=" + $0.percentEscaped } ?? "")
+  }
+
+  func page(
+    of listing: String, at cursor: String?, isAsked: Bool
+  ) async throws -> ListingPass.Step {
+    let path = listing + (cursor.map { "&cursor=" + $0.percentEscaped } ?? "")
+    let reply = try await read(path, tags: [pagesTag], isAsked: isAsked)
+    return ListingPass.Step(
+      contents: try reply.decoded(Envelope<CatalogPage>.self).data,
+      record: ListingRecord.Page(cursor: cursor, entityTag: reply.fields[.eTag]),
+      isAsked: !reply.isHit)
+  }
+
+  func record(of listing: String) throws -> ListingRecord {
+    try listings.value(for: "\(user) \(listing)") ?? ListingRecord()
+  }
+
+  func keep(_ record: ListingRecord, of listing: String) throws {
+    var attributes = EntryAttributes()
+    attributes.tags = [userTag, pagesTag]
+    try listings.set(record, for: "\(user) \(listing)", attributes)
+  }
+}

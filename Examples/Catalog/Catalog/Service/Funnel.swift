@@ -1,0 +1,58 @@
+/// A questionnaire that leads somewhere, as the catalog lists it.
+public struct Funnel: Codable, Sendable, Hashable, Identifiable {
+  public var id: String
+  public var slug: String
+  public var title: String
+  public var subtitle: String?
+  public var description: String?
+  public var pillarID: String?
+  public var minutes: Int?
+  public var outcomes: [String]
+  public var isActive: Bool
+
+  private enum CodingKeys: String, CodingKey {
+    case id, slug, title, subtitle, description, outcomes
+    case pillarID = "pillar_id"
+    case minutes = "est_duration_min"
+    case isActive = "is_active"
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    id = try fields.decode(String.self, forKey: .id)
+    slug = try fields.decode(String.self, forKey: .slug)
+    title = try fields.decode(String.self, forKey: .title)
+    subtitle = try fields.decodeIfPresent(String.self, forKey: .subtitle)
+    description = try fields.decodeIfPresent(String.self, forKey: .description)
+    pillarID = try fields.decodeIfPresent(String.self, forKey: .pillarID)
+    minutes = try fields.decodeIfPresent(Int.self, forKey: .minutes)
+    outcomes = try fields.decodeIfPresent([String].self, forKey: .outcomes) ?? []
+    isActive = try fields.decodeIfPresent(Bool.self, forKey: .isActive) ?? true
+  }
+
+  /// The catalog's order: by title, capitals or not, then by slug.
+  public static func isBefore(_ left: Funnel, _ right: Funnel) -> Bool {
+    let titles = (left.title.lowercased(), right.title.lowercased())
+    return titles.0 == titles.1 ? left.slug < right.slug : titles.0 < titles.1
+  }
+}
+
+/// What funnels are about.
+public struct Pillar: Codable, Sendable, Hashable, Identifiable {
+  public var id: String
+  public var title: String
+  public var key: String?
+  public var description: String?
+  public var order: Int?
+
+  private enum CodingKeys: String, CodingKey {
+    case id, title, key, description
+    case order = "sort_order"
+  }
+}
+
+/// A pillar and its funnels, of which a page has some.
+public struct PillarGroup: Codable, Sendable, Hashable {
+  public var pillar: Pillar
+  public var funnels: [Funnel]
+}

@@ -1,0 +1,62 @@
+import Catalog
+import ExampleTesting
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import LarderURLSession
+
+/// A catalog with a store of its own before a server of its own, with time that stands still.
+struct Bench {
+  let clock = ManualClock()
+  let store: Store
+  let server: LocalServer
+  let fake = FakeCatalog()
+  let cache: HTTPCache
+
+  private init(_ server: LocalServer) throws {
+    self.server = server
+    store = try Store.temporary(clock: clock)
+    cache = HTTPCache(in: store.namespace("catalog.http"), over: URLSessionTransport())
+    server.become { [fake] in fake.answer($0) }
+  }
+
+  func catalog(user: String = "one", tier: String? = nil) -> Catalog {
+    Catalog(at: server.base + "/api", user: user, token: user, tier: tier, over: cache)
+  }
+
+  static func run(_ body: (Bench) async throws -> Void) async throws {
+    try await LocalServer.run { server in
+      let bench = try Bench(server)
+      try await body(bench)
+      try bench.store.finish()
+    }
+  }
+
+  /// How many requests there were since the last time, and how many of them asked only whether something has changed.
+  func asked() -> (all: Int, conditional: Int) {
+    defer { server.forget() }
+    let received = server.received
+    return (received.count, received.count { $0.fields["if-none-match"] != nil })
+  }
+
+  /// A request for what is asked again, be it fresh.
+  func request(_ path: String) -> HTTPRequest {
+    HTTPRequest(
+      method: .get, scheme: "http", authority: String(server.base.dropFirst("http://".count)),
+      path: path, headerFields: [.authorization: "Bearer one", .cacheControl: "no-cache"])
+  }
+
+  /// The slugs that the service has now, in its order.
+  func slugs(tier: String? = nil) -> [String] {
+    fake.change { state in
+      state.items.filter { tier == nil || $0.tier == tier }.sorted {
+        ($0.title.lowercased(), $0.slug) < ($1.title.lowercased(), $1.slug)
+      }.map(\.slug)
+    }
+  }
+}
+
+extension CatalogContents {
+  var slugs: [String] { funnels.map(\.slug) }
+}

@@ -1,0 +1,156 @@
+import ExampleTesting
+import Foundation
+import Synchronization
+
+/// The catalog's service, as its contract has it: pages by cursor, validators by page, errors with codes.
+final class FakeCatalog: Sendable {
+  struct Item: Sendable {
+    var slug: String
+    var title: String
+    var pillar: Int?
+    var tier = "basic"
+    /// Seconds since some moment.
+    var updated = 0
+  }
+
+  struct State: Sendable {
+    var items: [Item] = []
+    var pillars = ["Sleep", "Movement", "Mind"]
+    var tokens: Set<String> = ["Bearer one", "Bearer two"]
+    /// What the catalog is answered with in place of itself.
+    var refusal: Int?
+    /// A cursor that each page gives in place of its own.
+    var stuckCursor: String?
+    var refusesCursors = false
+    /// Runs once, before the answer to that request is made; counted from 1.
+    var changes: [Int: @Sendable (inout State) -> Void] = [:]
+    var count = 0
+    var statuses = 0
+  }
+
+  private let state = Mutex(State())
+
+  func change<Result: Sendable>(_ body: @Sendable (inout State) -> Result) -> Result {
+    state.withLock { body(&$0) }
+  }
+
+  /// So many funnels, spread over the pillars; every fourth belongs to none.
+  func fill(_ count: Int) {
+    change { state in
+      state.items = (0..<count).map { number in
+        let title = "\(number.isMultiple(of: 2) ? "Funnel" : "funnel") \(String(1000 + number))"
+        return Item(
+          slug: "f-\(number)", title: title, pillar: number % 4 == 3 ? nil : number % 4,
+          tier: number.isMultiple(of: 3) ? "plus" : "basic", updated: number % 7)
+      }
+    }
+  }
+
+  func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
+    let state = state.withLock { state in
+      state.count += 1
+      state.changes[state.count]?(&state)
+      return state
+    }
+    guard state.tokens.contains(request.fields["authorization"] ?? "") else {
+      return error(401, "UNAUTHORIZED", "Please sign in.")
+    }
+    if let refusal = state.refusal { return error(refusal, "NO", "Not for you.") }
+    let parts = request.bare.split(separator: "/").map(String.init).dropFirst()
+    switch (request.method, parts.count) {
+    case ("GET", 2): return page(request, state)
+    case ("GET", 3) where parts.last == "definition":
+      return cached(request, ["slug": parts[2]], tag: "\"definition:v1:\(parts[2])\"", seconds: 600)
+    case ("GET", 3):
+      return cached(request, ["slug": parts[3]], tag: "\"funnel:\(parts[3]):v1\"", seconds: 300)
+    case ("GET", _):
+      let number = self.state.withLock { state in
+        state.statuses += 1
+        return state.statuses
+      }
+      return json(200, ["success": true, "data": ["step": number]], ["Cache-Control": "no-store"])
+    default:
+      return json(200, ["success": true, "data": ["id": "a1"]], ["Cache-Control": "max-age=600"])
+    }
+  }
+
+  /// Base 64 of title and slug; the same for the same funnel each time.
+  private static func cursor(_ item: Item) -> String {
+    Data("{\"title\":\"\(item.title)\",\"slug\":\"\(item.slug)\"}".utf8).base64EncodedString()
+  }
+
+  private func page(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
+    let limit = min(Int(request.parameter("limit") ?? "") ?? 50, 100)
+    let tier = request.parameter("tier")
+    let all = state.items.filter { tier == nil || $0.tier == tier }.sorted {
+      ($0.title.lowercased(), $0.slug) < ($1.title.lowercased(), $1.slug)
+    }
+    var first = 0
+    if let text = request.parameter("cursor") {
+      let last = all.firstIndex { Self.cursor($0) == text }
+      guard !state.refusesCursors, let last
+      else {
+        return error(
+          400, "INVALID_CURSOR", "Pagination cursor is invalid or expired.")
+      }
+      first = last + 1
+    }
+    let items = all.dropFirst(first).prefix(limit)
+    let hasMore = first + items.count < all.count
+    var cursor: Any = NSNull()
+    if hasMore, let last = items.last {
+      cursor = state.stuckCursor ?? Self.cursor(last)
+    }
+    func funnel(_ item: Item) -> [String: Any] {
+      [
+        "id": "id-" + item.slug, "slug": item.slug, "title": item.title, "subtitle": NSNull(),
+        "description": String(repeating: "what it is about ", count: 20),
+        "pillar_id": item.pillar.map { "p\($0)" } ?? NSNull(), "est_duration_min": 5,
+        "outcomes": ["an outcome"], "is_active": true, "default_version_id": NSNull(),
+      ]
+    }
+    // Every page names all pillars.
+    let pillars: [[String: Any]] = state.pillars.enumerated().map { index, title in
+      [
+        "pillar": [
+          "id": "p\(index)", "key": title.lowercased(), "title": title, "description": NSNull(),
+          "sort_order": index,
+        ] as [String: Any],
+        "funnels": items.filter { $0.pillar == index }.map(funnel),
+      ]
+    }
+    let data: [String: Any] = [
+      "pillars": pillars, "uncategorized_funnels": items.filter { $0.pillar == nil }.map(funnel),
+      "pagination": ["limit": limit, "hasMore": hasMore, "nextCursor": cursor] as [String: Any],
+    ]
+    // The tag is that of the newest change on the page, as the contract has it, and of its extent.
+    let newest = items.map(\.updated).max() ?? 0
+    let tag = "\"funnels:v1:\(newest)-\(items.count)-\(items.last?.slug ?? "")\""
+    return cached(request, data, tag: tag, seconds: 300)
+  }
+
+  private func cached(
+    _ request: LocalServer.Received, _ data: [String: Any], tag: String, seconds: Int
+  ) -> LocalServer.Answer {
+    let fields = [
+      "Cache-Control": "public, max-age=\(seconds), must-revalidate", "ETag": tag,
+    ]
+    if request.fields["if-none-match"] == tag { return .init(304, fields) }
+    return json(200, ["success": true, "data": data], fields)
+  }
+
+  private func error(_ status: Int, _ code: String, _ message: String) -> LocalServer.Answer {
+    json(status, ["success": false, "error": ["code": code, "message": message]], [:])
+  }
+
+  private func json(
+    _ status: Int, _ object: [String: Any], _ fields: [String: String]
+  ) -> LocalServer.Answer {
+    do {
+      let data = try JSONSerialization.data(withJSONObject: object)
+      return .init(status, fields.merging(["Content-Type": "application/json"]) { $1 }, body: data)
+    } catch {
+      return .init(500, text: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Catalog
+import ExampleTesting
+import Foundation
+import Larder
+import LarderHTTP
+import Testing
+
+/// Pages of different versions are never shown side by side.
+@Suite struct VersionTests {
+  /// Moves the last funnel to the front, from the last page to the first.
+  private static func move(_ state: inout FakeCatalog.State) {
+    let last = state.items.count - 1
+    state.items[last].title = "AAA moved"
+    state.items[last].updated = 1_000
+  }
+
+  @Test func `when one page has changed, the fresh ones beside it are asked about`() async throws {
+    try await Bench.run { bench in
+      bench.fake.fill(150)
+      let catalog = bench.catalog()
+      _ = try await catalog.all()
+      // The third page is older than the others, so it alone is asked about.
+      bench.clock.advance(by: .seconds(200))
+      for path in bench.server.received.prefix(2).map(\.path) {
+        try await bench.cache.removeAll(for: bench.request(path))
+      }
+      _ = try await catalog.all()
+      bench.clock.advance(by: .seconds(150))
+      bench.fake.change(Self.move)
+      _ = bench.asked()
+      let all = try await catalog.all()
+      #expect(all.slugs == bench.slugs())
+      #expect(Set(all.slugs).count == 150)
+      #expect(
+        bench.asked().all == 4, "the third, whose change says that the others may have changed")
+      #expect(try await catalog.all() == all)
+      #expect(bench.asked().all == 0)
+    }
+  }
+
+  @Test func `a page that another process has replaced is noticed`() async throws {
+    try await Bench.run { bench in
+      bench.fake.fill(150)
+      let catalog = bench.catalog()
+      _ = try await catalog.all()
+      bench.fake.change(Self.move)
+      // It was killed before it could look at the other pages.
+      let first = try #require(bench.server.received.first)
+      _ = try await bench.cache.send(bench.request(first.path)).body.bytes()
+      let all = try await catalog.all()
+      #expect(all.slugs == bench.slugs())
+    }
+  }
+
+  @Test(arguments: 1...6)
+  func `a change while the catalog is read shows no funnel twice`(request: Int) async throws {
+    try await Bench.run { bench in
+      bench.fake.fill(150)
+      bench.fake.change { state in
+        state.changes[request] = { state in
+          // From the first page to the last.
+          state.items[0].title = "ZZZ moved"
+          state.items[0].updated = 1_000
+        }
+      }
+      let reader = try bench.catalog().reader()
+      while try await reader.more() {}
+      let slugs = await reader.contents.slugs
+      #expect(Set(slugs).count == slugs.count && slugs.count == 150)
+    }
+  }
+
+  @Test func `a catalog that changes all the time ends with an error`() async throws {
+    try await Bench.run { bench in
+      bench.fake.fill(100)
+      bench.fake.change { state in
+        for request in 1...20 {
+          state.changes[request] = { state in
+            // What was on the first page is on the second, and the other way round.
+            let titles = state.items.map(\.title)
+            for index in state.items.indices {
+              state.items[index].title = titles[(index + 50) % 100]
+              state.items[index].updated += 1
+            }
+          }
+        }
+      }
+      await #expect(throws: CatalogError.self) { try await bench.catalog().all() }
+      #expect(bench.server.count <= 8)
+    }
+  }
+
+  @Test func `random changes between readings are all noticed`() async throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var state = seed
+    func random(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % bound
+    }
+    try await Bench.run { bench in
+      bench.fake.fill(60)
+      let catalog = bench.catalog()
+      for round in 1...40 {
+        let (index, title) = (random(60), "Funnel \(random(3_000))")
+        if random(2) == 0 {
+          bench.fake.change { fake in
+            fake.items[index].title = title
+            fake.items[index].updated = 1_000 + round
+          }
+        }
+        bench.clock.advance(by: .seconds(random(400)))
+        // One page is gone, as if it had been evicted.
+        if random(3) == 0,
+          let key = try bench.store.namespace("catalog.http").page().items.first?.key
+        {
+          try await bench.store.namespace("catalog.http").remove(key)
+        }
+        let slugs = try await catalog.all(limit: 20).slugs
+        #expect(
+          Set(slugs).count == slugs.count && slugs.count == 60, "seed \(seed), round \(round)")
+      }
+      bench.clock.advance(by: .minutes(6))
+      #expect(try await catalog.all(limit: 20).slugs == bench.slugs(), "seed \(seed)")
+    }
+  }
+}
