@@ -5,7 +5,7 @@ import Larder
 import Testing
 
 /// A sync in a process that is killed, and what the next one still has to fetch.
-@Suite struct KilledProcessTests {
+@Suite(.serialized) struct KilledProcessTests {
   /// How many requests are let through before the process is killed in the next one.
   @Test(arguments: [0, 1, 2, 3, 6, 9, 10, 14, 19, 24, 30])
   func `a killed sync goes on where it was, whenever it was killed`(count: Int) async throws {
