@@ -74,6 +74,8 @@ public struct Service: Sendable {
     self.sleep = sleep
   }
 
+  private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
+
   /// Sends a request and returns the answer with its whole body, whatever its status.
   ///
   /// On 429 it waits as long as the service said, at most ``longestWait``, and asks once more.
