@@ -34,8 +34,6 @@ public struct Service: Sendable {
     if case .cache(let cache) = carrier { cache } else { nil }
   }
 
-  private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
-
   /// A service whose responses are cached as HTTP says.
   ///
   /// - Parameters:
@@ -75,6 +73,8 @@ public struct Service: Sendable {
     self.wait = wait
     self.sleep = sleep
   }
+
+  private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
 
   /// Sends a request and returns the answer with its whole body, whatever its status.
   ///
