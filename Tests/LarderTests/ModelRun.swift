@@ -28,7 +28,8 @@ struct ModelRun {
     keys += (0..<5).map { head + [$0] }
     keys += (0..<8).map { head + [UInt8](repeating: $0 / 2, count: 11 + Int($0) * 7) }
     keys += (0..<5).map { _ in (0..<dice.roll(1..<600)).map { _ in UInt8(dice.roll(0..<256)) } }
-    self.keys = Array(Set(keys))
+    // In an order that the seed alone decides.
+    self.keys = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
     self.dice = dice
   }
 

@@ -108,6 +108,10 @@ import Testing
         return false
       }
       #expect(visited == 1)
+      try notes.scanValues(prefix: "plain\u{0}") { _, _ in
+        Issue.record("a key that is shorter than the prefix")
+        return true
+      }
       // So that the store has no fault at the end.
       _ = try notes.remove("damaged")
     }

@@ -20,6 +20,8 @@ private enum Connection {
   static func isMissing(after error: any Error) -> Bool {
     guard let error = error as? URLError else { return true }
     return switch error.code {
+    // On Linux some refused connections have no code of their own.
+    case .unknown: true
     case .notConnectedToInternet, .networkConnectionLost, .timedOut, .cannotFindHost,
       .cannotConnectToHost, .dnsLookupFailed, .internationalRoamingOff, .dataNotAllowed:
       true

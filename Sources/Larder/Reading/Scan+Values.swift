@@ -15,7 +15,7 @@ extension StoreCore {
         return try visitUncommon(slot, record, of: namespace, id, prefix, in: transaction, visit)
       }
       let key = slot.extracting(4..<slot.count - 1)
-      guard prefix.count <= StoredKey.headCount || key.starts(with: prefix.span),
+      guard key.starts(with: prefix.span),
         state(of: header, at: coarseNow) == .fresh,
         isIntact(header, record: record, place: Checksum.place(of: key, in: id))
       else { return true }
