@@ -180,7 +180,7 @@ import Testing
       for key in 0..<100 { _ = try notes.value(for: key) }
       notes.memory?.limits.entries = 10
       #expect(notes.memory?.usage.entries == 10)
-      notes.memory?.limits = .none
+      notes.memory?.limits = .off
       #expect(notes.memory?.usage.entries == 0)
       for _ in 0..<2 { #expect(try notes.value(for: 1) != nil) }
       #expect(notes.memory?.usage.entries == 0)

@@ -68,7 +68,7 @@ private struct MemoryRun {
     let name = names[dice.roll(0..<names.count)]
     let key = keys[dice.roll(0..<keys.count)]
     let with = cache(name)
-    let without = store.cache(codec, in: name, memory: MemoryLimits.none)
+    let without = store.cache(codec, in: name, memory: MemoryLimits.off)
     let note: String = "LARDER_TEST_SEED=\(seed): \(name) \(key)"
     #expect(try with.value(for: key) == without.value(for: key), "\(note)")
     if dice.chance(30) {

@@ -23,7 +23,7 @@ extension MemoryTests {
 
   @Test func `without memory each read decodes`() throws {
     try withStore { store, _ in
-      let notes = store.cache(codec, in: "notes", memory: MemoryLimits.none)
+      let notes = store.cache(codec, in: "notes", memory: MemoryLimits.off)
       #expect(notes.memory == nil)
       try notes.set("v", for: "k")
       for _ in 0..<3 { #expect(try notes.value(for: "k") == "v") }

@@ -6,7 +6,7 @@ extension Peer {
   /// commit has ended. Rests now and then, so that readers meet both a store that changes and one that does not.
   func countUp() throws {
     let opened = try Store(at: store)
-    let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.none)
+    let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.off)
     let mark = try FileHandle(forWritingTo: URL(fileURLWithPath: store + ".mark"))
     Peer.say("open")
     let end = Thread { self.waitForEndOfInput() }

@@ -92,11 +92,17 @@ extension MappedWords {
   private func path(_ name: String) -> String { environment.path + "/" + name }
 
   /// The file in place, if it can be used.
-  private func find(writable: Bool) -> UnsafeMutablePointer<MappedRegion>? {
+  ///
+  /// - Parameter tries: how often another may be put in its place while it is being opened.
+  private func find(writable: Bool, tries: Int = 64) -> UnsafeMutablePointer<MappedRegion>? {
     do throws(LMDBError) {
       let flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK
       let file = try FileDescriptor(opening: path(format.file.rawValue), flags)
-      guard let status = file.status, isOurs(status) else { return nil }
+      guard let status = file.status else { return nil }
+      if status.st_nlink == 0, tries > 0 {
+        return unsafe find(writable: writable, tries: tries - 1)
+      }
+      guard isOurs(status) else { return nil }
       let size = Int(status.st_size)
       guard size > MappedRegion.headerSize,
         let count = format.count(

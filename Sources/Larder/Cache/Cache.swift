@@ -111,7 +111,7 @@ extension Store {
   ///
   /// - Parameters:
   ///   - memory: how much is kept decoded in memory; without it what another cache of the kind has said, else
-  ///     ``MemoryLimits/default``. ``MemoryLimits/none`` keeps nothing for this cache.
+  ///     ``MemoryLimits/default``. ``MemoryLimits/off`` keeps nothing for this cache.
   ///   - cost: what a value costs in memory; without it the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,

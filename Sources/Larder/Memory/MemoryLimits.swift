@@ -26,7 +26,7 @@ public struct MemoryLimits: Hashable, Sendable {
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
   /// Nothing is kept: each read decodes.
-  public static let none = MemoryLimits(cost: 0, entries: 0)
+  public static let off = MemoryLimits(cost: 0, entries: 0)
 
   var capacity: MemoryUsage {
     MemoryUsage(cost: max(0, cost ?? .max), entries: max(0, entries ?? .max))

@@ -25,7 +25,7 @@ final class MemoryRegistry: Sendable {
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in core: StoreCore
   ) -> (memory: CacheMemory, owner: MemoryOwner?)? {
-    if limits == MemoryLimits.none { return nil }
+    if limits == MemoryLimits.off { return nil }
     guard let isAlike = Self.comparison(with: codec) else {
       let memory = make(handle, limits: limits, in: core)
       return (memory, MemoryOwner(memory))

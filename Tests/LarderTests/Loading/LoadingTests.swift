@@ -20,7 +20,7 @@ import Testing
 
   @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
     let boards = try cache()
-    let disk = boards.namespace.store.cache(TextCodec(), in: "boards", memory: MemoryLimits.none)
+    let disk = boards.namespace.store.cache(TextCodec(), in: "boards", memory: MemoryLimits.off)
     let first = try await boards.value(for: "thun", expires: .after(.minutes(2))) {
       try await origin.text()
     }

@@ -35,7 +35,7 @@ struct TypedBench {
     try raw.fill(0..<UInt32(data.count))
     let store = try Store(at: directory + "/larder")
     inMemory = LarderTyped(store, memory: nil)
-    decoding = LarderTyped(store, memory: MemoryLimits.none)
+    decoding = LarderTyped(store, memory: MemoryLimits.off)
     try decoding.fill(keys)
     sqlite = try SQLiteTyped(directory + "/sqlite", keys)
     dictionary = DictionaryTyped(keys)

@@ -15,8 +15,8 @@ struct ArticleShelf: Sendable {
 
   init(in store: Store) {
     self.store = store
-    articles = store.cache(TextCodec(), in: "articles", memory: MemoryLimits.none)
-    images = store.cache(BytesCodec(), in: "articles.images", memory: MemoryLimits.none)
+    articles = store.cache(TextCodec(), in: "articles", memory: MemoryLimits.off)
+    images = store.cache(BytesCodec(), in: "articles.images", memory: MemoryLimits.off)
   }
 
   func article(_ id: String) throws -> StoredArticle? {

@@ -1,4 +1,5 @@
 public import Larder
+import Service
 
 extension DeparturesCache {
   /// `8503651_2025-07-12`
@@ -33,7 +34,7 @@ extension DeparturesCache {
   public func stations(
     named query: String, policy: RequestPolicy = .standard
   ) async throws -> Loaded<[Station]> {
-    try await stations("query=" + query.escaped, policy)
+    try await stations("query=" + query.percentEscaped, policy)
   }
 
   /// Stations near a place.

@@ -4,7 +4,8 @@ import Service
 
 extension Services {
   func forecast(at place: Place, fields: HTTPFields) async throws -> Forecast {
-    let path = "/forecast?lat=\(place.latitude)&lon=\(place.longitude)&appid=\(weatherKey.escaped)"
+    let path =
+      "/forecast?lat=\(place.latitude)&lon=\(place.longitude)&appid=\(weatherKey.percentEscaped)"
     return try await weather.get(ForecastBody.self, from: path, fields: fields).forecast
   }
 
@@ -22,7 +23,7 @@ extension Services {
   ) async throws -> Double? {
     let day = try SwissTime.day(of: now)
     let digits = day.description.filter(\.isNumber)
-    let path = "/simulations/1d/point/simstrat/\(lake.escaped)/\(digits)0000/\(digits)2359/1"
+    let path = "/simulations/1d/point/simstrat/\(lake.percentEscaped)/\(digits)0000/\(digits)2359/1"
     return try await simulations.get(SimulationBody.self, from: path, fields: fields).celsius
   }
 

@@ -18,7 +18,7 @@ extension Services {
       guard let moment = from else { break }
       let time = try SwissTime.clock(moment)
       let path =
-        "/stationboard?id=\(station.escaped)&limit=\(limit)&datetime=\("\(day) \(time)".escaped)"
+        "/stationboard?id=\(station.percentEscaped)&limit=\(limit)&datetime=\("\(day) \(time)".percentEscaped)"
       let body = try await timetable.get(BoardBody.self, from: path, fields: fields)
       from = try builder.take(body, asked: station)
     }
@@ -37,7 +37,7 @@ extension Services {
     from: String, to: String, day: CalendarDay, time: String, fields: HTTPFields
   ) async throws -> [Connection] {
     let path =
-      "/connections?from=\(from.escaped)&to=\(to.escaped)&date=\(day)&time=\(time.escaped)"
+      "/connections?from=\(from.percentEscaped)&to=\(to.percentEscaped)&date=\(day)&time=\(time.percentEscaped)"
     return try await timetable.get(ConnectionsBody.self, from: path, fields: fields)
       .connections.compactMap(\.connection)
   }

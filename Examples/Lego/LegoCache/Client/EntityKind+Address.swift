@@ -1,4 +1,5 @@
 import Larder
+import Service
 
 extension EntityKind {
   /// Where the API answers about one entity alone; a key that cannot stand in an address is an error.
@@ -9,20 +10,20 @@ extension EntityKind {
         hint: "say a number as the maker writes it: 3001, 10294-1, fig-000018")
     }
     switch self {
-    case .colors: return "/lego/colors/" + key.percentEncoded + "/"
-    case .themes: return "/lego/themes/" + key.percentEncoded + "/"
-    case .categories: return "/lego/part_categories/" + key.percentEncoded + "/"
-    case .parts: return "/lego/parts/" + key.percentEncoded + "/"
-    case .elements: return "/lego/elements/" + key.percentEncoded + "/"
+    case .colors: return "/lego/colors/" + key.percentEscaped + "/"
+    case .themes: return "/lego/themes/" + key.percentEscaped + "/"
+    case .categories: return "/lego/part_categories/" + key.percentEscaped + "/"
+    case .parts: return "/lego/parts/" + key.percentEscaped + "/"
+    case .elements: return "/lego/elements/" + key.percentEscaped + "/"
     case .sets:
-      return (key.hasPrefix("fig-") ? "/lego/minifigs/" : "/lego/sets/") + key.percentEncoded + "/"
+      return (key.hasPrefix("fig-") ? "/lego/minifigs/" : "/lego/sets/") + key.percentEscaped + "/"
     case .partColors:
       guard let pair = PartColor.parts(of: key) else {
         throw LarderError(
           .invalidArgument, "\"\(key)\" is no part and colour",
           hint: "say both with a slash between them: 3001/4")
       }
-      return "/lego/parts/" + pair.part.percentEncoded + "/colors/\(pair.color)/"
+      return "/lego/parts/" + pair.part.percentEscaped + "/colors/\(pair.color)/"
     }
   }
 }

@@ -1,3 +1,5 @@
+import Service
+
 /// A list of the API: where it is, and what is wanted of it.
 ///
 ///     try await client.page(.parts.searching("brick 2 x").sized(20))
@@ -28,7 +30,7 @@ public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
   /// Of the first page, behind the service's base. What a value contains never looks like another parameter.
   var address: String {
     let query = parameters.sorted { $0.key < $1.key }
-      .map { $0.key.percentEncoded + "=" + $0.value.percentEncoded }
+      .map { $0.key.percentEscaped + "=" + $0.value.percentEscaped }
     return query.isEmpty ? path : path + "?" + query.joined(separator: "&")
   }
 }
@@ -59,25 +61,6 @@ extension LegoList<ModelSet> {
 extension LegoList<PartColor> {
   /// The colours there are of a part.
   public static func colors(of part: String) -> Self {
-    Self("/lego/parts/" + part.percentEncoded + "/colors/", of: part)
-  }
-}
-
-extension String {
-  /// As a part of a path or a query that stands for itself, whatever it contains.
-  var percentEncoded: String {
-    var text = ""
-    for byte in utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "~"):
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        text += "%" + (byte < 16 ? "0" : "") + digits
-      }
-    }
-    return text
+    Self("/lego/parts/" + part.percentEscaped + "/colors/", of: part)
   }
 }

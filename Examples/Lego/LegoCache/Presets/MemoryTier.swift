@@ -16,7 +16,7 @@ public struct MemoryTier: Sendable, Hashable {
 
   /// What the caches are told.
   public var limits: MemoryLimits {
-    isOff ? .none : MemoryLimits(entries: entries, lifetime: lifetime)
+    isOff ? .off : MemoryLimits(entries: entries, lifetime: lifetime)
   }
 }
 
