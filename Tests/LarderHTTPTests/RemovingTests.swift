@@ -190,6 +190,30 @@ struct RemovingTests {
     #expect(try desk.store.namespace("http").count() == 0)
   }
 
+  @Test(arguments: Ending.allCases.filter { $0 != .unsafe })
+  func `a 304 for what was ended meanwhile brings nothing back`(ending: Ending) async throws {
+    let fields: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
+    let gate = Gate()
+    let desk = try Desk(Origin.page(fields, body: "old"))
+    let asked = request("GET", "/a", [("Authorization", "1")])
+    _ = try await desk.cache.send(asked, tags: ["listing"]).body.bytes()
+    desk.clock.advance(by: .seconds(11))
+    desk.origin.become { request, _ in
+      guard request.headerFields[.ifNoneMatch] != nil else {
+        return (response(200, fields), HTTPBody(Array("old".utf8)))
+      }
+      await gate.wait()
+      return (response(304, fields), HTTPBody())
+    }
+    let asking = Task { try await desk.cache.send(asked, tags: ["listing"]).body.bytes() }
+    await desk.origin.wait(for: 2)
+    try await ending.end(desk)
+    await gate.open()
+    #expect(try await asking.value == Array("old".utf8))
+    #expect(desk.origin.count == 3, "once more without a condition")
+    #expect(try desk.store.namespace("http").count() == 0)
+  }
+
   @Test func `a POST that names itself is stored, though it ends what its URI had`() async throws {
     let desk = try Desk(
       Origin.page([("Cache-Control", "max-age=1000"), ("Content-Location", "/a")]))

@@ -66,7 +66,9 @@ struct Session: ParsableArguments {
       transport = URLSessionTransport()
     }
     let services = Services(at: addresses, over: transport, in: store, weatherKey: weatherKey)
-    return try DeparturesCache(store, services: services, lakes: Lake.known + more())
+    var cache = try DeparturesCache(store, services: services, lakes: Lake.known + more())
+    cache.manner = .afterAsking
+    return cache
   }
 
   private func start() throws -> Timestamp? {

@@ -39,6 +39,19 @@ import Testing
     try held.finish()
   }
 
+  @Test func `a program waits for what is newer than it has, and keeps it`() async throws {
+    let board = ["board", "8503651", "--day", "2025-07-12"]
+    func said(at now: String) async throws -> String? {
+      let outcome = try await Outcome(
+        of: ["larder-departures"] + board + ["--offline", "--store", store, "--now", now])
+      return outcome.output.split(separator: "\n").first.map(String.init)
+    }
+    #expect(try await said(at: "2025-07-12T03:00:00+0200")?.hasSuffix(": loaded, 0 s old") == true)
+    #expect(try await said(at: "2025-07-12T03:30:00+0200")?.contains(": disk, ") == true)
+    #expect(try await said(at: "2025-07-12T05:00:00+0200")?.hasSuffix(": loaded, 0 s old") == true)
+    #expect(try await said(at: "2025-07-12T05:30:00+0200")?.contains(": disk, ") == true)
+  }
+
   @Test func `the sample has the traps of the real bodies, and they are seen to`() async throws {
     let board = try JSONDecoder().decode(
       Answer<Board>.self, from: Data(try await run("board", "8503651", "--json").output.utf8)

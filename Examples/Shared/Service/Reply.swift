@@ -65,7 +65,8 @@ public struct Reply: Sendable {
     do {
       return try decoder.decode(type, from: Data(body))
     } catch {
-      throw ServiceError.undecodable(path: path, reason: "\(error)")
+      // Without the query, which may hold a key.
+      throw ServiceError.undecodable(path: String(path.prefix { $0 != "?" }), reason: "\(error)")
     }
   }
 }

@@ -36,7 +36,8 @@ extension HTTPCache {
   private func answer(
     _ forward: CacheForward, _ held: [Held], _ attempt: Attempt, flight: String?
   ) async throws -> HTTPCacheResult? {
-    let permit = permits.issue(tags(of: forward, held, attempt))
+    let permit = attempt.permit
+    permits.add(tags(of: held, for: forward), to: permit)
     let requested = clock.now
     let timeout = rules.policy.timeout
     let (response, unlimited) = try await within(timeout, by: clock) { [transport] in
@@ -77,13 +78,18 @@ extension HTTPCache {
   }
 
   /// All by which what a request brings may be ended before it has come.
-  private func tags(of forward: CacheForward, _ held: [Held], _ attempt: Attempt) -> Set<String> {
-    guard let key = ResponseKey(forward.original, policy: rules.policy) else { return [] }
-    let credential = Secrets.credential(of: forward.original.headerFields)
-    return Set(attempt.tags)
+  func tags(of request: HTTPRequest, _ own: [String]) -> Set<String> {
+    guard let key = ResponseKey(request, policy: rules.policy) else { return [] }
+    let credential = Secrets.credential(of: request.headerFields)
+    return Set(own)
       .union([ResponseTags.uri(key), ResponseTags.host(key.host)])
-      .union(held.filter { $0.response.credential == credential }.flatMap(\.tags))
       .union(credential.map { [ResponseTags.user($0)] } ?? [])
+  }
+
+  /// And those of what it may take the place of.
+  private func tags(of held: [Held], for forward: CacheForward) -> [String] {
+    let credential = Secrets.credential(of: forward.original.headerFields)
+    return held.filter { $0.response.credential == credential }.flatMap(\.tags)
   }
 
   func receive(_ arrival: Arrival, bodySize: Int?) -> CacheReception {

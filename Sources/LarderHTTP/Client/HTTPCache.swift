@@ -43,7 +43,9 @@ public struct HTTPCache: Sendable {
     interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
   ) async throws -> HTTPCacheResult {
     for tag in tags { _ = try EntryAttributes.validated(tag) }
-    var attempt = Attempt(request: request, body: body, tags: tags, interim: interim)
+    var attempt = Attempt(
+      request: request, body: body, tags: tags, interim: interim,
+      permit: permits.issue(self.tags(of: request, tags)))
     while true {
       try Task.checkCancellation()
       if let result = try await self.attempt(&attempt) { return result }
@@ -56,6 +58,8 @@ public struct HTTPCache: Sendable {
     let body: [UInt8]
     let tags: [String]
     let interim: @Sendable (HTTPResponse) async -> Void
+    /// Issued before anything was looked at: what is ended later is ended for whatever this comes to.
+    let permit: Permit
     /// Keys whose bodies turned out to be gone or damaged.
     var lost: Set<String> = []
     var hasWaited = false
@@ -71,7 +75,7 @@ public struct HTTPCache: Sendable {
       return try result(answer, from: held, &attempt)
     case .answerWhileRevalidating(let answer, let forward):
       let result = try result(answer, from: held, &attempt)
-      if result != nil { refresh(forward, held, tags: attempt.tags) }
+      if result != nil { refresh(forward, held, attempt) }
       return result
     case .forward(let forward):
       return try await self.forward(forward, held, &attempt)
@@ -119,9 +123,11 @@ public struct HTTPCache: Sendable {
   }
 
   /// Makes a request in the background, unless the same is under way.
-  private func refresh(_ forward: CacheForward, _ held: [Held], tags: [String]) {
+  private func refresh(_ forward: CacheForward, _ held: [Held], _ client: Attempt) {
     guard let flight = flight(of: forward), flights.join(flight) == nil else { return }
-    let attempt = Attempt(request: forward.original, body: [], tags: tags, interim: { _ in })
+    let attempt = Attempt(
+      request: forward.original, body: [], tags: client.tags, interim: { _ in },
+      permit: client.permit)
     Task(priority: .background) {
       do {
         let result = try await exchange(forward, held, attempt, flight: flight)

@@ -21,6 +21,12 @@ final class Permits: Sendable {
     return Permit(number: number, permits: self)
   }
 
+  /// Gives a permit more tags, if it is still good.
+  func add(_ tags: [String], to permit: Permit) {
+    if tags.isEmpty { return }
+    state.withLock { $0.tags[permit.number]?.formUnion(tags) }
+  }
+
   /// Ends those with the tag, all but one. To be called before what is stored is removed: what a permit that was still
   /// good has let be stored is removed with it.
   ///

@@ -48,7 +48,9 @@ extension DeparturesCache {
   public func publish(
     _ station: String, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
-    let board = try await board(at: station, policy: policy).value
+    // Nobody would tell the widget of what comes later.
+    let options = LoadOptions(policy: policy, stale: .onError(Shelf.boards.rules.stale))
+    let board = try await board(at: station, on: today, options).value
     let ships = try await ships().value
     let next = board.upcoming(at: store.now).prefix(Widget.most).map { departure in
       NextDeparture(departure, from: board.station, ship: ships.ship(of: departure))

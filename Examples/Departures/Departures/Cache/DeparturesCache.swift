@@ -5,6 +5,15 @@ public import Larder
 /// Whatever is asked for is answered at once if it is there, be it past its freshness while a newer one is fetched; and from
 /// the store if the service is down. Each answer says where it comes from.
 public struct DeparturesCache: Sendable {
+  /// What is done about an answer that is past its freshness.
+  public enum Manner: Sendable {
+    /// It is shown, and a newer one fetched meanwhile: for who goes on running.
+    case atOnce
+    /// A newer one is waited for, and it is shown only if that cannot be had: for who ends with the answer.
+    case afterAsking
+  }
+
+  public var manner = Manner.atOnce
   public let store: Store
   public let services: Services
   public let lakes: [Lake]
@@ -51,6 +60,8 @@ public struct DeparturesCache: Sendable {
     load: @escaping @Sendable () async throws -> LoadAnswer<Value>
   ) async throws -> Loaded<Value>? {
     var options = options
+    // As long as the shelf keeps it.
+    if manner == .afterAsking, options.stale == nil { options.stale = .onError(.days(1)) }
     if let log {
       options.onRefreshError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }
     }

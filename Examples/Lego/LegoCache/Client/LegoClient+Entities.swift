@@ -64,7 +64,9 @@ extension LegoClient {
     var options = options(for: Entity.kind, policy: policy)
     options.absent = Self.absence
     var loaded = try await shelf.answer(for: key, options: options, load)
-    if policy == .standard, let found = loaded, !found.value.isDetail, found.source != .loaded {
+    if policy == .standard, let found = loaded, !found.value.isDetail, found.source != .loaded,
+      found.error == nil
+    {
       options.policy = .revalidate
       loaded = try await shelf.answer(for: key, options: options, load)
     }
