@@ -106,8 +106,7 @@ import Testing
     }
     #expect(widget.end() == 0)
     print("from the app's write to the widget's read: \(took.sorted()) ms")
-    // The quickest: what else the machine does only adds.
-    #expect(took.min().map { $0 < 50 } == true, "\(took)")
+    #expect(took.sorted()[rounds / 2] < 50, "\(took)")
     try Store(at: store).finish()
   }
 }
