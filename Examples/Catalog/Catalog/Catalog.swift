@@ -93,13 +93,14 @@ public final class Catalog: Sendable {
     try await service.forget("/funnels/catalog/\(slug.percentEscaped)")
   }
 
-  /// To be called after a user has signed in: what was kept for the one before ends.
+  /// To be called after this user has signed in: what was kept of an earlier time ends.
   public func signIn() async throws { try await dropAll() }
 
-  /// Forgets everything of the user; what is under way is not kept either.
+  /// Forgets the user's answers, filter and saved counts; answers under way are not kept either.
   public func signOut() async throws {
     try await dropAll()
     try await filters.remove(user)
+    try await totals.remove(user)
   }
 
   /// The catalog with another filter. What was kept with the one before ends.

@@ -63,7 +63,9 @@ import Testing
     #expect(out.code == 0 && out.output.hasPrefix("nothing is kept of me any more\n"))
     try expectClosing(of: out, 1)
     let left = try Store(at: store)
-    #expect(try left.namespace("catalog.http").count() == 0)
+    for name in ["catalog.http", "catalog.listings", "catalog.filters", "catalog.metrics"] {
+      #expect(try left.namespace(name).count() == 0, "\(name)")
+    }
     try left.close()
   }
 
