@@ -122,14 +122,7 @@ extension Batch {
     var fields = entry.fields
     fields.replaceAll(.owner, with: owners.map(\.field))
     try indexOwners(owners, before: entry.owners, slot: entry.slot)
-    let encoded = fields.encoded()
-    let stored = try writeRecord(
-      slot: entry.slot, header: entry.header, fields: encoded,
-      payload: body.span.extracting(Int(entry.header.fieldsCount)..<body.count), key: key.span)
-    // Where it has become shorter the sum wraps around to less.
-    let grown = UInt64(bitPattern: Int64(stored - entry.recordCount))
-    try update(entry.id) { $0.stored &+= grown }
-    state.stored &+= grown
+    try rewrite(entry, fields: fields, key: key, body: body)
     return true
   }
 }

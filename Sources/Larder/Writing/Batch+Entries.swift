@@ -25,4 +25,26 @@ extension Batch {
       try reschedule(key, in: namespace.name, expires: expires)
     }
   }
+
+  /// Keeps something else beside the value, which is not written for that, nor its lifetime begun anew; false if there is
+  /// no such entry or it has expired.
+  ///
+  /// The entry's version stays: a load of the key that is under way still takes its place.
+  @discardableResult
+  public mutating func setMetadata(
+    _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Namespace
+  ) throws -> Bool {
+    try key.withKeyBytes { key in
+      guard let entry = try living(key, in: namespace.name) else { return false }
+      try account(entry.recordCount + (metadata?.count ?? 0))
+      guard let key = entry.key, let body = try intactBody(of: entry, key: key) else {
+        return false
+      }
+      stamp()
+      var fields = entry.fields
+      fields[.metadata] = metadata
+      try rewrite(entry, fields: fields, key: key, body: body)
+      return true
+    }
+  }
 }

@@ -16,4 +16,19 @@ extension Batch {
       payload: body.span.extracting(fields..<body.count), key: key.span)
     return true
   }
+
+  /// Writes an entry's record anew with other fields; header, value and version stay.
+  ///
+  /// - Parameter body: the record's, found intact.
+  mutating func rewrite(
+    _ entry: StoredEntry, fields: EntryFields, key: [UInt8], body: [UInt8]
+  ) throws(LarderError) {
+    let stored = try writeRecord(
+      slot: entry.slot, header: entry.header, fields: fields.encoded(),
+      payload: body.span.extracting(Int(entry.header.fieldsCount)..<body.count), key: key.span)
+    // Where it has become shorter the sum wraps around to less.
+    let grown = UInt64(bitPattern: Int64(stored - entry.recordCount))
+    try update(entry.id) { $0.stored &+= grown }
+    state.stored &+= grown
+  }
 }

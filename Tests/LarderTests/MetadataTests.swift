@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Larder
+
+/// What is kept beside a value, changed alone.
+struct MetadataTests {
+  @Test(arguments: [1, 5_000, 30_000], [nil, 1_000])
+  func `what is kept beside a value changes without it being written anew`(
+    size: Int, chunksAbove: Int?
+  ) throws {
+    try withStore(chunksAbove: chunksAbove) { store, clock in
+      let (articles, images) = (store.namespace("articles"), store.namespace("images"))
+      try articles.set("text", for: "1")
+      let key = String(repeating: "long ", count: 300)
+      let bytes = [UInt8](repeating: 7, count: size)
+      var attributes = EntryAttributes(expires: .after(.hours(1)))
+      attributes.stale = .hours(1)
+      attributes.owners = [Owner(Key("1"), in: "articles")]
+      attributes.tags = ["a"]
+      attributes.entityTag = [1, 2]
+      try images.set(bytes, for: key, attributes)
+      let before = try images.entry(for: key)!
+      clock.advance(by: .minutes(10))
+      for metadata: [UInt8]? in [[9], nil, [UInt8](repeating: 1, count: 3_000), []] {
+        #expect(try store.write { try $0.setMetadata(metadata, of: key, in: images) })
+        var after = try images.entry(for: key)!
+        #expect(after.metadata == metadata)
+        (after.metadata, after.stored, after.used) = (nil, before.stored, before.used)
+        #expect(after == before)
+        #expect(try images.bytes(key) == bytes)
+        #expect(try store.verify().faults == [])
+      }
+      clock.advance(by: .hours(1))
+      #expect(try store.write { try $0.setMetadata([3], of: key, in: images) }, "it is stale")
+      let stale = try images.entry(for: key)!
+      #expect(stale.state == .stale && stale.metadata == [3] && stale.version == before.version)
+      clock.advance(by: .hours(1))
+      #expect(try !store.write { try $0.setMetadata([4], of: key, in: images) }, "it has expired")
+      #expect(try !store.write { try $0.setMetadata([4], of: "absent", in: images) })
+    }
+  }
+
+  @Test func `a load that is under way still takes the entry's place`() async throws {
+    let store = try Store.temporary(clock: ManualClock())
+    let pages = store.cache(TextCodec(), in: "pages")
+    try await pages.set("old", for: "a")
+    let loaded = try await pages.answer(for: "a", options: LoadOptions(policy: .revalidate)) { _ in
+      try store.write { _ = try $0.setMetadata([1], of: "a", in: pages.namespace) }
+      return .value("new")
+    }
+    #expect(loaded?.value == "new" && loaded?.error == nil)
+    #expect(try pages.value(for: "a") == "new")
+    try store.close()
+  }
+}
