@@ -16,6 +16,21 @@ public struct Outcome: Sendable {
     #endif
   }()
 
+  /// Whether a command may have a small disk of its own: `unshare -rm`, and then `mount`.
+  public static let canMount: Bool = {
+    do {
+      let probe = Process()
+      probe.executableURL = URL(filePath: "/usr/bin/unshare")
+      probe.arguments = ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
+      probe.standardError = FileHandle.nullDevice
+      try probe.run()
+      probe.waitUntilExit()
+      return probe.terminationStatus == 0
+    } catch {
+      return false
+    }
+  }()
+
   /// - Parameter command: the program's name and its arguments.
   public init(of command: [String]) async throws {
     try await self.init(Self.built(command[0]), Array(command.dropFirst()))

@@ -174,10 +174,3 @@ import Testing
     try store.finish()
   }
 }
-
-/// How long a service was waited for, without waiting.
-final class Waits: Sendable {
-  private let waits = Mutex<[Duration]>([])
-  var all: [Duration] { waits.withLock { $0 } }
-  func add(_ wait: Duration) { waits.withLock { $0.append(wait) } }
-}
