@@ -1,40 +1,40 @@
 public import Larder
 import LarderHTTP
 import Service
-import Synchronization
 
 /// Articles to read with or without a network.
 public final class ArticleReader: Sendable {
   let shelf: ArticleShelf
   let readeck: Readeck
-  private let settingsCache: Cache<OfflineSettings>
-  private let marks: Cache<SyncMark>
-  private let running = Mutex<SyncRun?>(nil)
+  private let underWay = UnderWay()
   private let report: @Sendable (any Error) -> Void
 
-  static let settingsKey = "offline"
-  static let markKey = "last sync"
-
-  /// - Parameter report: is told why images of an article that was opened could not be kept.
+  /// - Parameter report: is told why an article that was opened, or images of it, could not be kept.
   public init(
     in store: Store, at readeck: Readeck, report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
     shelf = ArticleShelf(in: store)
     self.readeck = readeck
     self.report = report
-    settingsCache = store.cache(of: OfflineSettings.self, in: "articles.settings")
-    marks = store.cache(of: SyncMark.self, in: "articles.sync")
   }
 
-  public func settings() throws -> OfflineSettings {
-    try settingsCache.value(for: Self.settingsKey) ?? OfflineSettings()
-  }
+  public func settings() throws -> OfflineSettings { try shelf.settings() }
 
   /// Changes the settings and obeys them at once: what they leave no room for goes, the oldest first.
-  public func change(_ settings: OfflineSettings) throws {
-    try settingsCache.set(settings, for: Self.settingsKey)
-    try shelf.obey(settings)
-    if !settings.isOn { try marks.clear() }
+  ///
+  /// What is under way ends: unless reading offline is off now, another sync begins in the place of one, and images of
+  /// articles that were opened are fetched after all.
+  public func change(_ settings: OfflineSettings) async throws {
+    try shelf.set(settings)
+    let ended = await underWay.end()
+    try shelf.obey()
+    guard settings.isOn else {
+      try shelf.syncs.clear()
+      return
+    }
+    if let run = ended.sync { _ = try sync(priority: run.priority) }
+    guard !ended.articles.isEmpty, let fetch = try fetchForKeeping() else { return }
+    for id in ended.articles { fetchImages(of: id, by: fetch) }
   }
 
   // MARK: Reading
@@ -43,7 +43,11 @@ public final class ArticleReader: Sendable {
   public func unread(limit: Int = 50) async throws -> ArticleList {
     do {
       let listed = try await readeck.unread(limit: limit)
-      try shelf.noteEdits(in: listed)
+      do {
+        try shelf.noteEdits(in: listed)
+      } catch let error as LarderError where error.code == .full {
+        // Who opens an edited article finds out from what is listed of it.
+      }
       return ArticleList(bookmarks: listed, isOffline: false)
     } catch let error as ServiceError where error.isOffline {
       let kept = try stored().map(\.bookmark)
@@ -58,30 +62,52 @@ public final class ArticleReader: Sendable {
   /// Whether the article can be read without a network. Nothing is read, counted or written for that.
   public func hasCachedArticle(_ id: String) throws -> Bool { try shelf.has(id) }
 
-  /// An article: what is kept, unless it is missing or known to be edited. Then it is fetched and kept; if it cannot be
-  /// fetched, an edited one is given as it was.
+  /// An article: what is kept, unless it is missing or known to be edited. Then it is fetched and, if there is room for it,
+  /// kept; if it cannot be fetched, an edited one is given as it was.
   ///
   /// - Parameter bookmark: as it was listed last.
   public func article(_ bookmark: Bookmark) async throws -> Article {
-    let settings = try settings()
-    guard settings.limit > 0 else {
-      guard
-        case .html(let html, _, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
-      else { throw ArticlesError.noArticle(bookmark.id) }
-      return Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false)
-    }
-    try shelf.obey(settings)
-    try shelf.noteEdits(in: [bookmark])
-    let fetch = ArticleFetch(readeck: readeck, shelf: shelf, settings: settings)
+    guard let fetch = try fetchForKeeping() else { return try await fetched(bookmark) }
     let loaded = try await fetch.html(of: bookmark)
-    if loaded.source == .loaded {
-      Task(priority: .background) { [report] in
-        do { _ = try await fetch.images(of: bookmark.id) } catch { report(error) }
+    let isKept = loaded.source != .loaded || loaded.error == nil
+    if !isKept, let error = loaded.error { report(error) }
+    if isKept, loaded.source == .loaded { fetchImages(of: bookmark.id, by: fetch) }
+    return Article(
+      bookmark: bookmark, html: loaded.value, isKept: isKept, isOutdated: loaded.source == .stale)
+  }
+
+  private func fetchImages(of id: String, by fetch: ArticleFetch) {
+    underWay.fetchImages(of: id) { [report] in
+      do {
+        _ = try await fetch.images(of: id)
+      } catch is CancellationError {
+        // Whoever ended it knows.
+      } catch {
+        report(error)
       }
     }
-    return Article(
-      bookmark: bookmark, html: loaded.value,
-      isKept: loaded.source != .loaded || loaded.error == nil, isOutdated: loaded.source == .stale)
+  }
+
+  /// Nil if nothing is to be kept, or not even the user can be.
+  private func fetchForKeeping() throws -> ArticleFetch? {
+    guard try settings().limit > 0 else { return nil }
+    do {
+      return try underWay.staying { try fetch() }
+    } catch let error as LarderError where error.code == .full {
+      report(error)
+      return nil
+    }
+  }
+
+  private func fetch() throws -> ArticleFetch {
+    ArticleFetch(readeck: readeck, shelf: shelf, user: try shelf.user())
+  }
+
+  /// An article as the service has it, which nobody keeps.
+  private func fetched(_ bookmark: Bookmark) async throws -> Article {
+    guard case .html(let html, _, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
+    else { throw ArticlesError.noArticle(bookmark.id) }
+    return Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false)
   }
 
   /// The article of that id; the service is asked what it is only where that is not known.
@@ -99,28 +125,28 @@ public final class ArticleReader: Sendable {
   // MARK: Keeping
 
   /// Begins to fetch what is missing; a sync that is under way is joined.
+  ///
+  /// Throws ``ArticlesError/signedOut`` while the user is being signed out.
   public func sync(priority: TaskPriority = .utility) throws -> SyncRun {
-    let settings = try settings()
-    guard settings.isOn else { throw ArticlesError.off }
-    return running.withLock { running in
-      if let run = running, !run.isFinished { return run }
-      let fetch = ArticleFetch(readeck: readeck, shelf: shelf, settings: settings)
-      let run = SyncRun.begin(priority: priority) { [marks] report in
-        await ArticleSync(fetch: fetch, marks: marks, report: report).run()
+    try underWay.sync {
+      guard try settings().isOn else { throw ArticlesError.off }
+      let fetch = try fetch()
+      return SyncRun.begin(priority: priority) { report in
+        await ArticleSync(fetch: fetch, report: report).run()
       }
-      running = run
-      return run
     }
   }
 
   /// What a program does when it starts: a sync in the background if the last one is more than four hours ago.
   public func syncIfDue() throws -> SyncRun? {
     guard try settings().isOn else { return nil }
-    if let mark = try marks.value(for: Self.markKey), !mark.isDue(at: shelf.store.now) {
-      return nil
-    }
+    if let last = try shelf.lastSync(), !last.isDue(at: shelf.store.now) { return nil }
     return try sync(priority: .background)
   }
+
+  /// Waits for what goes on by itself, a sync or images of an article that was opened: what is to be done before the store
+  /// is closed.
+  public func finish() async { await underWay.finish() }
 
   public func usage() throws -> ArticleUsage {
     let (html, images) = (
@@ -128,17 +154,17 @@ public final class ArticleReader: Sendable {
     )
     return ArticleUsage(
       articles: html?.entries ?? 0, htmlBytes: html?.bytes ?? 0, images: images?.entries ?? 0,
-      imageBytes: images?.bytes ?? 0, lastSync: try marks.value(for: Self.markKey)?.moment)
+      imageBytes: images?.bytes ?? 0, lastSync: try shelf.lastSync()?.moment)
   }
 
-  /// Ends a sync under way and forgets everything of the user; the settings stay.
+  /// Forgets everything of the user; the settings stay.
+  ///
+  /// What is under way ends, and nothing of it is kept, nor of what another process has under way for the user; an article
+  /// that is being opened ends in ``ArticlesError/signedOut``.
   public func signOut() async throws {
-    if let run = running.withLock({ $0 }) {
-      run.cancel()
-      _ = await run.result()
+    try await underWay.leaving {
+      try shelf.forget()
+      try await readeck.forget()
     }
-    try shelf.clear()
-    try marks.clear()
-    try readeck.service.cache?.namespace.clear()
   }
 }

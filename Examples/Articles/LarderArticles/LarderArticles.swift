@@ -26,6 +26,8 @@ struct LarderArticles: AsyncParsableCommand {
           Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
         case .nothingStored:
           Failure(.failed, "\(error)", hint: "run larder-articles sync when there is a network")
+        case .signedOut:
+          Failure(.refused, "\(error)", hint: "run it again to keep articles for the next user")
         case .noArticle:
           Failure(.noSuchKey, "\(error)", hint: "larder-articles list shows what there is")
         }

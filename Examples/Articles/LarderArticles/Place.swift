@@ -29,7 +29,7 @@ struct Place: ParsableArguments {
   var recording = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Sample").path
 
-  /// Opens the store, lets `body` read, and closes it.
+  /// Opens the store, lets `body` read, waits for images that come after an article, and closes it.
   func open<Result>(_ body: (ArticleReader) async throws -> Result) async throws -> Result {
     let transport = try transport()
     let store = try Store.opened(at: store)
@@ -40,6 +40,7 @@ struct Place: ParsableArguments {
       in: store, at: Readeck(at: server, token: token, over: cache),
       report: { Console.complain("\($0)") })
     let result = try await body(reader)
+    await reader.finish()
     try store.close()
     return result
   }

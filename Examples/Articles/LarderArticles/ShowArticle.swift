@@ -5,7 +5,7 @@ import ExampleProgram
 struct ShowArticle: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Prints an article's HTML; one that is not kept is fetched.")
+    abstract: "Prints an article's HTML; one that is not kept is fetched, and its images after it.")
 
   @Argument(help: "The id, as `list` prints it.")
   var id: String
@@ -23,7 +23,11 @@ struct ShowArticle: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let article = try await place.open { try await $0.article(id: id) }
+    // Nobody has to wait for images to read.
+    try await place.open { try show(await $0.article(id: id)) }
+  }
+
+  private func show(_ article: Article) throws {
     if json {
       let shown = Shown(
         bookmark: article.bookmark, html: article.html, isKept: article.isKept,

@@ -31,8 +31,18 @@ struct SignOut: AsyncParsableCommand {
 
   @OptionGroup var place: Place
 
+  @Flag(help: "Print how much is kept now as JSON.")
+  var json = false
+
   func run() async throws {
-    try await place.open { try await $0.signOut() }
+    let usage = try await place.open { reader in
+      try await reader.signOut()
+      return try reader.usage()
+    }
+    if json {
+      print(try JSONOutput.text(usage))
+      return
+    }
     print("nothing is kept any more")
     print(place.closing("namespaces"))
   }

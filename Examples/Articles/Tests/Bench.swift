@@ -19,24 +19,64 @@ struct Bench {
   let readeck = FakeReadeck()
   let wire: Wire
   let reader: ArticleReader
+  let waits: Waits
 
   private init(_ server: LocalServer, token: String) throws {
     self.server = server
     store = try Store.temporary(clock: clock)
     wire = Wire()
-    reader = try Bench.reader(in: store, at: server.base, over: wire, token: token)
+    waits = Waits()
+    reader = try Bench.reader(in: store, at: server.base, over: wire, token: token) { [waits] in
+      waits.add($0)
+      await Task.yield()
+    }
     server.become { [readeck] in readeck.answer($0) }
   }
 
   static func reader(
     in store: Store, at base: String, over wire: any HTTPTransport,
-    token: String = FakeReadeck.token
+    token: String = FakeReadeck.token,
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in await Task.yield() }
   ) throws -> ArticleReader {
     let cache = HTTPCache(
       in: store.namespace("articles.http"), over: wire, policy: Readeck.policy)
     return ArticleReader(
       in: store,
-      at: Readeck(at: base + "/api", token: token, over: cache, sleep: { _ in await Task.yield() }))
+      at: Readeck(at: base + "/api", token: token, over: cache, sleep: sleep))
+  }
+
+  /// Another reader over the same store, as another process has one.
+  func another() throws -> ArticleReader {
+    try Bench.reader(in: store, at: server.base, over: wire)
+  }
+
+  /// Holds back whoever asks for what `isHeld` tells, until the gate is opened.
+  func hold(_ isHeld: @escaping @Sendable (LocalServer.Received) -> Bool) -> Gate {
+    let gate = Gate()
+    server.become { [readeck] request in
+      if isHeld(request) { await gate.pass() }
+      return readeck.answer(request)
+    }
+    return gate
+  }
+
+  /// Waits until the server was asked for that so often.
+  func asked(for path: String, times: Int = 1) async {
+    while server.received.count(where: { $0.bare == path }) < times { await Task.yield() }
+  }
+
+  /// The path of an article's body.
+  static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }
+
+  /// The images of an article that are there.
+  func images(of number: Int) throws -> Int {
+    let images = try store.namespace("articles.images").page(limit: 1_000).items
+    return images.count { $0.owners.contains { $0.key == Key(FakeReadeck.id(number)) } }
+  }
+
+  /// The namespaces that hold anything.
+  func filled() throws -> [String] {
+    try store.namespaces().filter { $0.entries > 0 }.map(\.name).sorted()
   }
 
   /// Runs `body`, and checks the store afterwards.
@@ -46,6 +86,7 @@ struct Bench {
     try await LocalServer.run { server in
       let bench = try Bench(server, token: token)
       try await body(bench)
+      await bench.reader.finish()
       try bench.store.finish()
     }
   }
@@ -77,7 +118,7 @@ final class Wire: HTTPTransport {
   private struct State {
     var left = Int.max
     var error = URLError(.notConnectedToInternet)
-    var sent: [String] = []
+    var sent: [(path: String, priority: TaskPriority)] = []
   }
 
   private let state = Mutex(State())
@@ -94,7 +135,17 @@ final class Wire: HTTPTransport {
   func heal() { state.withLock { $0.left = .max } }
 
   /// The paths of all that was sent.
-  var sent: [String] { state.withLock { $0.sent } }
+  var sent: [String] { state.withLock { $0.sent.map(\.path) } }
+
+  /// Forgets what was sent.
+  func forget() { state.withLock { $0.sent = [] } }
+
+  /// The priorities with which images were sent, or all else was.
+  func priorities(ofImages isImage: Bool) -> Set<UInt8> {
+    let sent = state.withLock { $0.sent }
+    return Set(
+      sent.filter { $0.path.hasPrefix("/img") == isImage }.map(\.priority.rawValue))
+  }
 
   func send(
     _ request: HTTPRequest, body: [UInt8],
@@ -103,7 +154,7 @@ final class Wire: HTTPTransport {
     try state.withLock { state in
       guard state.left > 0 else { throw state.error }
       state.left -= 1
-      state.sent.append(request.path ?? "/")
+      state.sent.append((request.path ?? "/", Task.currentPriority))
     }
     return try await session.send(request, body: body, interim: interim)
   }

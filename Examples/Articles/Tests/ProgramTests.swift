@@ -79,6 +79,17 @@ import Testing
     #expect(settings == OfflineSettings(articles: 30, keepsImages: false))
     #expect(try await decoded(OfflineSettings.self, "settings") == settings)
     #expect(try await decoded(ArticleUsage.self, "status").imageBytes == 0)
+    let left = try await decoded(ArticleUsage.self, "sign-out")
+    #expect(left.articles == 0 && left.images == 0 && left.lastSync == nil)
+  }
+
+  @Test func `an article that is shown has its images when the program ends`() async throws {
+    let shown = try await run("show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--offline")
+    #expect(shown.code == 0 && shown.error == "" && shown.output.hasPrefix("<section"))
+    #expect(try await run("status").output.hasPrefix("1 article, "))
+    let left = try Store(at: store)
+    #expect(try left.namespace("articles.images").count() == 2)
+    try left.close()
   }
 
   @Test func `settings are shown and changed, signing out forgets the rest`() async throws {

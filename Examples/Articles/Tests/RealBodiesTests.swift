@@ -44,7 +44,7 @@ import Testing
           created: derived.bookmark.created, updated: derived.bookmark.updated,
           html: String(decoding: body, as: UTF8.self), entityTag: "\(body.count)")
       }
-      try bench.reader.change(OfflineSettings(articles: 100, keepsImages: false))
+      try await bench.reader.change(OfflineSettings(articles: 100, keepsImages: false))
       let result = try await bench.sync()
       #expect(result.outcome == .done && result.stored == derived.count && derived.count >= 70)
       let stored = try bench.reader.stored()

@@ -23,7 +23,7 @@ import Testing
 
   @Test func `an edited article does not become one that stays for that`() async throws {
     try await Bench.run { bench in
-      try bench.reader.change(OfflineSettings(articles: 10))
+      try await bench.reader.change(OfflineSettings(articles: 10))
       bench.readeck.fill(10)
       _ = try await bench.sync()
       // The oldest is written last, and then read to its end: it is not listed any more.
@@ -44,13 +44,13 @@ import Testing
     try await Bench.run { bench in
       bench.readeck.fill(20, images: 2)
       _ = try await bench.sync()
-      try bench.reader.change(OfflineSettings(articles: 10))
+      try await bench.reader.change(OfflineSettings(articles: 10))
       #expect(try bench.reader.stored().ids == (10..<20).reversed().map(FakeReadeck.id))
       #expect(try bench.reader.usage().images == 20)
       #expect(
         try bench.store.namespaces().first { $0.name == "articles" }?.rules.limits.entries == 10,
         "whoever writes obeys it")
-      try bench.reader.change(OfflineSettings(articles: 0))
+      try await bench.reader.change(OfflineSettings(articles: 0))
       let usage = try bench.reader.usage()
       #expect(usage.articles == 0 && usage.images == 0)
       _ = bench.asked()
@@ -66,7 +66,7 @@ import Testing
     async throws
   {
     try await Bench.run { bench in
-      try bench.reader.change(OfflineSettings(articles: 10))
+      try await bench.reader.change(OfflineSettings(articles: 10))
       bench.readeck.fill(10)
       for number in 0..<2 {
         bench.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
@@ -91,7 +91,7 @@ import Testing
     async throws
   {
     try await Bench.run { bench in
-      try bench.reader.change(OfflineSettings(imageMegabytes: 50))
+      try await bench.reader.change(OfflineSettings(imageMegabytes: 50))
       bench.readeck.fill(3, images: 3)
       let large = [UInt8](repeating: 7, count: 17_000_000)
       for page in bench.readeck.pages.prefix(2) {
@@ -109,13 +109,13 @@ import Testing
       #expect(try await bench.sync().outcome == .nothingNew)
       #expect(bench.server.count == 1, "nor are they fetched again and again")
 
-      try bench.reader.change(OfflineSettings(imageMegabytes: 60))
+      try await bench.reader.change(OfflineSettings(imageMegabytes: 60))
       _ = try await bench.sync()
       #expect(try bench.reader.stored().map(\.lacksImages) == [false, true, false])
       #expect(try bench.reader.usage().imageBytes == 3 * large.count + 15)
 
       // The images of the oldest go first, as articles do.
-      try bench.reader.change(OfflineSettings(imageMegabytes: 50))
+      try await bench.reader.change(OfflineSettings(imageMegabytes: 50))
       #expect(try bench.reader.stored().map(\.lacksImages) == [true, true, true])
       let usage = try bench.reader.usage()
       #expect(usage.imageBytes == 0 && usage.articles == 3)
@@ -124,13 +124,13 @@ import Testing
 
   @Test func `images can be switched off and on`() async throws {
     try await Bench.run { bench in
-      try bench.reader.change(OfflineSettings(keepsImages: false))
+      try await bench.reader.change(OfflineSettings(keepsImages: false))
       bench.readeck.fill(2, images: 2)
       _ = try await bench.sync()
       #expect(bench.asked().images.isEmpty)
-      try bench.reader.change(OfflineSettings())
+      try await bench.reader.change(OfflineSettings())
       #expect(try await bench.sync().images == 4)
-      try bench.reader.change(OfflineSettings(keepsImages: false))
+      try await bench.reader.change(OfflineSettings(keepsImages: false))
       let usage = try bench.reader.usage()
       #expect(usage.articles == 2 && usage.images == 0)
     }
@@ -172,7 +172,7 @@ import Testing
   @Test func `everything of a user goes with the user, and the settings stay`() async throws {
     try await Bench.run { bench in
       let settings = OfflineSettings(articles: 10, keepsImages: true, imageMegabytes: 1_200)
-      try bench.reader.change(settings)
+      try await bench.reader.change(settings)
       bench.readeck.fill(3, images: 1)
       _ = try await bench.sync()
       try await bench.reader.signOut()
@@ -183,7 +183,7 @@ import Testing
       #expect(left == ["articles.settings"])
 
       _ = try await bench.sync()
-      try bench.reader.change(OfflineSettings(isOn: false))
+      try await bench.reader.change(OfflineSettings(isOn: false))
       #expect(try bench.reader.usage().articles == 0 && bench.reader.usage().images == 0)
     }
   }
@@ -234,7 +234,7 @@ import Testing
   @Test func `eight writers of 25 and their readers lose nothing`() async throws {
     try await Bench.run { bench in
       bench.readeck.fill(100)
-      try bench.reader.change(OfflineSettings(articles: 100))
+      try await bench.reader.change(OfflineSettings(articles: 100))
       let pages = bench.readeck.pages
       // Each article is asked for by two.
       try await withThrowingTaskGroup(of: Void.self) { group in

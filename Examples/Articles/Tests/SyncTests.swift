@@ -146,7 +146,7 @@ import Testing
     try await Bench.run { bench in
       bench.readeck.fill(20)
       // Nothing may leave, and the store is full: what a disk does.
-      try bench.reader.change(OfflineSettings(articles: 30))
+      try await bench.reader.change(OfflineSettings(articles: 30))
       try bench.store.override(Rules.Overrides(eviction: .refuse), for: "articles")
       try bench.store.declare(StoreLimits(bytes: bench.store.statistics().bytes + 300))
       let result = try await bench.sync()
@@ -172,7 +172,7 @@ import Testing
       #expect(try await isDue())
       bench.clock.set(to: bench.clock.now.advanced(by: .hours(-48)))
       #expect(try await !isDue(), "a last sync in the future")
-      try bench.reader.change(OfflineSettings(isOn: false))
+      try await bench.reader.change(OfflineSettings(isOn: false))
       bench.clock.advance(by: .days(9))
       #expect(try await !isDue(), "switched off")
       #expect(throws: ArticlesError.off) { try bench.reader.sync() }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Larder
 public import LarderHTTP
 import Service
 
@@ -12,6 +13,7 @@ import Service
 public struct Readeck: Sendable {
   let service: Service
   let sleep: @Sendable (Duration) async throws -> Void
+  private let authorization: String
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
@@ -22,8 +24,9 @@ public struct Readeck: Sendable {
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     self.sleep = sleep
+    authorization = "Bearer \(token)"
     service = Service(
-      at: base, over: cache, fields: [.authorization: "Bearer \(token)"], words: Self.words,
+      at: base, over: cache, fields: [.authorization: authorization], words: Self.words,
       sleep: sleep)
   }
 
@@ -78,6 +81,13 @@ public struct Readeck: Sendable {
   func image(at address: String) async throws -> Reply {
     try await service.checked(
       service.send(address, fields: [.accept: "image/*", .cacheControl: "no-store"]))
+  }
+
+  /// Forgets all answers that are stored, and lets none be stored that the user still waits for.
+  func forget() async throws {
+    guard let cache = service.cache else { return }
+    try await cache.removeAll(authorization: authorization)
+    try cache.namespace.clear()
   }
 
   private struct Message: Decodable {

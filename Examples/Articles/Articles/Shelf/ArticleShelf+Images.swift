@@ -2,23 +2,20 @@ import Larder
 
 /// The images of articles.
 ///
-/// One that cannot be had, now or later, is an entry without bytes, so that nobody asks for it again as long as an article
-/// shows it.
+/// An image belongs to those articles that show it and have room for it. One that cannot be had, now or later, is an entry
+/// without bytes, so that nobody asks for it again as long as an article shows it.
 extension ArticleShelf {
   private func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
   /// What is to be fetched for an article. Images that came with others belong to it too from now on.
   func missingImages(of article: StoredArticle) throws -> [String] {
-    let owner = owner(article.bookmark.id)
-    var missing: [String] = []
-    for address in article.images {
-      guard let entry = try images.entry(for: address) else {
-        missing.append(address)
-        continue
-      }
-      if !entry.owners.contains(owner) { try change(address) { $0.append(owner) } }
+    let id = article.bookmark.id
+    let owner = owner(id)
+    return try article.images.filter { address in
+      guard let entry = try images.entry(for: address) else { return true }
+      if entry.owners.contains(owner) { return false }
+      return try settle(address, shownBy: id) == .missing
     }
-    return missing
   }
 
   /// How an image of an article is to be kept.
@@ -29,10 +26,53 @@ extension ArticleShelf {
     return attributes
   }
 
-  /// Images that an article does not show any more belong to it no longer.
-  func release(_ addresses: some Sequence<String>, from id: String) throws {
-    let owner = owner(id)
-    for address in addresses { try change(address) { $0.removeAll { $0 == owner } } }
+  /// What an image is to an article.
+  enum Standing {
+    /// It is there and belongs to it.
+    case kept
+    /// It is not there, and to be kept for it.
+    case missing
+    /// The article has left, shows it no more, or has no room for it.
+    case unwanted
+  }
+
+  /// Makes an image belong to all who keep it and to nobody else, and says what it is to the article `id`.
+  ///
+  /// Who fetched it stored it for one article: others may have waited for the same fetch, and that one may have changed
+  /// meanwhile. An image that is nobody's leaves.
+  func settle(_ address: String, shownBy id: String) throws -> Standing {
+    try store.write { batch in try settle(address, shownBy: id, in: &batch) }
+  }
+
+  private func settle(
+    _ address: String, shownBy id: String, in batch: inout Batch
+  ) throws -> Standing {
+    let isWanted = try notes(of: id, in: &batch)?.keeps(address) == true
+    guard let known = try batch.entry(for: address, in: images.namespace) else {
+      return isWanted ? .missing : .unwanted
+    }
+    var owners: [Owner] = []
+    for owner in known.owners + [owner(id)] where !owners.contains(owner) {
+      guard let id = owner.key.string, try notes(of: id, in: &batch)?.keeps(address) == true else {
+        continue
+      }
+      owners.append(owner)
+    }
+    if owners.isEmpty {
+      try batch.remove(address, from: images.namespace)
+    } else if owners != known.owners {
+      try batch.setOwners(owners, of: address, in: images.namespace)
+    }
+    return isWanted ? .kept : .unwanted
+  }
+
+  /// Notes that an image of an article cannot be had, unless somebody has it by now.
+  func noteAbsence(of address: String, in id: String, reason: String) throws {
+    let attributes = attributes(ofImageIn: id, type: reason)
+    try store.write { batch in
+      guard try settle(address, shownBy: id, in: &batch) == .missing else { return }
+      try batch.set([], for: address, in: images.namespace, attributes)
+    }
   }
 
   /// Whether so many bytes more are too many; otherwise what refused them is the disk.
@@ -40,13 +80,12 @@ extension ArticleShelf {
     try (images.namespace.facts()?.bytes ?? 0) + bytes > limit
   }
 
-  /// Keeps an article without images, and notes why.
+  /// Keeps an article without images, and notes why; one that shows others by now keeps those.
   func leaveOutImages(of article: StoredArticle, limit: Int) throws {
-    let id = article.bookmark.id
-    try release(article.images, from: id)
-    var notes = StoredArticle.Notes(article)
-    notes.imageLimit = limit
-    try note(notes, of: id)
+    try note(article.bookmark.id) { notes in
+      if notes.images == article.images { notes.imageLimit = limit }
+      return article.images
+    }
   }
 
   /// Leaves out the images of the oldest articles until the others fit.
@@ -58,38 +97,33 @@ extension ArticleShelf {
   }
 
   /// Lets an article have images again, as there is more room now.
-  func allowImages(in article: StoredArticle) throws {
-    var notes = StoredArticle.Notes(article)
-    notes.imageLimit = nil
-    try note(notes, of: article.bookmark.id)
-  }
-
-  /// Changes what is noted beside the HTML of an article that is not being fetched anew.
-  private func note(_ notes: StoredArticle.Notes, of id: String) throws {
-    let metadata = try notes.encoded()
-    try store.write { batch in
-      guard let entry = try batch.entry(for: id, in: articles.namespace), entry.state == .fresh,
-        let html = try batch.value(for: id, in: articles.namespace)
-      else { return }
-      var attributes = EntryAttributes(codec: entry.codec)
-      attributes.entityTag = entry.entityTag
-      attributes.lastModified = entry.lastModified
-      attributes.metadata = metadata
-      attributes.written = entry.written
-      try batch.set(html, for: id, in: articles.namespace, attributes)
+  func allowImages(in id: String) throws {
+    try note(id) { notes in
+      notes.imageLimit = nil
+      return []
     }
   }
 
-  /// Changes whose an image is; one that is nobody's leaves.
-  private func change(_ address: String, _ change: (inout [Owner]) -> Void) throws {
-    try store.write { batch in
-      guard var owners = try batch.entry(for: address, in: images.namespace)?.owners else { return }
-      change(&owners)
-      if owners.isEmpty {
-        try batch.remove(address, from: images.namespace)
-      } else {
-        try batch.setOwners(owners, of: address, in: images.namespace)
-      }
+  /// Lets go of the images that only the version before the one that is kept did show.
+  func releaseFormerImages(of id: String) throws {
+    guard try article(id)?.notes.former != nil else { return }
+    try note(id) { notes in
+      defer { notes.former = nil }
+      return notes.former ?? []
     }
+  }
+
+  /// Changes what is noted beside an article's HTML, and settles whose the images are then that `change` names.
+  private func note(_ id: String, _ change: (inout StoredArticle.Notes) -> [String]) throws {
+    try store.write { batch in
+      guard var notes = try notes(of: id, in: &batch) else { return }
+      let addresses = change(&notes)
+      try batch.setMetadata(notes.encoded(), of: id, in: articles.namespace)
+      for address in addresses { _ = try settle(address, shownBy: id, in: &batch) }
+    }
+  }
+
+  private func notes(of id: String, in batch: inout Batch) throws -> StoredArticle.Notes? {
+    try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)?.notes
   }
 }

@@ -9,6 +9,11 @@ struct ArticleShelf: Sendable {
   let store: Store
   let articles: Cache<String>
   let images: Cache<[UInt8]>
+  let users: Namespace
+  let syncs: Cache<SyncMark>
+  private let settingsCache: Cache<OfflineSettings>
+
+  private static let settingsKey = "offline"
 
   /// As long as anybody waits for a network.
   static let ever = Duration.days(36_500)
@@ -17,6 +22,18 @@ struct ArticleShelf: Sendable {
     self.store = store
     articles = store.cache(TextCodec(), in: "articles", memory: MemoryLimits.off)
     images = store.cache(BytesCodec(), in: "articles.images", memory: MemoryLimits.off)
+    users = store.namespace("articles.user")
+    syncs = store.cache(of: SyncMark.self, in: "articles.sync")
+    settingsCache = store.cache(of: OfflineSettings.self, in: "articles.settings")
+  }
+
+  /// As they are now: whoever keeps something asks at that moment, as another process may have changed them.
+  func settings() throws -> OfflineSettings {
+    try settingsCache.value(for: Self.settingsKey) ?? OfflineSettings()
+  }
+
+  func set(_ settings: OfflineSettings) throws {
+    try settingsCache.set(settings, for: Self.settingsKey)
   }
 
   func article(_ id: String) throws -> StoredArticle? {
@@ -52,7 +69,8 @@ struct ArticleShelf: Sendable {
   ///
   /// The namespace's own limit would let those go that were written first, and the newest are written first.
   /// - Parameter listed: those that the service lists; they go last.
-  func makeRoom(for id: String, keeping listed: Set<String>, limit: Int) throws {
+  func makeRoom(for id: String, keeping listed: Set<String>) throws {
+    let limit = try settings().limit
     guard limit > 0, try articles.count() >= limit, try !has(id) else { return }
     try letGo(of: list(), downTo: limit - 1, keeping: listed)
   }
@@ -70,7 +88,8 @@ struct ArticleShelf: Sendable {
   }
 
   /// Makes the limits those of the settings; what they leave no room for goes, the oldest first.
-  func obey(_ settings: OfflineSettings) throws {
+  func obey() throws {
+    let settings = try settings()
     let rules = Rules(
       expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit), eviction: .fifo)
     // An image never drives out another: its article would lose it.

@@ -9,35 +9,30 @@ public import Larder
 /// An article that is kept, as far as it is known without its HTML being read.
 public struct StoredArticle: Sendable, Hashable {
   /// As it was listed when its HTML came.
-  public var bookmark: Bookmark
+  public var bookmark: Bookmark { notes.bookmark }
   /// Bytes of HTML.
   public var size: Int
   public var written: Timestamp
   public var used: Timestamp?
   /// Addresses of all images that its HTML shows.
-  public var images: [String]
+  public var images: [String] { notes.images }
   /// Whether it is kept without images because they do not fit.
-  public var lacksImages: Bool { imageLimit != nil }
+  public var lacksImages: Bool { notes.imageLimit != nil }
   /// Whether the service has another version by now.
   public var isEdited: Bool
-  /// The limit that its images did not fit in; a higher one gives them another chance.
-  var imageLimit: Int?
+  var notes: Notes
 
   /// What is kept beside the HTML.
-  struct Notes: Codable {
+  struct Notes: Codable, Hashable {
     var bookmark: Bookmark
     var images: [String]
+    /// The limit that its images did not fit in; a higher one gives them another chance.
     var imageLimit: Int?
+    /// Images of the version before that have not been let go yet.
+    var former: [String]?
 
-    init(_ bookmark: Bookmark, images: [String], imageLimit: Int? = nil) {
-      self.bookmark = bookmark
-      self.images = images
-      self.imageLimit = imageLimit
-    }
-
-    init(_ article: StoredArticle) {
-      self.init(article.bookmark, images: article.images, imageLimit: article.imageLimit)
-    }
+    /// Whether an image is to be kept for it.
+    func keeps(_ address: String) -> Bool { imageLimit == nil && images.contains(address) }
 
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
   }
@@ -46,8 +41,7 @@ public struct StoredArticle: Sendable, Hashable {
   init?(_ entry: Entry) {
     guard entry.state != .expired, let metadata = entry.metadata else { return nil }
     do {
-      let notes = try JSONDecoder().decode(Notes.self, from: Data(metadata))
-      (bookmark, images, imageLimit) = (notes.bookmark, notes.images, notes.imageLimit)
+      notes = try JSONDecoder().decode(Notes.self, from: Data(metadata))
     } catch {
       return nil
     }

@@ -7,20 +7,22 @@ import Service
 /// where it was.
 struct ArticleSync: Sendable {
   let fetch: ArticleFetch
-  let marks: Cache<SyncMark>
   let report: @Sendable (SyncProgress) -> Void
 
   func run() async -> SyncResult {
     var result = SyncResult()
     do {
       try await run(&result)
+    } catch is CancellationError {
+      result.isStopped = true
+      result.reason = result.reason ?? "it was ended"
     } catch {
       result.isStopped = true
       result.reason = "\(error)"
     }
     do {
       if result.stored > 0 || result.outcome == .nothingNew {
-        try await marks.set(SyncMark(moment: fetch.shelf.store.now), for: ArticleReader.markKey)
+        try fetch.shelf.noteSync(for: fetch.user)
       }
     } catch {
       result.reason = result.reason ?? "\(error)"
@@ -29,16 +31,18 @@ struct ArticleSync: Sendable {
   }
 
   private func run(_ result: inout SyncResult) async throws {
-    try fetch.shelf.obey(fetch.settings)
-    guard fetch.settings.limit > 0 else { return }
-    let listed = try await fetch.readeck.unread(limit: fetch.settings.limit)
+    try fetch.shelf.obey()
+    let limit = try fetch.shelf.settings().limit
+    guard limit > 0 else { return }
+    let listed = try await fetch.readeck.unread(limit: limit)
     try fetch.shelf.noteEdits(in: listed)
-    let wanted = listed.prefix(fetch.settings.limit).filter(\.hasArticle)
+    let wanted = listed.prefix(limit).filter(\.hasArticle)
     let ids = Set(wanted.map(\.id))
     result.total = wanted.count
     for (number, bookmark) in wanted.enumerated() {
       report(progress(number, result, bookmark.name))
       try Task.checkCancellation()
+      guard try fetch.shelf.isHere(fetch.user) else { throw ArticlesError.signedOut }
       do {
         if let known = try fetch.shelf.article(bookmark.id), !known.isEdited {
           result.skipped += 1

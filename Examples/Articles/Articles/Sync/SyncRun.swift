@@ -15,8 +15,10 @@ public final class SyncRun: AsyncSequence, Sendable {
 
   private let watching: Mutex<Watching>
   private let task: Mutex<Task<SyncResult, Never>?>
+  let priority: TaskPriority
 
-  private init() {
+  private init(priority: TaskPriority) {
+    self.priority = priority
     watching = Mutex(Watching())
     task = Mutex(nil)
   }
@@ -26,7 +28,7 @@ public final class SyncRun: AsyncSequence, Sendable {
     priority: TaskPriority,
     _ work: @escaping @Sendable (@escaping @Sendable (SyncProgress) -> Void) async -> SyncResult
   ) -> SyncRun {
-    let run = SyncRun()
+    let run = SyncRun(priority: priority)
     run.task.withLock {
       $0 = Task(priority: priority) {
         let result = await work { run.tell($0) }

@@ -1,0 +1,152 @@
+import Articles
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+/// Reading goes on where nothing more can be kept.
+@Suite struct FullStoreTests {
+  enum Shortage: CaseIterable {
+    /// The store's limit is reached, and nothing may leave.
+    case limit
+    /// So is the file's, which is what a full disk comes to: not even a note can be written.
+    case disk
+  }
+
+  /// Leaves no room in the store for anything else.
+  private func fill(_ store: Store, _ shortage: Shortage) throws {
+    try store.declare(Rules(eviction: .refuse), for: "others")
+    for namespace in try store.namespaces() {
+      try store.override(Rules.Overrides(eviction: .refuse), for: namespace.name)
+    }
+    switch shortage {
+    case .limit:
+      try store.namespace("others").set([1], for: "one")
+      try store.declare(StoreLimits(entries: Int(try store.statistics().entries)))
+    case .disk:
+      try store.declare(StoreLimits(disk: 4_000_000))
+      do {
+        for number in 0... {
+          try store.namespace("others").set([UInt8](repeating: 1, count: 50_000), for: "\(number)")
+        }
+      } catch let error as LarderError where error.code == .full {
+        // So it is.
+      }
+      do {
+        for number in 0... { try store.namespace("others").set([], for: "small \(number)") }
+      } catch let error as LarderError where error.code == .full {
+        // To the last page.
+      }
+    }
+  }
+
+  @Test(arguments: Shortage.allCases, [true, false])
+  func `an article is opened and not kept`(shortage: Shortage, isFirst: Bool) async throws {
+    try await Bench.run { bench in
+      bench.readeck.fill(3, images: 1)
+      if !isFirst {
+        _ = try await bench.reader.article(id: FakeReadeck.id(0))
+        await bench.reader.finish()
+      }
+      try fill(bench.store, shortage)
+      for _ in 0..<2 {
+        let article = try await bench.reader.article(id: FakeReadeck.id(1))
+        #expect(!article.isKept && !article.isOutdated && article.html.contains("<section>1 "))
+      }
+      #expect(try bench.reader.stored().count == (isFirst ? 0 : 1))
+    }
+  }
+
+  @Test(arguments: Shortage.allCases)
+  func `an edited one is opened as it is now, and listed`(shortage: Shortage) async throws {
+    try await Bench.run { bench in
+      bench.readeck.fill(20, images: 1)
+      _ = try await bench.sync()
+      let id = FakeReadeck.id(19)
+      bench.readeck.change(id) {
+        ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1")
+        $0.html = "new" + String(repeating: "!", count: 100_000)
+      }
+      try fill(bench.store, shortage)
+      let list = try await bench.reader.unread()
+      #expect(list.bookmarks.count == 20 && !list.isOffline)
+      let article = try await bench.reader.article(list.bookmarks[0])
+      #expect(article.html.hasPrefix("new!") && !article.isOutdated)
+      // One that is kept already can be read as before.
+      bench.wire.fail()
+      #expect(try await bench.reader.article(list.bookmarks[1]).isKept)
+    }
+  }
+
+  @Test(arguments: Shortage.allCases)
+  func `another one is opened where the limit of articles is reached too`(shortage: Shortage)
+    async throws
+  {
+    try await Bench.run { bench in
+      bench.readeck.fill(20)
+      _ = try await bench.sync()
+      bench.readeck.fill(1, from: 20)
+      let text = String(repeating: "x", count: 500_000)
+      bench.readeck.change(FakeReadeck.id(20)) { $0.html = text }
+      try fill(bench.store, shortage)
+      let article = try await bench.reader.article(id: FakeReadeck.id(20))
+      #expect(article.html == text)
+    }
+  }
+
+  @Test(.enabled(if: Outcome.canMount, "skipped: no file system of one's own can be mounted"))
+  func `on a disk that is really full everything can be read, and only a sync fails`() async throws
+  {
+    let readeck = FakeReadeck()
+    readeck.fill(11)
+    let (kept, edited, other) = (FakeReadeck.id(9), FakeReadeck.id(10), FakeReadeck.id(0))
+    // What is free within the store's file is not enough for it.
+    let long = String(repeating: "long ", count: 200_000)
+    readeck.change(other) { $0.html = "other " + long }
+    let folder = try TemporaryFolder()
+    try await LocalServer.run { server in
+      server.become { request in
+        if request.bare == "/api/bookmarks", server.count > 1 {
+          readeck.change(edited) { page in
+            (page.html, page.entityTag) = ("new " + long, "1")
+            page.updated = "2026-01-01T00:00:00Z"
+          }
+        }
+        return readeck.answer(request)
+      }
+      let outcome = try await Outcome(
+        line: """
+          export READECK_TOKEN=\(FakeReadeck.token)
+          exec unshare -rm sh -c '
+            run() {
+              echo "== $1"
+              larder-articles "$@" --store "$0/a" --server \(server.base)/api 2>&1
+              echo "== $?"
+            }
+            mount -t tmpfs -o size=2m none "$0"
+            run settings --articles 10
+            run sync
+            dd if=/dev/zero of="$0/fill" bs=1k 2> "$0/said"
+            run list --online
+            for id in \(kept) \(edited) \(other); do run show "$id"; done
+            run status
+            run sync
+          ' "\(folder.url.path)"
+          """)
+      let runs = outcome.output.components(separatedBy: "== ").dropFirst()
+      // What each said, and its exit code.
+      let said = runs.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
+      let codes = runs.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
+      #expect(codes == Array(repeating: "0\n", count: 7) + ["4\n"])
+      try #require(said.count == 8, "\(outcome)")
+      #expect(said[2].contains("\n11 articles\n"))
+      #expect(said[3] == "show\n<section>9 </section>\n")
+      #expect(said[4].contains("new " + long))
+      #expect(said[4].contains("No space left on device"), "it says why it is not kept")
+      #expect(said[5].contains("other " + long))
+      // The oldest had left for the one that did not fit.
+      #expect(said[6].contains("9 articles, "))
+      #expect(said[7].contains("No space left on device"))
+    }
+  }
+}

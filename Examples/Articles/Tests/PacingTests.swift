@@ -1,0 +1,141 @@
+import Articles
+import ExampleTesting
+import Foundation
+import Larder
+import Synchronization
+import Testing
+
+/// How a sync spends requests and time: how many at once, how urgently, and when it is told to wait.
+@Suite struct PacingTests {
+  @Test func `four images are fetched at a time, whoever shows them`() async throws {
+    try await Bench.run { bench in
+      bench.readeck.fill(2, images: 9)
+      let gate = Gate()
+      let atOnce = Mutex((now: 0, most: 0))
+      bench.server.become { [readeck = bench.readeck] request in
+        guard request.bare.hasPrefix("/img") else { return readeck.answer(request) }
+        atOnce.withLock {
+          $0.now += 1
+          $0.most = max($0.most, $0.now)
+        }
+        await gate.pass()
+        atOnce.withLock { $0.now -= 1 }
+        return readeck.answer(request)
+      }
+      let run = try bench.reader.sync()
+      // A lane that is missing ends this wait and fails what follows.
+      var patience = 200_000
+      while atOnce.withLock({ $0.now }) < 4, patience > 0 {
+        patience -= 1
+        await Task.yield()
+      }
+      // Nor do more come while these take their time.
+      for _ in 0..<2_000 { await Task.yield() }
+      #expect(atOnce.withLock { $0.now } == 4)
+      gate.open()
+      #expect(await run.result().images == 18)
+      #expect(atOnce.withLock { $0.most } == 4)
+    }
+  }
+
+  @Test
+  func `a sync that somebody asked for is more urgent than one that was due; images never are`()
+    async throws
+  {
+    try await Bench.run { bench in
+      bench.readeck.fill(3, images: 2)
+      func watch(_ run: SyncRun) async {
+        // Watching makes nothing more urgent, as waiting for the result does.
+        for await _ in run {}
+      }
+      func expect(pages: TaskPriority) {
+        #expect(bench.wire.priorities(ofImages: false) == [pages.rawValue])
+        #expect(bench.wire.priorities(ofImages: true) == [TaskPriority.background.rawValue])
+        bench.wire.forget()
+      }
+      await watch(try #require(try bench.reader.syncIfDue()))
+      expect(pages: .background)
+      try await bench.reader.signOut()
+      await watch(try bench.reader.sync())
+      expect(pages: .utility)
+      try await bench.reader.signOut()
+      await watch(try bench.reader.sync(priority: .userInitiated))
+      expect(pages: .userInitiated)
+
+      // What is opened comes at once, and its images after it.
+      bench.readeck.fill(1, images: 1, from: 3)
+      try await Task(priority: .userInitiated) {
+        _ = try await bench.reader.article(id: FakeReadeck.id(3))
+      }.value
+      while try bench.images(of: 3) == 0 { await Task.yield() }
+      expect(pages: .userInitiated)
+    }
+  }
+
+  @Test(arguments: ["/api/bookmarks", Bench.body(7), "/img/\(FakeReadeck.id(7))-0"])
+  func `a server that has had enough is given the time it asks for, and the sync goes on`(
+    path: String
+  ) async throws {
+    try await Bench.run { bench in
+      bench.readeck.fill(10, images: 1)
+      let isTired = Mutex(true)
+      bench.server.become { [readeck = bench.readeck] request in
+        let isTired = isTired.withLock { isTired in
+          defer { if request.bare == path { isTired = false } }
+          return isTired && request.bare == path
+        }
+        return isTired
+          ? .init(429, ["Retry-After": "7"], text: #"{"status":429,"message":"Too Many Requests"}"#)
+          : readeck.answer(request)
+      }
+      let result = try await bench.sync()
+      #expect(result.outcome == .done && result.stored == 10 && result.images == 10)
+      #expect(bench.waits.all == [.seconds(7)])
+      #expect(bench.server.count == 1 + 10 + 10 + 1)
+    }
+  }
+
+  @Test(arguments: ["7", "600"])
+  func `a server that goes on refusing ends the sync, and the next one goes on`(wait: String)
+    async throws
+  {
+    try await Bench.run { bench in
+      bench.readeck.fill(10)
+      bench.server.become { [readeck = bench.readeck] request in
+        request.bare == Bench.body(5) ? .init(429, ["Retry-After": wait]) : readeck.answer(request)
+      }
+      let result = try await bench.sync()
+      #expect(result.outcome == .partial && result.isStopped && result.stored == 4)
+      #expect(result.reason?.contains("asked less often") == true)
+      // What is too long is not waited for at all.
+      #expect(bench.waits.all == (wait == "7" ? [.seconds(7)] : []))
+      #expect(bench.asked().bodies.count == (wait == "7" ? 6 : 5))
+      bench.server.become { [readeck = bench.readeck] in readeck.answer($0) }
+      #expect(try await bench.sync().stored == 6)
+    }
+  }
+
+  @Test
+  func `a hundred articles with as many images are 201 requests, and one where nothing is new`()
+    async throws
+  {
+    try await Bench.run { bench in
+      try await bench.reader.change(OfflineSettings(articles: 100))
+      bench.readeck.fill(100, images: 1)
+      let text = String(repeating: "<p>eleven kilobytes</p>", count: 480)
+      for number in 0..<100 { bench.readeck.change(FakeReadeck.id(number)) { $0.html += text } }
+      let begun = ContinuousClock.now
+      #expect(try await bench.sync().outcome == .done)
+      let first = ContinuousClock.now - begun
+      let asked = bench.asked()
+      #expect(asked.lists == 1 && asked.bodies.count == 100 && asked.images.count == 100)
+      let usage = try bench.reader.usage()
+      #expect(usage.articles == 100 && usage.images == 100)
+      let again = ContinuousClock.now
+      #expect(try await bench.sync().outcome == .nothingNew)
+      let second = ContinuousClock.now - again
+      #expect(bench.server.count == 1)
+      print("100 articles with 100 images from a local server: \(first); nothing new: \(second)")
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Articles
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+/// Nothing of a user who has left is there or comes back, whatever was under way.
+@Suite struct SigningOutTests {
+  @Test(arguments: [true, false])
+  func `an article that is being opened is not kept`(isEdited: Bool) async throws {
+    try await Bench.run { bench in
+      bench.readeck.fill(2, images: 1)
+      let id = FakeReadeck.id(1)
+      if isEdited {
+        _ = try await bench.sync()
+        bench.readeck.change(id) {
+          $0.updated = "2026-01-01T00:00:00Z"
+          $0.entityTag = "1"
+        }
+        bench.server.forget()
+      }
+      let bookmark = try await bench.reader.unread().bookmarks[0]
+      let gate = bench.hold { $0.bare == Bench.body(1) }
+      let opening = Task { try await bench.reader.article(bookmark) }
+      await bench.asked(for: Bench.body(1))
+      try await bench.reader.signOut()
+      #expect(try bench.filled() == [])
+      gate.open()
+      await #expect(throws: ArticlesError.signedOut) { try await opening.value }
+      await bench.reader.finish()
+      #expect(try bench.filled() == [])
+    }
+  }
+
+  @Test func `images of an article that was opened are not kept`() async throws {
+    try await Bench.run { bench in
+      bench.readeck.fill(1, images: 6)
+      let gate = bench.hold { $0.bare.hasPrefix("/img") }
+      _ = try await bench.reader.article(id: FakeReadeck.id(0))
+      while bench.server.count < 6 { await Task.yield() }
+      try await bench.reader.signOut()
+      gate.open()
+      await bench.reader.finish()
+      #expect(try bench.filled() == [])
+    }
+  }
+
+  @Test func `a list that is under way is not kept`() async throws {
+    try await Bench.run { bench in
+      bench.readeck.fill(2)
+      let gate = Gate()
+      bench.server.become { [readeck = bench.readeck] request in
+        await gate.pass()
+        var answer = readeck.answer(request)
+        answer.fields["Cache-Control"] = "private, max-age=600"
+        answer.fields["ETag"] = "\"1\""
+        return answer
+      }
+      let listing = Task { try await bench.reader.unread() }
+      await bench.asked(for: "/api/bookmarks")
+      try await bench.reader.signOut()
+      gate.open()
+      #expect(try await listing.value.bookmarks.count == 2)
+      #expect(try bench.filled() == [])
+      // It would have been.
+      _ = try await bench.reader.unread()
+      #expect(try bench.filled() == ["articles.http"])
+    }
+  }
+
+  @Test func `no sync begins while the user is leaving, and the one under way is waited for`()
+    async throws
+  {
+    try await Bench.run { bench in
+      bench.readeck.fill(3)
+      let (gate, waiting) = (Gate(), Gate())
+      let reader = try Bench.reader(in: bench.store, at: bench.server.base, over: bench.wire) { _ in
+        // A wait that nothing ends.
+        waiting.open()
+        await gate.pass()
+      }
+      bench.readeck.set(429)
+      let run = try reader.sync()
+      await waiting.pass()
+      let leaving = Task { try await reader.signOut() }
+      await #expect(throws: ArticlesError.signedOut) {
+        // Until then it is joined.
+        while try reader.sync() === run { await Task.yield() }
+      }
+      #expect(throws: ArticlesError.signedOut) { try reader.syncIfDue() }
+      bench.readeck.set(200)
+      gate.open()
+      try await leaving.value
+      #expect(run.isFinished)
+      #expect(try bench.filled() == [])
+      #expect(try await reader.sync().result().stored == 3, "the next user's")
+      await reader.finish()
+    }
+  }
+
+  @Test func `a sync of another process ends, and keeps nothing more`() async throws {
+    try await Bench.run { bench in
+      bench.readeck.fill(10, images: 1)
+      let gate = bench.hold { $0.bare == Bench.body(5) }
+      let other = try bench.another()
+      let run = try other.sync()
+      await bench.asked(for: Bench.body(5))
+      #expect(try bench.reader.stored().count == 4)
+      try await bench.reader.signOut()
+      #expect(try bench.filled() == [])
+      gate.open()
+      let result = await run.result()
+      #expect(result.isStopped && result.reason == "the user has signed out")
+      #expect(bench.asked().bodies.count == 5)
+      await other.finish()
+      #expect(try bench.filled() == [])
+      #expect(try await other.sync().result().stored == 10, "who signs in again begins anew")
+    }
+  }
+}
