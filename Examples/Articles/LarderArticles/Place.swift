@@ -12,8 +12,17 @@ struct Place: ParsableArguments {
   @Option(help: "The store; made if there is none.")
   var store: String
 
-  @Option(help: "The server's API.")
-  var server = "https://readeck.example.org/api"
+  @Option(help: "Your server's API; there is none at the default.")
+  var server = Self.nobodysServer
+
+  static let nobodysServer = "https://readeck.example.org/api"
+
+  /// What to do when the server cannot be reached.
+  var hintWhenOffline: String {
+    server == Self.nobodysServer && !offline
+      ? "name your server, --server https://read.example/api, or try --offline"
+      : "run it again: what is there already stays"
+  }
 
   @Option(help: "The user's token at the server; without it that in READECK_TOKEN.")
   var token: String?

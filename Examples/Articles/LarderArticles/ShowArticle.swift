@@ -1,6 +1,7 @@
 import ArgumentParser
 import Articles
 import ExampleProgram
+import Service
 
 struct ShowArticle: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -24,7 +25,15 @@ struct ShowArticle: AsyncParsableCommand {
 
   func run() async throws {
     // Nobody has to wait for images to read.
-    try await place.open { try show(await $0.article(id: id)) }
+    try await place.open { reader in
+      do {
+        try show(await reader.article(id: id))
+      } catch let error as ServiceError {
+        guard case .refused(status: 404, _) = error else { throw error }
+        throw Failure(
+          .noSuchKey, "\(error)", hint: "larder-articles list --online shows what there is")
+      }
+    }
   }
 
   private func show(_ article: Article) throws {

@@ -39,7 +39,7 @@ struct Sync: AsyncParsableCommand {
     if report.outcome == .failed {
       throw Failure(
         .failed, report.result.reason ?? "nothing came",
-        hint: "run it again: what is there already stays")
+        hint: place.hintWhenOffline)
     }
     print(json ? try JSONOutput.text(report) : text(report))
   }

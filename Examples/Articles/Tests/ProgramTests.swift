@@ -121,7 +121,7 @@ import Testing
     let none = try await run("list", "--online", "--server", "http://127.0.0.1:1")
     #expect(none.code == 4 && none.error.hasPrefix("error: there is no network, and no article"))
     let absent = try await run("show", "nosuch", "--offline")
-    #expect(absent.code == 4 && absent.error.hasPrefix("error: the service answered 404"))
+    #expect(absent.code == 1 && absent.error.hasPrefix("error: the service answered 404"))
     #expect(try await run("settings", "--articles", "25").code == 2)
     #expect(try await run("settings", "--image-megabytes", "49").code == 2)
     #expect(try await run("sync", "--offline", "--recording", "/absent").code == 2)
