@@ -96,7 +96,15 @@ import Testing
     #expect(absent.code == 1 && absent.error.hasPrefix("error: the service answered 404"))
     let paging = try await program.run("list", "--offline", "--limit", "7")
     #expect(paging.code == 4 && paging.error.contains("Pagination cursor is invalid"))
-    #expect(try await program.run("list", "--server", "http://127.0.0.1:1/api").code == 4)
+    let gone = try await program.run("list", "--server", "http://127.0.0.1:1/api")
+    #expect(gone.code == 4 && gone.error.hasPrefix("error: the service cannot be reached: "))
+    #expect(gone.error.contains("\nhint: name the server's API, --server"))
+    let answers = #"[{"path": "/api/funnels/catalog?limit=50", "file": "absent.json"}]"#
+    _ = try program.folder.write("answers.json", Array(answers.utf8))
+    let broken = try await program.run(
+      "list", "--offline", "--recording", program.folder.url.path, "--user", "other")
+    #expect(broken.code == 4 && broken.error.hasPrefix("error: the recording's /"))
+    #expect(broken.error.contains("/absent.json cannot be read: "))
     #expect(try await program.run("list", "--limit", "0").code == 2)
     #expect(try await program.run("list", "--offline", "--recording", "/absent").code == 2)
     #expect(try await Outcome(of: ["larder-catalog", "list"]).code == 2)
@@ -104,6 +112,15 @@ import Testing
     #expect(help.code == 0 && help.output.contains("--tier"))
     let file = try program.folder.write("file", Array("text".utf8))
     #expect(try await Outcome(of: ["larder-catalog", "status", "--store", file]).code == 3)
+  }
+
+  @Test func `the session on the page is what happens`() async throws {
+    let steps = try PageSession(of: "Catalog/README.md").steps
+    #expect(steps.count == 8)
+    for step in steps {
+      let outcome = try await Outcome(line: "cd '\(program.folder.url.path)'; \(step.command)")
+      #expect(outcome.code == 0 && step.fits(outcome.output), "\(step.command): \(outcome.output)")
+    }
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
