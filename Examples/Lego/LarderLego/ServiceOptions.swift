@@ -35,11 +35,7 @@ struct ServiceOptions: ParsableArguments {
 
   @OptionGroup var realm: RealmOptions
 
-  @Flag(help: "Take the answers of a small recording instead of asking the service.")
-  var offline = false
-
-  @Option(help: "The recording; Examples/Lego/Recording of the checkout this was built from.")
-  var recording = Self.standardRecording
+  @OptionGroup var answers: Answers
 
   @Option(help: "What is kept where: \(PlanName.allCases.map(\.rawValue).joined(separator: ", ")).")
   var plan = PlanName.default
@@ -55,9 +51,6 @@ struct ServiceOptions: ParsableArguments {
 
   @Option(help: "How many seconds the service may take to answer.")
   var timeout = 15
-
-  static let standardRecording = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Recording").path
 
   func validate() throws {
     if let limit, limit < StoreLimits.smallestDisk / 1_000_000 {
@@ -91,17 +84,9 @@ struct ServiceOptions: ParsableArguments {
   }
 
   private func transport() throws -> any HTTPTransport {
-    guard offline else {
-      let configuration = URLSessionConfiguration.ephemeral
-      configuration.timeoutIntervalForRequest = TimeInterval(timeout)
-      return URLSessionTransport(configuration: configuration)
-    }
-    do {
-      return try Recording(folder: recording)
-    } catch {
-      throw Failure(
-        .usage, "there is no recording in \(recording)",
-        hint: "name a folder with answers.json: --recording Examples/Lego/Recording")
-    }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = TimeInterval(timeout)
+    return try answers.transport(
+      over: URLSessionTransport(configuration: configuration), sample: "Recording")
   }
 }
