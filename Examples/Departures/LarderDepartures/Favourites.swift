@@ -33,7 +33,7 @@ struct LoadFavourites: AsyncParsableCommand {
       try widget.save(settings)
     }
     let line = ProgressLine.ifWatched
-    let prefetch = cache.prefetch(settings.stations)
+    let prefetch = cache.prefetch(try settings.named())
     for await step in prefetch {
       line?.advance("boards", done: step.done, of: step.total)
       if case .failed(let error) = step.outcome {
@@ -54,6 +54,16 @@ struct LoadFavourites: AsyncParsableCommand {
     }
     try store.close()
     if came.failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
+  }
+}
+
+extension WidgetSettings {
+  /// The stations; an error if there are none.
+  func named() throws(Failure) -> [String] {
+    guard stations.isEmpty else { return stations }
+    throw Failure(
+      .usage, "no station is named, and none is saved",
+      hint: "larder-departures favourites 8503651 8503669 saves two")
   }
 }
 
@@ -80,7 +90,7 @@ struct Publish: AsyncParsableCommand {
     let store = try session.opened()
     let cache = try session.cache(in: store)
     let widget = Widget(store)
-    let stations = try stations.isEmpty ? widget.settings.stations : stations
+    let stations = try stations.isEmpty ? widget.settings.named() : stations
     let names = try await cache.shipNames()
     if let error = names.error { Console.complain("names of ships: \(error)") }
     var failed = false

@@ -155,6 +155,25 @@ import Testing
     }
   }
 
+  @Test func `where no station is named it is said how to`() async throws {
+    for command in ["publish", "favourites"] {
+      let outcome = try await run(command)
+      #expect(outcome.code == 2 && outcome.output == "", "\(command)")
+      #expect(
+        outcome.error.hasPrefix("error: no station is named, and none is saved\nhint: larder-"))
+    }
+    let widget = try await run("widget")
+    #expect(widget.code == 0 && widget.error == "no station is named, and none is saved\n")
+  }
+
+  @Test func `figures stand in columns`() async throws {
+    _ = try await run("lake", "thunersee")
+    let lines = try await run("usage").output.split(separator: "\n")
+    let table = lines.prefix { $0 != "Look at it:" }
+    #expect(table.count > 3 && Set(table.map(\.count)).count == 1, "\(table)")
+    #expect(table.contains { $0.hasPrefix("temperatures ") })
+  }
+
   @Test func `a station that fails keeps no other one from the widget`() async throws {
     let publish = try await run("publish", "1", "8503651")
     #expect(publish.code == 4 && publish.output.contains("8503651: 7 departures"))
