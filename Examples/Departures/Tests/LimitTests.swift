@@ -65,7 +65,7 @@ import Testing
     let text = String(repeating: "x", count: megabyte.count)
     let cache = bench.cache
     var largest = 0
-    for number in 0..<140 {
+    for number in 0..<70 {
       try await cache.tiles.set(megabyte, for: "13/\(number)/0")
       // No kind takes all of the memory for itself.
       if number < 20 {
