@@ -23,8 +23,8 @@ run: all
 # for programs that talk to servers in the tests themselves: one after the other, so that these always find a thread.
 test: packages
 	$(SWIFT) build --build-tests
-	$(SWIFT) test
-	cd Examples && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build --no-parallel
+	./.ci/repeat-failures $(SWIFT) test
+	cd Examples && $(SWIFT) build --build-tests && ../.ci/repeat-failures $(SWIFT) test --skip-build --no-parallel
 	./.ci/examples
 
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.

@@ -28,6 +28,17 @@ struct RealmOptions: ParsableArguments {
   var realm: Realm { LegoClient.realm(base: base, credential: credential) }
 }
 
+/// What people say a file may grow to, in MB.
+enum DiskLimit {
+  static let megabyte = 1_000_000
+
+  static func validate(_ limit: Int?) throws {
+    if let limit, limit < StoreLimits.smallestDisk / megabyte {
+      throw ValidationError("a limit of \(limit) MB is not possible: say 4 or more")
+    }
+  }
+}
+
 /// How the service is reached, and what of its answers is kept.
 struct ServiceOptions: ParsableArguments {
   @Option(help: "The store; made if there is none.")
@@ -35,11 +46,7 @@ struct ServiceOptions: ParsableArguments {
 
   @OptionGroup var realm: RealmOptions
 
-  @Flag(help: "Take the answers of a small recording instead of asking the service.")
-  var offline = false
-
-  @Option(help: "The recording; Examples/Lego/Recording of the checkout this was built from.")
-  var recording = Self.standardRecording
+  @OptionGroup var answers: Answers
 
   @Option(help: "What is kept where: \(PlanName.allCases.map(\.rawValue).joined(separator: ", ")).")
   var plan = PlanName.default
@@ -56,13 +63,8 @@ struct ServiceOptions: ParsableArguments {
   @Option(help: "How many seconds the service may take to answer.")
   var timeout = 15
 
-  static let standardRecording = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Recording").path
-
   func validate() throws {
-    if let limit, limit < StoreLimits.smallestDisk / 1_000_000 {
-      throw ValidationError("a limit of \(limit) MB is not possible: say 4 or more")
-    }
+    try DiskLimit.validate(limit)
     if timeout < 1 { throw ValidationError("a service needs a second at least") }
   }
 
@@ -78,7 +80,7 @@ struct ServiceOptions: ParsableArguments {
 
   private func manager(_ plan: CachePlan) throws -> LegoManager {
     var plan = plan
-    if let limit { plan.diskLimit = limit * 1_000_000 }
+    if let limit { plan.diskLimit = limit * DiskLimit.megabyte }
     if plan.usesDisk, limit == nil, FileManager.default.fileExists(atPath: store) {
       let store = try Store.opened(at: store)
       return LegoManager(store, plan: plan, realm: realm.realm)
@@ -91,17 +93,9 @@ struct ServiceOptions: ParsableArguments {
   }
 
   private func transport() throws -> any HTTPTransport {
-    guard offline else {
-      let configuration = URLSessionConfiguration.ephemeral
-      configuration.timeoutIntervalForRequest = TimeInterval(timeout)
-      return URLSessionTransport(configuration: configuration)
-    }
-    do {
-      return try Recording(folder: recording)
-    } catch {
-      throw Failure(
-        .usage, "there is no recording in \(recording)",
-        hint: "name a folder with answers.json: --recording Examples/Lego/Recording")
-    }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = TimeInterval(timeout)
+    return try answers.transport(
+      over: URLSessionTransport(configuration: configuration), sample: "Recording")
   }
 }

@@ -63,26 +63,32 @@ enum Occupant {
   case damaged
 }
 
-extension Batch {
-  /// Records of more bytes are not read whole before they are replaced or removed.
-  private static let largestLookedAt = 1 << 16
+extension StoredEntry {
+  /// Whether the record is not read whole before it is replaced or removed.
+  fileprivate var isLarge: Bool { recordCount - EntryHeader.size > 1 << 16 }
+}
 
+extension Batch {
   /// What is in the slot. What the record says of itself is about to be believed, so its checksum is looked at. A large
   /// one would have to be fetched from the disk for that; instead the indexes must have it where it says it is.
   mutating func occupant(of slot: [UInt8]) throws(LarderError) -> Occupant {
-    let indexes = core.indexes
-    return try read { transaction throws(LMDBError) -> Occupant in
-      guard let record = try transaction.value(for: slot, in: .main) else { return .nobody }
+    // Most are looked at to be replaced or removed.
+    let found = try change { transaction throws(LMDBError) -> Occupant in
+      guard let record = try transaction.locate(slot.span, in: .main) else { return .nobody }
       guard let entry = StoredEntry(slot: slot, record: record), let place = entry.place else {
         return .damaged
       }
+      if entry.isLarge { return .entry(entry) }
       let body = record.extracting(EntryHeader.size..<record.count)
-      let isBelieved =
-        body.count <= Self.largestLookedAt
-        ? entry.header.expectedChecksum(place: place, body: body) == entry.header.checksum
-        : try entry.isIndexed(in: transaction, indexes)
-      return isBelieved ? .entry(entry) : .damaged
+      return entry.header.expectedChecksum(place: place, body: body) == entry.header.checksum
+        ? .entry(entry) : .damaged
     }
+    guard case .entry(let entry) = found, entry.isLarge else { return found }
+    let indexes = core.indexes
+    let isIndexed = try read { transaction throws(LMDBError) in
+      try entry.isIndexed(in: transaction, indexes)
+    }
+    return isIndexed ? found : .damaged
   }
 
   /// The entry of exactly that key; nil if the slot is empty, damaged, or another long key's.

@@ -1,0 +1,103 @@
+import LMDB
+import LarderPeer
+import Testing
+
+/// What is stored in place of a value found needs no search of its own, and is the same as with one.
+@Suite struct Locating {
+  let directory: TemporaryDirectory
+  let environment: Environment
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    environment = try Fixture.open(directory.store)
+  }
+
+  @Test func `a located value is replaced and removed by whatever comes in between`() throws {
+    var random = SplitMix(state: UInt64(seed))
+    let databases = [Database.main, environment.databases[0]]
+    var models: [[Int: [UInt8]]] = [[:], [:]]
+    for _ in 0..<30 {
+      let before = models
+      let isKept = try keepingOrNot(&random) { transaction, random in
+        for _ in 0..<200 {
+          let database = Int.random(in: 0..<2, using: &random)
+          let number = Int.random(in: 0..<400, using: &random)
+          let key = Fixture.bytes(number)
+          let found = try transaction.locate(key.span, in: databases[database])?.array
+          #expect(found == models[database][number], "seed \(seed)")
+          if Bool.random(using: &random) {
+            // Something else changes first: anywhere, the very key included.
+            let elsewhere = Int.random(in: 0..<2, using: &random)
+            let other = Int.random(in: 0..<10, using: &random) == 0 ? number : number ^ 1
+            let bytes = Fixture.bytes(other)
+            if Bool.random(using: &random) {
+              try transaction.put([7, 7].span, for: bytes.span, in: databases[elsewhere])
+              models[elsewhere][other] = [7, 7]
+            } else {
+              let wasThere = try transaction.remove(bytes.span, from: databases[elsewhere])
+              #expect(wasThere == (models[elsewhere].removeValue(forKey: other) != nil))
+            }
+          }
+          if Int.random(in: 0..<4, using: &random) == 0 {
+            let wasThere = try transaction.remove(key.span, from: databases[database])
+            #expect(wasThere == (models[database].removeValue(forKey: number) != nil))
+          } else {
+            let isLarge = Int.random(in: 0..<20, using: &random) == 0
+            let count = Int.random(in: 0..<(isLarge ? 9000 : 300), using: &random)
+            let value = Fixture.filling(
+              number, count: Bool.random(using: &random) ? found?.count ?? count : count)
+            try transaction.put(count: value.count, for: key.span, in: databases[database]) {
+              for byte in value { $0.append(byte) }
+            }
+            models[database][number] = value
+          }
+        }
+      }
+      if !isKept { models = before }
+      let read = try environment.beginRead()
+      for (database, model) in zip(databases, models) {
+        #expect(try read.statistics(of: database).records >= model.count)
+        for number in 0..<400 {
+          let region = try read.find(Fixture.bytes(number).span, in: database)
+          #expect(region.map { read.bytes(of: $0).array } == model[number], "seed \(seed)")
+        }
+      }
+    }
+  }
+
+  private struct TakenBack: Error {}
+
+  /// Runs a write that one time in four is taken back; whether it was committed.
+  private func keepingOrNot(
+    _ random: inout SplitMix,
+    _ body: (inout WriteTransaction, inout SplitMix) throws -> Void
+  ) throws -> Bool {
+    var generator = random
+    defer { random = generator }
+    do {
+      try environment.write { transaction in
+        try body(&transaction, &generator)
+        if Int.random(in: 0..<4, using: &generator) == 0 { throw TakenBack() }
+      }
+      return true
+    } catch is TakenBack {
+      return false
+    }
+  }
+
+  @Test func `what is absent is stored where it belongs`() throws {
+    try environment.set([5], [1])
+    try environment.write { transaction in
+      let present = try transaction.locate([5].span, in: .main)?.array
+      let absent = try transaction.locate([6].span, in: .main)?.array
+      let empty: [UInt8] = []
+      let nameless = try transaction.locate(empty.span, in: .main)?.array
+      #expect(present == [1])
+      #expect(absent == nil && nameless == nil)
+      try transaction.put(count: 1, for: [5].span, in: .main) { $0.append(2) }
+      try transaction.put(count: 1, for: [6].span, in: .main) { $0.append(3) }
+    }
+    #expect(try environment.value([5]) == [2])
+    #expect(try environment.value([6]) == [3])
+  }
+}
