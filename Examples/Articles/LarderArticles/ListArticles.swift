@@ -8,7 +8,7 @@ struct ListArticles: AsyncParsableCommand {
     abstract: "Lists what can be read without a network, newest first.",
     discussion: "With --online the server is asked; if it cannot be, the same as without.")
 
-  @OptionGroup var place: Place
+  @OptionGroup var account: Account
 
   @Flag(help: "Ask the server for the newest unread articles.")
   var online = false
@@ -42,7 +42,7 @@ struct ListArticles: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let lines = try await place.open { reader in
+    let lines = try await account.open { reader in
       let kept = try reader.stored()
       guard online else { return kept.map { Line($0.bookmark, $0) } }
       let list = try await reader.unread()
@@ -63,6 +63,6 @@ struct ListArticles: AsyncParsableCommand {
     }
     print("\(lines.count) articles")
     guard let first = lines.first(where: \.isKept) else { return }
-    print(place.closing("info @articles \(first.id)", "get @articles \(first.id)"))
+    print(account.closing("info @articles \(first.id)", "get @articles \(first.id)"))
   }
 }

@@ -6,7 +6,7 @@ struct Settings: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows what is kept, or changes it; what there is no room for any more goes at once.")
 
-  @OptionGroup var place: Place
+  @OptionGroup var account: Account
 
   @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Keep articles at all.")
   var on: Bool?
@@ -33,7 +33,7 @@ struct Settings: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try await place.open { reader in
+    let settings = try await account.open { reader in
       var settings = try reader.settings()
       let before = settings
       settings.isOn = on ?? settings.isOn
@@ -51,6 +51,6 @@ struct Settings: AsyncParsableCommand {
     print("articles       ", settings.articles, separator: "  ")
     print("images         ", settings.keepsImages ? "kept" : "not kept", separator: "  ")
     print("at most        ", "\(settings.imageMegabytes) MB of images", separator: "  ")
-    print(place.closing("get @articles.settings offline", "namespaces"))
+    print(account.closing("get @articles.settings offline", "namespaces"))
   }
 }

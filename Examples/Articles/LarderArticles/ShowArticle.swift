@@ -11,7 +11,7 @@ struct ShowArticle: AsyncParsableCommand {
   @Argument(help: "The id, as `list` prints it.")
   var id: String
 
-  @OptionGroup var place: Place
+  @OptionGroup var account: Account
 
   @Flag(help: "Print the article as JSON.")
   var json = false
@@ -25,7 +25,7 @@ struct ShowArticle: AsyncParsableCommand {
 
   func run() async throws {
     // Nobody has to wait for images to read.
-    try await place.open { reader in
+    try await account.open { reader in
       do {
         try show(await reader.article(id: id))
       } catch let error as ServiceError {
@@ -48,6 +48,6 @@ struct ShowArticle: AsyncParsableCommand {
       Console.complain("there is a newer version, which cannot be fetched now")
     }
     print(article.html)
-    if Console.isWatched { Console.complain(place.closing("info @articles \(id)")) }
+    if Console.isWatched { Console.complain(account.closing("info @articles \(id)")) }
   }
 }

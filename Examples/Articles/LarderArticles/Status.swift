@@ -7,20 +7,20 @@ struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Says how much is kept, and when it was last brought up to date.")
 
-  @OptionGroup var place: Place
+  @OptionGroup var account: Account
 
   @Flag(help: "Print it as JSON.")
   var json = false
 
   func run() async throws {
-    let usage = try await place.open { try $0.usage() }
+    let usage = try await account.open { try $0.usage() }
     if json {
       print(try JSONOutput.text(usage))
       return
     }
     print(usage.text)
     print(usage.lastSync.map { "last sync \($0)" } ?? "never synced")
-    print(place.closing("namespaces", "count @*"))
+    print(account.closing("namespaces", "count @*"))
   }
 }
 
@@ -29,21 +29,23 @@ struct SignOut: AsyncParsableCommand {
     commandName: "sign-out",
     abstract: "Forgets everything of the user; the settings stay.")
 
-  @OptionGroup var place: Place
+  @OptionGroup var account: Account
 
-  @Flag(help: "Print how much is kept now as JSON.")
+  @Flag(help: "Print how much was forgotten as JSON.")
   var json = false
 
   func run() async throws {
-    let usage = try await place.open { reader in
+    let usage = try await account.open { reader in
+      let usage = try reader.usage()
       try await reader.signOut()
-      return try reader.usage()
+      return usage
     }
     if json {
       print(try JSONOutput.text(usage))
       return
     }
     print("nothing is kept any more")
-    print(place.closing("namespaces"))
+    print("forgotten: \(usage.text)")
+    print(account.closing("namespaces"))
   }
 }

@@ -7,7 +7,7 @@ struct Sync: AsyncParsableCommand {
     abstract: "Fetches what is missing or edited, and says how it went.",
     discussion: "Whatever ends it, the next one goes on where it was.")
 
-  @OptionGroup var place: Place
+  @OptionGroup var account: Account
 
   @Flag(help: "Only if the last sync is more than four hours ago.")
   var ifDue = false
@@ -22,7 +22,7 @@ struct Sync: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let report: Report? = try await place.open { reader in
+    let report: Report? = try await account.open { reader in
       guard let run = ifDue ? try reader.syncIfDue() : try reader.sync() else { return nil }
       let line = ProgressLine.ifWatched
       for await step in run {
@@ -39,7 +39,7 @@ struct Sync: AsyncParsableCommand {
     if report.outcome == .failed {
       throw Failure(
         .failed, report.result.reason ?? "nothing came",
-        hint: place.hintWhenOffline)
+        hint: "run it again: what is there already stays; --server names your server")
     }
     print(json ? try JSONOutput.text(report) : text(report))
   }
@@ -54,7 +54,7 @@ struct Sync: AsyncParsableCommand {
     ]
     if let reason = result.reason { lines.append("why: \(reason)") }
     lines.append(
-      place.closing("keys @articles --limit 5", "keys @articles.images --limit 5", "namespaces"))
+      account.closing("keys @articles --limit 5", "keys @articles.images --limit 5", "namespaces"))
     return lines.joined(separator: "\n")
   }
 }

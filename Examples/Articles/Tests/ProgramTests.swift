@@ -6,22 +6,19 @@ import Testing
 
 /// The built program, from outside, over the recording in the repository.
 @Suite struct ProgramTests {
-  private let folder: TemporaryFolder
-  private var store: String { folder.url.path + "/my articles" }
+  private let program: TestedProgram
+  private var store: String { program.store }
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { program = try TestedProgram("larder-articles", store: "my articles") }
 
   private func run(_ arguments: String...) async throws -> Outcome {
     try await Outcome(of: ["larder-articles"] + arguments + ["--store", store])
   }
 
   /// The program says how to look at what it stored: that is true.
-  private func expectClosing(of outcome: Outcome, _ count: Int) throws {
-    let commands = try ShellLines.commands(in: outcome.output)
-    #expect(commands.count == count && !commands.contains(""))
-    let store = try Store(at: store)
-    for answer in try ShellLines.run(commands, in: store) { #expect(answer != "") }
-    try store.close()
+  private func expectClosing(of outcome: Outcome, _ count: Int) async throws {
+    let answers = try await program.lastAnswers(of: outcome)
+    #expect(answers.count == count && !answers.contains(""))
   }
 
   @Test func `the recorded articles are kept and listed without a network`() async throws {
@@ -30,7 +27,7 @@ import Testing
     #expect(
       first.output.hasPrefix(
         "6 of 6 articles: done\n6 fetched, 0 there already, 0 failed, 5 images fetched\n"))
-    try expectClosing(of: first, 3)
+    try await expectClosing(of: first, 3)
     let second = try await run("sync", "--offline")
     #expect(second.output.hasPrefix("6 of 6 articles: nothing new\n"))
 
@@ -38,7 +35,7 @@ import Testing
     let list = try await run("list", "--server", "http://127.0.0.1:1")
     #expect(list.code == 0 && list.output.contains("\n6 articles\n"))
     #expect(list.output.contains("kept    https://notes.example/untitled\n"))
-    try expectClosing(of: list, 2)
+    try await expectClosing(of: list, 2)
     let online = try await run("list", "--online", "--server", "http://127.0.0.1:1")
     #expect(online.error == "there is no network: this is what is kept\n")
     #expect(online.output == list.output)
@@ -47,7 +44,7 @@ import Testing
     #expect(shown.code == 0 && shown.output.hasPrefix("<section lang=\"en\">"))
     let status = try await run("status")
     #expect(status.output.hasPrefix("6 articles, 1.5 kB of HTML and 550 B of images\nlast sync 20"))
-    try expectClosing(of: status, 2)
+    try await expectClosing(of: status, 2)
   }
 
   @Test func `everything as JSON`() async throws {
@@ -62,25 +59,19 @@ import Testing
       var isKept: Bool
       var images: Int?
     }
-    func decoded<Value: Decodable>(_ type: Value.Type, _ arguments: String...) async throws -> Value
-    {
-      let outcome = try await Outcome(
-        of: ["larder-articles"] + arguments + ["--store", store, "--json"])
-      #expect(outcome.code == 0 && outcome.error == "")
-      return try JSONDecoder().decode(type, from: Data(outcome.output.utf8))
-    }
-    let report = try await decoded(Report.self, "sync", "--offline")
+    let report = try await program.answer(Report.self, "sync", "--offline")
     #expect(report.outcome == .done && report.result.images == 5 && report.usage.articles == 6)
-    let lines = try await decoded([Line].self, "list")
+    let lines = try await program.answer([Line].self, "list")
     #expect(lines.map(\.images) == [2, 0, 2, 3, 0, 0] && lines.allSatisfy(\.isKept))
-    #expect(try await decoded(ArticleUsage.self, "status").articles == 6)
-    let settings = try await decoded(
+    #expect(try await program.answer(ArticleUsage.self, "status").articles == 6)
+    let settings = try await program.answer(
       OfflineSettings.self, "settings", "--articles", "30", "--no-images")
     #expect(settings == OfflineSettings(articles: 30, keepsImages: false))
-    #expect(try await decoded(OfflineSettings.self, "settings") == settings)
-    #expect(try await decoded(ArticleUsage.self, "status").imageBytes == 0)
-    let left = try await decoded(ArticleUsage.self, "sign-out")
-    #expect(left.articles == 0 && left.images == 0 && left.lastSync == nil)
+    #expect(try await program.answer(OfflineSettings.self, "settings") == settings)
+    #expect(try await program.answer(ArticleUsage.self, "status").imageBytes == 0)
+    let left = try await program.answer(ArticleUsage.self, "sign-out")
+    #expect(left.articles == 6 && left.images == 0 && left.lastSync != nil, "what was forgotten")
+    #expect(try await program.answer(ArticleUsage.self, "status").articles == 0)
   }
 
   @Test func `an article that is shown has its images when the program ends`() async throws {
@@ -96,14 +87,15 @@ import Testing
     _ = try await run("sync", "--offline")
     let changed = try await run("settings", "--articles", "0")
     #expect(changed.code == 0 && changed.output.contains("\narticles         0\n"))
-    try expectClosing(of: changed, 2)
+    try await expectClosing(of: changed, 2)
     #expect(try await run("list").output == "0 articles\n")
     #expect(try await run("settings", "--no-on").code == 0)
     let off = try await run("sync", "--offline")
     #expect(off.code == 5 && off.error.hasPrefix("error: reading offline is switched off\nhint: "))
     let out = try await run("sign-out")
-    #expect(out.code == 0)
-    try expectClosing(of: out, 1)
+    #expect(
+      out.code == 0 && out.output.hasPrefix("nothing is kept any more\nforgotten: 0 articles"))
+    try await expectClosing(of: out, 1)
     #expect(try await run("settings").output.hasPrefix("offline reading  off\n"))
   }
 
@@ -128,8 +120,17 @@ import Testing
     #expect(try await Outcome(of: ["larder-articles", "sync"]).code == 2)
     let help = try await Outcome(of: ["larder-articles", "sync", "--help"])
     #expect(help.code == 0 && help.output.contains("--recording"))
-    let file = try folder.write("file", Array("text".utf8))
+    let file = try program.folder.write("file", Array("text".utf8))
     #expect(try await Outcome(of: ["larder-articles", "list", "--store", file]).code == 3)
+  }
+
+  @Test func `the session on the page is what happens`() async throws {
+    let steps = try PageSession(of: "Articles/README.md").steps
+    #expect(steps.count == 12)
+    for step in steps {
+      let outcome = try await Outcome(line: "cd '\(program.folder.url.path)'; \(step.command)")
+      #expect(outcome.code == 0 && step.fits(outcome.output), "\(step.command): \(outcome.output)")
+    }
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))

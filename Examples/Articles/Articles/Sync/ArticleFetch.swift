@@ -76,7 +76,7 @@ struct ArticleFetch: Sendable {
   }
 
   /// How many images are fetched at a time.
-  static let lanes = 4
+  private static let lanes = 4
 
   /// Fetches what an article shows and what is not there, in parallel and after everything else; returns how many came.
   ///
