@@ -169,43 +169,6 @@ import Testing
     }
   }
 
-  @Test func `everything of a user goes with the user, and the settings stay`() async throws {
-    try await Bench.run { bench in
-      let settings = OfflineSettings(articles: 10, keepsImages: true, imageMegabytes: 1_200)
-      try await bench.reader.change(settings)
-      bench.readeck.fill(3, images: 1)
-      _ = try await bench.sync()
-      try await bench.reader.signOut()
-      let usage = try bench.reader.usage()
-      #expect(usage.articles == 0 && usage.images == 0 && usage.lastSync == nil)
-      #expect(try bench.reader.settings() == settings)
-      let left = try bench.store.namespaces().filter { $0.entries > 0 }.map(\.name)
-      #expect(left == ["articles.settings"])
-
-      _ = try await bench.sync()
-      try await bench.reader.change(OfflineSettings(isOn: false))
-      #expect(try bench.reader.usage().articles == 0 && bench.reader.usage().images == 0)
-    }
-  }
-
-  @Test func `signing out ends a sync under way, which stores nothing afterwards`() async throws {
-    try await Bench.run { bench in
-      bench.readeck.fill(20)
-      let gate = Gate()
-      bench.server.become { [server = bench.server, readeck = bench.readeck] request in
-        if server.count == 4 { await gate.pass() }
-        return readeck.answer(request)
-      }
-      let run = try bench.reader.sync()
-      while bench.server.count < 4 { await Task.yield() }
-      let leaving = Task { [reader = bench.reader] in try await reader.signOut() }
-      gate.open()
-      try await leaving.value
-      #expect(run.isFinished)
-      #expect(try bench.reader.usage().articles == 0)
-    }
-  }
-
   @Test func `settings have their bounds, and those of before a field was thought of still load`()
     throws
   {
