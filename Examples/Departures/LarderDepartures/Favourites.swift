@@ -33,7 +33,7 @@ struct LoadFavourites: AsyncParsableCommand {
       try widget.save(settings)
     }
     let line = ProgressLine.ifWatched
-    let prefetch = cache.prefetch(settings.stations)
+    let prefetch = cache.prefetch(try settings.named())
     for await step in prefetch {
       line?.advance("boards", done: step.done, of: step.total)
       if case .failed(let error) = step.outcome {
@@ -54,6 +54,16 @@ struct LoadFavourites: AsyncParsableCommand {
     }
     try store.close()
     if came.failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
+  }
+}
+
+extension WidgetSettings {
+  /// The stations; an error if there are none.
+  func named() throws(Failure) -> [String] {
+    guard stations.isEmpty else { return stations }
+    throw Failure(
+      .usage, "no station is named, and none is saved",
+      hint: "larder-departures favourites 8503651 8503669 saves two")
   }
 }
 
@@ -79,18 +89,30 @@ struct Publish: AsyncParsableCommand {
   func run() async throws {
     let store = try session.opened()
     let cache = try session.cache(in: store)
-    let stations = try stations.isEmpty ? Widget(store).settings.stations : stations
+    let widget = Widget(store)
+    let stations = try stations.isEmpty ? widget.settings.named() : stations
+    let names = try await cache.shipNames()
+    if let error = names.error { Console.complain("names of ships: \(error)") }
+    var failed = false
     for station in stations {
-      // What takes its time is the service, not the store.
-      _ = try await cache.board(at: station)
-      _ = try await cache.ships()
-      let began = SystemClock().now
-      let next = try await cache.publish(station, policy: .cacheElseLoad)
-      let done = Done(station: station, departures: next.count, began: began.milliseconds)
-      print(
-        json ? try JSONOutput.text(done) : "\(station): \(next.count) departures for the widget")
+      do {
+        let board = try await cache.board(at: station)
+        if let error = board.error { Console.complain("\(station): \(error)") }
+        let next = board.value.next(at: store.now, ships: names.day)
+        // What takes its time is the service, not the store.
+        let began = SystemClock().now
+        try widget.publish(next, for: station)
+        let done = Done(station: station, departures: next.count, began: began.milliseconds)
+        print(
+          json ? try JSONOutput.text(done) : "\(station): \(next.count) departures for the widget")
+      } catch {
+        try Task.checkCancellation()
+        Console.complain("\(station): \(error)")
+        failed = true
+      }
     }
     if !json { session.close(.next) }
     try store.close()
+    if failed { throw ExitCode(Failure.Code.failed.rawValue) }
   }
 }

@@ -22,7 +22,8 @@ struct LarderDepartures: AsyncParsableCommand {
       switch error {
       case let missing as Missing: Failure(.noSuchKey, missing.description)
       case let error as ServiceError where error.isOffline:
-        Failure(.failed, "\(error)", hint: "what is stored is still there: --policy cacheOnly")
+        Failure(
+          .failed, "\(error)", hint: "nothing is stored in its place; --offline asks a recording")
       default: Failure(error)
       }
     }

@@ -27,7 +27,8 @@ struct Session: ParsableArguments {
   @Option(help: "One address for all services, in the place of their own.")
   var base: String?
 
-  @Option(help: "Where ship names and the report of the lakes come from.")
+  @Option(
+    help: "Where ship names and the report of the lakes come from; without it nobody is asked.")
   var boats: String?
 
   @Option(help: "The key for OpenWeather.")

@@ -63,13 +63,14 @@ struct ShowBoard: AsyncParsableCommand {
       let each = (clock.now - again) / rounds
       Console.complain("first \(first / .microseconds(1)) us, then \(each / .microseconds(1)) us")
     }
-    let ships = try await cache.ships(on: board.value.day).value
+    let names = try await cache.shipNames(on: board.value.day, policy: policy)
+    if let error = names.error { Console.complain("names of ships: \(error)") }
     if json {
       print(try JSONOutput.text(Answer(board, board.value)))
     } else {
       print("\(board.value.station.name), \(board.value.day): \(Answer(board, 0).words)")
       for departure in board.value.departures {
-        print(try Self.line(departure, ship: ships.ship(of: departure)))
+        print(try Self.line(departure, ship: names.day.ship(of: departure)))
       }
       if board.value.departures.isEmpty { print("nothing leaves") }
       session.close(.boards, .ships)

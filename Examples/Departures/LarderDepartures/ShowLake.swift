@@ -21,6 +21,9 @@ struct ShowLake: AsyncParsableCommand {
     var temperature: WaterTemperature?
     var level: WaterLevel?
     var sun: SunTimes
+
+    /// The sun needs nobody to tell it.
+    var isOfAnyUse: Bool { weather != nil || temperature != nil || level != nil }
   }
 
   func run() async throws {
@@ -32,9 +35,16 @@ struct ShowLake: AsyncParsableCommand {
         hint: "one of \(cache.lakes.map(\.id).joined(separator: ", ")); --lakes FILE adds more")
     }
     let report = Report(
-      lake: lake, weather: try await cache.forecast(of: lake).value.step(at: store.now),
-      temperature: try await cache.temperature(of: lake)?.value,
-      level: try await cache.level(of: lake)?.value, sun: try await cache.sun(at: lake).value)
+      lake: lake,
+      weather: try await part("weather") {
+        try await cache.forecast(of: lake).value.step(at: store.now)
+      },
+      temperature: try await part("water") { try await cache.temperature(of: lake)?.value },
+      level: try await part("level") { try await cache.level(of: lake)?.value },
+      sun: try await cache.sun(at: lake).value)
+    guard report.isOfAnyUse else {
+      throw Failure(.failed, "nobody tells anything of \(lake.name)")
+    }
     if json {
       print(try JSONOutput.text(report))
     } else {
@@ -42,6 +52,19 @@ struct ShowLake: AsyncParsableCommand {
       session.close(.weather, .temperatures, .levels)
     }
     try store.close()
+  }
+
+  /// What is not to be had does not keep the rest from being shown.
+  private func part<Value>(_ name: String, _ ask: () async throws -> Value?) async throws -> Value?
+  {
+    do {
+      return try await ask()
+    } catch {
+      try Task.checkCancellation()
+      let hint = error is NoAddress ? "; --boats says it" : ""
+      Console.complain("\(name): \(error)\(hint)")
+      return nil
+    }
   }
 
   private func show(_ report: Report) throws {

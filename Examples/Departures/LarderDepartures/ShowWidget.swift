@@ -38,6 +38,9 @@ struct ShowWidget: AsyncParsableCommand {
     let widget = Widget(store)
     // The watch begins before the first look, so that nothing falls between the two.
     let watched = watch ? widget.changes() : nil
+    if stations.isEmpty, try widget.settings.stations.isEmpty {
+      Console.complain("no station is named, and none is saved")
+    }
     try show(widget)
     if let watched {
       var left = changes

@@ -18,14 +18,17 @@ struct ShowUsage: AsyncParsableCommand {
     if json {
       print(try JSONOutput.text(usage))
     } else {
-      print("".padded(to: 14) + "entries     bytes      hits     stale    misses   hit rate")
+      let columns = ["entries", "bytes", "hits", "stale", "misses"]
+      print(
+        "".padded(to: 12) + columns.map { $0.flushRight(to: 10) }.joined()
+          + "hit rate".flushRight(to: 11))
       for shelf in usage {
         let numbers = [
           shelf.entries, shelf.bytes, Int(shelf.hits), Int(shelf.stale), Int(shelf.misses),
         ]
         let rate = shelf.hitRate.map { "\(Int($0 * 1000) / 10).\(Int($0 * 1000) % 10) %" } ?? "-"
         print(
-          shelf.shelf.padded(to: 11) + numbers.map { $0.grouped.flushRight(to: 10) }.joined()
+          shelf.shelf.padded(to: 12) + numbers.map { $0.grouped.flushRight(to: 10) }.joined()
             + rate.flushRight(to: 11))
       }
       session.close(.boards)

@@ -150,6 +150,15 @@ import Testing
     try bench.store.finish()
   }
 
+  @Test func `news about delays of what has left are none`() async throws {
+    let bench = try Bench(at: "2025-07-12T20:30:00+0200")
+    bench.services.change { $0.delay = 4 }
+    #expect(try await bench.cache.board(at: "1").value.isLive)
+    bench.clock.advance(by: .hours(7))
+    #expect(try await bench.cache.board(at: "1", on: day("2025-07-12")).source == .memory)
+    try bench.store.finish()
+  }
+
   @Test func `a day of more departures than a request may have is put together from several`()
     async throws
   {

@@ -6,27 +6,6 @@ import Testing
 
 @testable import Departures
 
-/// A clock on which nobody waits: it jumps to the end of each wait, and notes how long that was.
-final class JumpingClock: LarderClock {
-  private let manual: ManualClock
-  let waits = Lines<Duration>()
-
-  init(now: Timestamp) { manual = ManualClock(now: now) }
-
-  var now: Timestamp { manual.now }
-  var monotonic: Duration { manual.monotonic }
-
-  func sleep(until moment: Duration) async throws {
-    try Task.checkCancellation()
-    // The limit of an exchange is no pause: it is cancelled when the answer is there.
-    guard moment - monotonic < .seconds(2) else {
-      return try await manual.sleep(until: moment)
-    }
-    waits.add(moment - monotonic)
-    manual.advance(by: moment - monotonic)
-  }
-}
-
 /// Favourites before anybody asks for them, and what an app does when it starts and when it leaves.
 @Suite struct FavouriteTests {
   private let clock: JumpingClock
@@ -100,21 +79,9 @@ final class JumpingClock: LarderClock {
     #expect(services.count - 4 <= summary.loaded + summary.failed)
     try store.finish()
   }
-
-  @Test func `the widget is told on leaving the screen, never at the start`() async throws {
-    let widget = Widget(store)
-    try widget.save(WidgetSettings(stations: ["1", "2"], rows: 2))
-    #expect(try await cache.start(["1", "2"]).loaded == 2)
-    #expect(services.count(of: "/ships") == 1)
-    #expect(try store.namespace("boat.next").count() == 0)
-    #expect(try await cache.enterBackground() == 24)
-    #expect(services.count == 3, "all of it was there")
-    #expect(try widget.departures(from: "1").count == 2)
-    try store.finish()
-  }
 }
 
 extension Prefetch.Summary {
   /// Present, loaded, failed, left.
-  fileprivate var counts: [Int] { [present, loaded, failed, left] }
+  var counts: [Int] { [present, loaded, failed, left] }
 }

@@ -86,7 +86,8 @@ import Testing
     #expect(try await bench.cache.temperature(of: lake)?.value == simulated)
     #expect(
       bench.services.asked.last
-        == "/simulations/simulations/1d/point/simstrat/thun/202507120000/202507122359/1")
+        == "/simulations/simulations/1d/point/simstrat/thun/202507102200/202507122159/1",
+      "this day and the one before, of Zurich, in UTC")
     #expect(try await bench.cache.temperature(of: lake)?.source == .memory)
     // The report is down, and then back: the same key has the other origin.
     bench.services.change { $0.reportIsDown = true }
@@ -97,6 +98,45 @@ import Testing
     }
     #expect(try await bench.cache.temperature(of: lake, policy: .reload)?.value.origin == .report)
     #expect(try bench.store.namespace("boat.temperatures").entry(for: "thunersee") != nil)
+    try bench.store.finish()
+  }
+
+  @Test(arguments: [
+    // In UTC it is 22:30 of the day before: of the new day nothing is there yet.
+    ("2025-07-12T00:30:00+0200", "202507102200/202507122159", 17.0),
+    ("2025-07-12T01:59:59+0200", "202507102200/202507122159", 17.0),
+    ("2025-07-12T02:00:00+0200", "202507102200/202507122159", 18.9),
+    ("2025-07-12T07:59:00+0200", "202507102200/202507122159", 18.7),
+    // What is not known is passed over, and what is to come is a forecast.
+    ("2025-07-12T10:59:59+0200", "202507102200/202507122159", 18.7),
+    ("2025-07-12T11:00:00+0200", "202507102200/202507122159", 19.6),
+    ("2025-07-12T23:59:00+0200", "202507102200/202507122159", 19.6),
+  ])
+  func `a simulation says what is, not what will be, of a day in Zurich`(
+    now: String, span: String, celsius: Double
+  ) async throws {
+    let bench = try Bench(at: now)
+    bench.services.change { state in
+      state.simulated.insert(17, at: 0)
+      state.simulatedTimes.insert("2025-07-11T21:00:00+00:00", at: 0)
+    }
+    let lake = try #require(bench.cache.lake("thunersee"))
+    #expect(try await bench.cache.temperature(of: lake)?.value.celsius == celsius)
+    #expect(bench.services.asked.last?.contains("/thun/\(span)/1") == true)
+    try bench.store.finish()
+  }
+
+  @Test(arguments: [
+    ("2026-03-29T12:00:00+0200", "202603272300/202603292159"),
+    ("2026-10-25T12:00:00+0100", "202610232200/202610252259"),
+    ("2026-01-10T12:00:00+0100", "202601082300/202601102259"),
+  ])
+  func `a simulation is asked for days of Zurich, be they of 23 or 25 hours`(
+    now: String, span: String
+  ) async throws {
+    let bench = try Bench(at: now)
+    _ = try await bench.cache.temperature(of: try #require(bench.cache.lake("thunersee")))
+    #expect(bench.services.asked.last?.contains("/thun/\(span)/1") == true)
     try bench.store.finish()
   }
 

@@ -99,6 +99,95 @@ import Testing
     #expect(try await run("clear-tiles").code == 0)
   }
 
+  /// A recording in which some requests fail.
+  private func recording(failing paths: [String: Int]) throws -> String {
+    let sample = Folders.examples.appending(path: "Departures/Sample")
+    let answers = try JSONSerialization.jsonObject(
+      with: Data(contentsOf: sample.appending(path: "answers.json")))
+    var list = paths.map { ["path": $0.key, "status": $0.value] as [String: Any] }
+    list += (answers as? [[String: Any]] ?? []).map { answer in
+      answer.merging(["file": "\(sample.path)/\(answer["file"] ?? "")"]) { $1 }
+    }
+    for index in list.indices where list[index]["file"] != nil {
+      // Files are looked for in the folder of the recording.
+      let file = URL(filePath: list[index]["file"] as? String ?? "")
+      let bytes = try Data(contentsOf: file)
+      _ = try folder.write(file.lastPathComponent, bytes)
+      list[index]["file"] = file.lastPathComponent
+    }
+    _ = try folder.write("now", Data(contentsOf: sample.appending(path: "now")))
+    _ = try folder.write("answers.json", JSONSerialization.data(withJSONObject: list))
+    return folder.url.path
+  }
+
+  @Test func `without names of ships there are boards all the same, and it is said why`()
+    async throws
+  {
+    let broken = ["--recording", try recording(failing: ["/boats/*": 503])]
+    func run(_ arguments: String...) async throws -> Outcome {
+      try await Outcome(
+        of: ["larder-departures"] + arguments + broken + ["--offline", "--store", store])
+    }
+    let board = try await run("board", "8503651")
+    #expect(board.code == 0 && board.output.contains("08:05     BAT 101   Rapperswil SG (See)"))
+    #expect(!board.output.contains("(Limmat)"))
+    #expect(board.error == "names of ships: the service answered 503: no reason given\n")
+    #expect(try await run("favourites", "8503651", "8503669").code == 0)
+    let publish = try await run("publish")
+    #expect(publish.code == 0 && publish.error.hasPrefix("names of ships: "))
+    #expect(publish.output.contains("8503651: 7 departures for the widget"))
+    let lake = try await run("lake", "thunersee")
+    #expect(lake.code == 0 && lake.output.contains("water  18.7 C, by a simulation"))
+    #expect(lake.output.contains("air    20.0 C") && !lake.output.contains("  level"))
+    #expect(lake.error == "level: the service answered 503: no reason given\n")
+  }
+
+  @Test func `the policy is that of the ships as well`() async throws {
+    #expect(try await run("board", "8503651").output.contains("(Limmat)"))
+    let broken = ["--recording", try recording(failing: ["/boats/*": 503])]
+    for (policy, error) in [("cacheOnly", ""), ("cacheElseLoad", ""), ("revalidate", "names of")] {
+      let board = try await Outcome(
+        of: ["larder-departures", "board", "8503651", "--policy", policy] + broken + [
+          "--offline", "--store", store,
+        ])
+      #expect(board.code == 0 && board.output.contains("(Limmat)"), "\(policy)")
+      #expect(error == "" ? board.error == "" : board.error.hasPrefix(error), "\(policy)")
+    }
+  }
+
+  @Test func `where no station is named it is said how to`() async throws {
+    for command in ["publish", "favourites"] {
+      let outcome = try await run(command)
+      #expect(outcome.code == 2 && outcome.output == "", "\(command)")
+      #expect(
+        outcome.error.hasPrefix("error: no station is named, and none is saved\nhint: larder-"))
+    }
+    let widget = try await run("widget")
+    #expect(widget.code == 0 && widget.error == "no station is named, and none is saved\n")
+  }
+
+  @Test func `figures stand in columns`() async throws {
+    _ = try await run("lake", "thunersee")
+    let lines = try await run("usage").output.split(separator: "\n")
+    let table = lines.prefix { $0 != "Look at it:" }
+    #expect(table.count > 3 && Set(table.map(\.count)).count == 1, "\(table)")
+    #expect(table.contains { $0.hasPrefix("temperatures ") })
+  }
+
+  @Test func `a station that fails keeps no other one from the widget`() async throws {
+    let publish = try await run("publish", "1", "8503651")
+    #expect(publish.code == 4 && publish.output.contains("8503651: 7 departures"))
+    #expect(publish.error == "1: the station 1 is not in the timetable\n")
+  }
+
+  @Test func `of a lake that nobody tells anything of there is nothing to show`() async throws {
+    let broken = try recording(failing: ["/boats/*": 503, "/weather/*": 401, "/simulations/*": 500])
+    let lake = try await run("lake", "thunersee", "--recording", broken)
+    #expect(lake.code == 4 && lake.output == "")
+    #expect(lake.error.contains("weather: the service answered 401"))
+    #expect(lake.error.contains("error: nobody tells anything of Thunersee"))
+  }
+
   @Test func `a lake from a file`() async throws {
     let file = try folder.write(
       "lakes.json",

@@ -61,6 +61,9 @@ extension LocalServer {
           ))
           == "the service answered 500: Invalid JSON from timetable.search.ch: 500")
       #expect(
+        await words(.init(401, text: #"{"cod": 401, "message": "Invalid API key."}"#))
+          == "the service answered 401: Invalid API key.")
+      #expect(
         await words(.init(400, text: "Invalid value for Parameter `limit`."))
           == "the service answered 400: Invalid value for Parameter `limit`.")
       #expect(

@@ -17,18 +17,51 @@ func day(_ text: String) throws -> CalendarDay {
   return day
 }
 
+/// A clock that moves when it is told to. Where it jumps, nobody waits for a pause: it goes on to the end of each, and notes
+/// how long that was.
+final class JumpingClock: LarderClock {
+  private let manual: ManualClock
+  let waits = Lines<Duration>()
+
+  private let jumps: Bool
+
+  init(now: Timestamp, jumps: Bool = true) {
+    manual = ManualClock(now: now)
+    self.jumps = jumps
+  }
+
+  var now: Timestamp { manual.now }
+  var monotonic: Duration { manual.monotonic }
+
+  func advance(by duration: Duration) { manual.advance(by: duration) }
+  func set(to now: Timestamp) { manual.set(to: now) }
+
+  func sleep(until moment: Duration) async throws {
+    try Task.checkCancellation()
+    // The limit of an exchange is no pause: it is cancelled when the answer is there.
+    guard jumps, moment > monotonic, moment - monotonic < .seconds(2) else {
+      return try await manual.sleep(until: moment)
+    }
+    waits.add(moment - monotonic)
+    manual.advance(by: moment - monotonic)
+  }
+}
+
 /// A cache over services of a test, in a store and at a moment of its own.
 struct Bench {
-  let clock: ManualClock
+  let clock: JumpingClock
   let store: Store
   let services = FakeServices()
   let cache: DeparturesCache
 
+  /// - Parameter jumps: whether nobody waits for pauses.
   init(
-    at text: String = "2025-07-12T08:00:00+0200", lakes: [Lake] = Lake.known,
+    at text: String = "2025-07-12T08:00:00+0200", jumps: Bool = false, lakes: [Lake] = Lake.known,
     log: (@Sendable (String) -> Void)? = nil
   ) throws {
-    clock = ManualClock(now: try moment(text))
+    let clock = JumpingClock(now: try moment(text), jumps: jumps)
+    self.clock = clock
+    services.change { $0.now = { clock.now } }
     store = try Store.temporary(clock: clock)
     cache = try DeparturesCache(
       store,

@@ -4,8 +4,9 @@ import Larder
 /// A week of an app, session by session, in the form of its log: when it was opened, for how many minutes, the landing that
 /// was looked at, and whether the map was. Nobody's own: written down as one person would use it.
 ///
-/// At the start it asks for the boards of its five favourites and for the ships; while it is open it draws the board anew
-/// every half minute, with the ships' names; and on opening a lake's page it asks for the weather, the water and the sun.
+/// At the start it asks for the boards of its five favourites; while it is open it draws the board anew every half minute, with
+/// the ships' names; and on opening a lake's page it asks for the weather and the water. When it leaves the screen it tells the
+/// widget what leaves next, and fetches the boards of tomorrow.
 struct Week {
   struct Session {
     var start: Timestamp
@@ -33,12 +34,26 @@ struct Week {
     13T16:10 18 8503651 -; 13T17:35 11 8503669 -; 13T20:30 7 8503651 -
     """
 
+  /// When boats were late, so that a board was right for a minute only.
+  static func news() throws -> [FakeServices.News] {
+    try [
+      ("8503651", "07T17:00", "07T17:30", 3), ("8503651", "09T12:00", "09T12:10", 2),
+      ("8503651", "11T16:20", "11T16:50", 6), ("8503669", "12T14:10", "12T14:40", 9),
+    ].map { station, from, to, minutes in
+      .init(station: station, span: try time(from)..<time(to), minutes: minutes)
+    }
+  }
+
+  private static func time(_ text: String) throws -> Timestamp {
+    try moment("2025-07-" + text + ":00+0200")
+  }
+
   static func sessions() throws -> [Session] {
     try log.split { $0 == ";" || $0 == "\n" }.compactMap { line in
       let words = line.split(separator: " ").map(String.init)
       guard words.count == 4 else { return nil }
       return Session(
-        start: try moment("2025-07-" + words[0] + ":00+0200"), minutes: Int(words[1])!,
+        start: try time(words[0]), minutes: Int(words[1])!,
         station: words[2], hasMap: words[3] == "map")
     }
   }
@@ -47,15 +62,16 @@ struct Week {
 /// Asks what an app asks, and counts.
 struct Visitor {
   let cache: DeparturesCache
-  let clock: ManualClock
+  let clock: JumpingClock
   /// What is asked: the cache as an app uses it, or the services each time.
   var policy = RequestPolicy.standard
-  /// Whether what is fetched in the background comes.
+  /// Whether what is fetched in the background, or ahead, comes.
   var areServicesUp = true
   private(set) var reads = 0
   private(set) var failures: [any Error] = []
 
-  init(_ bench: Bench, policy: RequestPolicy = .standard) {
+  init(_ bench: Bench, policy: RequestPolicy = .standard) throws {
+    try Widget(bench.store).save(WidgetSettings(stations: Week.favourites))
     cache = bench.cache
     clock = bench.clock
     self.policy = policy
@@ -74,12 +90,30 @@ struct Visitor {
       if half == 6, session.hasMap { try await lookAtMap() }
       clock.advance(by: .seconds(30))
     }
+    try await leave()
   }
 
-  private mutating func board(at station: String) async throws {
+  private mutating func leave() async throws {
+    guard policy == .standard else {
+      let (cache, policy) = (cache, policy)
+      for days in 0...1 {
+        for station in Week.favourites { try await board(at: station, inDays: days) }
+      }
+      return try await read(.ships, "\(cache.today)") {
+        try await cache.ships(policy: policy).source
+      }
+    }
+    for await step in try cache.enterBackground() where areServicesUp {
+      reads += 1
+      if case .failed(let error) = step.outcome { failures.append(error) }
+    }
+  }
+
+  private mutating func board(at station: String, inDays days: Int = 0) async throws {
     let (cache, policy) = (cache, policy)
-    try await read(.boards, DeparturesCache.boardKey(station, on: cache.today)) {
-      try await cache.board(at: station, policy: policy).source
+    let day = try cache.today.advanced(by: days)
+    try await read(.boards, DeparturesCache.boardKey(station, on: day)) {
+      try await cache.board(at: station, on: day, policy: policy).source
     }
   }
 

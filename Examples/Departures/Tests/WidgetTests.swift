@@ -38,6 +38,27 @@ import Testing
     try bench.store.finish()
   }
 
+  @Test
+  func `two runs of a line that leave together are two, and a station is no other's beginning`()
+    async throws
+  {
+    let bench = try Bench()
+    var first = try #require(try await bench.cache.board(at: "1").value.departures.first)
+    let station = Station(id: "1", name: "A")
+    let runs = ["000101", "000102"].map { course in
+      first.course = course
+      return NextDeparture(first, from: station, ship: nil)
+    }
+    let widget = Widget(bench.store)
+    try widget.publish(runs, for: "1")
+    #expect(try widget.departures(from: "1") == runs)
+    try widget.publish([runs[1]], for: "1/1752300000000")
+    try widget.publish([runs[0]], for: "1")
+    #expect(try widget.departures(from: "1") == [runs[0]])
+    #expect(try widget.departures(from: "1/1752300000000") == [runs[1]])
+    try bench.store.finish()
+  }
+
   @Test func `settings stay, also those of another version`() throws {
     let bench = try Bench()
     let widget = Widget(bench.store)
@@ -57,7 +78,7 @@ import Testing
     let bench = try Bench()
     let widget = Widget(bench.store)
     try widget.save(WidgetSettings(stations: ["1"], showsShips: false))
-    try await bench.cache.enterBackground()
+    #expect(try await bench.cache.enterBackground().finish().failed == 0)
     #expect(try widget.departures(from: "1").map(\.ship) == [nil, nil, nil])
     try bench.store.finish()
   }

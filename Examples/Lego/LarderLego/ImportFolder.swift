@@ -17,6 +17,8 @@ struct ImportFolder: ParsableCommand {
       The folder has Rebrickable's CSV downloads (colors.csv.gz, parts.csv.gz, ...; packed or not) or JSON in the shape \
       of its API (colors.json, ...). What is stored and no longer in the folder is removed; kinds that the folder does \
       not have are left alone.
+
+      A store with a limit keeps to it: what does not fit is evicted, and the summary says how much of a kind is held.
       """)
 
   @Argument(help: "The folder.")
@@ -33,12 +35,23 @@ struct ImportFolder: ParsableCommand {
     help: "Only these kinds: \(EntityKind.allCases.map(\.word).joined(separator: ", ")).")
   var only: [KindName] = []
 
+  @Option(
+    help: """
+      What the store's file may grow to, in MB; without it a new store takes all that the folder has, and one that is \
+      there keeps its limit.
+      """)
+  var limit: Int?
+
   @Flag(help: "Print the summary as JSON.")
   var json = false
 
+  func validate() throws { try DiskLimit.validate(limit) }
+
   func run() throws {
     let source = try source()
-    let store = try Store.opened(at: store, options: Store.Options())
+    let store = try Store.opened(at: store)
+    if let limit { try store.declare(diskLimit: limit * DiskLimit.megabyte) }
+    let cache = LegoCache(store, lifetimes: lifetimes.lifetimes)
     let kinds = only.isEmpty ? EntityKind.allCases : only.map(\.kind)
     var progress = try ProgressLine.ifWatched.map { line in
       ImportProgress(line, estimates: try estimates(of: source, kinds))
@@ -47,11 +60,10 @@ struct ImportFolder: ParsableCommand {
     let report: ImportReport
     do {
       defer { progress?.line.clear() }
-      report = try LegoImport(into: LegoCache(store, lifetimes: lifetimes.lifetimes))
-        .run(source, kinds: kinds) { progress?.advance($0) }
+      report = try LegoImport(into: cache).run(source, kinds: kinds) { progress?.advance($0) }
     }
-    let summary = ImportSummary(
-      report: report, store: store.path, seconds: (ContinuousClock.now - start) / .seconds(1))
+    let summary = try ImportSummary(
+      report, in: cache, from: "the folder", seconds: (ContinuousClock.now - start) / .seconds(1))
     try store.close()
     print(json ? try summary.json : summary.text(naming: self.store))
   }

@@ -1,4 +1,5 @@
 import ExampleProgram
+import Larder
 import LegoCache
 
 #if canImport(FoundationEssentials)
@@ -9,12 +10,30 @@ import LegoCache
 
 /// What is said at the end of an import.
 struct ImportSummary {
-  var report: ImportReport
-  var store: String
-  var realm = Realm.open
-  /// Where the entities came from.
-  var source = "the folder"
-  var seconds: Double
+  let report: ImportReport
+  private let store: String
+  private let realm: Realm
+  private let source: String
+  private let seconds: Double
+  /// How many entities of each kind the store holds now.
+  private let held: [EntityKind: Int]
+  /// What its file may grow to, in bytes; nil if it may grow as it likes.
+  private let limit: Int?
+
+  /// - Parameter source: where the entities came from, "the folder".
+  init(
+    _ report: ImportReport, in cache: LegoCache, from source: String, seconds: Double
+  ) throws {
+    self.report = report
+    self.source = source
+    self.seconds = seconds
+    store = cache.larder.path
+    realm = cache.realm
+    limit = try cache.larder.limits().effective.disk
+    var held: [EntityKind: Int] = [:]
+    for kind in report.tallies.keys { held[kind] = try cache.count(of: kind) }
+    self.held = held
+  }
 
   /// A table, what was left out, how long it took, and how to look at the store.
   /// - Parameter path: the store as the user called it.
@@ -36,6 +55,13 @@ struct ImportSummary {
       case nil: continue
       }
     }
+    for kind in kinds {
+      let (held, read) = (held[kind] ?? 0, report.tallies[kind]?.read ?? 0)
+      guard let limit, held < read else { continue }
+      lines.append(
+        "\(kind.word): \(held.grouped) of \(read.grouped) held, for the file may grow to \(limit / 1_000_000) MB; --limit says otherwise"
+      )
+    }
     let rate = Int(Double(report.total.read) / max(seconds, 0.001)).grouped
     lines += ["", "\(report.total.read.grouped) entities in \(time), \(rate)/s", ""]
     let most = kinds.max { report.tallies[$0]?.read ?? 0 < report.tallies[$1]?.read ?? 0 }
@@ -52,13 +78,16 @@ struct ImportSummary {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let kinds = EntityKind.allCases.compactMap { kind in
-        report.tallies[kind].map { Document.Kind(namespace: kind.namespace, tally: $0) }
+        report.tallies[kind].map {
+          Document.Kind(namespace: kind.namespace, tally: $0, held: held[kind] ?? 0)
+        }
       }
       let omitted = EntityKind.allCases.compactMap { kind in
         report.omissions[kind].map { Document.Omitted(namespace: kind.namespace, reason: $0) }
       }
       let document = Document(
-        store: store, seconds: seconds, kinds: kinds, omitted: omitted, total: report.total)
+        store: store, seconds: seconds, kinds: kinds, omitted: omitted, total: report.total,
+        limit: limit)
       return String(decoding: try encoder.encode(document), as: UTF8.self)
     }
   }
@@ -67,6 +96,7 @@ struct ImportSummary {
     struct Kind: Encodable {
       var namespace: String
       var tally: ImportReport.Tally
+      var held: Int
     }
     struct Omitted: Encodable {
       var namespace: String
@@ -77,6 +107,7 @@ struct ImportSummary {
     var kinds: [Kind]
     var omitted: [Omitted]
     var total: ImportReport.Tally
+    var limit: Int?
   }
 
   private func row(_ name: String, _ tally: ImportReport.Tally) -> [String] {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ExampleProgram
 import LegoCache
+import Service
 
 @main
 struct LarderLego: ParsableCommand {
@@ -18,12 +19,17 @@ struct LarderLego: ParsableCommand {
 
   static func main() async {
     await Failure.run(Self.self) { error in
-      guard let error = error as? DumpError else { return Failure(error) }
-      return Failure(
-        .failed, "\(error)",
-        hint:
-          "what was loaded before that stays, nothing was removed; repair the folder and run it again"
-      )
+      switch error {
+      case let error as DumpError:
+        Failure(
+          .failed, "\(error)",
+          hint:
+            "what was loaded before that stays, nothing was removed; repair the folder and run it again"
+        )
+      case let error as ServiceError where error.isOffline:
+        Failure(.failed, "\(error)", hint: "--offline takes the answers of a small recording")
+      default: Failure(error)
+      }
     }
   }
 }

@@ -37,9 +37,8 @@ struct RefreshLists: AsyncParsableCommand {
         line?.advance(step.kind.word, done: step.done, of: step.total)
       }
     }
-    let summary = ImportSummary(
-      report: report, store: cache.larder.path, realm: cache.realm, source: "the service",
-      seconds: (ContinuousClock.now - start) / .seconds(1))
+    let summary = try ImportSummary(
+      report, in: cache, from: "the service", seconds: (ContinuousClock.now - start) / .seconds(1))
     try cache.larder.close()
     print(json ? try summary.json : summary.text(naming: options.store))
   }

@@ -28,6 +28,17 @@ struct RealmOptions: ParsableArguments {
   var realm: Realm { LegoClient.realm(base: base, credential: credential) }
 }
 
+/// What people say a file may grow to, in MB.
+enum DiskLimit {
+  static let megabyte = 1_000_000
+
+  static func validate(_ limit: Int?) throws {
+    if let limit, limit < StoreLimits.smallestDisk / megabyte {
+      throw ValidationError("a limit of \(limit) MB is not possible: say 4 or more")
+    }
+  }
+}
+
 /// How the service is reached, and what of its answers is kept.
 struct ServiceOptions: ParsableArguments {
   @Option(help: "The store; made if there is none.")
@@ -53,9 +64,7 @@ struct ServiceOptions: ParsableArguments {
   var timeout = 15
 
   func validate() throws {
-    if let limit, limit < StoreLimits.smallestDisk / 1_000_000 {
-      throw ValidationError("a limit of \(limit) MB is not possible: say 4 or more")
-    }
+    try DiskLimit.validate(limit)
     if timeout < 1 { throw ValidationError("a service needs a second at least") }
   }
 
@@ -71,7 +80,7 @@ struct ServiceOptions: ParsableArguments {
 
   private func manager(_ plan: CachePlan) throws -> LegoManager {
     var plan = plan
-    if let limit { plan.diskLimit = limit * 1_000_000 }
+    if let limit { plan.diskLimit = limit * DiskLimit.megabyte }
     if plan.usesDisk, limit == nil, FileManager.default.fileExists(atPath: store) {
       let store = try Store.opened(at: store)
       return LegoManager(store, plan: plan, realm: realm.realm)

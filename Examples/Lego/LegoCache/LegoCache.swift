@@ -17,12 +17,20 @@ public struct LegoCache: Sendable {
   private let caches: [EntityKind: any Sendable]
 
   /// Opens the store at `path`, making it if there is none.
+  ///
+  /// - Parameter diskLimit: the most its file may grow to, in bytes. Without it a new store gets
+  ///   ``CachePlan/defaultDiskLimit``, and one that is in use keeps the limit that it has, or has none.
   public init(
     at path: String, lifetimes: Lifetimes = .longTerm, memory: MemoryTier = .default,
-    realm: Realm = .open, options: Store.Options = Store.Options()
+    realm: Realm = .open, diskLimit: Int? = nil, options: Store.Options = Store.Options()
   ) throws(LarderError) {
-    self.init(
-      try Store(at: path, options: options), lifetimes: lifetimes, memory: memory, realm: realm)
+    let store = try Store(at: path, options: options)
+    if let diskLimit {
+      try store.declare(diskLimit: diskLimit)
+    } else if try store.isUntouched {
+      try store.declare(diskLimit: CachePlan.defaultDiskLimit)
+    }
+    self.init(store, lifetimes: lifetimes, memory: memory, realm: realm)
   }
 
   public init(
@@ -94,11 +102,13 @@ extension LegoCache {
     try entities(Entity.self)?.set(entity, for: entity.key, expires: expires)
   }
 
-  /// Stores a page of entities: all of them or, if one cannot be stored, none.
+  /// Stores a page of entities: all of them or, if one cannot be stored, none. Where a limit of the file leaves no room to do
+  /// that at once, it is done in pieces, each of which is whole.
   public func store<Entity: LegoEntity>(_ entities: [Entity]) throws {
     guard let cache = self.entities(Entity.self) else { return }
-    try larder.write { batch in
-      for entity in entities { try batch.set(entity, for: entity.key, in: cache) }
+    var largest = entities.count
+    _ = try larder.write(entities, largest: &largest) { batch, entity in
+      try batch.set(entity, for: entity.key, in: cache)
     }
   }
 

@@ -138,6 +138,7 @@ import Testing
     #expect(absent.error.hasPrefix("error: there is no part no such\nhint: the recording"))
     let gone = try await program.run("fetch", "part", "1", "--base", "http://127.0.0.1:1/api")
     #expect(gone.code == 4 && gone.error.hasPrefix("error: the service cannot be reached: "))
+    #expect(gone.error.contains("\nhint: --offline "))
     #expect(!gone.error.contains("NSURLErrorDomain"))
     #expect(try await program.run("fetch", "part", "..", "--offline").code == 5)
     #expect(

@@ -52,6 +52,9 @@ extension Failure {
       }
     } catch let failure as Failure {
       failure.exit(from: root)
+    } catch let code as ExitCode {
+      // What was wrong has been said already.
+      root.exit(withError: code)
     } catch  where root.exitCode(for: error).isSuccess {
       root.exit(withError: error)
     } catch  where root.exitCode(for: error) == .validationFailure {

@@ -9,20 +9,6 @@ extension DeparturesCache {
     }
   }
 
-  /// Which ships run on a day. The service tells about several days at a time; all of them are kept.
-  public func ships(
-    on day: CalendarDay? = nil, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<ShipDay> {
-    let day = try day ?? today
-    return try await value("\(day)", in: ships, LoadOptions(policy: policy)) {
-      let days = try await services.ships(fields: policy.fields)
-      for (other, ships) in days where other != day {
-        try await self.ships.set(ships, for: "\(other)")
-      }
-      return .value(days[day] ?? ShipDay(ships: [:]))
-    }
-  }
-
   /// How warm a lake is: as the report says, or a simulation where that says nothing; nil if nobody knows.
   public func temperature(
     of lake: Lake, policy: RequestPolicy = .standard

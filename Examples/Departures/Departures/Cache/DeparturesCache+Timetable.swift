@@ -24,9 +24,9 @@ extension DeparturesCache {
   func board(
     at station: String, on day: CalendarDay, _ options: LoadOptions
   ) async throws -> Loaded<Board> {
-    try await value(Self.boardKey(station, on: day), in: boards, options) { [services] in
+    try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
       let board = try await services.board(of: station, on: day, fields: options.policy.fields)
-      return .stored(board, EntryAttributes(expires: board.expiration))
+      return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
     }
   }
 
@@ -53,18 +53,34 @@ extension DeparturesCache {
     }
   }
 
-  /// Ways from one station to another that begin at a moment or later.
+  /// Ways from one station to another that begin at a moment or later, now unless another is said.
+  ///
+  /// All who ask within the same five minutes ask the same; each is shown what has not left yet.
   public func connections(
     from: String, to: String, at moment: Timestamp? = nil, policy: RequestPolicy = .standard
   ) async throws -> Loaded<[Connection]> {
     let moment = moment ?? store.now
+    let begun = moment.milliseconds % Self.connectionSlot
+    let slot = Timestamp(milliseconds: moment.milliseconds - begun)
+    var ways = try await connections(from, to, at: slot, policy)
+    let all = ways.value.count
+    ways.value.removeAll { $0.departure < moment }
+    guard ways.value.isEmpty, all > 0 else { return ways }
+    // Of a line that runs every minute all that were told of may have left.
+    return try await connections(from, to, at: moment, policy)
+  }
+
+  /// In milliseconds.
+  private static let connectionSlot: Int64 = 300_000
+
+  private func connections(
+    _ from: String, _ to: String, at moment: Timestamp, _ policy: RequestPolicy
+  ) async throws -> Loaded<[Connection]> {
     let (day, time) = (try SwissTime.day(of: moment), try SwissTime.clock(moment))
-    return try await value(
-      "\(from)_\(to)_\(day)T\(time)", in: connections, LoadOptions(policy: policy)
-    ) { [services] in
-      .value(
-        try await services.connections(
-          from: from, to: to, day: day, time: time, fields: policy.fields))
+    let query =
+      "from=\(from.percentEscaped)&to=\(to.percentEscaped)&date=\(day)&time=\(time.percentEscaped)"
+    return try await value(query, in: connections, LoadOptions(policy: policy)) { [services] in
+      .value(try await services.connections(query, fields: policy.fields))
     }
   }
 }

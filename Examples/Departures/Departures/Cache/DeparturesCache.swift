@@ -17,7 +17,7 @@ public struct DeparturesCache: Sendable {
   public let store: Store
   public let services: Services
   public let lakes: [Lake]
-  /// Told of every answer: `boards 8503651_2025-07-12: memory, 12 s old`.
+  /// Told of every answer, `boards 8503651_2025-07-12: memory, 12 s old`, and of what there was none for.
   let log: (@Sendable (String) -> Void)?
 
   let boards: Cache<Board>
@@ -61,16 +61,21 @@ public struct DeparturesCache: Sendable {
   ) async throws -> Loaded<Value>? {
     var options = options
     // As long as the shelf keeps it.
-    if manner == .afterAsking, options.stale == nil { options.stale = .onError(.days(1)) }
+    if manner == .afterAsking, options.stale == nil {
+      options.stale = .onError(cache.rules?.stale ?? .zero)
+    }
     if let log {
       options.onRefreshError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }
     }
-    let loaded = try await cache.answer(for: key, options: options) { _ in try await load() }
-    if let log {
+    do {
+      let loaded = try await cache.answer(for: key, options: options) { _ in try await load() }
       let words = loaded.map { "\($0.source.rawValue), \($0.age / .seconds(1)) s old" }
-      log("\(cache.name) \(key): \(words ?? "nothing")")
+      log?("\(cache.name) \(key): \(words ?? "nothing")")
+      return loaded
+    } catch {
+      log?("\(cache.name) \(key): no answer: \(error)")
+      throw error
     }
-    return loaded
   }
 
   /// The same where there always is something.

@@ -1,4 +1,5 @@
 public import Larder
+import Service
 
 /// What a widget shows of a departure: little, and ready to be shown.
 public struct NextDeparture: Codable, Hashable, Sendable {
@@ -6,6 +7,8 @@ public struct NextDeparture: Codable, Hashable, Sendable {
   public var time: Timestamp
   /// When it really goes; at that moment it is gone from the store, too.
   public var leaves: Timestamp
+  /// The number of this one run: two of a line may leave together.
+  public var course: String
   public var line: String
   public var destination: String
   public var platform: String?
@@ -15,6 +18,7 @@ public struct NextDeparture: Codable, Hashable, Sendable {
     self.station = station.name
     time = departure.time
     leaves = departure.leaves
+    course = departure.course
     line = departure.line
     destination = departure.destination
     platform = departure.platform?.description
@@ -23,7 +27,19 @@ public struct NextDeparture: Codable, Hashable, Sendable {
 
   /// Keys of a station's departures are in the order in which they are planned: 13 digits last until the year 2286.
   func key(of station: String) -> String {
-    "\(station)/\(time.milliseconds)/\(line)/\(destination)"
+    Self.prefix(of: station) + "\(time.milliseconds)/\(course)/\(line)/\(destination)"
+  }
+
+  /// What the keys of a station begin with, and of no other.
+  static func prefix(of station: String) -> String { station.percentEscaped + "/" }
+}
+
+extension Board {
+  /// What leaves next, as much as a widget can use.
+  public func next(at now: Timestamp, ships: ShipDay) -> [NextDeparture] {
+    upcoming(at: now).prefix(Widget.most).map { departure in
+      NextDeparture(departure, from: station, ship: ships.ship(of: departure))
+    }
   }
 }
 

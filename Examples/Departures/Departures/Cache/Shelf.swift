@@ -13,7 +13,7 @@ public enum Shelf: String, CaseIterable, Sendable {
     case .next: Rules(expires: .after(.hours(12)), priority: .high)
     case .connections: Rules(expires: .after(.minutes(5)), stale: .hours(1), priority: .low)
     case .locations: Rules(expires: .after(.days(7)), stale: .days(7), priority: .low)
-    case .weather: Rules(expires: .after(.hours(6)), stale: .hours(12))
+    case .weather: Rules(expires: .after(.hours(6)), stale: .days(1))
     case .ships: Rules(expires: .daily(at: 4, 00, in: SwissTime.zone), stale: .days(1))
     case .temperatures: Rules(expires: .daily(at: 0, 00, in: SwissTime.zone), stale: .days(1))
     case .levels: Rules(expires: .after(.hours(24)), stale: .days(1))

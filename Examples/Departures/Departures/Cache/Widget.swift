@@ -31,10 +31,10 @@ public struct Widget: Sendable {
   }
 
   /// Leaves what departs from a station next, in place of what was left before: a reader sees the one or the other.
-  func publish(_ departures: [NextDeparture], for station: String) throws {
+  public func publish(_ departures: [NextDeparture], for station: String) throws {
     let keys = Set(departures.map { $0.key(of: station) })
     var old: [Key] = []
-    try next.namespace.scan(prefix: station + "/") { entry, _ in
+    try next.namespace.scan(prefix: NextDeparture.prefix(of: station)) { entry, _ in
       if entry.key.string.map({ !keys.contains($0) }) ?? true { old.append(entry.key) }
       return true
     }
@@ -52,7 +52,7 @@ public struct Widget: Sendable {
     let settings = try settings
     let limit = limit ?? settings.rows
     var found: [NextDeparture] = []
-    try next.namespace.scan(prefix: station + "/") { entry, bytes in
+    try next.namespace.scan(prefix: NextDeparture.prefix(of: station)) { entry, bytes in
       guard found.count < limit else { return false }
       var departure = try JSONCodec<NextDeparture>().decode(bytes)
       if !settings.showsShips { departure.ship = nil }

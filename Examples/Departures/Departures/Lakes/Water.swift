@@ -37,7 +37,7 @@ struct LakeReport: Decodable {
   func row(of lake: Lake) -> Row? { lakes.first { $0.name == lake.name } }
 }
 
-/// A simulated temperature, hour by hour; the newest that is known counts.
+/// A simulated temperature in steps of some hours, those to come included: they are a forecast.
 struct SimulationBody: Decodable {
   struct Variable: Decodable { var data: [Double?] }
   struct Variables: Decodable {
@@ -45,7 +45,15 @@ struct SimulationBody: Decodable {
     enum CodingKeys: String, CodingKey { case temperature = "T" }
   }
 
+  /// When each value holds.
+  var time: [String]
   var variables: Variables
 
-  var celsius: Double? { variables.temperature.data.compactMap(\.self).last }
+  /// The last one that is known and not of later.
+  func celsius(at now: Timestamp) -> Double? {
+    let known = zip(time, variables.temperature.data).compactMap { text, celsius in
+      SwissTime.moment(text).flatMap { moment in celsius.map { (moment, $0) } }
+    }
+    return known.last { $0.0 <= now }?.1
+  }
 }

@@ -10,21 +10,33 @@ extension Services {
   }
 
   func ships(fields: HTTPFields) async throws -> [CalendarDay: ShipDay] {
-    try await boats.get(DeploymentsBody.self, from: "/ships", fields: fields).days
+    guard let boats else { throw NoAddress(service: "ships") }
+    return try await boats.get(DeploymentsBody.self, from: "/ships", fields: fields).days
   }
 
   func report(fields: HTTPFields) async throws -> LakeReport {
-    try await boats.get(LakeReport.self, from: "/lakes", fields: fields)
+    guard let boats else { throw NoAddress(service: "the report of the lakes") }
+    return try await boats.get(LakeReport.self, from: "/lakes", fields: fields)
   }
 
-  /// What a simulation says of the day so far, a metre below the surface; nil if it says nothing.
+  /// What a simulation says of now, a metre below the surface; nil if it says nothing.
+  ///
+  /// It is asked for this day and the one before, both of Zurich: shortly after midnight it has nothing of this one yet.
   func simulated(
     _ lake: String, at now: Timestamp, fields: HTTPFields
   ) async throws -> Double? {
     let day = try SwissTime.day(of: now)
-    let digits = day.description.filter(\.isNumber)
-    let path = "/simulations/1d/point/simstrat/\(lake.percentEscaped)/\(digits)0000/\(digits)2359/1"
-    return try await simulations.get(SimulationBody.self, from: path, fields: fields).celsius
+    let start = try SwissTime.span(of: day.advanced(by: -1)).lowerBound
+    let end = try SwissTime.span(of: day).upperBound.advanced(by: .minutes(-1))
+    let path =
+      "/simulations/1d/point/simstrat/\(lake.percentEscaped)/\(Self.digits(start))/\(Self.digits(end))/1"
+    return try await simulations.get(SimulationBody.self, from: path, fields: fields)
+      .celsius(at: now)
+  }
+
+  /// `202507112200`, in UTC: how simulations are told of moments.
+  private static func digits(_ moment: Timestamp) -> String {
+    String(moment.description.filter(\.isNumber).prefix(12))
   }
 
   /// A picture of the map.

@@ -33,12 +33,8 @@ extension Services {
       .stations.compactMap(\.station)
   }
 
-  func connections(
-    from: String, to: String, day: CalendarDay, time: String, fields: HTTPFields
-  ) async throws -> [Connection] {
-    let path =
-      "/connections?from=\(from.percentEscaped)&to=\(to.percentEscaped)&date=\(day)&time=\(time.percentEscaped)"
-    return try await timetable.get(ConnectionsBody.self, from: path, fields: fields)
+  func connections(_ query: String, fields: HTTPFields) async throws -> [Connection] {
+    try await timetable.get(ConnectionsBody.self, from: "/connections?" + query, fields: fields)
       .connections.compactMap(\.connection)
   }
 }

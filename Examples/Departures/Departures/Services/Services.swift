@@ -13,7 +13,8 @@ public import Service
 public struct Services: Sendable {
   public let timetable: Service
   public let weather: Service
-  public let boats: Service
+  /// Nil where nobody has said where it is.
+  public let boats: Service?
   public let simulations: Service
   public let tiles: Service
   /// Goes with every request for weather; a secret, of which keys of the store hold a digest.
@@ -36,26 +37,28 @@ public struct Services: Sendable {
     }
     timetable = service(addresses.timetable)
     weather = service(addresses.weather)
-    boats = service(addresses.boats)
+    boats = addresses.boats.map(service)
     simulations = service(addresses.simulations)
     // Kept for ever in the second level, and so not in the first as well.
     tiles = Service(at: addresses.tiles, over: transport, sleep: sleep)
     self.weatherKey = weatherKey
   }
 
-  /// Errors come as `{"errors": [{"message": ...}]}`, or as plain text.
+  /// Errors come as `{"errors": [{"message": ...}]}`, as `{"message": ...}` for the weather, or as plain text.
   static func words(of body: [UInt8]) -> String? {
     struct Errors: Decodable {
       struct Line: Decodable { var message: String }
-      var errors: [Line]
+      var errors: [Line]?
+      var message: String?
     }
     let text = String(decoding: body, as: UTF8.self)
     guard text.hasPrefix("{") else {
       return text.isEmpty || text.hasPrefix("<") ? nil : String(text.prefix(200))
     }
     do {
-      let lines = try JSONDecoder().decode(Errors.self, from: Data(body)).errors
-      return lines.map { $0.message.trimmed }.joined(separator: "; ")
+      let said = try JSONDecoder().decode(Errors.self, from: Data(body))
+      let lines = (said.errors ?? []).map(\.message) + (said.message.map { [$0] } ?? [])
+      return lines.isEmpty ? nil : lines.map(\.trimmed).joined(separator: "; ")
     } catch {
       return nil
     }

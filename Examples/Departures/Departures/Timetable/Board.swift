@@ -15,11 +15,11 @@ public struct Board: Codable, Hashable, Sendable {
   }
 
   /// Whether anything is known about how they really run.
-  public var isLive: Bool { departures.contains { $0.delay != nil || $0.expected != nil } }
+  public var isLive: Bool { departures.contains(where: \.isLive) }
 
-  /// How long it stays fresh; nil: as the rule says.
-  var expiration: Expiration? {
-    if isLive { return .after(.minutes(1)) }
+  /// How long it stays fresh; nil: as the rule says. News of what has left are none.
+  func expiration(at now: Timestamp) -> Expiration? {
+    if upcoming(at: now).contains(where: \.isLive) { return .after(.minutes(1)) }
     if !isWhole, let last = departures.last { return .at(last.time) }
     return nil
   }

@@ -26,7 +26,10 @@ public struct Departure: Codable, Hashable, Sendable {
   }
 
   /// The same run, whenever it is asked for: no body is ever the same twice.
-  public var id: String { "\(time.milliseconds / 1000)/\(course)/\(destination)" }
+  public var id: String { "\(time.milliseconds / 1000)/\(course)/\(line)/\(destination)" }
+
+  /// Whether anything is known about how it really runs.
+  public var isLive: Bool { delay != nil || expected != nil }
 }
 
 /// A stop on the way.

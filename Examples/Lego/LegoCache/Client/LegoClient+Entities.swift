@@ -62,7 +62,7 @@ extension LegoClient {
     }
     guard let shelf = manager.shelf(of: type) else { return try await uncached(policy, load) }
     var options = options(for: Entity.kind, policy: policy)
-    options.absent = Self.absence
+    options.absent = .after(Self.absence)
     var loaded = try await shelf.answer(for: key, options: options, load)
     if policy == .standard, let found = loaded, !found.value.isDetail, found.source != .loaded,
       found.error == nil
@@ -75,8 +75,7 @@ extension LegoClient {
   }
 
   func options(for kind: EntityKind, policy: RequestPolicy) -> LoadOptions {
-    LoadOptions(
-      policy: policy, stale: .onError(manager.plan.disk[kind].staleness))
+    LoadOptions(policy: policy, stale: .onError(manager.plan.staleness(of: kind)))
   }
 
   /// For a kind that is switched off: nothing is known, and nothing kept.

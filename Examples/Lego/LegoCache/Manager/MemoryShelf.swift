@@ -1,14 +1,16 @@
 import Larder
 import Synchronization
 
-/// The values of one kind where nothing goes to disk: as many as the tier says, for as long; what was used longest ago
-/// gives way.
+/// The values of one kind where nothing goes to disk: as many as the tier says; what was used longest ago gives way.
 ///
-/// Of several tasks that ask for what is not there, one loads it.
+/// That there is no such thing is known as well. What is past its time is given only where nothing newer is to be had, and
+/// stays until then, or until it is cleared. Of several tasks that ask for what is not there, one loads it.
 final class MemoryShelf<Value: Sendable>: Sendable {
   private struct Item {
-    var value: Value
+    /// Nil: there is no such thing.
+    var value: Value?
     var written: Timestamp
+    var lifetime: Duration
     var used: UInt64
     var entityTag: [UInt8]?
   }
@@ -19,30 +21,38 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     var uses: UInt64 = 0
     /// Another one after each clearing, which a load under way must not undo.
     var era = 0
+
+    var count: Int { items.values.count { $0.value != nil } }
   }
 
   private typealias Load = Task<Loaded<Value>?, any Error>
 
   private let state = Mutex(State())
   private let tier: MemoryTier
+  /// How long it is known that there is no such thing.
+  private let absence: Duration
   private let clock: any LarderClock
 
-  init(_ tier: MemoryTier, clock: any LarderClock) {
+  init(_ tier: MemoryTier, absence: Duration, clock: any LarderClock) {
     self.tier = tier
+    self.absence = min(absence, tier.lifetime)
     self.clock = clock
   }
 
-  /// How many are there, those included whose time has come and that nobody has looked at since.
-  var count: Int { state.withLock { $0.items.count } }
+  /// How many are there, those included whose time has come.
+  var count: Int { state.withLock { $0.count } }
 
-  func value(for key: String) -> Value? { found(key)?.value }
+  func value(for key: String) -> Value? {
+    found(key).flatMap { isFresh($0) ? $0.value : nil }
+  }
 
-  func set(_ value: Value, for key: String, entityTag: [UInt8]? = nil, era: Int? = nil) {
+  func set(_ value: Value?, for key: String, entityTag: [UInt8]? = nil, era: Int? = nil) {
     state.withLock { state in
       guard era == nil || era == state.era else { return }
       state.uses += 1
       state.items[key] = Item(
-        value: value, written: clock.now, used: state.uses, entityTag: entityTag)
+        value: value, written: clock.now, lifetime: value == nil ? absence : tier.lifetime,
+        used: state.uses, entityTag: entityTag)
       // At most a thousand are looked through for the oldest.
       guard state.items.count > tier.entries,
         let oldest = state.items.min(by: { $0.value.used < $1.value.used })
@@ -51,38 +61,33 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     }
   }
 
-  func remove(_ key: String) { state.withLock { $0.items[key] = nil } }
-
   /// Returns how many it was.
   func clear() -> Int {
     state.withLock { state in
       defer { state.items = [:] }
       state.era += 1
-      return state.items.count
+      return state.count
     }
   }
 
   /// Removes those whose time has come; returns how many it was.
   func clearExpired() -> Int {
     state.withLock { state in
-      let before = state.items.count
+      let before = state.count
       state.items = state.items.filter { isFresh($0.value) }
-      return before - state.items.count
+      return before - state.count
     }
   }
 
+  private func age(_ item: Item) -> Duration { item.written.duration(to: clock.now) }
+
   private func isFresh(_ item: Item) -> Bool {
-    let age = item.written.duration(to: clock.now)
-    return age >= .zero && age < tier.lifetime
+    age(item) >= .zero && age(item) < item.lifetime
   }
 
   private func found(_ key: String) -> Item? {
     state.withLock { state in
       guard var item = state.items[key] else { return nil }
-      guard isFresh(item) else {
-        state.items[key] = nil
-        return nil
-      }
       state.uses += 1
       item.used = state.uses
       state.items[key] = item
@@ -92,22 +97,27 @@ final class MemoryShelf<Value: Sendable>: Sendable {
 
   /// What ``Cache/answer(for:options:_:)`` does, without a store.
   func answer(
-    for key: String, policy: RequestPolicy,
+    for key: String, options: LoadOptions,
     _ load: @escaping @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
   ) async throws -> Loaded<Value>? {
     let item = found(key)
-    let known = item.map {
-      Loaded(value: $0.value, source: .memory, age: $0.written.duration(to: clock.now))
+    let isFresh = item.map { self.isFresh($0) } ?? false
+    let known = item.flatMap { item in
+      item.value.map { Loaded(value: $0, source: isFresh ? .memory : .stale, age: age(item)) }
     }
-    switch policy {
-    case .standard, .cacheElseLoad: if let known { return known }
+    switch options.policy {
+    case .standard: if isFresh { return known }
+    case .cacheElseLoad: if isFresh || known != nil { return known }
     case .cacheOnly: return known
     case .revalidate, .reload: break
     }
     do {
-      return try await flight(of: key, item: policy == .reload ? nil : item, load).value
+      let asksAnew = options.policy == .reload
+      return try await flight(of: key, item: asksAnew ? nil : item, load).value
     } catch {
-      guard policy == .revalidate, var known else { throw error }
+      guard options.policy != .reload, var known, let item,
+        age(item) < item.lifetime + (options.stale?.onError ?? .zero)
+      else { throw error }
       known.source = .stale
       known.error = error
       return known
@@ -123,8 +133,10 @@ final class MemoryShelf<Value: Sendable>: Sendable {
       let era = state.era
       let task = Load { [self] in
         defer { self.state.withLock { $0.loads[key] = nil } }
-        let known = item.map {
-          KnownValue(value: $0.value, written: $0.written, entityTag: $0.entityTag)
+        let known = item.flatMap { item in
+          item.value.map {
+            KnownValue(value: $0, written: item.written, entityTag: item.entityTag)
+          }
         }
         switch try await load(known) {
         case .value(let value):
@@ -134,11 +146,11 @@ final class MemoryShelf<Value: Sendable>: Sendable {
           set(value, for: key, entityTag: attributes.entityTag, era: era)
           return Loaded(value: value, source: .loaded)
         case .unchanged:
-          guard let item else { return nil }
-          set(item.value, for: key, entityTag: item.entityTag, era: era)
-          return Loaded(value: item.value, source: .loaded)
+          guard let known else { return nil }
+          set(known.value, for: key, entityTag: known.entityTag, era: era)
+          return Loaded(value: known.value, source: .loaded)
         case .absent:
-          remove(key)
+          set(nil, for: key, era: era)
           return nil
         }
       }

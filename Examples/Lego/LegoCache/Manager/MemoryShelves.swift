@@ -7,7 +7,7 @@ struct MemoryShelves: Sendable {
 
   init(_ tier: MemoryTier, clock: any LarderClock) {
     func shelf<Value: Sendable>(_: Value.Type) -> MemoryShelf<Value> {
-      MemoryShelf(tier, clock: clock)
+      MemoryShelf(tier, absence: LegoClient.absence, clock: clock)
     }
     entities = [
       .colors: shelf(Color.self), .themes: shelf(Theme.self),

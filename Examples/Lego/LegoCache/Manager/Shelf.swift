@@ -14,7 +14,7 @@ enum Shelf<Value: Codable & Sendable>: Sendable {
     case .cache(let cache):
       return try await cache.answer(for: key, options: options, load)
     case .memory(let shelf):
-      return try await shelf.answer(for: key, policy: options.policy, load)
+      return try await shelf.answer(for: key, options: options, load)
     }
   }
 }

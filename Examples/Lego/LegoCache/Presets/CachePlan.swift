@@ -20,6 +20,11 @@ public struct CachePlan: Sendable, Hashable {
   /// Whether a file is needed: without one nothing is written anywhere.
   public var usesDisk: Bool { !disk.isOff }
   public var usesMemory: Bool { !memory.isOff }
+
+  /// For how long past its freshness an entity is given when the network fails. Memory alone has no rules for kinds.
+  func staleness(of kind: EntityKind) -> Duration {
+    usesDisk ? disk[kind].staleness : EntityRule.longestStaleness
+  }
 }
 
 extension CachePlan {
@@ -28,6 +33,8 @@ extension CachePlan {
   public static let performance = CachePlan(memory: .aggressive)
   /// A small memory tier; the disk does the work.
   public static let storage = CachePlan(memory: .conservative)
+  /// Without a file: what the memory tier holds, for as long as that says, and until the process ends. What is past its time
+  /// is given only when the network fails.
   public static let memoryOnly = CachePlan(disk: .disabled)
   public static let databaseOnly = CachePlan(memory: .disabled)
   public static let disabled = CachePlan(memory: .disabled, disk: .disabled)

@@ -1,0 +1,84 @@
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+@testable import Departures
+
+/// Ways from one station to another: who asks the same, and who does not.
+@Suite struct ConnectionTests {
+  private let clock = ManualClock()
+  private let store: Store
+
+  init() throws {
+    clock.set(to: try moment("2025-07-12T08:00:30+0200"))
+    store = try Store.temporary(clock: clock)
+  }
+
+  /// Answers with ways that leave every minute from the one that was asked for, two of them, and names who asked.
+  private static func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
+    let (from, to) = (request.parameter("from") ?? "", request.parameter("to") ?? "")
+    let asked = "\(request.parameter("date") ?? "")T\(request.parameter("time") ?? ""):00+0200"
+    let start = (SwissTime.moment(asked)?.milliseconds ?? 0) / 1000
+    let ways = (0..<2 as Range<Int64>).map { minute in
+      """
+      {"from": {"station": {"id": "1", "name": "\(from)"}, "departureTimestamp": \(start + minute * 60)},
+       "to": {"station": {"id": "2", "name": "\(to)"}, "arrivalTimestamp": \(start + 3600)},
+       "sections": [{"journey": null,
+         "departure": {"station": {"id": "1", "name": "\(from)"}}, "arrival": {"station": {"id": "2", "name": "\(to)"}}}]}
+      """
+    }
+    return .init(200, text: #"{"connections": [\#(ways.joined(separator: ", "))]}"#)
+  }
+
+  private func run(_ body: (LocalServer, DeparturesCache) async throws -> Void) async throws {
+    try await LocalServer.run { server in
+      server.become { Self.answer($0) }
+      try await body(server, try DeparturesCache(store, services: server.services(in: store)))
+    }
+    try store.finish()
+  }
+
+  @Test func `who asks the same within five minutes is told the same, but for what has left`()
+    async throws
+  {
+    try await run { server, cache in
+      let first = try await cache.connections(from: "1", to: "2")
+      #expect(first.source == .loaded && first.value.count == 1, "one left half a minute ago")
+      clock.advance(by: .seconds(20))
+      let again = try await cache.connections(from: "1", to: "2")
+      #expect(again.source == .memory && again.value == first.value)
+      #expect(server.received.map { $0.parameter("time") } == ["08:00"])
+      clock.set(to: try moment("2025-07-12T08:05:00+0200"))
+      _ = try await cache.connections(from: "1", to: "2")
+      #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:05"])
+    }
+  }
+
+  @Test func `where all have left since, those that leave now are asked for`() async throws {
+    try await run { server, cache in
+      _ = try await cache.connections(from: "1", to: "2")
+      clock.advance(by: .minutes(3))
+      let later = try await cache.connections(from: "1", to: "2")
+      #expect(later.value.count == 2 && later.source == .loaded)
+      #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:03"])
+    }
+  }
+
+  @Test func `different names never meet, whatever is in them`() async throws {
+    let names = [
+      "a", "b", "a_b", "b_2025", "a&to=b", "a%26", "", "_", "a b", "Z\u{FC}rich", "Zu\u{308}rich",
+    ]
+    try await run { server, cache in
+      for from in names {
+        for to in names {
+          let ways = try await cache.connections(from: from, to: to).value
+          let leg = try #require(ways.first?.legs.first)
+          #expect(leg.from.station.name.utf8.elementsEqual(from.utf8))
+          #expect(leg.to.station.name.utf8.elementsEqual(to.utf8))
+        }
+      }
+      #expect(server.count == names.count * names.count)
+    }
+  }
+}
