@@ -63,8 +63,9 @@ let package = Package(
   targets: [
     .target(
       name: "ExampleProgram",
-      dependencies: [
-        larder, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      dependencies: http + [
+        "Service", .product(name: "LarderURLSession", package: "larder"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Shared/ExampleProgram", swiftSettings: strict),
     .target(name: "Service", dependencies: http, path: "Shared/Service", swiftSettings: strict),

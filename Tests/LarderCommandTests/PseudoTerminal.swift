@@ -72,7 +72,7 @@
   }
 
   /// Whether the screen comes to look as asked before the time is over.
-  func shows(within limit: Duration = .seconds(5), _ isAsAsked: (Screen) -> Bool) -> Bool {
+  func shows(within limit: Duration = .seconds(60), _ isAsAsked: (Screen) -> Bool) -> Bool {
     let deadline = ContinuousClock.now + limit
     while !isAsAsked(screen) {
       let left = deadline - .now
@@ -82,7 +82,7 @@
   }
 
   /// The status the program ends with, once it has; negative for the signal that ended it.
-  func waitForExit(within limit: Duration = .seconds(5)) throws -> Int32 {
+  func waitForExit(within limit: Duration = .seconds(60)) throws -> Int32 {
     _ = shows(within: limit) { _ in false }
     let deadline = ContinuousClock.now + limit
     while exitStatus == nil {

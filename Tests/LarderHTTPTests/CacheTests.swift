@@ -21,6 +21,19 @@ struct CacheTests {
     #expect(try desk.store.verify().faults == [])
   }
 
+  @Test func `an answer as it came says for how long it is fresh, unless it is not stored`()
+    async throws
+  {
+    for (control, age, remaining) in [
+      ("max-age=100", "0", 100), ("max-age=100", "30", 70), ("max-age=100", "101", -1),
+      ("no-store", "0", nil as Int?),
+    ] {
+      let desk = try Desk(.page([("Cache-Control", control), ("Age", age), ("ETag", "\"1\"")]))
+      let result = try await desk.get().result
+      #expect(result.remaining == remaining && result.age == nil && result.reason == nil)
+    }
+  }
+
   @Test func `stale for serving is not expired for storage, for purge, reads or a restart`()
     async throws
   {

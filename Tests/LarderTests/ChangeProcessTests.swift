@@ -5,16 +5,19 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeProcessTests {
-  /// The machine's clock, and what a test adds to it.
+  /// The machine's clock and what a test adds to it, or the moment at which a test stopped it.
   private final class Machine: Sendable {
     private let added = Atomic<Int64>(0)
+    private let stopped = Mutex<Int64?>(nil)
     func advance(_ milliseconds: Int64) {
       added.add(milliseconds, ordering: .sequentiallyConsistent)
     }
+    func stop(at milliseconds: Int64) { stopped.withLock { $0 = milliseconds } }
     var options: Store.Options {
       var options = Store.Options()
       options.machineClock = { [self] in
-        SystemClock().monotonic.milliseconds + added.load(ordering: .sequentiallyConsistent)
+        stopped.withLock { $0 }
+          ?? SystemClock().monotonic.milliseconds + added.load(ordering: .sequentiallyConsistent)
       }
       return options
     }
@@ -95,15 +98,17 @@ import Testing
       #expect(second.line() == "closed")
       #expect(try isPublished(store))
       first.kill()
+      let end = Int64(store.core.changes.ring.lease(0))
+      machine.stop(at: end - 1)
       #expect(try isPublished(store))
-      machine.advance(Int64(ChangeLease.length) + 1)
+      machine.stop(at: end)
       #expect(try !isPublished(store))
       #expect(store.core.changes.ring.watchedUntil == 0)
       // Its word among the leases is free again, and a lease from before a boot is none.
       let watch = store.changes()
       #expect(store.core.changes.ring.lease(0) > 0 && store.core.changes.ring.lease(1) == 0)
       withExtendedLifetime(watch) {}
-      machine.advance(-3_600_000)
+      machine.stop(at: end - 3_600_000)
       #expect(try !isPublished(store))
       try store.close()
     }

@@ -13,37 +13,45 @@ import Synchronization
 /// A catalog of funnels as one user sees it, over an HTTP cache.
 ///
 /// How long anything is kept, the service says in its answers. Everything of the user carries one tag, and the pages of
-/// listings another, so that each ends with one call, for all processes.
+/// listings another, so that each ends with one call, for all processes. After the user has signed out, or the service has said
+/// 401 or 403, it is over: another one is made for the next time.
 public final class Catalog: Sendable {
   /// The user's name in this store; what is kept of one user is nobody else's.
   public let user: String
   /// Which funnels are listed; nil for all.
   public let tier: String?
   let service: Service
-  private let cache: HTTPCache
+  let session: Session
+  let cache: HTTPCache
   let listings: Cache<ListingRecord>
-  private let base: String
-  private let token: String
-  private let filters: Cache<String>
-  private let totals: Cache<CatalogMetrics>
+  let filters: Cache<String>
+  let totals: Cache<CatalogMetrics>
   private let counted = Mutex(CatalogMetrics())
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://catalog.example.com/api`.
   ///   - token: what the user signed in with.
   ///   - tier: as it was chosen last; see ``filtered(by:)``.
+  ///   - sleep: waits where the service says so; tests give something that does not.
   public init(
-    at base: String, user: String, token: String, tier: String? = nil, over cache: HTTPCache
+    at base: String, user: String, token: String, tier: String? = nil, over cache: HTTPCache,
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
-    (self.base, self.user, self.token, self.tier) = (base, user, token, tier)
-    self.cache = cache
+    (self.user, self.tier, self.cache) = (user, tier, cache)
     service = Service(
       at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
-      words: { Self.complaint($0)?.message })
+      words: { Self.complaint($0)?.message }, sleep: sleep)
     let store = cache.namespace.store
+    session = Session(of: user, in: store)
     listings = store.cache(of: ListingRecord.self, in: "catalog.listings")
     filters = store.cache(TextCodec(), in: "catalog.filters")
     totals = store.cache(of: CatalogMetrics.self, in: "catalog.metrics")
+  }
+
+  /// The same with another filter.
+  init(_ other: Catalog, tier: String?) {
+    (user, self.tier, service, session) = (other.user, tier, other.service, other.session)
+    (cache, listings, filters, totals) = (other.cache, other.listings, other.filters, other.totals)
   }
 
   var userTag: String { "catalog:\(user)" }
@@ -86,55 +94,23 @@ public final class Catalog: Sendable {
     try await send("/funnels/\(slug.percentEscaped)/assessments", method: .post).body
   }
 
-  // MARK: Ending
-
-  /// Forgets one answer, as when a user pulls to refresh.
-  public func refresh(_ slug: String) async throws {
-    try await service.forget("/funnels/catalog/\(slug.percentEscaped)")
-  }
-
-  /// To be called after this user has signed in: what was kept of an earlier time ends.
-  public func signIn() async throws { try await dropAll() }
-
-  /// Forgets the user's answers, filter and saved counts; answers under way are not kept either.
-  public func signOut() async throws {
-    try await dropAll()
-    try await filters.remove(user)
-    try await totals.remove(user)
-  }
-
-  /// The catalog with another filter. What was kept with the one before ends.
-  public func filtered(by tier: String?) async throws -> Catalog {
-    if try filters.value(for: user) != tier {
-      try await dropAll()
-      if let tier { try await filters.set(tier, for: user) } else { try await filters.remove(user) }
-    }
-    return Catalog(at: base, user: user, token: token, tier: tier, over: cache)
-  }
-
-  private func dropAll() async throws { try await drop(userTag) }
-
-  func dropPages() async throws { try await drop(pagesTag) }
-
-  /// Requests under way are told first, then all that carries the tag ends at once, of whatever namespace.
-  private func drop(_ tag: String) async throws {
-    try await cache.removeAll(tag: tag)
-    try listings.namespace.store.invalidate(tag: tag)
-  }
-
   // MARK: Counting
 
   /// What reads through this object came to, and since when it was last saved.
   public var metrics: CatalogMetrics { counted.withLock { $0 } }
 
-  /// Adds what was counted to the totals of all processes, and returns those.
+  /// Adds what was counted to the totals of all processes, and returns those; after signing out, what was counted alone.
   @discardableResult
   public func saveMetrics() throws -> CatalogMetrics {
     let new = counted.withLock { counted in
       defer { counted = CatalogMetrics() }
       return counted
     }
-    return try totals.update(user) { ($0 ?? CatalogMetrics()) + new } ?? new
+    return try session.write { batch in
+      let sum = try (batch.value(for: user, in: totals) ?? CatalogMetrics()) + new
+      try batch.set(sum, for: user, in: totals)
+      return sum
+    } ?? new
   }
 
   // MARK: Exchanges
@@ -154,11 +130,15 @@ public final class Catalog: Sendable {
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = HTTPFields(),
     tags: [String] = []
   ) async throws -> Reply {
+    try session.check()
     let reply = try await service.send(
       path, method: method, fields: fields, tags: [userTag] + tags)
+    let isOver = try !session.isOpen
+    // It may have been sent, by this process or another, after those under way were told.
+    if isOver { try await dropAll() }
     switch reply.status {
     case 401, 403:
-      try await dropAll()
+      if !isOver { try await signOut() }
       throw CatalogError.signedOut(
         status: reply.status, message: Self.complaint(reply.body)?.message ?? "no reason given")
     case 400:

@@ -12,6 +12,8 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
   case keepsChanging
   /// The service does not know the user any more (401), or does not let him see it (403): nothing of him is kept.
   case signedOut(status: Int, message: String)
+  /// The user has signed out, here or in another process, or has signed in anew since.
+  case ended
 
   public var description: String {
     switch self {
@@ -21,6 +23,7 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
     case .missingCursor: "the catalog says that there is more, and not where"
     case .keepsChanging: "the catalog changes faster than it can be read"
     case .signedOut(let status, let message): "the service answered \(status): \(message)"
+    case .ended: "the user has signed out meanwhile"
     }
   }
 }

@@ -2,7 +2,7 @@ import Service
 
 /// What the cache was worth to the catalog's reads.
 public struct CatalogMetrics: Codable, Sendable, Hashable {
-  /// Answers that the service was not asked for.
+  /// Answers that the service had no part in.
   public var hits = 0
   /// Answers that the service was asked about, and found to be still right.
   public var confirmed = 0
@@ -29,7 +29,7 @@ public struct CatalogMetrics: Codable, Sendable, Hashable {
   }
 
   mutating func count(_ reply: Reply, took time: Duration) {
-    if reply.isHit {
+    if reply.isHit || reply.isStale {
       hits += 1
       slowestHit = max(slowestHit, time / .milliseconds(1))
     } else if reply.isConfirmed {

@@ -26,6 +26,10 @@ struct LarderCatalog: AsyncParsableCommand {
       case let error as CatalogError: Failure(.failed, "\(error)", hint: "try it again later")
       case ServiceError.refused(status: 404, _):
         Failure(.noSuchKey, "\(error)", hint: "larder-catalog list shows what there is")
+      case let error as ServiceError where error.isOffline:
+        Failure(
+          .failed, "\(error)",
+          hint: "name the server's API, --server, or let the recording answer: --offline")
       default: Failure(error)
       }
     }

@@ -8,7 +8,7 @@ struct ListFunnels: AsyncParsableCommand {
     abstract: "Lists all funnels, with the pages that are kept where they will do.",
     discussion: "Another tier than the last time ends what was kept.")
 
-  @OptionGroup var place: Place
+  @OptionGroup var account: Account
 
   @Option(help: "Funnels on a page, 1 to 100.")
   var limit = 50
@@ -24,7 +24,7 @@ struct ListFunnels: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (contents, metrics) = try await place.open { catalog in
+    let (contents, metrics) = try await account.open { catalog in
       let catalog = try await catalog.filtered(by: tier)
       let reader = try catalog.reader(limit: limit)
       let line = ProgressLine.ifWatched
@@ -53,7 +53,8 @@ struct ListFunnels: AsyncParsableCommand {
     lines.append(
       "\(metrics.hits) pages were fresh, \(metrics.confirmed) still right, \(metrics.misses) fetched"
     )
-    lines.append(place.closing("keys @catalog.http", "keys @catalog.listings", "namespaces"))
+    lines.append(
+      account.place.closing("keys @catalog.http", "keys @catalog.listings", "namespaces"))
     return lines.joined(separator: "\n")
   }
 

@@ -6,7 +6,7 @@ struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Says what the cache was worth so far, to all processes of the user.")
 
-  @OptionGroup var place: Place
+  @OptionGroup var account: Account
 
   @Flag(help: "Print it as JSON.")
   var json = false
@@ -18,7 +18,7 @@ struct Status: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let metrics = try await place.open { try $0.saveMetrics() }
+    let metrics = try await account.open { try $0.saveMetrics() }
     if json {
       print(
         try JSONOutput.text(
@@ -30,24 +30,10 @@ struct Status: AsyncParsableCommand {
         + "\(metrics.misses) misses")
     print("hit rate   ", percent(metrics.hitRate), separator: "  ")
     print("bytes saved", percent(metrics.savedShare), separator: "  ")
-    print(place.closing("keys @catalog.metrics", "namespaces"))
+    print(account.place.closing("keys @catalog.metrics", "namespaces"))
   }
 
   private func percent(_ share: Double?) -> String {
     share.map { "\(Int($0 * 1_000) / 10).\(Int($0 * 1_000) % 10) %" } ?? "not known yet"
-  }
-}
-
-struct SignOut: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "sign-out",
-    abstract: "Forgets everything that is kept of the user's catalog.")
-
-  @OptionGroup var place: Place
-
-  func run() async throws {
-    try await place.open { try await $0.signOut() }
-    print("nothing is kept of \(place.user) any more")
-    print(place.closing("namespaces"))
   }
 }

@@ -13,6 +13,7 @@ struct Bench {
   let server: LocalServer
   let fake = FakeCatalog()
   let cache: HTTPCache
+  let waits = Waits()
 
   private init(_ server: LocalServer) throws {
     self.server = server
@@ -22,7 +23,32 @@ struct Bench {
   }
 
   func catalog(user: String = "one", tier: String? = nil) -> Catalog {
-    Catalog(at: server.base + "/api", user: user, token: user, tier: tier, over: cache)
+    catalog(user: user, tier: tier, over: cache)
+  }
+
+  /// A catalog that shares nothing with the others but the store, as that of another process.
+  func elsewhere(user: String = "one") -> Catalog {
+    catalog(
+      user: user, tier: nil, over: HTTPCache(in: cache.namespace, over: URLSessionTransport()))
+  }
+
+  private func catalog(user: String, tier: String?, over cache: HTTPCache) -> Catalog {
+    Catalog(
+      at: server.base + "/api", user: user, token: user, tier: tier, over: cache,
+      sleep: { [waits] in waits.add($0) })
+  }
+
+  /// How many entries the store has, of whatever namespace.
+  func count() throws -> Int {
+    try store.namespaces().reduce(0) { try $0 + store.namespace($1.name).count() }
+  }
+
+  /// Lets the server answer only when the gate is opened.
+  func hold(_ gate: Gate) {
+    server.become { [fake] request in
+      await gate.pass()
+      return fake.answer(request)
+    }
   }
 
   static func run(_ body: (Bench) async throws -> Void) async throws {
@@ -37,7 +63,10 @@ struct Bench {
   func asked() -> (all: Int, conditional: Int) {
     defer { server.forget() }
     let received = server.received
-    return (received.count, received.count { $0.fields["if-none-match"] != nil })
+    return (
+      received.count,
+      received.count { $0.fields["if-none-match"] != nil || $0.fields["if-modified-since"] != nil }
+    )
   }
 
   /// A request for what is asked again, be it fresh.

@@ -55,10 +55,7 @@ import Testing
     try await Bench.run { bench in
       bench.fake.fill(10)
       let gate = Gate()
-      bench.server.become { [fake = bench.fake] request in
-        await gate.pass()
-        return fake.answer(request)
-      }
+      bench.hold(gate)
       let catalog = bench.catalog()
       let reading = Task { try await catalog.funnel("f-1") }
       while bench.server.count == 0 { await Task.yield() }
@@ -135,7 +132,8 @@ import Testing
       let all = try await catalog.all()
       let lost = Catalog(
         at: bench.server.base + "/api", user: "one", token: "one",
-        over: HTTPCache(in: bench.cache.namespace, over: Severed()))
+        over: HTTPCache(
+          in: bench.cache.namespace, over: Failing.offline))
       #expect(try await lost.all() == all, "as long as it is fresh")
       bench.clock.advance(by: .minutes(5))
       await #expect(throws: (any Error).self) { try await lost.all() }

@@ -22,6 +22,10 @@ final class FakeCatalog: Sendable {
     /// A cursor that each page gives in place of its own.
     var stuckCursor: String?
     var refusesCursors = false
+    /// Whether pages are told apart by `Last-Modified` alone.
+    var hasDatesOnly = false
+    /// `Cache-Control` of the pages.
+    var control = FakeCatalog.control(300)
     /// Runs once, before the answer to that request is made; counted from 1.
     var changes: [Int: @Sendable (inout State) -> Void] = [:]
     var count = 0
@@ -60,9 +64,11 @@ final class FakeCatalog: Sendable {
     switch (request.method, parts.count) {
     case ("GET", 2): return page(request, state)
     case ("GET", 3) where parts.last == "definition":
-      return cached(request, ["slug": parts[2]], tag: "\"definition:v1:\(parts[2])\"", seconds: 600)
+      return cached(
+        request, ["slug": parts[2]], ["ETag": "\"definition:v1:\(parts[2])\""], Self.control(600))
     case ("GET", 3):
-      return cached(request, ["slug": parts[3]], tag: "\"funnel:\(parts[3]):v1\"", seconds: 300)
+      return cached(
+        request, ["slug": parts[3]], ["ETag": "\"funnel:\(parts[3]):v1\""], Self.control(300))
     case ("GET", _):
       let number = self.state.withLock { state in
         state.statuses += 1
@@ -126,17 +132,26 @@ final class FakeCatalog: Sendable {
     // The tag is that of the newest change on the page, as the contract has it, and of its extent.
     let newest = items.map(\.updated).max() ?? 0
     let tag = "\"funnels:v1:\(newest)-\(items.count)-\(items.last?.slug ?? "")\""
-    return cached(request, data, tag: tag, seconds: 300)
+    let date = "Thu, 01 Jan 2026 00:\(10 + newest / 60):\(10 + newest % 60 / 2) GMT"
+    return cached(
+      request, data, state.hasDatesOnly ? ["Last-Modified": date] : ["ETag": tag], state.control)
   }
 
   private func cached(
-    _ request: LocalServer.Received, _ data: [String: Any], tag: String, seconds: Int
+    _ request: LocalServer.Received, _ data: [String: Any], _ validator: [String: String],
+    _ control: String
   ) -> LocalServer.Answer {
-    let fields = [
-      "Cache-Control": "public, max-age=\(seconds), must-revalidate", "ETag": tag,
+    let fields = validator.merging(["Cache-Control": control]) { $1 }
+    let conditions = [
+      "ETag": request.fields["if-none-match"],
+      "Last-Modified": request.fields["if-modified-since"],
     ]
-    if request.fields["if-none-match"] == tag { return .init(304, fields) }
+    if validator.allSatisfy({ conditions[$0.key] == $0.value }) { return .init(304, fields) }
     return json(200, ["success": true, "data": data], fields)
+  }
+
+  static func control(_ seconds: Int) -> String {
+    "public, max-age=\(seconds), must-revalidate"
   }
 
   private func error(_ status: Int, _ code: String, _ message: String) -> LocalServer.Answer {

@@ -6,89 +6,121 @@ import Testing
 
 /// The built program, from outside, over the recording in the repository.
 @Suite struct ProgramTests {
-  private let folder: TemporaryFolder
-  private var store: String { folder.url.path + "/my catalog" }
+  private let program: TestedProgram
+  private var store: String { program.store }
 
-  init() throws { folder = try TemporaryFolder() }
-
-  private func run(_ arguments: String...) async throws -> Outcome {
-    try await Outcome(of: ["larder-catalog"] + arguments + ["--store", store])
-  }
+  init() throws { program = try TestedProgram("larder-catalog", store: "my catalog") }
 
   /// The program says how to look at what it stored: that is true.
-  private func expectClosing(of outcome: Outcome, _ count: Int) throws {
-    let commands = try ShellLines.commands(in: outcome.output)
-    #expect(commands.count == count && !commands.contains(""))
-    let store = try Store(at: store)
-    for answer in try ShellLines.run(commands, in: store) { #expect(answer != "") }
-    try store.close()
+  private func expectClosing(of outcome: Outcome, _ count: Int) async throws {
+    let answers = try await program.lastAnswers(of: outcome)
+    #expect(answers.count == count && !answers.contains(""))
   }
 
   @Test func `the recorded catalog is read page by page, and from the store the next time`()
     async throws
   {
-    let first = try await run("list", "--offline", "--limit", "5")
+    let first = try await program.run("list", "--offline", "--limit", "5")
     #expect(first.code == 0 && first.error == "", "no progress where nobody watches")
     #expect(first.output.contains("\n12 funnels\n0 pages were fresh, 0 still right, 3 fetched\n"))
     #expect(first.output.hasPrefix("Rest\n  after-the-shift "))
     #expect(first.output.contains("\nOthers\n  first-aid-box "))
-    try expectClosing(of: first, 3)
+    try await expectClosing(of: first, 3)
     // There is no server at this address: nobody asks it.
-    let second = try await run("list", "--offline", "--limit", "5")
+    let second = try await program.run("list", "--offline", "--limit", "5")
     #expect(second.output.contains("\n3 pages were fresh, 0 still right, 0 fetched\n"))
-    let status = try await run("status")
+    let status = try await program.run("status")
     #expect(
       status.output.hasPrefix("6 reads: 3 hits, 0 confirmed, 3 misses\nhit rate     50.0 %\n"))
-    try expectClosing(of: status, 2)
-    let filtered = try await run("list", "--offline", "--tier", "plus", "--json")
-    let contents = try JSONDecoder().decode(CatalogContents.self, from: Data(filtered.output.utf8))
+    try await expectClosing(of: status, 2)
+    let contents = try await program.answer(
+      CatalogContents.self, "list", "--offline", "--tier", "plus")
     #expect(contents.slugs == ["after-the-shift", "evening-light", "naps"])
     #expect(
-      try await run("list", "--offline", "--limit", "5").output.contains(" 3 fetched\n"),
+      try await program.run("list", "--offline", "--limit", "5").output.contains(" 3 fetched\n"),
       "another filter has ended them")
   }
 
   @Test func `one funnel, its questions, and forgetting them`() async throws {
-    let shown = try await run("show", "feet", "--offline")
+    let shown = try await program.run("show", "feet", "--offline")
     #expect(shown.code == 0 && shown.output.contains("\"slug\": \"feet\""))
     #expect(
-      try await run("show", "feet", "--definition", "--offline").output.contains("How many steps"))
+      try await program.run("show", "feet", "--definition", "--offline").output.contains(
+        "How many steps"))
     #expect(
-      try await run("show", "feet", "--server", "https://catalog.example.org/api").output
+      try await program.run("show", "feet", "--server", "https://catalog.example.org/api").output
         == shown.output)
-    let refreshed = try await run("refresh", "feet")
+    let refreshed = try await program.run("refresh", "feet")
     #expect(refreshed.code == 0)
-    try expectClosing(of: refreshed, 1)
-    let out = try await run("sign-out")
+    try await expectClosing(of: refreshed, 1)
+    let out = try await program.run("sign-out")
     #expect(out.code == 0 && out.output.hasPrefix("nothing is kept of me any more\n"))
-    try expectClosing(of: out, 1)
+    try await expectClosing(of: out, 1)
     let left = try Store(at: store)
-    for name in ["catalog.http", "catalog.listings", "catalog.filters", "catalog.metrics"] {
-      #expect(try left.namespace(name).count() == 0, "\(name)")
+    for namespace in try left.namespaces() {
+      #expect(try left.namespace(namespace.name).count() == 0)
     }
     try left.close()
   }
 
+  @Test func `what was forgotten, as JSON`() async throws {
+    struct Forgotten: Decodable, Equatable {
+      var user: String?
+      var slug: String?
+      var answers: Int
+      var bytes: Int
+    }
+    let shown = try await program.run("show", "feet", "--offline")
+    let size = shown.output.utf8.count - 1
+    let refreshed = try await program.answer(Forgotten.self, "refresh", "feet")
+    #expect(refreshed == Forgotten(slug: "feet", answers: 1, bytes: size))
+    let again = try await program.answer(Forgotten.self, "refresh", "feet")
+    #expect(again == Forgotten(slug: "feet", answers: 0, bytes: 0))
+    _ = try await program.run("list", "--offline", "--limit", "5")
+    let out = try await program.answer(Forgotten.self, "sign-out")
+    #expect(out.user == "me" && out.answers == 3 && out.bytes > size)
+    #expect(
+      try await program.answer(Forgotten.self, "sign-out", "--user", "you")
+        == Forgotten(user: "you", answers: 0, bytes: 0))
+  }
+
   @Test func `the rate of no reads is not known`() async throws {
-    let text = try await run("status")
+    let text = try await program.run("status")
     #expect(text.output.contains("hit rate     not known yet\n"))
-    let json = try await run("status", "--json")
+    let json = try await program.run("status", "--json")
     #expect(json.code == 0 && !json.output.contains("hitRate") && !json.output.contains("nan"))
   }
 
   @Test func `errors have their codes and say what to do`() async throws {
-    let absent = try await run("show", "nosuch", "--offline")
+    let absent = try await program.run("show", "nosuch", "--offline")
     #expect(absent.code == 1 && absent.error.hasPrefix("error: the service answered 404"))
-    let paging = try await run("list", "--offline", "--limit", "7")
+    let paging = try await program.run("list", "--offline", "--limit", "7")
     #expect(paging.code == 4 && paging.error.contains("Pagination cursor is invalid"))
-    #expect(try await run("list", "--server", "http://127.0.0.1:1/api").code == 4)
-    #expect(try await run("list", "--limit", "0").code == 2)
-    #expect(try await run("list", "--offline", "--recording", "/absent").code == 2)
+    let gone = try await program.run("list", "--server", "http://127.0.0.1:1/api")
+    #expect(gone.code == 4 && gone.error.hasPrefix("error: the service cannot be reached: "))
+    #expect(gone.error.contains("\nhint: name the server's API, --server"))
+    let answers = #"[{"path": "/api/funnels/catalog?limit=50", "file": "absent.json"}]"#
+    _ = try program.folder.write("answers.json", Array(answers.utf8))
+    let broken = try await program.run(
+      "list", "--offline", "--recording", program.folder.url.path, "--user", "other")
+    #expect(broken.code == 4 && broken.error.hasPrefix("error: the recording's /"))
+    #expect(broken.error.contains("/absent.json cannot be read: "))
+    #expect(try await program.run("list", "--limit", "0").code == 2)
+    #expect(try await program.run("list", "--offline", "--recording", "/absent").code == 2)
     #expect(try await Outcome(of: ["larder-catalog", "list"]).code == 2)
     let help = try await Outcome(of: ["larder-catalog", "list", "--help"])
     #expect(help.code == 0 && help.output.contains("--tier"))
-    let file = try folder.write("file", Array("text".utf8))
+    let file = try program.folder.write("file", Array("text".utf8))
     #expect(try await Outcome(of: ["larder-catalog", "status", "--store", file]).code == 3)
+  }
+
+  @Test func `the session on the page is what happens`() async throws {
+    let steps = try PageSession(of: "Catalog/README.md").steps
+    #expect(steps.count == 8)
+    for step in steps {
+      let outcome = try await Outcome(line: "cd '\(program.folder.url.path)'; \(step.command)")
+      #expect(outcome.code == 0 && step.fits(outcome.output), "\(step.command): \(outcome.output)")
+    }
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))

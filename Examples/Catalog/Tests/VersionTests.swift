@@ -8,7 +8,7 @@ import Testing
 /// Pages of different versions are never shown side by side.
 @Suite struct VersionTests {
   /// Moves the last funnel to the front, from the last page to the first.
-  private static func move(_ state: inout FakeCatalog.State) {
+  static func move(_ state: inout FakeCatalog.State) {
     let last = state.items.count - 1
     state.items[last].title = "AAA moved"
     state.items[last].updated = 1_000

@@ -55,7 +55,7 @@ struct FetchEntity: AsyncParsableCommand {
         guard let loaded = try await client.entity(type, key: key, policy: policy) else {
           throw Failure(
             .noSuchKey, "there is no \(kind.kind.singular) \(key)",
-            hint: options.offline
+            hint: options.answers.offline
               ? "the recording has only a few; without --offline all are there" : nil)
         }
         found.append((key, loaded))

@@ -46,11 +46,7 @@ struct ServiceOptions: ParsableArguments {
 
   @OptionGroup var realm: RealmOptions
 
-  @Flag(help: "Take the answers of a small recording instead of asking the service.")
-  var offline = false
-
-  @Option(help: "The recording; Examples/Lego/Recording of the checkout this was built from.")
-  var recording = Self.standardRecording
+  @OptionGroup var answers: Answers
 
   @Option(help: "What is kept where: \(PlanName.allCases.map(\.rawValue).joined(separator: ", ")).")
   var plan = PlanName.default
@@ -66,9 +62,6 @@ struct ServiceOptions: ParsableArguments {
 
   @Option(help: "How many seconds the service may take to answer.")
   var timeout = 15
-
-  static let standardRecording = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Recording").path
 
   func validate() throws {
     try DiskLimit.validate(limit)
@@ -100,17 +93,9 @@ struct ServiceOptions: ParsableArguments {
   }
 
   private func transport() throws -> any HTTPTransport {
-    guard offline else {
-      let configuration = URLSessionConfiguration.ephemeral
-      configuration.timeoutIntervalForRequest = TimeInterval(timeout)
-      return URLSessionTransport(configuration: configuration)
-    }
-    do {
-      return try Recording(folder: recording)
-    } catch {
-      throw Failure(
-        .usage, "there is no recording in \(recording)",
-        hint: "name a folder with answers.json: --recording Examples/Lego/Recording")
-    }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = TimeInterval(timeout)
+    return try answers.transport(
+      over: URLSessionTransport(configuration: configuration), sample: "Recording")
   }
 }

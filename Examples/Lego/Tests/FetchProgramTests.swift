@@ -6,24 +6,20 @@ import Testing
 
 /// `larder-lego fetch` and `refresh` from outside, over the recording and over a server.
 @Suite struct FetchProgramTests {
-  private let folder: TemporaryFolder
-  private var store: String { folder.url.path + "/my store" }
+  private let program: TestedProgram
+  private var store: String { program.store }
 
-  init() throws { folder = try TemporaryFolder() }
-
-  private func run(_ arguments: String...) async throws -> Outcome {
-    try await Outcome(of: ["larder-lego"] + arguments + ["--store", store])
-  }
+  init() throws { program = try TestedProgram("larder-lego", store: "my store") }
 
   @Test func `a colour is fetched once, and is there for the next process`() async throws {
-    let first = try await run("fetch", "color", "4", "--offline")
+    let first = try await program.run("fetch", "color", "4", "--offline")
     #expect(first.code == 0 && first.error == "")
     #expect(first.output.contains(#""name" : "Red""#))
     #expect(first.output.contains("color 4: from the service\n1 request to the service\n"))
-    let second = try await run("fetch", "color", "4", "--offline")
+    let second = try await program.run("fetch", "color", "4", "--offline")
     #expect(second.output.contains("color 4: from the store, "))
     #expect(second.output.contains("\n0 requests to the service\n"))
-    let third = try await run("fetch", "color", "4", "--offline", "--reload")
+    let third = try await program.run("fetch", "color", "4", "--offline", "--reload")
     #expect(third.output.contains("\n1 request to the service\n"))
   }
 
@@ -34,24 +30,17 @@ import Testing
       ("partcolor", "3001/4"),
     ]
     for (kind, key) in keys {
-      let outcome = try await run("fetch", kind, key, "--offline")
-      #expect(outcome.code == 0 && outcome.suggestions.count == 4, "\(kind) \(key)")
-      for line in outcome.suggestions {
-        let answer = try await Outcome(line: line)
-        #expect(answer.code == 0 && !answer.output.isEmpty, "\(line): \(answer.error)")
-      }
-      let shown = try await Outcome(line: outcome.suggestions[0]).output
-      #expect(shown.hasPrefix("{"), "\(shown)")
+      let outcome = try await program.run("fetch", kind, key, "--offline")
+      let answers = try await program.lastAnswers(of: outcome)
+      #expect(outcome.code == 0 && answers.count == 4 && !answers.contains(""), "\(kind) \(key)")
+      #expect(answers[0].hasPrefix("{"), "\(answers[0])")
     }
     let unknown = try await Outcome(
       of: ["larder-lego", "fetch", "colors", "--store", store, "--offline", "--", "-1"])
     #expect(unknown.code == 0 && unknown.output.contains("[Unknown]"))
-    for line in unknown.suggestions { #expect(try await Outcome(line: line).code == 0, "\(line)") }
-    let refreshed = try await run("refresh", "colors", "sets", "--offline")
-    #expect(refreshed.suggestions.count == 3)
-    for line in refreshed.suggestions {
-      #expect(try await Outcome(line: line).code == 0, "\(line)")
-    }
+    #expect(try await program.lastAnswers(of: unknown).count == 4)
+    let refreshed = try await program.run("refresh", "colors", "sets", "--offline")
+    #expect(try await program.lastAnswers(of: refreshed).count == 3)
   }
 
   @Test func `lines for programs`() async throws {
@@ -61,7 +50,8 @@ import Testing
       var source: String
       var entity: ModelSet
     }
-    let outcome = try await run("fetch", "sets", "10294-1", "fig-000018", "--offline", "--json")
+    let outcome = try await program.run(
+      "fetch", "sets", "10294-1", "fig-000018", "--offline", "--json")
     let lines = try outcome.output.split(separator: "\n").map {
       try JSONDecoder().decode(Line.self, from: Data($0.utf8))
     }
@@ -71,8 +61,8 @@ import Testing
   }
 
   @Test func `lists come page after page, with a table of what changed`() async throws {
-    _ = try await run("fetch", "color", "777", "--offline")
-    let first = try await run("refresh", "colors", "themes", "elements", "--offline")
+    _ = try await program.run("fetch", "color", "777", "--offline")
+    let first = try await program.run("refresh", "colors", "themes", "elements", "--offline")
     #expect(first.code == 0 && first.error == "")
     let lines = first.output.split(separator: "\n").map {
       $0.split(separator: " ").map(String.init)
@@ -80,9 +70,14 @@ import Testing
     #expect(lines[1] == ["colors", "6", "0", "0", "0", "0"])
     #expect(lines[2] == ["themes", "5", "0", "0", "0", "0"])
     #expect(first.output.contains("elements left alone: the service does not have them in full"))
-    let second = try await run("refresh", "colors", "--offline", "--json")
-    #expect(second.output.contains(#""unchanged":6"#) && second.output.contains(#""removed":0"#))
-    let none = try await run("refresh", "colors", "--offline", "--plan", "memory-only")
+    let second = try await program.answer(
+      Summary.self, "refresh", "colors", "themes", "elements", "--offline")
+    #expect(second.kinds.map(\.namespace) == ["lego.colors", "lego.themes"])
+    #expect(second.kinds.map(\.tally.unchanged) == [6, 5] && second.total.read == 11)
+    #expect(second.total.added == 0 && second.total.removed == 0)
+    #expect(second.omitted.map(\.namespace) == ["lego.elements"])
+    #expect(second.omitted.map(\.reason) == [.absent] && second.store == store)
+    let none = try await program.run("refresh", "colors", "--offline", "--plan", "memory-only")
     #expect(none.code == 2)
   }
 
@@ -110,7 +105,7 @@ import Testing
       #expect(try await Outcome(line: first).output.contains("Mine"))
       let shown = try await Outcome(of: ["larder-lego", "show", "color", "4"] + service)
       #expect(shown.output.contains("Mine"))
-      #expect(try await run("show", "color", "4").output.contains("\"Red\""))
+      #expect(try await program.run("show", "color", "4").output.contains("\"Red\""))
       fake.refuse(403, #"{"detail": "Invalid credentials"}"#)
       let refused = try await Outcome(of: fetch + ["color", "5"])
       #expect(refused.code == 4)
@@ -119,15 +114,15 @@ import Testing
   }
 
   @Test func `a plan without a disk leaves no file, and a limit must be possible`() async throws {
-    let memory = try await run("fetch", "color", "4", "--offline", "--plan", "memory-only")
+    let memory = try await program.run("fetch", "color", "4", "--offline", "--plan", "memory-only")
     #expect(memory.code == 0 && memory.output.contains("Red") && memory.suggestions.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: store))
-    #expect(try await run("fetch", "color", "4", "--offline", "--limit", "3").code == 2)
-    _ = try await run("fetch", "color", "4", "--offline")
+    #expect(try await program.run("fetch", "color", "4", "--offline", "--limit", "3").code == 2)
+    _ = try await program.run("fetch", "color", "4", "--offline")
     #expect(try limit() == 10_000_000, "for a new store")
-    _ = try await run("fetch", "color", "4", "--offline", "--limit", "25")
+    _ = try await program.run("fetch", "color", "4", "--offline", "--limit", "25")
     #expect(try limit() == 25_000_000)
-    _ = try await run("fetch", "color", "4", "--offline")
+    _ = try await program.run("fetch", "color", "4", "--offline")
     #expect(try limit() == 25_000_000, "what it has")
   }
 
@@ -138,15 +133,16 @@ import Testing
   }
 
   @Test func `what is not there, and a service that is not, are told apart`() async throws {
-    let absent = try await run("fetch", "part", "no such", "--offline")
+    let absent = try await program.run("fetch", "part", "no such", "--offline")
     #expect(absent.code == 1 && absent.output == "")
     #expect(absent.error.hasPrefix("error: there is no part no such\nhint: the recording"))
-    let gone = try await run("fetch", "part", "1", "--base", "http://127.0.0.1:1/api")
+    let gone = try await program.run("fetch", "part", "1", "--base", "http://127.0.0.1:1/api")
     #expect(gone.code == 4 && gone.error.hasPrefix("error: the service cannot be reached: "))
     #expect(gone.error.contains("\nhint: --offline "))
     #expect(!gone.error.contains("NSURLErrorDomain"))
-    #expect(try await run("fetch", "part", "..", "--offline").code == 5)
-    #expect(try await run("fetch", "part", "1", "--offline", "--recording", "/absent").code == 2)
+    #expect(try await program.run("fetch", "part", "..", "--offline").code == 5)
+    #expect(
+      try await program.run("fetch", "part", "1", "--offline", "--recording", "/absent").code == 2)
   }
 
   @Test func `the session on the page is what happens`() async throws {
@@ -157,7 +153,7 @@ import Testing
     let shown = page[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
       .prefix { $0.isEmpty || $0.hasPrefix("    ") }
       .map { String($0.dropFirst(4)).replacing("lego.larder", with: store.debugDescription) }
-    let outcome = try await run("fetch", "theme", "4", "--offline")
+    let outcome = try await program.run("fetch", "theme", "4", "--offline")
     let said = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
       .map { String($0).replacing("'" + store + "'", with: store.debugDescription) }
     #expect(shown == said)
@@ -172,7 +168,7 @@ import Testing
       var loaded: Times
       var uncached: Times
     }
-    let outcome = try await run("measure", "--offline", "--lookups", "200", "--json")
+    let outcome = try await program.run("measure", "--offline", "--lookups", "200", "--json")
     let figures = try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
     #expect(figures.lookups == 200 && figures.requests == 4 && figures.saved == 0.98)
     #expect(figures.loaded.count == 4 && figures.uncached.count == 200)

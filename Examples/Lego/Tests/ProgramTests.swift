@@ -43,21 +43,6 @@ import Testing
   }
 
   @Test func `a summary for programs`() async throws {
-    struct Summary: Decodable {
-      struct Kind: Decodable {
-        var namespace: String
-        var tally: ImportReport.Tally
-      }
-      struct Omitted: Decodable {
-        var namespace: String
-        var reason: ImportReport.Omission
-      }
-      var store: String
-      var seconds: Double
-      var kinds: [Kind]
-      var omitted: [Omitted]
-      var total: ImportReport.Tally
-    }
     _ = try folder.write("themes.csv", Array("id,name,parent_id\n1,Technic,\n3,Race,1\n".utf8))
     let outcome = try await run(
       "import", folder.url.path, "--store", store, "--only", "themes", "colors", "--json")

@@ -1,11 +1,7 @@
+// For the words of its errors.
+import Foundation
 public import HTTPTypes
 public import LarderHTTP
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A service that answers from files: what programs use in the place of the network with `--offline`.
 ///
@@ -52,6 +48,18 @@ public struct Recording: HTTPTransport {
       return (response, HTTPBody())
     }
     guard let file = answer.file else { return (response, HTTPBody()) }
-    return (response, HTTPBody(Array(try Data(contentsOf: URL(filePath: folder + "/" + file)))))
+    do {
+      return (response, HTTPBody(Array(try Data(contentsOf: URL(filePath: folder + "/" + file)))))
+    } catch {
+      throw Unreadable(file: folder + "/" + file, reason: error.localizedDescription)
+    }
+  }
+
+  /// A body that is not there, or cannot be read.
+  public struct Unreadable: Error, CustomStringConvertible {
+    public var file: String
+    public var reason: String
+
+    public var description: String { "the recording's \(file) cannot be read: \(reason)" }
   }
 }

@@ -20,6 +20,8 @@ public struct Reply: Sendable {
   public var isConfirmed: Bool
   /// Whether it is past its freshness, because the service could not be reached or is still being asked.
   public var isStale: Bool
+  /// For how many seconds it is fresh; negative if it is past that, and nil for what is not stored.
+  public var remaining: Int?
   /// In seconds; nil for what has just come.
   public var age: Int?
 
@@ -41,7 +43,8 @@ public struct Reply: Sendable {
     self.path = path
     isHit = result.isHit
     isConfirmed = result.originStatus == 304 && result.response.status.code != 304
-    isStale = (result.remaining ?? 0) < 0
+    isStale = result.reason?.isStale ?? false
+    remaining = result.remaining
     age = result.age
   }
 

@@ -1,5 +1,5 @@
 public import HTTPTypes
-import Larder
+public import Larder
 public import LarderHTTP
 
 #if canImport(FoundationEssentials)
@@ -117,9 +117,10 @@ public struct Service: Sendable {
     return reply
   }
 
-  /// Forgets what is stored of the answer to a request, so that the service is asked for it again.
-  public func forget(_ path: String) async throws {
-    try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
+  /// Forgets what is stored of the answer to a request, so that the service is asked for it again; returns what there was.
+  @discardableResult
+  public func forget(_ path: String) async throws -> Removal {
+    try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields())) ?? Removal()
   }
 
   private func exchange(
@@ -135,12 +136,9 @@ public struct Service: Sendable {
         let (response, body) = try await transport.send(request, body: body) { _ in }
         return Reply(response, body: try await body.bytes(), path: path)
       }
-    } catch let error as CancellationError {
-      throw error
-    } catch let error as LarderError {
-      throw error
     } catch {
-      throw ServiceError(after: error)
+      if let failure = ServiceError(after: error) { throw failure }
+      throw error
     }
   }
 

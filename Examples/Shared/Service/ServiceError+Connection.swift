@@ -1,25 +1,33 @@
 // For its networking, which knows words for what went wrong.
 import Foundation
+import LarderHTTP
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
 extension ServiceError {
-  /// What an exchange came to that broke off with `error`.
-  init(after error: any Error) {
-    let words = (error as? URLError)?.localizedDescription ?? "\(error)"
-    self = Connection.isMissing(after: error) ? .unreachable(words) : .broken(words)
+  /// What an exchange came to that broke off with `error`; nil for what is no fault of the network, and says itself what
+  /// it is.
+  init?(after error: any Error) {
+    switch error {
+    case let error as URLError:
+      let words = error.localizedDescription
+      self = error.isMissingConnection ? .unreachable(words) : .broken(words)
+    case let error as HTTPCacheError:
+      switch error {
+      case .timedOut: self = .unreachable("\(error)")
+      }
+    default: return nil
+    }
   }
 }
 
-/// Why an exchange with a service broke off.
-private enum Connection {
+extension URLError {
   /// Whether there is no way to the service for now: no network, a connection that is refused or lost, a name that nobody
   /// knows, no answer in time. A certificate that is wrong, say, is another thing: the service is there.
-  static func isMissing(after error: any Error) -> Bool {
-    guard let error = error as? URLError else { return true }
-    return switch error.code {
+  fileprivate var isMissingConnection: Bool {
+    switch code {
     // On Linux some refused connections have no code of their own.
     case .unknown: true
     case .notConnectedToInternet, .networkConnectionLost, .timedOut, .cannotFindHost,

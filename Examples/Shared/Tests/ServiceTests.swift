@@ -8,6 +8,10 @@ import Service
 import Synchronization
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// What all adapters lean on: a service, its cache, and answers from files.
 @Suite struct ServiceTests {
   private struct Thing: Codable, Equatable {
@@ -128,6 +132,42 @@ import Testing
     try store.finish()
   }
 
+  @Test(arguments: [true, false])
+  func `no connection is one thing, a broken one another, and the rest is what it is`(
+    isCached: Bool
+  ) async throws {
+    struct Odd: Error {}
+    let store = try Store.temporary(clock: ManualClock())
+    func outcome(of error: any Error) async -> String {
+      let network = Failing(with: error)
+      let base = "https://example.com"
+      let service =
+        isCached
+        ? service(at: base, in: store, over: network) : Service(at: base, over: network)
+      do {
+        return "\(try await service.send("/x").status)"
+      } catch let error as ServiceError {
+        return error.isOffline ? "offline" : "broken"
+      } catch {
+        return "\(type(of: error))"
+      }
+    }
+    for code in [
+      URLError.Code.notConnectedToInternet, .networkConnectionLost, .timedOut, .cannotFindHost,
+      .cannotConnectToHost, .dnsLookupFailed, .unknown,
+    ] {
+      #expect(await outcome(of: URLError(code)) == "offline", "\(code)")
+    }
+    for code in [URLError.Code.serverCertificateUntrusted, .badServerResponse] {
+      #expect(await outcome(of: URLError(code)) == "broken", "\(code)")
+    }
+    #expect(await outcome(of: HTTPCacheError.timedOut(.seconds(15))) == "offline")
+    #expect(await outcome(of: CocoaError(.fileReadNoSuchFile)) == "CocoaError")
+    #expect(await outcome(of: Odd()) == "Odd")
+    #expect(await outcome(of: CancellationError()) == "CancellationError")
+    try store.finish()
+  }
+
   @Test func `an answer can be forgotten, and all that carry a tag at once`() async throws {
     let store = try Store.temporary(clock: ManualClock())
     try await LocalServer.run { server in
@@ -142,7 +182,7 @@ import Testing
       }
       #expect(try await count() == 3)
       #expect(try await count() == 0)
-      try await service.forget("/a")
+      #expect(try await service.forget("/a") == Removal(entries: 1, bytes: 2))
       #expect(try await count() == 1)
       try await service.cache?.removeAll(tag: "ab")
       #expect(try await count() == 2)
@@ -173,11 +213,4 @@ import Testing
     #expect(try await service.send("/c").status == 404)
     try store.finish()
   }
-}
-
-/// How long a service was waited for, without waiting.
-final class Waits: Sendable {
-  private let waits = Mutex<[Duration]>([])
-  var all: [Duration] { waits.withLock { $0 } }
-  func add(_ wait: Duration) { waits.withLock { $0.append(wait) } }
 }

@@ -139,7 +139,9 @@ extension HTTPCache {
       if let flight { flights.land(flight, .ownOnly) }
       return result
     }
+    let (kept, _) = reception.stores[0]
     result.isStored = true
+    result.remaining = Freshness(of: kept, at: clock.now, policy: rules.policy).left
     var isThere = length == 0 || arrival.response.status.code == 204
     if case .stored = reception.stores[0].body { isThere = true }
     if isThere {

@@ -16,7 +16,7 @@ public struct HTTPCacheResult: Sendable {
   public var isCollapsed = false
   /// In seconds; nil for an answer as it came.
   public var age: Int?
-  /// For how many seconds it is fresh; negative if it is stale.
+  /// For how many seconds it is fresh; negative if it is stale, and nil for an answer that came and is not stored.
   public var remaining: Int?
 
   /// Whether the origin was not asked for it.

@@ -11,7 +11,7 @@ extension HTTPRules {
     let freshness = Freshness(of: stored, at: now, policy: policy)
     var answer = CacheAnswer(
       response: stored.response, body: .stored(index), reason: reason, age: freshness.age,
-      remaining: freshness.staleness.map { -$0 } ?? freshness.remaining)
+      remaining: freshness.left)
     answer.response.headerFields[.age] = String(freshness.age)
     if let condition = ClientCondition(request.headerFields), condition.isMet(by: stored) {
       answer.response.status = .init(code: 304, reasonPhrase: "Not Modified")

@@ -26,4 +26,7 @@ struct Freshness: Equatable {
 
   /// For how many seconds it will still be fresh.
   var remaining: Int { isFromTheFuture ? 0 : max(0, lifetime.seconds - age) }
+
+  /// The same, and below zero by as many as it has been stale.
+  var left: Int { staleness.map { -$0 } ?? remaining }
 }

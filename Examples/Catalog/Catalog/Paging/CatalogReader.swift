@@ -11,9 +11,11 @@ public actor CatalogReader {
   private var pass = ListingPass()
   private var record: ListingRecord?
   private var ahead: Task<ListingPass.Step, any Error>?
-  private var loading: Task<Bool, any Error>?
+  private var underWay: (errand: Errand, task: Task<Bool, any Error>)?
 
-  /// How often what was read before was replaced: who shows it shows all of it anew.
+  private enum Errand { case more, refresh }
+
+  /// How often what was read before turned out to be something else: who shows it shows all of it anew.
   public private(set) var generation = 0
 
   /// How often a listing that changes while it is read is begun again.
@@ -30,23 +32,20 @@ public actor CatalogReader {
   public var hasMore: Bool { !pass.isAtEnd }
 
   /// Reads the next page; false if there is none. Whoever calls it meanwhile waits for the same page.
+  ///
+  /// If a page of those before is past its freshness, all are brought up to date first.
   @discardableResult
-  public func more() async throws -> Bool {
-    if let loading { return try await loading.value }
-    if pass.isAtEnd { return false }
-    let task = Task { try await self.readMore() }
-    loading = task
-    defer { loading = nil }
-    return try await task.value
-  }
+  public func more() async throws -> Bool { try await run(.more) }
+
+  /// Forgets the first page, and reads again as much as was read. Whoever asks for more meanwhile gets what follows that.
+  public func refresh() async throws { _ = try await run(.refresh) }
 
   /// To be told which funnel has come into view, counted from 0 over all that were read: past four fifths the next page is
   /// fetched ahead, one at a time.
   public func shows(_ index: Int) {
     let count = pass.pages.reduce(0) { $0 + $1.funnels.count }
-    guard count > 0, (index + 1) * 5 >= count * 4, hasMore, ahead == nil, loading == nil else {
-      return
-    }
+    let isNear = count > 0 && (index + 1) * 5 >= count * 4
+    guard isNear, hasMore, ahead == nil, underWay == nil else { return }
     ahead = Task(priority: .utility) { [catalog, listing, pass] in
       try await catalog.page(of: listing, at: pass.nextCursor(), isAsked: pass.asksAlways)
     }
@@ -55,11 +54,22 @@ public actor CatalogReader {
   /// Waits until what is fetched ahead is there, if anything is.
   public func settle() async { _ = await ahead?.result }
 
-  /// Forgets the first page, and reads again as much as was read.
-  public func refresh() async throws {
-    while let loading { _ = await loading.result }
-    try await catalog.service.forget(listing)
-    try await read(max(1, pageCount), from: Way())
+  /// One errand at a time: who wants the one that is under way has its outcome, who wants the other waits for its end.
+  private func run(_ errand: Errand) async throws -> Bool {
+    while let underWay {
+      if underWay.errand == errand { return try await underWay.task.value }
+      _ = await underWay.task.result
+    }
+    let task = Task {
+      // Before anybody who has waited goes on.
+      defer { underWay = nil }
+      switch errand {
+      case .more: return try await readMore()
+      case .refresh: return try await readAgain()
+      }
+    }
+    underWay = (errand, task)
+    return try await task.value
   }
 
   /// A way through the pages that takes the place of the one before when it has come as far as is wanted.
@@ -69,19 +79,32 @@ public actor CatalogReader {
   }
 
   private func readMore() async throws -> Bool {
-    try await read(pageCount + 1, from: Way(pass: pass, record: record))
+    if pass.isAtEnd { return false }
+    let count = pageCount
+    var way = Way(pass: pass, record: record)
+    if !pass.isGood(at: catalog.now) {
+      await dropAhead()
+      way = Way()
+    }
+    try await read(count + 1, from: way)
+    return pageCount > count
+  }
+
+  private func readAgain() async throws -> Bool {
+    await dropAhead()
+    try await catalog.forget(listing)
+    try await read(max(1, pageCount), from: Way())
     return true
   }
 
   private func read(_ wanted: Int, from first: Way) async throws {
     var way = first
-    var isAnew = first.pass.steps.count < pass.steps.count
     var isInvalid = false
     for _ in 0...Self.patience {
       do {
         if try await go(on: &way, to: wanted) {
+          if !way.pass.pages.starts(with: pass.pages) { generation += 1 }
           (pass, record) = (way.pass, way.record)
-          if isAnew { generation += 1 }
           return
         }
         way = Way(pass: ListingPass(asksAlways: true))
@@ -92,11 +115,16 @@ public actor CatalogReader {
         try await catalog.dropPages()
         way = Way()
       }
-      isAnew = !pass.steps.isEmpty
-      ahead?.cancel()
-      ahead = nil
+      await dropAhead()
     }
     throw CatalogError.keepsChanging
+  }
+
+  /// What was fetched ahead follows pages that are no longer meant. Nothing of it is to come later either.
+  private func dropAhead() async {
+    ahead?.cancel()
+    await settle()
+    ahead = nil
   }
 
   /// Reads on to so many pages; false if one does not fit those before it.
@@ -130,7 +158,11 @@ public actor CatalogReader {
     if let task = ahead {
       ahead = nil
       // What failed ahead is tried again now that somebody waits for it.
-      if case .success(let step) = await task.result, step.record.cursor == cursor { return step }
+      if case .success(let step) = await task.result, step.record.cursor == cursor,
+        catalog.now < step.goodUntil
+      {
+        return step
+      }
     }
     return try await catalog.page(of: listing, at: cursor, isAsked: isAsked)
   }

@@ -8,8 +8,10 @@ struct ListingPass: Sendable {
   struct Step: Sendable {
     var contents: CatalogPage
     var record: ListingRecord.Page
-    /// Whether the service was asked about it in this pass.
+    /// Whether the service was asked about it in this pass, and answered.
     var isAsked: Bool
+    /// Until when it tells what the service has.
+    var goodUntil: Timestamp
   }
 
   enum Verdict: Equatable {
@@ -28,6 +30,9 @@ struct ListingPass: Sendable {
 
   var pages: [CatalogPage] { steps.map(\.contents) }
   var isAtEnd: Bool { steps.last.map { !$0.contents.pagination.hasMore } ?? false }
+
+  /// Whether what was read so far is still what the service has, as far as can be told without asking.
+  func isGood(at now: Timestamp) -> Bool { steps.allSatisfy { now < $0.goodUntil } }
 
   /// Where the next page is; nil for the first. Throws if the pages would never end.
   func nextCursor() throws(CatalogError) -> String? {
@@ -61,19 +66,31 @@ extension Catalog {
   ) async throws -> ListingPass.Step {
     let path = listing + (cursor.map { "&cursor=" + $0.percentEscaped } ?? "")
     let reply = try await read(path, tags: [pagesTag], isAsked: isAsked)
+    let validator = reply.fields[.eTag] ?? reply.fields[.lastModified]
     return ListingPass.Step(
       contents: try reply.decoded(Envelope<CatalogPage>.self).data,
-      record: ListingRecord.Page(cursor: cursor, entityTag: reply.fields[.eTag]),
-      isAsked: !reply.isHit)
+      record: ListingRecord.Page(cursor: cursor, validator: validator),
+      isAsked: !reply.isHit && !reply.isStale,
+      goodUntil: now.advanced(
+        by: reply.remaining.flatMap { $0 > 0 ? .seconds($0) : nil } ?? Self.shortest))
   }
+
+  /// For how long a page is good that is never fresh, or stands in for one that cannot be had: else all pages would be asked
+  /// for again with each that follows.
+  private static let shortest = Duration.seconds(60)
+
+  var now: Timestamp { cache.namespace.store.now }
 
   func record(of listing: String) throws -> ListingRecord {
     try listings.value(for: "\(user) \(listing)") ?? ListingRecord()
   }
 
+  /// After the user has signed out nothing is kept.
   func keep(_ record: ListingRecord, of listing: String) throws {
     var attributes = EntryAttributes()
     attributes.tags = [userTag, pagesTag]
-    try listings.set(record, for: "\(user) \(listing)", attributes)
+    _ = try session.write { batch in
+      try batch.set(record, for: "\(user) \(listing)", in: listings, attributes)
+    }
   }
 }

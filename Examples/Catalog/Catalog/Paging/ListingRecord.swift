@@ -6,13 +6,14 @@ struct ListingRecord: Codable, Sendable, Equatable {
   struct Page: Codable, Sendable, Equatable {
     /// Nil for the first page.
     var cursor: String?
-    var entityTag: String?
+    /// What names its version: the service's `ETag`, or its `Last-Modified` where it gives none.
+    var validator: String?
   }
 
   var pages: [Page] = []
 
   func names(_ page: Page, at index: Int) -> Bool {
-    index < pages.count && pages[index] == page && page.entityTag != nil
+    index < pages.count && pages[index] == page && page.validator != nil
   }
 
   /// Takes note of a page. What followed another version of it is no part of the listing any more.

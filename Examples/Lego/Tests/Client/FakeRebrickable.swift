@@ -123,13 +123,6 @@ extension LegoClient {
   }
 }
 
-/// How long a service was waited for, without waiting.
-final class Waits: Sendable {
-  private let waits = Mutex<[Duration]>([])
-  var all: [Duration] { waits.withLock { $0 } }
-  func add(_ wait: Duration) { waits.withLock { $0.append(wait) } }
-}
-
 /// Bodies in the API's exact shape.
 enum Body {
   static func color(_ id: Int, _ name: String = "Red") -> String {

@@ -48,7 +48,7 @@ import Testing
   @Test func `it is given when nobody can be reached, until its window ends`() async throws {
     let store = try Store.temporary(clock: clock)
     let service = LegoClient.service(
-      base: "http://127.0.0.1:1/api/v3", credential: nil, over: Unreachable())
+      base: "http://127.0.0.1:1/api/v3", credential: nil, over: Failing.offline)
     var plan = CachePlan.default
     plan.disk[.sets] = EntityRule(.after(.hours(1)))
     let gone = LegoClient(LegoManager(store, plan: plan), service: service)
@@ -112,14 +112,4 @@ import Testing
       #expect(try await lego.set("1-1")?.source == .stale)
     }
   }
-}
-
-/// A network that is gone.
-struct Unreachable: HTTPTransport {
-  struct NoNetwork: Error {}
-
-  func send(
-    _ request: HTTPRequest, body: [UInt8],
-    interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody) { throw NoNetwork() }
 }

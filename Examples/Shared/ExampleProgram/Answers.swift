@@ -1,0 +1,40 @@
+public import ArgumentParser
+import Foundation
+public import LarderHTTP
+public import LarderURLSession
+import Service
+
+/// Who answers a program: its service, or with `--offline` a recording in the place of that.
+public struct Answers: ParsableArguments {
+  @Flag(help: "Ask no service: a recording answers in its place.")
+  public var offline = false
+
+  @Option(
+    help: """
+      The recording: a folder with answers.json. Without it the one of the checkout that the program was built from.
+      """)
+  var recording: String?
+
+  public init() {}
+
+  /// - Parameters:
+  ///   - network: what carries requests to the service.
+  ///   - sample: the folder beside the program's that has its recording.
+  ///   - file: a source of the program.
+  public func transport(
+    over network: @autoclosure () -> any HTTPTransport = URLSessionTransport(),
+    sample: String = "Sample", of file: String = #filePath
+  ) throws(Failure) -> any HTTPTransport {
+    guard offline else { return network() }
+    let own = URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: sample).path
+    let folder = recording ?? own
+    do {
+      return try Recording(folder: folder)
+    } catch {
+      throw Failure(
+        .usage, "there is no recording in \(folder): \(error.localizedDescription)",
+        hint: "name a folder that has answers.json, such as \(own)")
+    }
+  }
+}

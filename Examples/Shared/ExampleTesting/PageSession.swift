@@ -1,0 +1,39 @@
+import Foundation
+
+/// A session that a page of the examples shows: what stands behind `    $ ` is typed, the lines below it are what comes.
+public struct PageSession {
+  /// A command, and what it says; `...` stands for any number of lines.
+  public struct Step {
+    public var command: String
+    public var answer: [String]
+
+    /// Whether that is what the page shows.
+    public func fits(_ output: String) -> Bool {
+      var lines = output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[
+        ...]
+      if lines.last == "" { lines.removeLast() }
+      let pieces = answer.split(separator: "...", omittingEmptySubsequences: false)
+      guard pieces.count > 1 else { return Array(lines) == answer }
+      return lines.starts(with: pieces[0]) && lines.reversed().starts(with: pieces[1].reversed())
+        && lines.count >= pieces[0].count + pieces[1].count
+    }
+  }
+
+  public var steps: [Step] = []
+
+  /// - Parameter page: its path in the examples.
+  public init(of page: String) throws {
+    let file = Folders.examples.appending(path: page)
+    var isInside = false
+    for line in try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n") {
+      if line.hasPrefix("    $ ") {
+        steps.append(Step(command: String(line.dropFirst(6)), answer: []))
+        isInside = true
+      } else if isInside, line.hasPrefix("    ") {
+        steps[steps.count - 1].answer.append(String(line.dropFirst(4)))
+      } else {
+        isInside = false
+      }
+    }
+  }
+}
