@@ -1,28 +1,16 @@
 import ArgumentParser
 import Departures
 import ExampleProgram
+// For the words of its errors.
+import Foundation
 import Larder
-import LarderHTTP
-import LarderURLSession
-import Service
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Where a command keeps things, and where it gets them from.
 struct Session: ParsableArguments {
   @Option(help: "The store.")
   var store = "departures.larder"
 
-  @Flag(help: "Ask no service, but the answers that were recorded in the folder of --recording.")
-  var offline = false
-
-  @Option(
-    help: "A folder with answers.json; the one in the checkout that this program was built from.")
-  var recording = Session.sample
+  @OptionGroup var answers: Answers
 
   @Option(help: "One address for all services, in the place of their own.")
   var base: String?
@@ -43,9 +31,6 @@ struct Session: ParsableArguments {
   @Option(help: "A file with more lakes: a list of records, as README.md has one.")
   var lakes: String?
 
-  private static let sample = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sample").path
-
   func opened() throws -> Store {
     var options = Store.Options()
     if let start = try start() { options.clock = LateClock(from: start) }
@@ -55,18 +40,9 @@ struct Session: ParsableArguments {
   func cache(in store: Store) throws -> DeparturesCache {
     var addresses = base.map { Addresses(all: $0) } ?? Addresses()
     if let boats { addresses.boats = boats }
-    let transport: any HTTPTransport
-    if offline {
-      do {
-        transport = try Recording(folder: recording)
-      } catch {
-        throw ValidationError("\(recording) is no recording: \(error)")
-      }
-      addresses = Addresses(all: "https://recording.invalid")
-    } else {
-      transport = URLSessionTransport()
-    }
-    let services = Services(at: addresses, over: transport, in: store, weatherKey: weatherKey)
+    if answers.offline { addresses = Addresses(all: "https://recording.invalid") }
+    let services = Services(
+      at: addresses, over: try answers.transport(), in: store, weatherKey: weatherKey)
     var cache = try DeparturesCache(store, services: services, lakes: Lake.known + more())
     cache.manner = .afterAsking
     return cache
@@ -74,12 +50,14 @@ struct Session: ParsableArguments {
 
   private func start() throws -> Timestamp? {
     var text = now
-    if offline, text == nil {
+    if answers.offline, text == nil {
+      let file = answers.folder() + "/now"
       do {
-        let file = try Data(contentsOf: URL(filePath: recording + "/now"))
-        text = String(decoding: file, as: UTF8.self).filter { !$0.isWhitespace }
+        text = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+          .filter { !$0.isWhitespace }
       } catch {
-        throw ValidationError("\(recording) is no recording: \(error)")
+        throw ValidationError(
+          "the recording has no moment in \(file): \(error.localizedDescription)")
       }
     }
     guard let text else { return nil }
@@ -101,7 +79,7 @@ struct Session: ParsableArguments {
   /// The last words. Of a moment in the past everything that ends has ended by the clock of `larder`.
   func close(_ shelves: Shelf...) {
     let looks = shelves.map { shelf in
-      let isPast = (offline || now != nil) && shelf.rules.expires != .never
+      let isPast = (answers.offline || now != nil) && shelf.rules.expires != .never
       return "keys @\(shelf.name) --limit 5" + (isPast ? " --expired" : "")
     }
     print(Closing(store: store, commands: looks + ["stats"]).text)

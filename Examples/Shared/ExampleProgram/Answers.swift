@@ -19,22 +19,34 @@ public struct Answers: ParsableArguments {
 
   /// - Parameters:
   ///   - network: what carries requests to the service.
-  ///   - sample: the folder beside the program's that has its recording.
-  ///   - file: a source of the program.
+  ///   - sample: see ``folder(sample:of:)``.
   public func transport(
     over network: @autoclosure () -> any HTTPTransport = URLSessionTransport(),
     sample: String = "Sample", of file: String = #filePath
   ) throws(Failure) -> any HTTPTransport {
     guard offline else { return network() }
-    let own = URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: sample).path
-    let folder = recording ?? own
+    let folder = folder(sample: sample, of: file)
     do {
       return try Recording(folder: folder)
     } catch {
+      let own = Self.own(sample, of: file)
       throw Failure(
         .usage, "there is no recording in \(folder): \(error.localizedDescription)",
         hint: "name a folder that has answers.json, such as \(own)")
     }
+  }
+
+  /// Where the recording is.
+  ///
+  /// - Parameters:
+  ///   - sample: the folder beside the program's that has its own.
+  ///   - file: a source of the program.
+  public func folder(sample: String = "Sample", of file: String = #filePath) -> String {
+    recording ?? Self.own(sample, of: file)
+  }
+
+  private static func own(_ sample: String, of file: String) -> String {
+    URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: sample).path
   }
 }
