@@ -7,10 +7,17 @@ struct Found<Value: Sendable> {
   /// Nil for an entry that says there is nothing.
   var value: Value?
   var isFromMemory = false
-  /// Which value a load would replace; nil if there is none.
-  var seen: (id: NamespaceID, version: UInt64)?
+  var seen: Seen
   /// When it was looked at.
   var now: Timestamp
+}
+
+/// What a load would replace.
+struct Seen {
+  /// The namespace as it was; ``NamespaceID/store`` if there was none.
+  var id: NamespaceID
+  /// The value's; nil if there was none.
+  var version: UInt64?
 }
 
 extension Cache {
@@ -21,7 +28,8 @@ extension Cache {
     let core = namespace.core
     let kept = memory?.item(key.span)
     let transaction = try core.beginRead()
-    var found = Found<Value>(now: core.clock.now)
+    let id = try core.identify(namespace.handle, in: transaction)
+    var found = Found<Value>(seen: Seen(id: id), now: core.clock.now)
     var size = 0
     var isUndecodable = false
     func isKnown(_ entry: KeptEntry) -> Bool {
@@ -39,7 +47,7 @@ extension Cache {
       isUndecodable = found.value == nil
     }
     guard let entry else { return found }
-    found.seen = (entry.id, entry.header.version)
+    found.seen.version = entry.header.version
     if isUndecodable { return found }
     found.entry = entry
     if found.isFromMemory, let kept {

@@ -37,7 +37,7 @@ extension LoadFlight {
       let (expires, stale) = (attributes.expires, attributes.stale)
       let isRenewed = try await cache.namespace.core.submit(
         SharedWrite { batch in
-          guard try batch.living(key.span, in: name)?.header.version == seen?.version else {
+          guard try batch.living(key.span, in: name)?.header.version == seen.version else {
             return false
           }
           return try batch.reschedule(key.span, in: name, expires: expires, stale: stale)
@@ -51,7 +51,7 @@ extension LoadFlight {
 
   /// Notes that there is nothing, or at least removes what is known to be wrong now.
   func keepAbsence(_ found: Found<Value>) async throws {
-    guard options.absent != nil || found.seen != nil else { return }
+    guard options.absent != nil || found.seen.version != nil else { return }
     try cache.declareRules()
     var attributes = options.attributes(codec: .bytes)
     attributes.expires = options.absent
@@ -77,10 +77,10 @@ extension Batch {
   /// Whether what a load has seen under the key is still all there is. What has left meanwhile is no hindrance, unless
   /// its namespace was cleared.
   mutating func mayReplace(
-    _ seen: (id: NamespaceID, version: UInt64)?, _ key: [UInt8], in namespace: String
+    _ seen: Seen, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {
-    if let seen, try record(named: namespace)?.id != seen.id { return false }
+    if seen.id != .store, try record(named: namespace)?.id != seen.id { return false }
     guard let present = try living(key.span, in: namespace) else { return true }
-    return present.header.version == seen?.version
+    return present.header.version == seen.version
   }
 }

@@ -41,11 +41,11 @@ extension Batch {
     if case .stuck(let error) = lowering { throw fail(error) }
   }
 
-  /// Empties a namespace at once: it gets a new id, and its entries become garbage that is reclaimed in steps.
+  /// Empties a namespace at once: it gets a new id, and its entries become garbage that is reclaimed in steps. By its id
+  /// those who load what it lacks see that it was cleared meanwhile, be it that there was nothing in it.
   public mutating func clear(_ name: String) throws(LarderError) -> Removal {
     guard var record = try record(named: name) else { return Removal() }
     let old = try loadCounters(record.id)
-    guard try hasRecords(record.id) else { return Removal() }
     let new = try newID()
     counters[record.id] = nil
     damaged.remove(record.id)
@@ -67,14 +67,6 @@ extension Batch {
     try store(record, named: name)
     try noteCleared(new, name, bytes: old.bytes)
     return Removal(entries: Int(clamping: old.entries), bytes: Int(clamping: old.bytes))
-  }
-
-  private mutating func hasRecords(_ id: NamespaceID) throws(LarderError) -> Bool {
-    let prefix = id.prefix
-    return try read { transaction throws(LMDBError) in
-      var cursor = try transaction.cursor(in: .main)
-      return try cursor.seek(prefix.span)?.key.starts(with: prefix.span) ?? false
-    }
   }
 
   /// Gives a namespace another name; its entries, rules and counts stay.

@@ -170,6 +170,26 @@ import Testing
     try check(boards)
   }
 
+  @Test(arguments: [0, 1])
+  func `what was absent and is loaded while its namespace is cleared is not stored`(others: Int)
+    async throws
+  {
+    let boards = try cache()
+    try await boards.set("other", for: "bern")
+    if others == 0 { try await boards.remove("bern") }
+    origin.close()
+    let task = Task { try await boards.value(for: "thun") { try await origin.text() } }
+    await origin.waitForLoads(1)
+    try boards.clear()
+    origin.open()
+    #expect(try await task.value.value == "load 1")
+    #expect(try boards.count() == 0)
+    // The next load knows the namespace as it is now.
+    #expect(try await boards.value(for: "thun") { try await origin.text() }.value == "load 2")
+    #expect(try boards.count() == 1)
+    try check(boards)
+  }
+
   @Test func `what cannot be stored is returned all the same, and says why`() async throws {
     let boards = try cache(rules: Rules(largestValue: 10))
     let loaded = try await boards.value(for: "thun") { "more than ten bytes" }
