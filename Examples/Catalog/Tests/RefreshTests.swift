@@ -142,6 +142,27 @@ import Testing
     }
   }
 
+  @Test
+  func `pages that are fresh for less than it takes to read them are asked for once a minute`()
+    async throws
+  {
+    try await Bench.run { bench in
+      bench.fake.fill(155)
+      bench.fake.change { $0.control = "max-age=5" }
+      bench.server.become { [fake = bench.fake, clock = bench.clock] request in
+        clock.advance(by: .milliseconds(300))
+        return fake.answer(request)
+      }
+      let reader = try bench.catalog().reader(limit: 5)
+      for _ in 0..<30 { try await reader.more() }
+      #expect(bench.asked() == (30, 0))
+      bench.clock.advance(by: .seconds(60))
+      #expect(try await reader.more())
+      #expect(bench.asked() == (31, 30), "all of them, and the last")
+      #expect(await reader.contents.slugs == bench.slugs())
+    }
+  }
+
   @Test func `a page that was fetched ahead is not shown past its freshness`() async throws {
     try await Bench.run { bench in
       bench.fake.fill(150)
