@@ -90,12 +90,14 @@ extension Catalog {
     try listings.value(for: "\(user) \(listing)") ?? ListingRecord()
   }
 
-  /// After the user has signed out nothing is kept.
+  /// After the user has signed out nothing is kept, nor where there is no room: the pages are then asked about again.
   func keep(_ record: ListingRecord, of listing: String) throws {
     var attributes = EntryAttributes()
     attributes.tags = [userTag, pagesTag]
-    _ = try session.write { batch in
-      try batch.set(record, for: "\(user) \(listing)", in: listings, attributes)
-    }
+    do {
+      _ = try session.write { batch in
+        try batch.set(record, for: "\(user) \(listing)", in: listings, attributes)
+      }
+    } catch let error as LarderError where error.code == .full {}
   }
 }
