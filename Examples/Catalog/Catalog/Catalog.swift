@@ -146,7 +146,7 @@ public final class Catalog: Sendable {
     if isOver { try await dropAll() }
     switch reply.status {
     case 401, 403:
-      if !isOver { try await signOut() }
+      if !isOver { try await leave(current) }
       throw CatalogError.signedOut(
         status: reply.status, message: Self.complaint(reply.body)?.message ?? "no reason given")
     case 400:

@@ -77,6 +77,25 @@ final class Session: Sendable {
     }
   }
 
+  /// Ends that session and none that has begun since; false, and nothing is removed, if nothing is kept of it.
+  func end(_ own: State, _ body: (inout Batch) throws -> Void) throws -> Bool {
+    try state.withLock { state in
+      guard state == own else { return false }
+      guard case .named(let name) = own else {
+        state = .over
+        return false
+      }
+      let isEnded = try store.write { (batch: inout Batch) throws -> Bool in
+        guard try batch.value(for: user, in: entries) == name else { return false }
+        try batch.remove(user, from: entries)
+        try body(&batch)
+        return true
+      }
+      state = .over
+      return isEnded
+    }
+  }
+
   /// The session that there was at the first use, or that began with it. A later one is none of this.
   private func joined() throws -> State {
     try state.withLock { state in

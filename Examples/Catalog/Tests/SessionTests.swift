@@ -1,10 +1,11 @@
-import Catalog
 import ExampleTesting
 import Foundation
 import Larder
 import Testing
 
-/// A user's session for which there is no room.
+@testable import Catalog
+
+/// A user's session where others begin and end it, and where there is no room for it.
 @Suite struct SessionTests {
   /// Leaves no room in the store for anything else.
   private func fill(_ store: Store) throws {
@@ -65,6 +66,50 @@ import Testing
       _ = try await catalog.funnel("f-1")
       try fill(bench.store)
       #expect(try await catalog.all().slugs == bench.slugs())
+    }
+  }
+
+  @Test func `a session ends none that has begun after it`() throws {
+    let store = try Store.temporary()
+    let old = Session(of: "one", in: store)
+    let first = try old.check()
+    let new = Session(of: "one", in: store)
+    try new.begin()
+    #expect(try !old.end(first) { _ in Issue.record("it is another one's") })
+    let second = try new.check()
+    try old.begin()
+    #expect(try !old.end(first) { _ in Issue.record("it has begun since") })
+    try old.check()
+    #expect(try !new.end(second) { _ in Issue.record("it is over") })
+    #expect(try old.end(old.check()) { _ in })
+    #expect(throws: CatalogError.ended) { try old.check() }
+    #expect(throws: CatalogError.ended) { try new.check() }
+    try store.finish()
+  }
+
+  @Test(arguments: [true, false])
+  func `a late answer of 401 leaves a session that has begun since`(isElsewhere: Bool) async throws
+  {
+    try await Bench.run { bench in
+      bench.fake.fill(10)
+      let old = bench.catalog()
+      let gate = Gate()
+      bench.server.become { _ in
+        await gate.pass()
+        return .init(401)
+      }
+      let reading = Task { try await old.funnel("f-1") }
+      while bench.server.count == 0 { await Task.yield() }
+      bench.server.become { [fake = bench.fake] in fake.answer($0) }
+      let new = isElsewhere ? bench.elsewhere() : old
+      try await new.signIn()
+      _ = try await new.filtered(by: "plus")
+      gate.open()
+      await #expect(throws: CatalogError.signedOut(status: 401, message: "no reason given")) {
+        try await reading.value
+      }
+      #expect(try await new.funnel("f-1").isEmpty == false)
+      #expect(try bench.store.namespace("catalog.filters").count() == 1)
     }
   }
 }
