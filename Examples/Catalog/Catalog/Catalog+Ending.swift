@@ -22,11 +22,18 @@ extension Catalog {
   /// This catalog, and every other that was made for the user before, in whatever process, then throws ``CatalogError/ended``.
   @discardableResult
   public func signOut() async throws -> Removal {
-    try session.end { batch in
-      try batch.remove(user, from: filters)
-      try batch.remove(user, from: totals)
-    }
+    try session.end(forgetChoices)
     return try await dropAll()
+  }
+
+  /// Ends that session, and not one that has begun since.
+  func leave(_ current: Session.State) async throws {
+    if try session.end(current, forgetChoices) { try await dropAll() }
+  }
+
+  private func forgetChoices(_ batch: inout Batch) throws {
+    try batch.remove(user, from: filters)
+    try batch.remove(user, from: totals)
   }
 
   /// The catalog with another filter. What was kept with the one before ends.

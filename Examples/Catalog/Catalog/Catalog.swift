@@ -15,6 +15,8 @@ import Synchronization
 /// How long anything is kept, the service says in its answers. Everything of the user carries one tag, and the pages of
 /// listings another, so that each ends with one call, for all processes. After the user has signed out, or the service has said
 /// 401 or 403, it is over: another one is made for the next time.
+///
+/// Where the store is too full for a first use to be noted, everything is read from the service and nothing is kept.
 public final class Catalog: Sendable {
   /// The user's name in this store; what is kept of one user is nobody else's.
   public let user: String
@@ -130,15 +132,21 @@ public final class Catalog: Sendable {
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = HTTPFields(),
     tags: [String] = []
   ) async throws -> Reply {
-    try session.check()
+    let current = try session.check()
+    var fields = fields
+    if current == .unnamed {
+      fields[.cacheControl] = [fields[.cacheControl], "no-store"].compactMap { $0 }
+        .joined(separator: ", ")
+    }
     let reply = try await service.send(
       path, method: method, fields: fields, tags: [userTag] + tags)
-    let isOver = try !session.isOpen
-    // It may have been sent, by this process or another, after those under way were told.
+    let isOver = try !session.isOpen(current)
+    // It may have been sent, by this process or another, after those under way were told. What a later session of the user has
+    // goes with it, and is asked for again: answers carry no name of a session.
     if isOver { try await dropAll() }
     switch reply.status {
     case 401, 403:
-      if !isOver { try await signOut() }
+      if !isOver { try await leave(current) }
       throw CatalogError.signedOut(
         status: reply.status, message: Self.complaint(reply.body)?.message ?? "no reason given")
     case 400:

@@ -12,10 +12,18 @@ import Synchronization
 /// An entry of the store says which it is. Signing out removes that; who knows only a session that is not there any more
 /// keeps nothing, and whoever comes later begins another one.
 final class Session: Sendable {
+  enum State: Equatable {
+    case unused
+    case named(String)
+    /// The store was full when it began. It is open until this process ends it or another session begins, and keeps nothing:
+    /// no other process could end what it keeps.
+    case unnamed
+    case over
+  }
+
   private let user: String
   private let entries: Cache<String>
-  /// Nil before the first use.
-  private let name = Mutex<String?>(nil)
+  private let state = Mutex(State.unused)
   private var store: Store { entries.namespace.store }
 
   init(of user: String, in store: Store) {
@@ -23,21 +31,26 @@ final class Session: Sendable {
     entries = store.cache(TextCodec(), in: "catalog.sessions")
   }
 
-  /// Whether it has not ended, in whatever process.
-  var isOpen: Bool {
-    get throws {
-      let name = try joined()
-      return try entries.value(for: user) == name
+  /// The session that there is now; throws when it is over.
+  @discardableResult
+  func check() throws -> State {
+    let state = try joined()
+    guard try isOpen(state) else { throw CatalogError.ended }
+    return state
+  }
+
+  /// Whether that one has not ended, in whatever process.
+  func isOpen(_ state: State) throws -> Bool {
+    switch state {
+    case .named(let name): try entries.value(for: user) == name
+    case .unnamed: try self.state.withLock { $0 == state } && entries.value(for: user) == nil
+    case .unused, .over: false
     }
   }
 
-  func check() throws {
-    guard try isOpen else { throw CatalogError.ended }
-  }
-
-  /// Changes the store while the session lasts; nil, and nothing is changed, when it is over.
+  /// Changes the store while the session lasts; nil, and nothing is changed, when it is over, or keeps nothing.
   func write<Result>(_ body: (inout Batch) throws -> Result) throws -> Result? {
-    let name = try joined()
+    guard case .named(let name) = try joined() else { return nil }
     return try store.write { (batch: inout Batch) throws -> Result? in
       guard try batch.value(for: user, in: entries) == name else { return nil }
       return try body(&batch)
@@ -46,32 +59,53 @@ final class Session: Sendable {
 
   /// Begins another one. Those that others know of this user are over.
   func begin() throws {
-    try name.withLock { name in
+    try state.withLock { state in
       let new = UUID().uuidString
       try store.write { batch in try set(new, in: &batch) }
-      name = new
+      state = .named(new)
     }
   }
 
-  /// Ends it together with what `body` removes.
+  /// Ends the user's session, whichever it is, together with what `body` removes.
   func end(_ body: (inout Batch) throws -> Void) throws {
-    try name.withLock { name in
+    try state.withLock { state in
       try store.write { batch in
         try batch.remove(user, from: entries)
         try body(&batch)
       }
-      // One that was never used is over as well.
-      name = name ?? ""
+      state = .over
+    }
+  }
+
+  /// Ends that session and none that has begun since; false, and nothing is removed, if nothing is kept of it.
+  func end(_ own: State, _ body: (inout Batch) throws -> Void) throws -> Bool {
+    try state.withLock { state in
+      guard state == own else { return false }
+      guard case .named(let name) = own else {
+        state = .over
+        return false
+      }
+      let isEnded = try store.write { (batch: inout Batch) throws -> Bool in
+        guard try batch.value(for: user, in: entries) == name else { return false }
+        try batch.remove(user, from: entries)
+        try body(&batch)
+        return true
+      }
+      state = .over
+      return isEnded
     }
   }
 
   /// The session that there was at the first use, or that began with it. A later one is none of this.
-  private func joined() throws -> String {
-    try name.withLock { name in
-      if let name { return name }
-      let found = try entries.value(for: user) ?? begun()
-      name = found
-      return found
+  private func joined() throws -> State {
+    try state.withLock { state in
+      guard case .unused = state else { return state }
+      do {
+        state = .named(try entries.value(for: user) ?? begun())
+      } catch let error as LarderError where error.code == .full {
+        state = .unnamed
+      }
+      return state
     }
   }
 

@@ -33,7 +33,8 @@ public actor CatalogReader {
 
   /// Reads the next page; false if there is none. Whoever calls it meanwhile waits for the same page.
   ///
-  /// If a page of those before is past its freshness, all are brought up to date first.
+  /// If a page of those before is past its freshness, and it is a minute since the service was asked for it, all are brought
+  /// up to date first.
   @discardableResult
   public func more() async throws -> Bool { try await run(.more) }
 

@@ -71,13 +71,18 @@ extension Catalog {
       contents: try reply.decoded(Envelope<CatalogPage>.self).data,
       record: ListingRecord.Page(cursor: cursor, validator: validator),
       isAsked: !reply.isHit && !reply.isStale,
-      goodUntil: now.advanced(
-        by: reply.remaining.flatMap { $0 > 0 ? .seconds($0) : nil } ?? Self.shortest))
+      goodUntil: now.advanced(by: Self.patience(with: reply)))
   }
 
-  /// For how long a page is good that is never fresh, or stands in for one that cannot be had: else all pages would be asked
-  /// for again with each that follows.
+  /// For how long a page is good at least after the service was asked for it, and one that stands in for what cannot be had:
+  /// where all are fresh for less than it takes to read them, all would be asked for again with each that follows.
   private static let shortest = Duration.seconds(60)
+
+  private static func patience(with reply: Reply) -> Duration {
+    guard let remaining = reply.remaining, remaining > 0 else { return shortest }
+    let age = reply.isHit ? reply.age ?? 0 : 0
+    return max(.seconds(remaining), shortest - .seconds(age))
+  }
 
   var now: Timestamp { cache.namespace.store.now }
 
@@ -85,12 +90,14 @@ extension Catalog {
     try listings.value(for: "\(user) \(listing)") ?? ListingRecord()
   }
 
-  /// After the user has signed out nothing is kept.
+  /// After the user has signed out nothing is kept, nor where there is no room: the pages are then asked about again.
   func keep(_ record: ListingRecord, of listing: String) throws {
     var attributes = EntryAttributes()
     attributes.tags = [userTag, pagesTag]
-    _ = try session.write { batch in
-      try batch.set(record, for: "\(user) \(listing)", in: listings, attributes)
-    }
+    do {
+      _ = try session.write { batch in
+        try batch.set(record, for: "\(user) \(listing)", in: listings, attributes)
+      }
+    } catch let error as LarderError where error.code == .full {}
   }
 }

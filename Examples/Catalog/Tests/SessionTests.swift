@@ -1,0 +1,115 @@
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+@testable import Catalog
+
+/// A user's session where others begin and end it, and where there is no room for it.
+@Suite struct SessionTests {
+  /// Leaves no room in the store for anything else.
+  private func fill(_ store: Store) throws {
+    try store.declare(Rules(eviction: .refuse), for: "others")
+    for namespace in try store.namespaces() {
+      try store.override(Rules.Overrides(eviction: .refuse), for: namespace.name)
+    }
+    try store.namespace("others").set([1], for: "one")
+    try store.declare(StoreLimits(entries: Int(try store.statistics().entries)))
+  }
+
+  @Test func `where a first use finds the store full, everything is read and nothing kept`()
+    async throws
+  {
+    try await Bench.run { bench in
+      bench.fake.fill(120)
+      try fill(bench.store)
+      let catalog = bench.catalog()
+      for _ in 0..<2 {
+        #expect(try await catalog.all().slugs == bench.slugs())
+        _ = try await catalog.funnel("f-1")
+        #expect(bench.asked().all == 4)
+      }
+      #expect(try catalog.saveMetrics().reads == 8)
+      // There is room again, and nothing that could end what it kept.
+      try bench.store.declare(StoreLimits(entries: 100))
+      _ = try await catalog.funnel("f-1")
+      #expect(try bench.count() == 1)
+      try await catalog.signOut()
+      await #expect(throws: CatalogError.ended) { try await catalog.funnel("f-1") }
+    }
+  }
+
+  @Test(arguments: [401, 403])
+  func `a session for which there was no room is over too`(status: Int) async throws {
+    try await Bench.run { bench in
+      bench.fake.fill(10)
+      try fill(bench.store)
+      let (refused, other) = (bench.catalog(), bench.elsewhere())
+      _ = try await other.funnel("f-1")
+      bench.fake.change { $0.refusal = status }
+      await #expect(throws: CatalogError.signedOut(status: status, message: "Not for you.")) {
+        try await refused.funnel("f-1")
+      }
+      bench.fake.change { $0.refusal = nil }
+      await #expect(throws: CatalogError.ended) { try await refused.funnel("f-1") }
+      // Another one begins, for which there is room.
+      try bench.store.declare(StoreLimits(entries: 100))
+      try await bench.catalog().signIn()
+      await #expect(throws: CatalogError.ended) { try await other.funnel("f-1") }
+    }
+  }
+
+  @Test func `pages are read in a store that has become full`() async throws {
+    try await Bench.run { bench in
+      bench.fake.fill(120)
+      let catalog = bench.catalog()
+      _ = try await catalog.funnel("f-1")
+      try fill(bench.store)
+      #expect(try await catalog.all().slugs == bench.slugs())
+    }
+  }
+
+  @Test func `a session ends none that has begun after it`() throws {
+    let store = try Store.temporary()
+    let old = Session(of: "one", in: store)
+    let first = try old.check()
+    let new = Session(of: "one", in: store)
+    try new.begin()
+    #expect(try !old.end(first) { _ in Issue.record("it is another one's") })
+    let second = try new.check()
+    try old.begin()
+    #expect(try !old.end(first) { _ in Issue.record("it has begun since") })
+    try old.check()
+    #expect(try !new.end(second) { _ in Issue.record("it is over") })
+    #expect(try old.end(old.check()) { _ in })
+    #expect(throws: CatalogError.ended) { try old.check() }
+    #expect(throws: CatalogError.ended) { try new.check() }
+    try store.finish()
+  }
+
+  @Test(arguments: [true, false])
+  func `a late answer of 401 leaves a session that has begun since`(isElsewhere: Bool) async throws
+  {
+    try await Bench.run { bench in
+      bench.fake.fill(10)
+      let old = bench.catalog()
+      let gate = Gate()
+      bench.server.become { _ in
+        await gate.pass()
+        return .init(401)
+      }
+      let reading = Task { try await old.funnel("f-1") }
+      while bench.server.count == 0 { await Task.yield() }
+      bench.server.become { [fake = bench.fake] in fake.answer($0) }
+      let new = isElsewhere ? bench.elsewhere() : old
+      try await new.signIn()
+      _ = try await new.filtered(by: "plus")
+      gate.open()
+      await #expect(throws: CatalogError.signedOut(status: 401, message: "no reason given")) {
+        try await reading.value
+      }
+      #expect(try await new.funnel("f-1").isEmpty == false)
+      #expect(try bench.store.namespace("catalog.filters").count() == 1)
+    }
+  }
+}
