@@ -167,7 +167,7 @@ import Testing
       let leaving = Task { try await reader.signOut() }
       await #expect(throws: ArticlesError.signedOut) {
         // Until then it is joined.
-        for _ in 0..<20_000 where try reader.sync() === run { await Task.yield() }
+        _ = try await Patience.until { try reader.sync() !== run }
       }
       #expect(throws: ArticlesError.signedOut) { try reader.syncIfDue() }
       bench.readeck.set(200)
