@@ -14,6 +14,11 @@ import Testing
 
   @Test func `a located value is replaced and removed by whatever comes in between`() throws {
     var random = SplitMix(state: UInt64(seed))
+    // Long enough for three levels of pages, so that those in the middle split and merge as well.
+    func key(_ number: Int) -> [UInt8] {
+      Fixture.bytes(number) + [UInt8](repeating: 7, count: 392)
+    }
+    var depth = 0
     let databases = [Database.main, environment.databases[0]]
     var models: [[Int: [UInt8]]] = [[:], [:]]
     for _ in 0..<30 {
@@ -22,14 +27,14 @@ import Testing
         for _ in 0..<200 {
           let database = Int.random(in: 0..<2, using: &random)
           let number = Int.random(in: 0..<400, using: &random)
-          let key = Fixture.bytes(number)
-          let found = try transaction.locate(key.span, in: databases[database])?.array
+          let name = key(number)
+          let found = try transaction.locate(name.span, in: databases[database])?.array
           #expect(found == models[database][number], "seed \(seed)")
           if Bool.random(using: &random) {
             // Something else changes first: anywhere, the very key included.
             let elsewhere = Int.random(in: 0..<2, using: &random)
             let other = Int.random(in: 0..<10, using: &random) == 0 ? number : number ^ 1
-            let bytes = Fixture.bytes(other)
+            let bytes = key(other)
             if Bool.random(using: &random) {
               try transaction.put([7, 7].span, for: bytes.span, in: databases[elsewhere])
               models[elsewhere][other] = [7, 7]
@@ -39,14 +44,14 @@ import Testing
             }
           }
           if Int.random(in: 0..<4, using: &random) == 0 {
-            let wasThere = try transaction.remove(key.span, from: databases[database])
+            let wasThere = try transaction.remove(name.span, from: databases[database])
             #expect(wasThere == (models[database].removeValue(forKey: number) != nil))
           } else {
             let isLarge = Int.random(in: 0..<20, using: &random) == 0
             let count = Int.random(in: 0..<(isLarge ? 9000 : 300), using: &random)
             let value = Fixture.filling(
               number, count: Bool.random(using: &random) ? found?.count ?? count : count)
-            try transaction.put(count: value.count, for: key.span, in: databases[database]) {
+            try transaction.put(count: value.count, for: name.span, in: databases[database]) {
               for byte in value { $0.append(byte) }
             }
             models[database][number] = value
@@ -56,13 +61,16 @@ import Testing
       if !isKept { models = before }
       let read = try environment.beginRead()
       for (database, model) in zip(databases, models) {
-        #expect(try read.statistics(of: database).records >= model.count)
+        let statistics = try read.statistics(of: database)
+        #expect(statistics.records >= model.count)
+        depth = max(depth, statistics.depth)
         for number in 0..<400 {
-          let region = try read.find(Fixture.bytes(number).span, in: database)
+          let region = try read.find(key(number).span, in: database)
           #expect(region.map { read.bytes(of: $0).array } == model[number], "seed \(seed)")
         }
       }
     }
+    #expect(depth >= 3)
   }
 
   private struct TakenBack: Error {}

@@ -153,7 +153,7 @@ import Testing
       }
       clock.advance(by: .seconds(1))
       let isPurged = Atomic(false)
-      let most = Mutex(UInt64(0))
+      let late = Tally()
       let writes = Tally()
       try inThreads(2) { thread in
         if thread == 0 {
@@ -168,15 +168,15 @@ import Testing
             try batch.set("v", for: "k", in: store.namespace("other"))
             return batch.transaction.id
           }
-          most.withLock { $0 = max($0, own - before - 1) }
+          if own - before > 15 { late.add() }
           writes.add()
         }
       }
-      // The purge takes its 60 batches in turn with the writes. Counted in commits and not in time, so that a machine with
-      // much else to do changes nothing: had the purge held the lock throughout, there would be next to no writes.
-      let batches = most.withLock { $0 }
+      // The purge takes its 60 batches in turn with the writes. That is counted in commits and not in time, and a write may
+      // now and then be late because its thread lost the processor before it began to wait; had the purge held the lock
+      // throughout, there would be next to no writes.
       #expect(writes.value >= 30)
-      #expect(batches < 15, "waited for \(batches) commits")
+      #expect(late.value * 10 < writes.value, "\(late.value) of \(writes.value)")
     }
   }
 

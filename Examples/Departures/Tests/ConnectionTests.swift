@@ -15,12 +15,14 @@ import Testing
     store = try Store.temporary(clock: clock)
   }
 
-  /// Answers with ways that leave every minute from the one that was asked for, and names who asked.
-  private static func answer(_ request: LocalServer.Received, ways: Int64) -> LocalServer.Answer {
+  /// Answers with ways that leave so many minutes after the one that was asked for, and names who asked.
+  private static func answer(
+    _ request: LocalServer.Received, minutes: Range<Int64>
+  ) -> LocalServer.Answer {
     let (from, to) = (request.parameter("from") ?? "", request.parameter("to") ?? "")
     let asked = "\(request.parameter("date") ?? "")T\(request.parameter("time") ?? ""):00+0200"
     let start = (SwissTime.moment(asked)?.milliseconds ?? 0) / 1000
-    let ways = (0..<ways).map { minute in
+    let ways = minutes.map { minute in
       """
       {"from": {"station": {"id": "1", "name": "\(from)"}, "departureTimestamp": \(start + minute * 60)},
        "to": {"station": {"id": "2", "name": "\(to)"}, "arrivalTimestamp": \(start + 3600)},
@@ -31,39 +33,68 @@ import Testing
     return .init(200, text: #"{"connections": [\#(ways.joined(separator: ", "))]}"#)
   }
 
-  private func run(ways: Int64 = 2, _ body: (LocalServer, DeparturesCache) async throws -> Void)
-    async throws
-  {
+  private func run(
+    minutes: Range<Int64> = 0..<2, _ body: (LocalServer, DeparturesCache) async throws -> Void
+  ) async throws {
     try await LocalServer.run { server in
-      server.become { Self.answer($0, ways: ways) }
+      server.become { Self.answer($0, minutes: minutes) }
       try await body(server, try DeparturesCache(store, services: server.services(in: store)))
     }
     try store.finish()
   }
 
+  private func time(_ clock: String) throws -> Timestamp {
+    try moment("2025-07-12T\(clock):00+0200")
+  }
+
   @Test func `who asks the same within five minutes is told the same, but for what has left`()
     async throws
   {
-    try await run(ways: 6) { server, cache in
+    try await run(minutes: 0..<6) { server, cache in
       let first = try await cache.connections(from: "1", to: "2")
       #expect(first.source == .loaded && first.value.count == 5, "one left half a minute ago")
       clock.advance(by: .minutes(4))
       let again = try await cache.connections(from: "1", to: "2")
       #expect(again.source == .memory && again.value == first.value.suffix(1))
       #expect(server.received.map { $0.parameter("time") } == ["08:00"])
-      clock.set(to: try moment("2025-07-12T08:05:00+0200"))
+      clock.set(to: try time("08:05"))
       _ = try await cache.connections(from: "1", to: "2")
       #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:05"])
     }
   }
 
-  @Test func `where all have left since, those that leave now are asked for`() async throws {
+  @Test func `where all have left since, those are asked for that leave from the next minute on`()
+    async throws
+  {
     try await run { server, cache in
       _ = try await cache.connections(from: "1", to: "2")
       clock.advance(by: .minutes(3))
       let later = try await cache.connections(from: "1", to: "2")
-      #expect(later.value.count == 2 && later.source == .loaded)
-      #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:03"])
+      #expect(later.source == .loaded)
+      #expect(later.value.map(\.departure) == [try time("08:04"), try time("08:05")])
+      #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:04"])
+    }
+  }
+
+  @Test(arguments: [RequestPolicy.standard, .cacheElseLoad, .revalidate, .reload])
+  func `the first minute of five is no other, however is asked`(policy: RequestPolicy) async throws
+  {
+    try await run(minutes: 0..<1) { server, cache in
+      let ways = try await cache.connections(from: "1", to: "2", policy: policy)
+      #expect(ways.value.map(\.departure) == [try time("08:01")])
+      #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:01"])
+    }
+  }
+
+  @Test func `what has left is never shown, whatever the service tells`() async throws {
+    try await run(minutes: -9..<1) { server, cache in
+      let ways = try await cache.connections(from: "1", to: "2")
+      #expect(ways.value.map(\.departure) == [try time("08:01")])
+      server.become { Self.answer($0, minutes: -9..<0) }
+      #expect(try await cache.connections(from: "1", to: "3").value == [])
+      server.forget()
+      let onTheMinute = try await cache.connections(from: "1", to: "4", at: time("08:00"))
+      #expect(onTheMinute.value == [] && server.count == 1, "there is no later one to ask from")
     }
   }
 

@@ -53,7 +53,8 @@ extension Namespace {
 
   /// Removes every entry at once; O(1), the space is reclaimed in steps by later writes and by ``purge()``.
   ///
-  /// When it returns no reader in any process finds an entry that was there before.
+  /// When it returns no reader in any process finds an entry that was there before. What is loaded for it meanwhile is not
+  /// stored, and those who watch are told, even if there was nothing in it.
   @discardableResult
   public func clear() throws -> Removal {
     try store.checkWritable()

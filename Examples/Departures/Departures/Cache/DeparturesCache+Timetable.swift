@@ -55,23 +55,28 @@ extension DeparturesCache {
 
   /// Ways from one station to another that begin at a moment or later, now unless another is said.
   ///
-  /// All who ask within the same five minutes ask the same; each is shown what has not left yet.
+  /// All who ask within the same five minutes ask the same; each is shown what has not left yet. Where all of that has, those
+  /// are asked for that leave from the next full minute on.
   public func connections(
     from: String, to: String, at moment: Timestamp? = nil, policy: RequestPolicy = .standard
   ) async throws -> Loaded<[Connection]> {
     let moment = moment ?? store.now
-    let begun = moment.milliseconds % Self.connectionSlot
-    let slot = Timestamp(milliseconds: moment.milliseconds - begun)
+    let slot = moment.cut(to: Self.connectionSlot)
     var ways = try await connections(from, to, at: slot, policy)
     let all = ways.value.count
     ways.value.removeAll { $0.departure < moment }
-    guard ways.value.isEmpty, all > 0 else { return ways }
-    // Of a line that runs every minute all that were told of may have left.
-    return try await connections(from, to, at: moment, policy)
+    // Of a line that runs every minute all that were told of may have left. All leave on full minutes, and that with which
+    // the slot begins has been asked from.
+    let next = moment.advanced(by: .milliseconds(Self.minute - 1)).cut(to: Self.minute)
+    guard ways.value.isEmpty, all > 0, next > slot else { return ways }
+    ways = try await connections(from, to, at: next, policy)
+    ways.value.removeAll { $0.departure < moment }
+    return ways
   }
 
   /// In milliseconds.
-  private static let connectionSlot: Int64 = 300_000
+  private static let minute: Int64 = 60_000
+  private static let connectionSlot = 5 * minute
 
   private func connections(
     _ from: String, _ to: String, at moment: Timestamp, _ policy: RequestPolicy
@@ -82,5 +87,12 @@ extension DeparturesCache {
     return try await value(query, in: connections, LoadOptions(policy: policy)) { [services] in
       .value(try await services.connections(query, fields: policy.fields))
     }
+  }
+}
+
+extension Timestamp {
+  /// The last moment until this one that is a multiple of so many milliseconds after 1970.
+  fileprivate func cut(to step: Int64) -> Timestamp {
+    Timestamp(milliseconds: milliseconds - milliseconds % step)
   }
 }

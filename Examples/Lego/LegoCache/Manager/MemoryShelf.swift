@@ -3,8 +3,9 @@ import Synchronization
 
 /// The values of one kind where nothing goes to disk: as many as the tier says; what was used longest ago gives way.
 ///
-/// That there is no such thing is known as well. What is past its time is given only where nothing newer is to be had, and
-/// stays until then, or until it is cleared. Of several tasks that ask for what is not there, one loads it.
+/// That there is no such thing is known as well. What is past its time is given only where nothing newer is to be had or
+/// wanted, and only within the window of who asks; after that it is as if it were not there. It stays until something newer
+/// comes, or until it is cleared. Of several tasks that ask for what is not there, one loads it.
 final class MemoryShelf<Value: Sendable>: Sendable {
   private struct Item {
     /// Nil: there is no such thing.
@@ -85,6 +86,11 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     age(item) >= .zero && age(item) < item.lifetime
   }
 
+  /// Whether it may still be given so long past its time.
+  private func isWithin(_ window: Duration?, _ item: Item) -> Bool {
+    age(item) < item.lifetime + (window ?? .zero)
+  }
+
   private func found(_ key: String) -> Item? {
     state.withLock { state in
       guard var item = state.items[key] else { return nil }
@@ -100,7 +106,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     for key: String, options: LoadOptions,
     _ load: @escaping @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
   ) async throws -> Loaded<Value>? {
-    let item = found(key)
+    let item = found(key).flatMap { isWithin(options.stale?.onError, $0) ? $0 : nil }
     let isFresh = item.map { self.isFresh($0) } ?? false
     let known = item.flatMap { item in
       item.value.map { Loaded(value: $0, source: isFresh ? .memory : .stale, age: age(item)) }
@@ -115,8 +121,9 @@ final class MemoryShelf<Value: Sendable>: Sendable {
       let asksAnew = options.policy == .reload
       return try await flight(of: key, item: asksAnew ? nil : item, load).value
     } catch {
+      // The load may have taken long.
       guard options.policy != .reload, var known, let item,
-        age(item) < item.lifetime + (options.stale?.onError ?? .zero)
+        isWithin(options.stale?.onError, item)
       else { throw error }
       known.source = .stale
       known.error = error

@@ -33,8 +33,8 @@ extension CachePlan {
   public static let performance = CachePlan(memory: .aggressive)
   /// A small memory tier; the disk does the work.
   public static let storage = CachePlan(memory: .conservative)
-  /// Without a file: what the memory tier holds, for as long as that says, and until the process ends. What is past its time
-  /// is given only when the network fails.
+  /// Without a file: what the memory tier holds, for as long as that says, and until the process ends. For 30 days
+  /// what is past its time is given when the network fails, or to who does not want to ask; after that to nobody.
   public static let memoryOnly = CachePlan(disk: .disabled)
   public static let databaseOnly = CachePlan(memory: .disabled)
   public static let disabled = CachePlan(memory: .disabled, disk: .disabled)

@@ -73,6 +73,28 @@ import Testing
     }
   }
 
+  @Test func `for thirty days it is also what who does not want to ask is given`() async throws {
+    try await run { fake, lego in
+      fake.put(Body.color(4), at: "/lego/colors/4/")
+      fake.change { $0.lists["/lego/themes/"] = [Body.theme] }
+      _ = try await lego.color(4)
+      _ = try await lego.page(.themes)
+      clock.advance(by: .seconds(300) + .days(30) - .milliseconds(1))
+      for policy in [RequestPolicy.cacheOnly, .cacheElseLoad] {
+        #expect(try await lego.color(4, policy: policy)?.source == .stale)
+        #expect(try await lego.page(.themes, policy: policy).source == .stale)
+      }
+      #expect(fake.server.count == 2)
+      clock.advance(by: .milliseconds(1))
+      #expect(try await lego.color(4, policy: .cacheOnly) == nil)
+      await #expect(throws: LarderError.self) { try await lego.page(.themes, policy: .cacheOnly) }
+      #expect(fake.server.count == 2)
+      #expect(try await lego.color(4, policy: .cacheElseLoad)?.source == .loaded)
+      #expect(try await lego.page(.themes, policy: .cacheElseLoad).source == .loaded)
+      #expect(fake.server.count == 4)
+    }
+  }
+
   @Test func `who is refused, or wants nothing older, gets no answer from before`() async throws {
     try await run { fake, lego in
       fake.put(Body.color(4), at: "/lego/colors/4/")
