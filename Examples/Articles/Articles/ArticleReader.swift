@@ -71,7 +71,8 @@ public final class ArticleReader: Sendable {
   public func article(_ bookmark: Bookmark) async throws -> Article {
     guard let fetch = try fetchForKeeping() else { return try await fetched(bookmark) }
     let loaded = try await fetch.html(of: bookmark)
-    let isKept = loaded.source != .loaded || loaded.error == nil
+    // What the shelf was cleared of while it was loaded is not stored, which is no error.
+    let isKept = try loaded.source != .loaded || loaded.error == nil && shelf.has(bookmark.id)
     if !isKept, let error = loaded.error { report(error) }
     if isKept, loaded.source == .loaded { fetchImages(of: bookmark.id, by: fetch) }
     return Article(
