@@ -40,9 +40,11 @@ public final class ArticleReader: Sendable {
   // MARK: Reading
 
   /// The newest unread articles, as the service has them; without a network those that are kept, and marked so.
+  ///
+  /// Throws ``ArticlesError/signedOut`` if the user leaves meanwhile.
   public func unread(limit: Int = 50) async throws -> ArticleList {
     do {
-      let listed = try await readeck.unread(limit: limit)
+      let listed = try await listed { try await $0.unread(limit: limit) }
       do {
         try shelf.noteEdits(in: listed)
       } catch let error as LarderError where error.code == .full {
@@ -69,7 +71,8 @@ public final class ArticleReader: Sendable {
   public func article(_ bookmark: Bookmark) async throws -> Article {
     guard let fetch = try fetchForKeeping() else { return try await fetched(bookmark) }
     let loaded = try await fetch.html(of: bookmark)
-    let isKept = loaded.source != .loaded || loaded.error == nil
+    // What the shelf was cleared of while it was loaded is not stored, which is no error.
+    let isKept = try loaded.source != .loaded || loaded.error == nil && shelf.has(bookmark.id)
     if !isKept, let error = loaded.error { report(error) }
     if isKept, loaded.source == .loaded { fetchImages(of: bookmark.id, by: fetch) }
     return Article(
@@ -91,12 +94,28 @@ public final class ArticleReader: Sendable {
   /// Nil if nothing is to be kept, or not even the user can be.
   private func fetchForKeeping() throws -> ArticleFetch? {
     guard try settings().limit > 0 else { return nil }
+    return try fetchForUser(orTell: report)
+  }
+
+  /// Nil if there is no room to note who the user is, which `tell` is told.
+  private func fetchForUser(orTell tell: (any Error) -> Void) throws -> ArticleFetch? {
     do {
       return try underWay.staying { try fetch() }
     } catch let error as LarderError where error.code == .full {
-      report(error)
+      tell(error)
       return nil
     }
+  }
+
+  /// What the service says to `ask`, of which nothing stays if the user leaves meanwhile.
+  private func listed<List: Sendable>(
+    _ ask: (Readeck) async throws -> List
+  ) async throws -> List {
+    // Nobody could tell whether a user who is not noted has left.
+    guard let fetch = try fetchForUser(orTell: { _ in }) else {
+      return try await ask(readeck.storingNothing)
+    }
+    return try await fetch.listed(ask)
   }
 
   private func fetch() throws -> ArticleFetch {
@@ -115,7 +134,7 @@ public final class ArticleReader: Sendable {
     let known = try shelf.article(id)
     if let known, !known.isEdited { return try await article(known.bookmark) }
     do {
-      return try await article(readeck.bookmark(id))
+      return try await article(listed { try await $0.bookmark(id) })
     } catch let error as ServiceError where error.isOffline {
       guard let known else { throw error }
       return try await article(known.bookmark)
@@ -160,7 +179,8 @@ public final class ArticleReader: Sendable {
   /// Forgets everything of the user; the settings stay.
   ///
   /// What is under way ends, and nothing of it is kept, nor of what another process has under way for the user; an article
-  /// that is being opened ends in ``ArticlesError/signedOut``.
+  /// that is being opened, and a list, end in ``ArticlesError/signedOut``. A list that another process has under way is
+  /// forgotten by that as soon as it has come.
   public func signOut() async throws {
     try await underWay.leaving {
       try shelf.forget()

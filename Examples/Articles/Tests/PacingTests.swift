@@ -23,15 +23,10 @@ import Testing
         return readeck.answer(request)
       }
       let run = try bench.reader.sync()
-      // A lane that is missing ends this wait and fails what follows.
-      var patience = 200_000
-      while atOnce.withLock({ $0.now }) < 4, patience > 0 {
-        patience -= 1
-        await Task.yield()
-      }
+      #expect(try await Patience.until { atOnce.withLock { $0.now } >= 4 })
       // Nor do more come while these take their time.
-      for _ in 0..<2_000 { await Task.yield() }
-      #expect(atOnce.withLock { $0.now } == 4)
+      #expect(
+        try await !Patience.until(within: .milliseconds(100)) { atOnce.withLock { $0.now } > 4 })
       gate.open()
       #expect(await run.result().images == 18)
       #expect(atOnce.withLock { $0.most } == 4)

@@ -14,6 +14,8 @@ public struct Readeck: Sendable {
   let service: Service
   let sleep: @Sendable (Duration) async throws -> Void
   private let authorization: String
+  /// What is asked of the cache for what comes as lists: to ask the service whether what it has is right.
+  private var lists = "no-cache"
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
@@ -37,11 +39,18 @@ public struct Readeck: Sendable {
     return policy
   }
 
+  /// The same service, of whose answers nothing is stored.
+  var storingNothing: Readeck {
+    var readeck = self
+    readeck.lists = "no-cache, no-store"
+    return readeck
+  }
+
   /// The newest unread articles, newest first.
   public func unread(limit: Int) async throws -> [Bookmark] {
     let reply = try await service.send(
       "/bookmarks?read_status=unread&type=article&sort=-created&limit=\(limit)&offset=0",
-      fields: [.accept: "application/json", .cacheControl: "no-cache"])
+      fields: [.accept: "application/json", .cacheControl: lists])
     let listed = try service.checked(reply).decoded([Bookmark].self)
     var seen: Set<String> = []
     return listed.filter { seen.insert($0.id).inserted }
@@ -50,7 +59,7 @@ public struct Readeck: Sendable {
   public func bookmark(_ id: String) async throws -> Bookmark {
     try await service.get(
       Bookmark.self, from: "/bookmarks/\(id.percentEscaped)",
-      fields: [.accept: "application/json", .cacheControl: "no-cache"])
+      fields: [.accept: "application/json", .cacheControl: lists])
   }
 
   enum Body: Sendable {

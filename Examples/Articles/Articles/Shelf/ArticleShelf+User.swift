@@ -20,6 +20,8 @@ extension ArticleShelf {
   /// The user who is here; a new one if nobody is.
   func user() throws -> User {
     if let known = try users.page(limit: 1).items.first { return User(key: known.key) }
+    // An article that is being loaded is not stored once its namespace was cleared, if that was there when it began.
+    try obey()
     let key = Key(UUID().uuidString)
     var attributes = EntryAttributes(expires: .never)
     attributes.isPinned = true

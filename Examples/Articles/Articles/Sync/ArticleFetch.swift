@@ -22,24 +22,7 @@ struct ArticleFetch: Sendable {
     if let known = try shelf.article(bookmark.id), bookmark.isEdited(since: known.bookmark) {
       options.policy = .revalidate
     }
-    let loaded = try await shelf.articles.answer(for: bookmark.id, options: options) {
-      [self] known in
-      let body = try await readeck.body(of: bookmark.id, unlessMatching: known?.entityTag)
-      guard try shelf.isHere(user) else { throw ArticlesError.signedOut }
-      do {
-        try shelf.obey()
-        try shelf.makeRoom(for: bookmark.id, keeping: listed)
-      } catch let error as LarderError where error.code == .full {
-        // Then it cannot be stored either, and that error is the one to be told.
-      }
-      return try answer(body, of: bookmark, known)
-    }
-    guard let loaded else { throw ArticlesError.noArticle(bookmark.id) }
-    guard try shelf.isHere(user) else {
-      // The user left between the two looks.
-      if loaded.source == .loaded { try await shelf.articles.remove(bookmark.id) }
-      throw ArticlesError.signedOut
-    }
+    let loaded = try await loaded(bookmark, options, keeping: listed)
     if loaded.source == .loaded, loaded.error == nil {
       do {
         try shelf.releaseFormerImages(of: bookmark.id)
@@ -48,6 +31,35 @@ struct ArticleFetch: Sendable {
       }
     }
     return loaded
+  }
+
+  /// What is kept or loaded for this user. A load that was begun for a former one may be joined, and then ends in that one's
+  /// departure: it is over, and another begins.
+  private func loaded(
+    _ bookmark: Bookmark, _ options: LoadOptions, keeping listed: Set<String>
+  ) async throws -> Loaded<String> {
+    while true {
+      do {
+        let loaded = try await shelf.articles.answer(for: bookmark.id, options: options) {
+          [self] known in
+          let body = try await readeck.body(of: bookmark.id, unlessMatching: known?.entityTag)
+          guard try shelf.isHere(user) else { throw ArticlesError.signedOut }
+          do {
+            try shelf.obey()
+            try shelf.makeRoom(for: bookmark.id, keeping: listed)
+          } catch let error as LarderError where error.code == .full {
+            // Then it cannot be stored either, and that error is the one to be told.
+          }
+          return try answer(body, of: bookmark, known)
+        }
+        guard let loaded else { throw ArticlesError.noArticle(bookmark.id) }
+        // What was stored meanwhile is another user's: a load of before a clear stores nothing.
+        guard try shelf.isHere(user) else { throw ArticlesError.signedOut }
+        if loaded.error as? ArticlesError != .signedOut { return loaded }
+      } catch ArticlesError.signedOut {
+        guard try shelf.isHere(user) else { throw ArticlesError.signedOut }
+      }
+    }
   }
 
   /// An article as it is to be kept.

@@ -34,7 +34,7 @@ struct ArticleSync: Sendable {
     try fetch.shelf.obey()
     let limit = try fetch.shelf.settings().limit
     guard limit > 0 else { return }
-    let listed = try await fetch.readeck.unread(limit: limit)
+    let listed = try await fetch.listed { try await $0.unread(limit: limit) }
     try fetch.shelf.noteEdits(in: listed)
     let wanted = listed.prefix(limit).filter(\.hasArticle)
     let ids = Set(wanted.map(\.id))
