@@ -39,7 +39,7 @@ extension Cache {
       return found.isFromMemory
     }
     let entry = try core.lendKept(
-      key.span, of: namespace.handle, in: transaction, counts: counts,
+      key.span, of: namespace.handle, id: id, in: transaction, counts: counts,
       leavesNotes: counts && !namespace.store.isReadOnly, unless: isKnown
     ) { bytes in
       size = bytes.count

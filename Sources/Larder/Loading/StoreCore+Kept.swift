@@ -21,17 +21,18 @@ extension StoreCore {
   /// nothing.
   ///
   /// - Parameters:
+  ///   - id: the namespace's in this transaction; ``NamespaceID/store`` if there is none.
   ///   - counts: whether it counts as a read.
   ///   - isKnown: told what would be lent; if it answers true, nothing is.
   /// - Returns: nil if there is nothing to be had under the key.
   func lendKept(
-    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
-    counts: Bool, leavesNotes: Bool, unless isKnown: (KeptEntry) -> Bool,
+    _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
+    in transaction: borrowing ReadTransaction, counts: Bool, leavesNotes: Bool,
+    unless isKnown: (KeptEntry) -> Bool,
     _ body: (Span<UInt8>) throws -> Void
   ) throws -> KeptEntry? {
     let stripe = transaction.stripe
     func count(_ kind: ReadCounters.Kind) { if counts { handle.count(kind, stripe: stripe) } }
-    let id = try identify(handle, in: transaction)
     guard id != .store, let region = try find(key, id: id, in: transaction) else {
       count(.misses)
       return nil
