@@ -125,12 +125,9 @@ import Testing
   }
 
   @Test func `the session on the page is what happens`() async throws {
-    let steps = try PageSession(of: "Articles/README.md").steps
-    #expect(steps.count == 12)
-    for step in steps {
-      let outcome = try await Outcome(line: "cd '\(program.folder.url.path)'; \(step.command)")
-      #expect(outcome.code == 0 && step.fits(outcome.output), "\(step.command): \(outcome.output)")
-    }
+    let page = try PageSession(of: "Articles/README.md")
+    #expect(page.steps.count == 12)
+    #expect(try await page.surprises(in: program.folder.url) == [])
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))

@@ -106,7 +106,7 @@ final class FakeServices: Sendable {
 
   func json(_ value: Any, _ state: State) -> LocalServer.Answer {
     // Escapes everything beyond ASCII, as the service does.
-    let data = (try? JSONSerialization.data(withJSONObject: value)) ?? Data()
+    let data = try! JSONSerialization.data(withJSONObject: value)
     if data.allSatisfy({ $0 < 0x80 }) { return .init(200, state.fields, body: data) }
     let text = String(decoding: data, as: UTF8.self).unicodeScalars.map { scalar in
       scalar.isASCII ? String(scalar) : "\\u" + String(format: "%04x", scalar.value)

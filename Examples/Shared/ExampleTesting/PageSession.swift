@@ -36,4 +36,16 @@ public struct PageSession {
       }
     }
   }
+
+  /// What fails or comes otherwise than the page shows when its steps are typed one after the other in a folder.
+  public func surprises(in folder: URL) async throws -> [String] {
+    var surprises: [String] = []
+    for step in steps {
+      let outcome = try await Outcome(line: "cd '\(folder.path)'; \(step.command)")
+      if outcome.code != 0 || !step.fits(outcome.output) {
+        surprises.append("\(step.command): exit code \(outcome.code), \(outcome.output)")
+      }
+    }
+    return surprises
+  }
 }
