@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A session that a page of the examples shows: what stands behind `    $ ` is typed, the lines below it are what comes.
 public struct PageSession {
