@@ -25,7 +25,7 @@ struct RateBook: Sendable {
   }
 
   /// One request however many ask, and none while it is fresh.
-  func rates(on day: String) async throws -> Loaded<Rates> {
+  func rates(on day: String) async throws -> CacheResult<Rates> {
     try await days.value(for: day, stale: .onError(.days(30))) { try await fetch(day) }
   }
 

@@ -7,7 +7,7 @@ extension Environment {
   /// From the first moment every new call answers ``LMDBError/closed``. A forked child only forgets: the parent still
   /// owns it all.
   ///
-  /// - Returns: false if a read did not end within the environment's patience. The environment then stays mapped, and
+  /// - Returns: false if a read did not end within the environment's lockTimeout. The environment then stays mapped, and
   ///   closing it again or opening it anew finishes the work, or fails while the read goes on.
   @discardableResult
   package func close() -> Bool {
@@ -17,7 +17,7 @@ extension Environment {
     writer.enter()
     defer { writer.leave() }
     if wasSound { settleIfPossible() }
-    return release(patience: patience)
+    return release(lockTimeout: lockTimeout)
   }
 
   /// What cannot be put on the disk now is where a kill would have left it: the level's promise holds, and who wants to
@@ -32,14 +32,14 @@ extension Environment {
     _ = unsafe phase.pointee.change(SharedState.broken, to: SharedState.closed)
     guard writer.tryEnter() else { return false }
     defer { writer.leave() }
-    return release(patience: .zero)
+    return release(lockTimeout: .zero)
   }
 
   /// Gives the map, the locks and the entry in the table back, once; true if that is done. Called with the writer's gate
   /// held.
-  private func release(patience: Duration) -> Bool {
+  private func release(lockTimeout: Duration) -> Bool {
     if unsafe phase.pointee.current != SharedState.closed { return true }
-    let idle: Void? = readers.withAllIdle(patience: patience) {
+    let idle: Void? = readers.withAllIdle(lockTimeout: lockTimeout) {
       guard unsafe phase.pointee.change(SharedState.closed, to: SharedState.released) else {
         return
       }
@@ -55,7 +55,7 @@ extension Environment {
   private func closeAlone() {
     let waited: LMDBError?
     do throws(LMDBError) {
-      try locks.wait(for: .open, patience: patience)
+      try locks.wait(for: .open, lockTimeout: lockTimeout)
       waited = nil
     } catch {
       waited = error

@@ -4,9 +4,9 @@ extension Environment {
   /// Makes a directory `path` with a data file that holds what the environment holds now, and no free pages. Others may
   /// read and write meanwhile.
   ///
-  /// - Parameter goesOn: told how many records of how many are copied; false stops it with ``LMDBError/stopped``.
+  /// - Parameter shouldContinue: told how many records of how many are copied; false stops it with ``LMDBError/stopped``.
   package func copyCompacted(
-    to path: String, _ goesOn: (_ done: Int, _ all: Int) -> Bool
+    to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(OpenError) {
     var place = path
     while place.count > 1, place.last == "/" { place.removeLast() }
@@ -20,9 +20,9 @@ extension Environment {
     }
     let data = unfinished + "/data.mdb"
     do throws(LMDBError) {
-      try writeCompactCopy(to: data, goesOn)
+      try writeCompactCopy(to: data, shouldContinue)
       if let checkpoints {
-        try BootFile.create(unfinished + "/boot", checkpoints.settledRecord(durability))
+        try RecoveryFile.create(unfinished + "/boot", checkpoints.settledRecord(durability))
       }
       try StoreFiles.syncDirectory(unfinished)
       try checkErrno { unsafe rename(unfinished, place) }
@@ -41,18 +41,18 @@ extension Environment {
   /// A kill or a power cut leaves the old file or the new one, and so does an error; as long as none of this process's own
   /// files are replaced it leaves the environment open.
   package func closeCompacting(
-    _ goesOn: (_ done: Int, _ all: Int) -> Bool
+    _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(LMDBError) {
     precondition(!writer.isMine, "compacting a store inside one of its own writes")
     writer.enter()
     defer { writer.leave() }
     if !isOpen { throw phaseError }
-    try locks.wait(for: .open, patience: patience)
+    try locks.wait(for: .open, lockTimeout: lockTimeout)
     defer { locks.release(.open) }
     try becomeAlone()
     do throws(LMDBError) {
       try checkIdentity()
-      try writeCompactCopy(to: files.newData, goesOn)
+      try writeCompactCopy(to: files.newData, shouldContinue)
       try replaceData()
     } catch {
       unsafe unlink(files.newData)
@@ -72,7 +72,7 @@ extension Environment {
 
   /// Lets go of the old file and moves the new one into its place.
   private func replaceData() throws(LMDBError) {
-    let result = readers.withAllIdle(patience: patience) { () -> LMDBError? in
+    let result = readers.withAllIdle(lockTimeout: lockTimeout) { () -> LMDBError? in
       guard unsafe phase.pointee.change(SharedState.open, to: SharedState.released) else {
         return phaseError
       }
@@ -104,11 +104,11 @@ extension Environment {
   }
 
   private func writeCompactCopy(
-    to path: String, _ goesOn: (_ done: Int, _ all: Int) -> Bool
+    to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(LMDBError) {
     if StoreFiles.status(of: path) != nil { try checkErrno { unsafe unlink(path) } }
     let snapshot = try beginRead()
-    let newest = try copyRecords(of: snapshot, to: path, goesOn)
+    let newest = try copyRecords(of: snapshot, to: path, shouldContinue)
     try CompactFile.renumber(path, from: newest, to: snapshot.id)
     do throws(RawFile.Finding) {
       let check = try QuickCheck(path: path)
@@ -120,7 +120,7 @@ extension Environment {
 
   private func copyRecords(
     of snapshot: borrowing ReadTransaction, to path: String,
-    _ goesOn: (_ done: Int, _ all: Int) -> Bool
+    _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(LMDBError) -> UInt64 {
     let file = try CompactFile(
       at: path, databases: databaseNames.count, used: meta.pages * meta.pageSize)
@@ -138,7 +138,7 @@ extension Environment {
         from: &cursor, to: target, leavingOut: name == nil ? names : []), count > 0
       {
         done += count
-        if !goesOn(done, all) { throw .stopped }
+        if !shouldContinue(done, all) { throw .stopped }
       }
     }
     guard done == all else { throw .corrupted }

@@ -43,9 +43,9 @@ extension Environment {
     }
     // One that is being emptied keeps its record until it is empty.
     if files.hasData { return }
-    let point = durability == .grouped ? try newestMeta(of: files.newData) : nil
-    try BootFile.create(
-      files.boot, BootRecord(level: durability, boot: try options.currentBoot, point: point))
+    let point = durability == .checkpointed ? try newestMeta(of: files.newData) : nil
+    try RecoveryFile.create(
+      files.boot, RecoveryRecord(level: durability, boot: try options.currentBoot, point: point))
     try StoreFiles.syncDirectory(files.directory)
   }
 

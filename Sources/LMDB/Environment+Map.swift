@@ -52,7 +52,7 @@ extension Environment {
     let useful = usefulSize
     if useful == mapSize { return }
     do throws(LMDBError) {
-      _ = try resizeMap(toHold: useful, patience: .zero)
+      _ = try resizeMap(toHold: useful, lockTimeout: .zero)
     } catch {
       // Closed, forked or given up by LMDB, as every other call will say.
     }
@@ -73,7 +73,7 @@ extension Environment {
     if !isPressing, now < growth.nextTry.load(ordering: .relaxed) { return }
     let modest = min(useful, max(mapSize, usedSize) * 2)
     let size = clmdb_check_room(useful) == 0 ? useful : modest
-    if try resizeMap(toHold: size, patience: .milliseconds(100)) {
+    if try resizeMap(toHold: size, lockTimeout: .milliseconds(100)) {
       growth.isWanted.store(false, ordering: .relaxed)
     } else {
       growth.nextTry.store(now + 1000, ordering: .relaxed)
@@ -84,7 +84,7 @@ extension Environment {
   /// Called by a writer that holds the locks between processes, so that the file stays as it is.
   func fitMap() throws(LMDBError) {
     guard usedSize > mapSize || mapSize > largestSize else { return }
-    if try !resizeMap(toHold: usedSize > mapSize ? usedSize * 2 : 0, patience: patience) {
+    if try !resizeMap(toHold: usedSize > mapSize ? usedSize * 2 : 0, lockTimeout: lockTimeout) {
       throw .mapHeld
     }
   }
@@ -92,19 +92,19 @@ extension Environment {
   /// Lets a read see a file that another process made larger.
   ///
   /// - Returns: false if reads of this process kept the map where it is.
-  func adoptMapSize(patience: Duration) throws(LMDBError) -> Bool {
+  func adoptMapSize(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= mapSize { return true }
-    return try resizeMap(toHold: used * 2, patience: patience)
+    return try resizeMap(toHold: used * 2, lockTimeout: lockTimeout)
   }
 
   /// Makes the map hold `size` bytes if the limit allows it, and as few as the limit asks for.
   ///
   /// - Returns: false if the map stayed as it is, for want of address space or because of reads of this process.
-  private func resizeMap(toHold size: Int, patience: Duration) throws(LMDBError) -> Bool {
+  private func resizeMap(toHold size: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
     // LMDB gives the old map up before it asks for the new one and cannot go back.
     if size > mapSize, clmdb_check_room(min(size, largestSize)) != 0 { return false }
-    let result = readers.withAllIdle(patience: patience) { () -> LMDBError? in
+    let result = readers.withAllIdle(lockTimeout: lockTimeout) { () -> LMDBError? in
       if !isOpen { return phaseError }
       let size = min(max(size, mapSize), largestSize)
       if size == mapSize { return nil }

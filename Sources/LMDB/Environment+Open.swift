@@ -13,7 +13,9 @@ extension Environment {
     if isNew { try StoreFiles.makeDirectory(directory) }
     do throws(OpenError) {
       let files = try StoreFiles(resolving: directory)
-      let environment = try EnvironmentTable.environment(in: files, patience: options.patience) {
+      let environment = try EnvironmentTable.environment(
+        in: files, lockTimeout: options.lockTimeout
+      ) {
         () throws(OpenError) in
         try open(files, options: options, prepare: prepare)
       }
@@ -38,16 +40,16 @@ extension Environment {
     if !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
       if try !files.isEmptyBesidesLocks() { throw OpenError(.notEmpty, path: files.directory) }
-    } else if StoreFiles.status(of: files.directory + "/" + GuardLocks.Name.open.file) == nil,
+    } else if StoreFiles.status(of: files.directory + "/" + FileLocks.Name.open.file) == nil,
       StoreFiles.status(of: files.boot) == nil
     {
       // Never touched by us: leave no lock files in somebody else's directory.
       try quickCheck(files, options: options)
     }
 
-    let locks = try GuardLocks(in: files.directory)
+    let locks = try FileLocks(in: files.directory)
     do throws(LMDBError) {
-      try locks.wait(for: .open, patience: options.patience)
+      try locks.wait(for: .open, lockTimeout: options.lockTimeout)
     } catch {
       throw error == .busy
         ? OpenError(.busy, path: files.directory)
@@ -85,7 +87,7 @@ extension Environment {
   /// If one has, its lock on lock.mdb must stand. A process that opened and closed lock.mdb behind LMDB's back has lost
   /// it; the next to open would then wipe the reader table under it, and its snapshots would silently be overwritten.
   /// A process that is just ending loses its locks one after another, so a moment passes before the verdict.
-  private static func isAlone(_ locks: GuardLocks, _ files: StoreFiles) throws(OpenError) -> Bool {
+  private static func isAlone(_ locks: FileLocks, _ files: StoreFiles) throws(OpenError) -> Bool {
     do throws(LMDBError) {
       let deadline = ContinuousClock.now + .seconds(1)
       while ContinuousClock.now < deadline {
@@ -122,7 +124,7 @@ extension Environment {
 
   /// A signal, or a process that ends just now, can make LMDB's opening fail. A handle that failed is of no more use.
   private static func mapRetrying(
-    _ files: StoreFiles, locks: GuardLocks, options: EnvironmentOptions
+    _ files: StoreFiles, locks: FileLocks, options: EnvironmentOptions
   ) throws(LMDBError) -> Environment {
     for _ in 0..<100 {
       do throws(LMDBError) {
@@ -137,7 +139,7 @@ extension Environment {
 
   /// LMDB's own opening, with the lock files held and the data file checked.
   private static func map(
-    _ files: StoreFiles, locks: GuardLocks, options: EnvironmentOptions
+    _ files: StoreFiles, locks: FileLocks, options: EnvironmentOptions
   ) throws(LMDBError) -> Environment {
     try allocateLockFile(files)
     var created: OpaquePointer?
@@ -150,15 +152,15 @@ extension Environment {
       guard clmdb_close_on_exec(descriptor) == 0 else { throw LMDBError(code: clmdb_errno()) }
       _ = try locks.take(.presence, shared: true)
       var dead: Int32 = 0
-      try locks.whileRegistering(patience: options.patience) {
+      try locks.whileRegistering(lockTimeout: options.lockTimeout) {
         unsafe mdb_reader_check(handle, &dead)
       }
       var databases: [Database] = []
-      try locks.whileRegistering(patience: options.patience) {
+      try locks.whileRegistering(lockTimeout: options.lockTimeout) {
         unsafe openDatabases(handle, names: options.databases, create: false, &databases)
       }
       var durability = DurabilityLevel.durable
-      try locks.whileRegistering(patience: options.patience) {
+      try locks.whileRegistering(lockTimeout: options.lockTimeout) {
         unsafe readLevel(handle, &durability)
       }
       try check(unsafe mdb_env_set_flags(handle, durability.flags, 1))

@@ -5,7 +5,7 @@ extension Environment {
   /// outgrew, a full reader table.
   @inline(never)
   func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + lockTimeout
     var cleared = false
     while true {
       do throws(LMDBError) {
@@ -16,7 +16,7 @@ extension Environment {
         try clearDeadReaders()
       } catch .mapResized {
         // A writer of this process may adopt the size at the same moment, so it is tried again and not waited for.
-        if try !adoptMapSize(patience: .milliseconds(10)), ContinuousClock.now > deadline {
+        if try !adoptMapSize(lockTimeout: .milliseconds(10)), ContinuousClock.now > deadline {
           throw .mapHeld
         }
       } catch .panic {
@@ -48,7 +48,7 @@ extension Environment {
       return unsafe transaction
     }
     var transaction: OpaquePointer?
-    try locks.whileRegistering(patience: patience) {
+    try locks.whileRegistering(lockTimeout: lockTimeout) {
       unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
     }
     unsafe slot.pointee.transaction = transaction

@@ -32,7 +32,9 @@ extension Environment {
   package func clearDeadReaders() throws(LMDBError) -> Int {
     try withMap { () throws(LMDBError) in
       var dead: Int32 = 0
-      try locks.whileRegistering(patience: patience) { unsafe mdb_reader_check(handle, &dead) }
+      try locks.whileRegistering(lockTimeout: lockTimeout) {
+        unsafe mdb_reader_check(handle, &dead)
+      }
       return Int(dead)
     }
   }

@@ -4,7 +4,7 @@ import Synchronization
 extension Environment {
   /// Runs `body` in the one write transaction and commits it; an error from `body` takes everything back.
   ///
-  /// Waits for this process's other writers, then for those of other processes for at most the environment's patience.
+  /// Waits for this process's other writers, then for those of other processes for at most the environment's lockTimeout.
   /// Reading on the same thread meanwhile is fine; writing there is a programming error and traps. After
   /// ``LMDBError/mapFull`` the same write may succeed when it is tried again, because each write first sees to the
   /// map's size.
@@ -13,20 +13,20 @@ extension Environment {
   package func write<Result>(
     waitingAtMost bound: Duration? = nil, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    let patience = bound ?? patience
+    let lockTimeout = bound ?? lockTimeout
     if let bound {
-      guard writer.enter(patience: bound) else { throw LMDBError.busy }
+      guard writer.enter(lockTimeout: bound) else { throw LMDBError.busy }
     } else {
       writer.enter()
     }
     defer { writer.leave() }
     if !isOpen { throw phaseError }
     try prepareMap()
-    try keepCheckpoint(patience: patience)
-    try locks.wait(for: .turn, patience: patience)
+    try keepCheckpoint(lockTimeout: lockTimeout)
+    try locks.wait(for: .turn, lockTimeout: lockTimeout)
     do {
       defer { locks.release(.turn) }
-      try locks.wait(for: .write, patience: patience)
+      try locks.wait(for: .write, lockTimeout: lockTimeout)
     }
     defer { locks.release(.write) }
     try checkIdentity()

@@ -16,16 +16,16 @@ package import Synchronization
   /// Closing has done what the level asks for, as long as others have it open.
   let isSettled = Atomic(false)
   let files: StoreFiles
-  let locks: GuardLocks
+  let locks: FileLocks
   let identity: FileIdentity
   let lockIdentity: FileIdentity
   nonisolated(unsafe) let handle: OpaquePointer
   nonisolated(unsafe) let phase: UnsafeMutablePointer<SharedState>
   let meta: MetaPages
   let readers: ReaderPool
-  let writer = WriterGate()
+  let writer = WriterLock()
   let growth: MapGrowth
-  let patience: Duration
+  let lockTimeout: Duration
   /// In the order of ``EnvironmentOptions/databases``; set once, before the environment is shared.
   package let databases: [Database]
   let databaseNames: [String]
@@ -39,7 +39,7 @@ package import Synchronization
 
   /// The handle is open, with nobody else using it.
   init(
-    files: StoreFiles, locks: GuardLocks, handle: OpaquePointer, databases: [Database],
+    files: StoreFiles, locks: FileLocks, handle: OpaquePointer, databases: [Database],
     durability: DurabilityLevel, options: EnvironmentOptions
   ) throws(LMDBError) {
     guard let data = StoreFiles.status(of: files.data), let lock = StoreFiles.status(of: files.lock)
@@ -61,7 +61,7 @@ package import Synchronization
     databaseNames = options.databases
     identity = FileIdentity(data)
     lockIdentity = FileIdentity(lock)
-    patience = options.patience
+    lockTimeout = options.lockTimeout
     readers = ReaderPool(locks: locks)
     unsafe phase = locks.state
     unsafe phase.pointee.phase.store(SharedState.open, ordering: .releasing)

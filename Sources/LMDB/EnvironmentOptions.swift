@@ -17,7 +17,7 @@ package struct EnvironmentOptions: Sendable {
   /// The address space to begin with; it grows when half of it is used.
   package var mapSize = 16 << 30
   /// How long a write waits for other processes.
-  package var patience = Duration.seconds(10)
+  package var lockTimeout = Duration.seconds(10)
   package var foreignOwner = false
   package var networkFileSystem = false
   /// The key of a record in the main database that only our own files have.

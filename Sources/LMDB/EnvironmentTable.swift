@@ -16,11 +16,11 @@ enum EnvironmentTable {
 
   /// The environment in `files` if it is open, otherwise what `open` makes.
   static func environment(
-    in files: StoreFiles, patience: Duration, open: () throws(OpenError) -> Environment
+    in files: StoreFiles, lockTimeout: Duration, open: () throws(OpenError) -> Environment
   ) throws(OpenError) -> Environment {
     let result = opening.withLock { _ -> Result<Environment, OpenError> in
       do throws(OpenError) {
-        if let found = try find(files, patience: patience) { return .success(found) }
+        if let found = try find(files, lockTimeout: lockTimeout) { return .success(found) }
         let made = try open()
         entries.withLock {
           $0[made.identity] = Entry(
@@ -35,12 +35,12 @@ enum EnvironmentTable {
   }
 
   /// One that is being closed still holds LMDB's locks, so its end is waited for.
-  private static func find(_ files: StoreFiles, patience: Duration) throws(OpenError)
+  private static func find(_ files: StoreFiles, lockTimeout: Duration) throws(OpenError)
     -> Environment?
   {
     let data = StoreFiles.status(of: files.data).map(FileIdentity.init)
     let lock = StoreFiles.status(of: files.lock).map(FileIdentity.init)
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + lockTimeout
     while true {
       let mine = entries.withLock { $0.filter { $0.value.process == getpid() } }
       guard let data, let entry = mine[data] else {

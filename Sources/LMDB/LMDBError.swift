@@ -3,7 +3,7 @@ import CLMDB
 /// What a call into LMDB or the system answered: an `errno` value, one of LMDB's codes, or one of this layer's own.
 ///
 /// It is one word, so that throwing functions on the read path stay cheap. ``description`` is LMDB's own text for the
-/// code, and ``wayOut`` says what can be done.
+/// code, and ``recoverySuggestion`` says what can be done.
 package struct LMDBError: Error, Equatable, CustomStringConvertible {
   package let code: Int32
 
@@ -44,7 +44,7 @@ package struct LMDBError: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  package var wayOut: String {
+  package var recoverySuggestion: String {
     switch self {
     case .closed: "open it again"
     case .forked: "open the store in the child process itself"

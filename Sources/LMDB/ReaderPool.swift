@@ -47,9 +47,9 @@ import Synchronization
   nonisolated(unsafe) private let extras: UnsafeMutablePointer<Atomic<Int>>
   private static let shut = -1_000_000
   /// Kept for the state that the slots point to.
-  private let locks: GuardLocks
+  private let locks: FileLocks
 
-  init(locks: GuardLocks) {
+  init(locks: FileLocks) {
     self.locks = locks
     unsafe slots = UnsafeMutableRawPointer.allocate(
       byteCount: (Self.slotCount + 1) * ReaderSlot.stride, alignment: ReaderSlot.stride)
@@ -138,7 +138,7 @@ import Synchronization
     unsafe Self.release(slot(Self.writerSlot))
   }
 
-  /// Ends the pooled transactions for good. Only inside ``withAllIdle(patience:_:)``.
+  /// Ends the pooled transactions for good. Only inside ``withAllIdle(lockTimeout:_:)``.
   func abortAll() {
     for index in 0..<Self.slotCount {
       if let transaction = unsafe slot(index).pointee.transaction {
@@ -153,9 +153,9 @@ import Synchronization
   /// Slots are taken in order, so that of two callers one waits at the first slot. Reads that find the pool busy
   /// meanwhile go on outside it; they are kept out only at last, when there is but one caller left.
   ///
-  /// - Returns: nil if transactions were still under way after `patience`.
-  func withAllIdle<Result>(patience: Duration, _ body: () throws -> Result) rethrows -> Result? {
-    let deadline = ContinuousClock.now + patience
+  /// - Returns: nil if transactions were still under way after `lockTimeout`.
+  func withAllIdle<Result>(lockTimeout: Duration, _ body: () throws -> Result) rethrows -> Result? {
+    let deadline = ContinuousClock.now + lockTimeout
     var taken = 0
     defer {
       for index in 0..<taken { unsafe Self.release(slot(index)) }

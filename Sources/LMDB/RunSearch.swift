@@ -20,7 +20,7 @@ struct RunSearch {
 
   /// Whether the next list matters. Fewer singles than allowed for may be taken, and then LMDB reads no list beyond
   /// those that it would read without any.
-  var goesOn: Bool { lists < lastList }
+  var shouldContinue: Bool { lists < lastList }
 
   mutating func add(_ list: borrowing FreeList) throws(LMDBError) {
     lists += 1

@@ -58,7 +58,7 @@ extension WriteTransaction {
     var search = try RunSearch(pages: pages, singles: singles, fileEnd: lastPage() + 1)
     let oldest = oldestReader
     var cursor = try read.cursor(in: .free)
-    while search.goesOn, let record = try cursor.next() {
+    while search.shouldContinue, let record = try cursor.next() {
       let list = try FreeList(record)
       if list.transaction >= oldest { break }
       try search.add(list)

@@ -30,7 +30,7 @@ public struct Entry: Sendable, Hashable {
   /// Changes whenever the value is written again, and never returns.
   public var version: UInt64
   public var isPinned: Bool
-  /// Whether it says that there is nothing under its key; reads miss it. See ``Cache/optionalValue(for:options:load:)``.
+  /// Whether it says that there is nothing under its key; reads miss it. See ``Cache/valueIfPresent(for:options:load:)``.
   public var isNegative: Bool
   /// The entries it belongs to; it leaves with the last of them.
   public var owners: [Owner]

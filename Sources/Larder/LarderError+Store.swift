@@ -11,7 +11,7 @@ extension LarderError {
       case .corrupted, .pageNotFound: .damaged
       default: .failed
       }
-    self.init(code, "\(path): \(error.description)", hint: error.wayOut)
+    self.init(code, "\(path): \(error.description)", hint: error.recoverySuggestion)
   }
 
   init(_ error: OpenError) {
@@ -26,6 +26,6 @@ extension LarderError {
       case .exists: .exists
       default: .cannotOpen
       }
-    self.init(code, error.description, hint: error.wayOut)
+    self.init(code, error.description, hint: error.recoverySuggestion)
   }
 }

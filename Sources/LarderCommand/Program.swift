@@ -55,7 +55,7 @@ enum Program {
     var storeOptions = Store.Options()
     storeOptions.create = options.create
     storeOptions.readOnly = options.readOnly
-    let conversation = try Conversation(
+    let conversation = try ShellRunner(
       options, environment, store: open(path, storeOptions), storeOptions)
     let code = try conversation.run()
     try conversation.close()

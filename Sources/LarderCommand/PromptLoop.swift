@@ -9,7 +9,7 @@ struct PromptLoop {
   /// A command that takes longer says how long it took.
   private static let longTime = Duration.seconds(1)
 
-  private let conversation: Conversation
+  private let conversation: ShellRunner
   private let editor: LineEditor?
   private var plain = PlainLines()
   private var reader = CommandReader(.prompt)
@@ -20,7 +20,7 @@ struct PromptLoop {
 
   private var session: Session { conversation.session }
 
-  init(_ conversation: Conversation) throws {
+  init(_ conversation: ShellRunner) throws {
     self.conversation = conversation
     let environment = conversation.environment
     guard Terminal.canEditLines(environment: environment) else {

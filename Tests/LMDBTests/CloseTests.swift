@@ -7,7 +7,7 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  private var impatient: EnvironmentOptions { Fixture.options(patience: .milliseconds(200)) }
+  private var impatient: EnvironmentOptions { Fixture.options(lockTimeout: .milliseconds(200)) }
 
   @Test func `a read under way keeps its bytes, and opening anew waits for its end`() throws {
     let environment = try Fixture.open(directory.store, impatient)

@@ -135,7 +135,7 @@ import Testing
 
   @Test func `a read that does not end keeps the old file`() throws {
     let environment = try Fixture.open(
-      directory.store, Fixture.options(patience: .milliseconds(50)))
+      directory.store, Fixture.options(lockTimeout: .milliseconds(50)))
     try environment.set([5], [6])
     let size = environment.fileSize
     try {
@@ -192,9 +192,9 @@ import Testing
 
   @Test func `a copy goes where nothing is, and stopped it is not there`() throws {
     let environment = try Fixture.open(directory.store)
-    func refused(_ path: String, _ goesOn: Bool = true) -> OpenError? {
+    func refused(_ path: String, _ shouldContinue: Bool = true) -> OpenError? {
       do throws(OpenError) {
-        try environment.copyCompacted(to: path) { _, _ in goesOn }
+        try environment.copyCompacted(to: path) { _, _ in shouldContinue }
         return nil
       } catch {
         return error

@@ -57,13 +57,13 @@ import Testing
     let other: DurabilityLevel = level == .durable ? .scratch : .durable
     #expect(refusal(directory.store, options(other)) == .otherDurability)
     let hasBoot = FileManager.default.fileExists(atPath: directory.store + "/boot")
-    #expect(hasBoot == (level == .grouped || level == .scratch))
+    #expect(hasBoot == (level == .checkpointed || level == .scratch))
   }
 
   @Test func `grouped: after a power cut the last checkpoint is there, after a kill everything`()
     throws
   {
-    let environment = try Fixture.open(directory.store, options(.grouped))
+    let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
     try environment.sync()
     let saved = environment.lastTransaction
@@ -88,14 +88,14 @@ import Testing
   }
 
   @Test func `grouped: opening for writing makes what a killed process left safe`() throws {
-    let environment = try Fixture.open(directory.store, options(.grouped))
+    let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
     try environment.sync()
     try environment.set([5], [2])
     let killed = try copy("killed")
     environment.close()
     try Fixture.open(killed, readOnly(options(nil))).close()
-    let boot = try BootFile(opening: killed + "/boot")
+    let boot = try RecoveryFile(opening: killed + "/boot")
     let before = try #require(try boot.read()?.point)
     let opened = try Fixture.open(killed, options(nil, interval: .milliseconds(1)))
     #expect(before.transaction < opened.lastTransaction)
@@ -141,8 +141,8 @@ import Testing
   @Test func `grouped: a checkpoint follows a commit by itself, and then nothing is pinned`() throws
   {
     let environment = try Fixture.open(
-      directory.store, options(.grouped, interval: .milliseconds(20)))
-    let file = try BootFile(opening: directory.store + "/boot")
+      directory.store, options(.checkpointed, interval: .milliseconds(20)))
+    let file = try RecoveryFile(opening: directory.store + "/boot")
     for number in 1...3 {
       try environment.set([5], [UInt8(number)])
       let last = environment.lastTransaction
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test func `grouped: while commits wait for their checkpoint its pages are pinned`() throws {
-    let environment = try Fixture.open(directory.store, options(.grouped))
+    let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
     let pinned = try environment.readersNow().compactMap(\.transaction)
     #expect(pinned == [environment.lastTransaction - 1])
@@ -163,8 +163,8 @@ import Testing
   }
 
   @Test func `grouped: a file that grows fast gets its checkpoint early`() throws {
-    let environment = try Fixture.open(directory.store, options(.grouped))
-    let file = try BootFile(opening: directory.store + "/boot")
+    let environment = try Fixture.open(directory.store, options(.checkpointed))
+    let file = try RecoveryFile(opening: directory.store + "/boot")
     for number in 0..<40 {
       try environment.set([UInt8(number)], Fixture.filling(number, count: 1 << 20))
     }
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test func `grouped: a killed writer's pin is let go of by the next checkpoint`() throws {
-    let environment = try Fixture.open(directory.store, options(.grouped))
+    let environment = try Fixture.open(directory.store, options(.checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])
     #expect(eventually { peer.soFar.count > 3 })
     peer.kill()
@@ -185,16 +185,16 @@ import Testing
   }
 
   @Test func `grouped: the last to close saves what a killed process wrote`() throws {
-    let environment = try Fixture.open(directory.store, options(.grouped))
+    let environment = try Fixture.open(directory.store, options(.checkpointed))
     // The machine's real start is the peer's; it must be ours, too.
     environment.close()
-    let mine = try Fixture.open(directory.store, Fixture.options(durability: .grouped))
+    let mine = try Fixture.open(directory.store, Fixture.options(durability: .checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])
     #expect(eventually { peer.soFar.count > 3 })
     peer.kill()
     let last = mine.lastTransaction
     mine.close()
-    let file = try BootFile(opening: directory.store + "/boot")
+    let file = try RecoveryFile(opening: directory.store + "/boot")
     #expect(try file.read()?.point?.transaction == last)
   }
 
@@ -207,7 +207,7 @@ import Testing
     #expect(try peer.end() == 0)
   }
 
-  @Test(arguments: [DurabilityLevel.grouped, .scratch])
+  @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
   func `without its file of the machine's starts a store is refused`(level: DurabilityLevel) throws
   {
     try Fixture.open(directory.store, options(level)).close()
@@ -232,18 +232,18 @@ import Testing
 
   @Test func `a torn record leaves the one before`() throws {
     let path = directory.path + "/boot"
-    var record = BootRecord(level: .grouped, boot: BootIdentity(1, 2), point: nil)
-    try BootFile.create(path, record)
-    let file = try BootFile(opening: path)
+    var record = RecoveryRecord(level: .checkpointed, boot: BootIdentity(1, 2), point: nil)
+    try RecoveryFile.create(path, record)
+    let file = try RecoveryFile(opening: path)
     record.point = MetaImage(pageSize: 4096, bytes: (0..<152).map { UInt8($0) })
     try file.write(record)
     #expect(try file.read()?.point == record.point)
     #expect(try file.read()?.sequence == 2)
-    for offset in stride(from: 0, to: BootRecord.size, by: 17) {
+    for offset in stride(from: 0, to: RecoveryRecord.size, by: 17) {
       var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
       bytes[offset] ^= 1
       try place(bytes, path + "-torn")
-      let torn = try BootFile(opening: path + "-torn").read()
+      let torn = try RecoveryFile(opening: path + "-torn").read()
       #expect(torn?.sequence == 1 && torn?.point == nil)
     }
   }
@@ -273,7 +273,7 @@ import Testing
 
   @Test func `the level of a store that is open elsewhere is not changed`() throws {
     let environment = try Fixture.open(directory.store, options(.durable))
-    var changing = options(.grouped)
+    var changing = options(.checkpointed)
     changing.changesDurability = true
     #expect(refusal(directory.store, changing) == .otherDurability)
     #expect(try environment.value(Fixture.signature) == [1])
@@ -286,7 +286,7 @@ import Testing
 
   @Test func `the machine's start is the same for all who ask`() throws {
     #expect(try BootIdentity.current() == BootIdentity.current())
-    #expect(try BootIdentity.current() != BootRecord.noBoot)
+    #expect(try BootIdentity.current() != RecoveryRecord.noBoot)
     #expect(
       BootIdentity(Array("00000000-0000-0001-0000-0000000000ff\n".utf8)) == BootIdentity(1, 255))
     #expect(BootIdentity(Array("none".utf8)) == nil)

@@ -9,10 +9,10 @@ import Testing
 
   private static let limit = 4 << 20
   private static let size = 65_536
-  private func open(patience: Duration = .seconds(10)) throws -> Environment {
+  private func open(lockTimeout: Duration = .seconds(10)) throws -> Environment {
     try Fixture.open(
       directory.store,
-      Fixture.options(mapSize: 16 << 20, patience: patience, durability: .temporary))
+      Fixture.options(mapSize: 16 << 20, lockTimeout: lockTimeout, durability: .temporary))
   }
   private func store(_ number: Int, in environment: Environment) throws {
     try environment.set(Fixture.bytes(number), Fixture.filling(number, count: Self.size))
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `a limit set while a read is under way holds from the next write on`() throws {
-    let environment = try open(patience: .milliseconds(100))
+    let environment = try open(lockTimeout: .milliseconds(100))
     try store(0, in: environment)
     let before = environment.info.mapSize
     try limitWhileReading(environment)

@@ -8,8 +8,9 @@ import Testing
   init() throws { directory = try TemporaryDirectory() }
 
   private static let limit = 4 << 20
-  private func open(patience: Duration = .seconds(10)) throws -> Environment {
-    try Fixture.open(directory.store, Fixture.options(patience: patience, durability: .temporary))
+  private func open(lockTimeout: Duration = .seconds(10)) throws -> Environment {
+    try Fixture.open(
+      directory.store, Fixture.options(lockTimeout: lockTimeout, durability: .temporary))
   }
 
   /// Stores values of `size` bytes until there is no room; how many.

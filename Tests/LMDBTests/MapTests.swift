@@ -8,8 +8,9 @@ import Testing
   init() throws { directory = try TemporaryDirectory() }
 
   private static let small = 1 << 20
-  private func openSmall(patience: Duration = .seconds(10)) throws -> Environment {
-    try Fixture.open(directory.store, Fixture.options(mapSize: Self.small, patience: patience))
+  private func openSmall(lockTimeout: Duration = .seconds(10)) throws -> Environment {
+    try Fixture.open(
+      directory.store, Fixture.options(mapSize: Self.small, lockTimeout: lockTimeout))
   }
 
   private static let size = 65_536
@@ -134,7 +135,7 @@ import Testing
   }
 
   @Test func `a long read that keeps the map from following another process is named`() throws {
-    let environment = try openSmall(patience: .milliseconds(100))
+    let environment = try openSmall(lockTimeout: .milliseconds(100))
     let peer = try PeerProcess("grow", directory.store, ["80"])
     try readWhileGrowing(environment, peer)
     #expect(try Self.isWhole(79, in: environment))

@@ -48,11 +48,11 @@ import Testing
     #expect(try Fixture.open(directory.store).value([1]) == [1])
   }
 
-  @Test func `a write does not wait longer for another process than it has patience`() throws {
+  @Test func `a write does not wait longer for another process than it has lockTimeout`() throws {
     let peer = try PeerProcess("batches", directory.store, ["60000"])
     #expect(peer.line() == "open")
     let environment = try Fixture.open(
-      directory.store, Fixture.options(patience: .milliseconds(50)))
+      directory.store, Fixture.options(lockTimeout: .milliseconds(50)))
     #expect(eventually { failure { try environment.set([1], [1]) } == .busy })
     peer.kill()
     try environment.set([1], [1])

@@ -113,7 +113,7 @@ struct RemovingTests {
     for value in ["1", "2"] { _ = try await isHit(desk, "/a", [("Foo", value)]) }
     _ = try await isHit(desk, "/ab")
     let removal = try await desk.cache.removeAll(for: request())
-    #expect(removal == Removal(entries: 2, bytes: 8))
+    #expect(removal == RemovalResult(entries: 2, bytes: 8))
     #expect(try await !isHit(desk, "/a", [("Foo", "1")]))
     #expect(try await isHit(desk, "/ab"))
   }

@@ -51,16 +51,16 @@ import Testing
 
   @Test func `interrupted, nothing has changed`() throws {
     let shell = try filled()
-    shell.patience = 0
+    shell.lockTimeout = 0
     let error = try shell.error("compact")
     #expect(error.code == .interrupted)
     #expect(error.message.description == "interrupted: the file is as it was")
-    shell.patience = 0
+    shell.lockTimeout = 0
     #expect(
       try shell.error("compact --to \(path)").message.description == "interrupted: nothing was made"
     )
     #expect(!FileManager.default.fileExists(atPath: path))
-    shell.patience = .max
+    shell.lockTimeout = .max
     #expect(try shell("count") == "10 entries, 30 kB\n")
   }
 }

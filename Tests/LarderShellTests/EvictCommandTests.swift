@@ -93,7 +93,7 @@ import Testing
     try shell.store.write { batch in
       for number in 0..<2000 { try batch.set("x", for: number, in: box) }
     }
-    shell.patience = 1200
+    shell.lockTimeout = 1200
     let error = try shell.error("evict @box *")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     let left = try box.count()
@@ -101,7 +101,7 @@ import Testing
     let evicted = Wording.count(2000 - left)
     #expect(
       error.message.description.hasPrefix("interrupted: \(evicted) entries, "), "\(error.message)")
-    shell.patience = 100
+    shell.lockTimeout = 100
     #expect(try shell.error("keys @box").code == .interrupted)
   }
 

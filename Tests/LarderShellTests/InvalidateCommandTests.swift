@@ -38,7 +38,7 @@ import Testing
 
   @Test func `interrupted, it says what is left`() throws {
     let shell = try filled(.table)
-    shell.patience = 1
+    shell.lockTimeout = 1
     #expect(
       try shell.error("invalidate y x").message.description
         == "interrupted: invalidated 1 entry, 5 B")
@@ -69,7 +69,7 @@ import Testing
     try shell.store.write { batch in
       for number in 0..<3000 { try batch.set("v", for: number, in: a) }
     }
-    shell.patience = 1
+    shell.lockTimeout = 1
     let error = try shell.error("verify")
     #expect(error.code == .interrupted)
     #expect(

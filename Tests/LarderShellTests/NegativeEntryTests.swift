@@ -11,7 +11,7 @@ import Testing
     let shell = try Shell(mode)
     let parts = shell.store.cache(of: String.self, in: "parts")
     let options = LoadOptions(absent: .after(.minutes(12)))
-    let found = try await parts.optionalValue(for: "9999", options: options) { () -> String? in nil
+    let found = try await parts.valueIfPresent(for: "9999", options: options) { () -> String? in nil
     }
     #expect(found == nil)
     try await shell.store.namespace("parts").set("", for: "empty")

@@ -43,7 +43,7 @@ import Testing
       }
     }
     shell.clock.advance(by: .seconds(2))
-    shell.patience = 1
+    shell.lockTimeout = 1
     let error = try shell.error("purge @box")
     #expect(error.code == .interrupted)
     #expect(error.message.description == "interrupted: purged 1,000 expired entries, 1 kB")

@@ -21,7 +21,7 @@ final class Shell {
   /// What standard input still holds.
   var input: [UInt8] = []
   /// How often a command may look around before it is interrupted.
-  var patience = Int.max
+  var lockTimeout = Int.max
   /// How often waiting goes undisturbed.
   var pauses = 0
   /// What happens while a command waits.
@@ -62,8 +62,8 @@ final class Shell {
     }
     host.window = { LarderShell.Host.Window(columns: 80, rows: 24) }
     host.isInterrupted = { [unowned self] in
-      patience -= 1
-      return patience < 0
+      lockTimeout -= 1
+      return lockTimeout < 0
     }
     host.pause = { [unowned self] duration in
       clock.advance(by: duration)

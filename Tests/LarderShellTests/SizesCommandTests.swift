@@ -52,7 +52,7 @@ import Testing
   @Test func `it reads no entry where counts say all`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    shell.patience = 0
+    shell.lockTimeout = 0
     #expect(try shell("sizes") == "articles\t3\t3000\ndepartures\t5\t55\nthumbs\t1\t12\n")
     #expect(try shell("sizes @articles --by namespace") == "articles\t3\t3000\n")
     let error = try shell.error("sizes @articles")
@@ -75,16 +75,16 @@ import Testing
       expires: .after(.hours(1)), limits: Limits(entries: 100, bytes: 5000), eviction: .fifo)
     try shell.store.declare(declared, for: "a")
     try shell("limits @a --entries 50", "limits @a --bytes none --policy refuse --priority high")
-    var facts = try #require(try shell.store.namespace("a").facts())
+    var facts = try #require(try shell.store.namespace("a").info())
     #expect(facts.declared == declared)
     #expect(facts.rules.limits == Limits(entries: 50))
     #expect(facts.rules.eviction == .refuse && facts.rules.priority == .high)
     #expect(facts.overrides.limits == Limits(entries: 50, bytes: Limits.unlimited))
     try shell("limits @a --reset --entry-size 1kB")
-    facts = try #require(try shell.store.namespace("a").facts())
+    facts = try #require(try shell.store.namespace("a").info())
     #expect(facts.overrides == Rules.Overrides(largestValue: 1000))
     try shell("limits @a --entry-size none")
-    #expect(try shell.store.namespace("a").facts()?.rules.largestValue == 1 << 30)
+    #expect(try shell.store.namespace("a").info()?.rules.largestValue == 1 << 30)
     #expect(try shell.error("limits @a --entry-size 2GB").code == .usage)
   }
 

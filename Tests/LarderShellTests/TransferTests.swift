@@ -79,7 +79,7 @@ import Testing
     #expect(expected == found, "seed \(seed)")
     #expect(found.count > 500)
     for facts in try shell.store.namespaces() {
-      let copy = try #require(try other.store.namespace(facts.name).facts())
+      let copy = try #require(try other.store.namespace(facts.name).info())
       #expect(copy.declared == facts.declared && copy.overrides == facts.overrides)
     }
     #expect(try other.store.verify().faults.isEmpty)
@@ -91,7 +91,7 @@ import Testing
     let ships = shell.store.cache(TextCodec(), in: "ships")
     try await ships.set("MS Thun", for: "1")
     let options = LoadOptions(absent: .after(.hours(1)))
-    #expect(try await ships.optionalValue(for: "2", options: options) { nil } == nil)
+    #expect(try await ships.valueIfPresent(for: "2", options: options) { nil } == nil)
     #expect(try ships.count() == 2)
     try shell("export \(path)")
     let other = try Shell(.plain)
@@ -102,7 +102,7 @@ import Testing
   @Test func `an export that was interrupted makes no file and says where it stopped`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    shell.patience = 3
+    shell.lockTimeout = 3
     let error = try shell.error("export \(path) @*")
     #expect(error.code == .interrupted)
     #expect(!FileManager.default.fileExists(atPath: path))
@@ -117,14 +117,14 @@ import Testing
     }
     try shell("export \(path)")
     let other = try Shell(.plain)
-    other.patience = 3000
+    other.lockTimeout = 3000
     let error = try other.error("import \(path)")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     #expect(
       error.message.description == "interrupted behind line 2002 of \(path): "
         + "imported 2,000: 2,000 added")
     #expect(try other.store.namespace("box").count() == 2000)
-    other.patience = .max
+    other.lockTimeout = .max
     try other("import \(path)")
     #expect(try other.store.namespace("box").count() == 5000)
   }
@@ -137,7 +137,7 @@ import Testing
     let other = try Shell(.plain)
     try other.store.declare(Rules(largestValue: 100), for: "a")
     try other("import \(path)")
-    #expect(try other.store.namespace("a").facts()?.rules.largestValue == 100)
+    #expect(try other.store.namespace("a").info()?.rules.largestValue == 100)
     shell.clock.advance(by: .seconds(1))
     try shell("set @a k \(String(repeating: "v", count: 200))", "export \(path) --force")
     let error = try other.error("import \(path)")

@@ -96,7 +96,7 @@ import Testing
           try notes.set(value, for: "\(key)")
           try #require(try notes.bytes("\(key)") == value, "seed \(seed), step \(number)")
         }
-        let facts = try #require(try notes.facts())
+        let facts = try #require(try notes.info())
         try #require(facts.entries <= 100 && facts.bytes <= 5000, "seed \(seed), step \(number)")
       }
     }
@@ -104,13 +104,13 @@ import Testing
 
   /// Anywhere in the words and in the owner's notes of the header.
   private func scribble(_ store: Store, _ count: Int, _ random: inout SplitMix) {
-    let words = store.core.access.words
+    let words = store.engine.access.words
     for _ in 0..<count {
       let place = Int.random(in: 0..<words.view.count, using: &random)
       words.view[place] = UInt32.random(in: .min ... .max, using: &random)
     }
     if Bool.random(using: &random) {
-      let note = Int.random(in: 0..<MappedWords.View.noteCount, using: &random)
+      let note = Int.random(in: 0..<SharedTable.View.noteCount, using: &random)
       words.view.setNote(note, UInt64.random(in: .min ... .max, using: &random))
     }
   }

@@ -16,8 +16,8 @@ private func hash(_ number: Int) -> UInt64 {
       for frequency in [0, 15] as [UInt32] {
         for clock in [0, 3] as [UInt32] {
           for minute in [0, 0xFFFF] as [UInt32] {
-            let mark = Mark(frequency: frequency, clock: clock)
-            let word = TouchWord(tag: tag, mark: mark, minute: minute)
+            let mark = AccessStats(frequency: frequency, clock: clock)
+            let word = AccessSlot(tag: tag, mark: mark, minute: minute)
             #expect(word.tag == tag && word.mark == mark && word.minute == minute)
           }
         }
@@ -40,17 +40,17 @@ private func hash(_ number: Int) -> UInt64 {
   @Test func `a use of a word is a use of its mark`() {
     for frequency in 0...15 as ClosedRange<UInt32> {
       for clock in 0...3 as ClosedRange<UInt32> {
-        var mark = Mark(frequency: frequency, clock: clock)
-        let word = TouchWord(tag: 0x3FF, mark: mark, minute: 0xFFFF).used(in: 7)
+        var mark = AccessStats(frequency: frequency, clock: clock)
+        let word = AccessSlot(tag: 0x3FF, mark: mark, minute: 0xFFFF).used(in: 7)
         mark.use()
-        #expect(word == TouchWord(tag: 0x3FF, mark: mark, minute: 7))
+        #expect(word == AccessSlot(tag: 0x3FF, mark: mark, minute: 7))
       }
     }
   }
 
   @Test func `no hash has the tag or the fingerprint of an empty word`() {
     for low in 0...0xFFFF as ClosedRange<UInt64> {
-      #expect(TouchWord.tag(of: low) > 0 && TouchWord.tag(of: low) <= 0x3FF)
+      #expect(AccessSlot.tag(of: low) > 0 && AccessSlot.tag(of: low) <= 0x3FF)
       #expect(GhostWord.fingerprint(of: low) > 0 && GhostWord.fingerprint(of: low) <= 0xFFFF)
     }
   }
@@ -95,25 +95,25 @@ private func hash(_ number: Int) -> UInt64 {
 @Suite struct AccessTableTests {
   @Test func `a mark rises with each use up to a bound, and is lowered and forgotten`() throws {
     try withStore { store, clock in
-      let table = store.core.access
+      let table = store.engine.access
       let now = clock.now.milliseconds / 60_000
-      #expect(table.mark(of: hash(1)) == Mark() && table.lastUse(of: hash(1)) == nil)
+      #expect(table.mark(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
       for use in 1...5 as ClosedRange<UInt32> {
         table.touch(hash(1), in: now)
-        #expect(table.mark(of: hash(1)) == Mark(frequency: min(use, 3), clock: min(use, 3)))
+        #expect(table.mark(of: hash(1)) == AccessStats(frequency: min(use, 3), clock: min(use, 3)))
       }
       table.lowerClock(of: hash(1))
-      #expect(table.mark(of: hash(1)) == Mark(frequency: 3, clock: 2))
+      #expect(table.mark(of: hash(1)) == AccessStats(frequency: 3, clock: 2))
       table.touch(hash(1), in: now)
-      #expect(table.mark(of: hash(1)) == Mark(frequency: 4, clock: 3))
+      #expect(table.mark(of: hash(1)) == AccessStats(frequency: 4, clock: 3))
       table.forget(hash(1))
-      #expect(table.mark(of: hash(1)) == Mark() && table.lastUse(of: hash(1)) == nil)
+      #expect(table.mark(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
     }
   }
 
   @Test func `the last use is known to the minute, and a lowered clock is no use`() throws {
     try withStore { store, clock in
-      let table = store.core.access
+      let table = store.engine.access
       let start = clock.now.milliseconds / 60_000
       table.touch(hash(1), in: start + 90)
       table.lowerClock(of: hash(1))
@@ -127,7 +127,7 @@ private func hash(_ number: Int) -> UInt64 {
 
   @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
     try withStore { store, clock in
-      let table = store.core.access
+      let table = store.engine.access
       let start = clock.now.milliseconds / 60_000
       // The same bucket, ten tags.
       let hashes = (1...10).map { UInt64($0) }
@@ -146,7 +146,7 @@ private func hash(_ number: Int) -> UInt64 {
 
   @Test func `a ghost is taken once, and the oldest of a full bucket gives way`() throws {
     try withStore { store, _ in
-      let table = store.core.access
+      let table = store.engine.access
       let hashes = (1...5).map { UInt64($0) }
       #expect(table.takeGhost(of: hashes[0]) == nil)
       for (index, hash) in hashes.enumerated() {
@@ -164,10 +164,10 @@ private func hash(_ number: Int) -> UInt64 {
 
   @Test func `frequencies are halved a few words at a time, each once in a round`() throws {
     try withStore { store, clock in
-      let table = store.core.access
+      let table = store.engine.access
       let now = clock.now.milliseconds / 60_000
       for number in 0..<200 {
-        table.setMark(Mark(frequency: 12, clock: 2), of: hash(number), in: now)
+        table.setMark(AccessStats(frequency: 12, clock: 2), of: hash(number), in: now)
       }
       #expect(table.fits(entries: 1000, in: now))
       func halved() -> Int { (0..<200).filter { table.mark(of: hash($0)).frequency == 6 }.count }
@@ -190,7 +190,7 @@ private func hash(_ number: Int) -> UInt64 {
     throws
   {
     try withStore { store, clock in
-      let table = store.core.access
+      let table = store.engine.access
       let start = clock.now.milliseconds / 60_000
       table.touch(hash(1), in: start + 100)
       table.touch(hash(2), in: start + 50_000)
@@ -198,7 +198,7 @@ private func hash(_ number: Int) -> UInt64 {
       clock.advance(by: .seconds(61_000 * 60))
       try store.namespace("notes").set("v", for: "k")
       #expect(table.lastUse(of: hash(2))?.milliseconds == (start + 50_000) * 60_000)
-      #expect(table.mark(of: hash(1)) == Mark(frequency: 1, clock: 1))
+      #expect(table.mark(of: hash(1)) == AccessStats(frequency: 1, clock: 1))
       let long = try #require(table.lastUse(of: hash(1)))
       #expect(long.milliseconds > (start + 100) * 60_000)
       #expect(long.milliseconds < (start + 31_000) * 60_000)
@@ -210,16 +210,16 @@ private func hash(_ number: Int) -> UInt64 {
 
   @Test func `a table that grows goes on with all it knows`() throws {
     try withStore { store, clock in
-      let table = store.core.access
+      let table = store.engine.access
       let start = clock.now.milliseconds / 60_000
       for number in 0..<200 {
-        table.setMark(Mark(frequency: 5, clock: 2), of: hash(number), in: start + 7)
+        table.setMark(AccessStats(frequency: 5, clock: 2), of: hash(number), in: start + 7)
         table.putGhost(of: hash(1000 + number), stamp: 9, part: .main, frequency: 3)
       }
       table.refit(entries: 4 * AccessTable.fewestEntries - 1, in: start + 20)
       #expect(table.words.view.entries == 4 * AccessTable.fewestEntries)
       for number in 0..<200 {
-        #expect(table.mark(of: hash(number)) == Mark(frequency: 5, clock: 2))
+        #expect(table.mark(of: hash(number)) == AccessStats(frequency: 5, clock: 2))
         #expect(table.lastUse(of: hash(number))?.milliseconds == (start + 7) * 60_000)
         let ghost = table.takeGhost(of: hash(1000 + number))
         #expect(ghost?.stamp == 9 && ghost?.part == .main && ghost?.frequency == 3)

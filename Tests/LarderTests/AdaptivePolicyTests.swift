@@ -31,8 +31,8 @@ import Testing
       try withStore { other, _ in
         var random = SplitMix(state: seed)
         for capacity in [1, 2, 7, 50, 300] {
-          var cache = MemoryQueue(capacity: capacity, table: store.core.access)
-          var lists = ListedAdaptive(capacity: capacity, table: other.core.access)
+          var cache = MemoryQueue(capacity: capacity, table: store.engine.access)
+          var lists = ListedAdaptive(capacity: capacity, table: other.engine.access)
           let keys = capacity * 6 + 3
           for number in 0..<max(4000, 20 * capacity) {
             let key = load.key(number, of: keys, &random)
@@ -43,10 +43,10 @@ import Testing
             try #require(cache.holds(key), "the newest entry left")
           }
           for key in 0..<keys {
-            store.core.access.forget(MemoryQueue.hash(key))
-            other.core.access.forget(MemoryQueue.hash(key))
-            _ = store.core.access.takeGhost(of: MemoryQueue.hash(key))
-            _ = other.core.access.takeGhost(of: MemoryQueue.hash(key))
+            store.engine.access.forget(MemoryQueue.hash(key))
+            other.engine.access.forget(MemoryQueue.hash(key))
+            _ = store.engine.access.takeGhost(of: MemoryQueue.hash(key))
+            _ = other.engine.access.takeGhost(of: MemoryQueue.hash(key))
           }
         }
       }
@@ -59,7 +59,7 @@ import Testing
     let seed = UInt64(setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000)))
     try withStore { store, _ in
       var random = SplitMix(state: seed)
-      var cache = MemoryQueue(capacity: 50_000, table: store.core.access)
+      var cache = MemoryQueue(capacity: 50_000, table: store.engine.access)
       cache.countsBytes = true
       for number in 0..<20_000 {
         let key = Load.scanning.key(number, of: 2000, &random)
@@ -78,7 +78,7 @@ import Testing
 
   @Test func `a scan does not drive out what is used`() throws {
     try withStore { store, _ in
-      var cache = MemoryQueue(capacity: 100, table: store.core.access)
+      var cache = MemoryQueue(capacity: 100, table: store.engine.access)
       for _ in 0..<5 { for key in 0..<60 { _ = try cache.access(key) } }
       var hits = 0
       for key in 1000..<3000 {
@@ -91,7 +91,7 @@ import Testing
 
   @Test func `what may not leave is passed over, and nothing may mean nothing does`() throws {
     try withStore { store, _ in
-      var cache = MemoryQueue(capacity: 10, table: store.core.access)
+      var cache = MemoryQueue(capacity: 10, table: store.engine.access)
       cache.stays = { $0 < 5 }
       for key in 0..<1000 { _ = try cache.access(key) }
       #expect(cache.entries == 10 && (0..<5).allSatisfy { cache.holds($0) })
@@ -109,7 +109,7 @@ import Testing
       let store = try Store(at: path + "/s")
       let identity = [UInt8](repeating: 9, count: 16)
       var cache = MemoryQueue(
-        capacity: 10, table: AccessTable(of: store.core.environment, store: identity))
+        capacity: 10, table: AccessTable(of: store.engine.environment, store: identity))
       for key in 0..<100 { _ = try cache.access(key) }
       #expect(cache.entries == 10 && cache.holds(99))
       try store.close()

@@ -72,7 +72,7 @@ struct Color: Codable, Equatable, Sendable {
       #expect(entry.expires == clock.now.advanced(by: .hours(1)))
       #expect(try colors.value(for: key) == red)
     }
-    #expect(try colors.namespace.facts()?.declared.expires == .after(.days(1)))
+    #expect(try colors.namespace.info()?.declared.expires == .after(.days(1)))
     #expect(try store.invalidate(tag: "a").entries == 3)
     #expect(try colors.value(for: 1) == nil, "not from memory either")
     #expect(try store.verify().faults == [])

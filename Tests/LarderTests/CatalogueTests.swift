@@ -74,10 +74,10 @@ import Testing
       let rules = Rules(expires: .after(.microseconds(1_500)), stale: .nanoseconds(1))
       let cache = store.cache(of: Int.self, in: "a", rules: rules)
       try cache.set(1, for: "k")
-      let generation = try store.core.beginRead().state().generation
+      let generation = try store.engine.beginRead().state().generation
       for number in 0..<5 { try cache.set(number, for: "k") }
       try store.declare(rules, for: "a")
-      #expect(try store.core.beginRead().state().generation == generation)
+      #expect(try store.engine.beginRead().state().generation == generation)
     }
   }
 
@@ -117,21 +117,21 @@ import Testing
       }
       try store.declare(Rules(largestValue: 10_000), for: "notes")
       let bytes = try store.statistics().bytes
-      #expect(try notes.clear() == Removal(entries: 1500, bytes: bytes))
+      #expect(try notes.clear() == RemovalResult(entries: 1500, bytes: bytes))
       #expect(try notes.count() == 0)
       #expect(try store.statistics().bytes == 0)
       #expect(try notes.page().items.isEmpty)
       let left = try store.verify().garbage
       #expect(left > 1000)
       try notes.set("new", for: 1)
-      #expect(try store.verify().garbage == left - StoreCore.reclaimedPerWrite)
-      #expect(try store.purge() == Removal())
+      #expect(try store.verify().garbage == left - StoreEngine.reclaimedPerWrite)
+      #expect(try store.purge() == RemovalResult())
       #expect(try store.verify().garbage == 0)
       #expect(try notes.text(1) == "new")
       #expect(try notes.removals[.cleared] == 1500)
       #expect(try store.namespaces()[0].rules.largestValue == 10_000)
       #expect(try notes.clear().entries == 1)
-      #expect(try notes.clear() == Removal())
+      #expect(try notes.clear() == RemovalResult())
     }
   }
 
@@ -139,9 +139,9 @@ import Testing
     try withStore { store, _ in
       for name in ["a", "b", "c"] { try store.namespace(name).set("12", for: "k") }
       try store.declare(Rules(), for: "empty")
-      #expect(try store.clear() == Removal(entries: 3, bytes: 6))
+      #expect(try store.clear() == RemovalResult(entries: 3, bytes: 6))
       #expect(try store.namespaces().map(\.entries) == [0, 0, 0, 0])
-      #expect(try store.clear() == Removal())
+      #expect(try store.clear() == RemovalResult())
       for name in ["a", "b", "c"] { #expect(try store.namespace(name).text("k") == nil) }
     }
   }

@@ -98,15 +98,15 @@ import Testing
       #expect(second.line() == "closed")
       #expect(try isPublished(store))
       first.kill()
-      let end = Int64(store.core.changes.ring.lease(0))
+      let end = Int64(store.engine.changes.ring.lease(0))
       machine.stop(at: end - 1)
       #expect(try isPublished(store))
       machine.stop(at: end)
       #expect(try !isPublished(store))
-      #expect(store.core.changes.ring.watchedUntil == 0)
+      #expect(store.engine.changes.ring.watchedUntil == 0)
       // Its word among the leases is free again, and a lease from before a boot is none.
       let watch = store.changes()
-      #expect(store.core.changes.ring.lease(0) > 0 && store.core.changes.ring.lease(1) == 0)
+      #expect(store.engine.changes.ring.lease(0) > 0 && store.engine.changes.ring.lease(1) == 0)
       withExtendedLifetime(watch) {}
       machine.stop(at: end - 3_600_000)
       #expect(try !isPublished(store))
@@ -132,7 +132,7 @@ import Testing
     try await store.namespace("notes").remove(0)
     #expect(await watch.next()?.kind == .removed(.removed))
     // Time alone is no loss.
-    let feed = store.core.changes
+    let feed = store.engine.changes
     #expect(feed.pulse(after: feed.ring.mark) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
     while try !isPublished(store) { await Task.yield() }

@@ -8,9 +8,9 @@ import Testing
   private func setAndDie(_ key: String, in store: Store, commits: Bool) throws {
     struct Killed: Error {}
     do {
-      try store.core.environment.write { transaction in
+      try store.engine.environment.write { transaction in
         let state = try transaction.state()
-        var batch = Batch(transaction, state: state, core: store.core)
+        var batch = WriteBatch(transaction, state: state, engine: store.engine)
         do {
           try batch.set("v", for: key, in: store.namespace("notes"))
           try batch.finish()
@@ -29,23 +29,23 @@ import Testing
     let store = try Store.temporary()
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: true)
-    #expect(store.core.changes.ring.head == 0)
+    #expect(store.engine.changes.ring.head == 0)
     try setAndDie("2", in: store, commits: true)
-    #expect(store.core.changes.ring.head == 1)
+    #expect(store.engine.changes.ring.head == 1)
     // The next writer makes no change at all.
     try store.write { _ in }
     #expect(await watch.next()?.key == Key("1"))
     #expect(await watch.next()?.key == Key("2"))
-    #expect(store.core.changes.ring.unpublished == nil)
+    #expect(store.engine.changes.ring.unpublished == nil)
   }
 
   @Test func `what was prepared and not committed is never shown`() async throws {
     let store = try Store.temporary()
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: false)
-    #expect(store.core.changes.ring.unpublished != nil)
+    #expect(store.engine.changes.ring.unpublished != nil)
     try store.write { _ in }
-    #expect(store.core.changes.ring.unpublished == nil && store.core.changes.ring.head == 0)
+    #expect(store.engine.changes.ring.unpublished == nil && store.engine.changes.ring.head == 0)
     // The number of the transaction that was never committed is another's now.
     try setAndDie("2", in: store, commits: false)
     try setAndDie("3", in: store, commits: true)
@@ -59,7 +59,7 @@ import Testing
     // From now on writers look; but a watch that ends leaves them nothing to do.
     _ = store.changes()
     var changes: Changes?
-    let gaps = store.core.changes.ring.mark.gaps
+    let gaps = store.engine.changes.ring.mark.gaps
     try store.write { batch in
       try batch.set("v", for: "k", in: notes)
       changes = store.changes()
@@ -67,14 +67,14 @@ import Testing
       #expect(try notes.text("k") == nil)
     }
     var watch = try #require(changes).makeAsyncIterator()
-    #expect(store.core.changes.ring.mark.gaps == gaps + 1)
+    #expect(store.engine.changes.ring.mark.gaps == gaps + 1)
     #expect(await watch.next()?.kind == .missed(nil))
     try await notes.remove("k")
     #expect(await watch.next()?.kind == .removed(.removed))
     // A write without changes passes nobody.
     changes = nil
     try store.write { _ in changes = store.changes() }
-    #expect(store.core.changes.ring.mark.gaps == gaps + 1)
+    #expect(store.engine.changes.ring.mark.gaps == gaps + 1)
   }
 
   @Test func `if no writer comes, watchers publish what was committed`() async throws {
@@ -87,7 +87,7 @@ import Testing
     // Two renewals of the lease go by.
     for _ in 0..<2 {
       machine.advance(Int64(ChangeLease.renewal))
-      #expect(store.core.changes.pulse(after: ChangeRing.Mark(gaps: 0, head: 0)) != nil)
+      #expect(store.engine.changes.pulse(after: ChangeRing.AccessStats(gaps: 0, head: 0)) != nil)
     }
     #expect(await watch.next()?.key == Key("1"))
   }
@@ -114,7 +114,7 @@ import Testing
     for key in 0..<3 { try await store.namespace("notes").set("v", for: key) }
     #expect(await watch.next()?.key == Key(0))
     // A word of the second slot.
-    let words = store.core.changes.ring.words
+    let words = store.engine.changes.ring.words
     let word = 512 + ChangeRecord.slotCount + 4
     words.view.store(words.view.wide(word) ^ 1, wide: word)
     #expect(await watch.next()?.kind == .missed(2))

@@ -104,7 +104,7 @@ import Testing
   @Test func `writers publish while somebody watches, and no longer`() async throws {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
-    let feed = store.core.changes
+    let feed = store.engine.changes
     func isPublished() throws -> Bool {
       try store.write { batch in batch.notes != nil }
     }

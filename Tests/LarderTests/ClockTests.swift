@@ -8,7 +8,7 @@ import Testing
       let notes = store.namespace("notes")
       try notes.set("v", for: "k", expires: .after(.days(30)))
       clock.advance(by: .days(30))
-      #expect(try store.purge() == Removal(entries: 1, bytes: 1))
+      #expect(try store.purge() == RemovalResult(entries: 1, bytes: 1))
     }
   }
 
@@ -23,14 +23,14 @@ import Testing
       clock.set(to: clock.now.advanced(by: .days(1) + .milliseconds(1)))
       for _ in 0..<3 {
         let removal = try store.purge()
-        #expect(removal.isPostponed && removal.entries == 0)
+        #expect(removal.skippedAfterClockJump && removal.entries == 0)
         clock.advance(by: .milliseconds(19_999))
       }
-      #expect(try store.purge().isPostponed)
+      #expect(try store.purge().skippedAfterClockJump)
       // Reads trust the clock.
       #expect(try !notes.contains("k"))
       clock.advance(by: .milliseconds(3))
-      #expect(try store.purge() == Removal(entries: 1, bytes: 1))
+      #expect(try store.purge() == RemovalResult(entries: 1, bytes: 1))
     }
   }
 
@@ -49,7 +49,7 @@ import Testing
       let right = clock.now
       for _ in 0..<3 {
         clock.set(to: right.advanced(by: .days(1000)))
-        #expect(try store.purge().isPostponed)
+        #expect(try store.purge().skippedAfterClockJump)
         clock.set(to: right)
         // A doubt that turned out well must not vouch for the next jump.
         try notes.set("w", for: "other")
@@ -57,7 +57,7 @@ import Testing
         clock.set(to: right)
       }
       #expect(try notes.text("k") == "v")
-      #expect(try store.purge() == Removal())
+      #expect(try store.purge() == RemovalResult())
       #expect(try notes.count() == 2)
     }
   }
@@ -72,7 +72,7 @@ import Testing
       clock.set(to: right)
       try notes.set("v", for: "present")
       clock.set(to: right.advanced(by: .days(900)))
-      #expect(try store.purge().isPostponed)
+      #expect(try store.purge().skippedAfterClockJump)
       clock.set(to: right)
       #expect(try notes.text("k") == "v")
     }
@@ -112,7 +112,7 @@ import Testing
       try store.close()
       clock.advance(by: .days(2))
       store = try Store(at: path + "/s", options: .init(clock: clock))
-      #expect(try store.purge().isPostponed)
+      #expect(try store.purge().skippedAfterClockJump)
       try store.close()
       clock.advance(by: .minutes(1))
       store = try Store(at: path + "/s", options: .init(clock: clock))

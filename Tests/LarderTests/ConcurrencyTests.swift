@@ -163,7 +163,7 @@ import Testing
           return
         }
         while !isPurged.load(ordering: .sequentiallyConsistent) {
-          let before = store.core.environment.lastTransaction
+          let before = store.engine.environment.lastTransaction
           let own = try store.write { batch in
             try batch.set("v", for: "k", in: store.namespace("other"))
             return batch.transaction.id

@@ -6,18 +6,18 @@ import Testing
 extension Store {
   /// Changes the databases behind the library's back, as damage or a fault in the library would.
   func tamper(_ body: (inout WriteTransaction, Indexes) throws -> Void) throws {
-    try core.environment.write { transaction in try body(&transaction, core.indexes) }
+    try engine.environment.write { transaction in try body(&transaction, engine.indexes) }
   }
 
   /// The kinds of fault that a walk finds.
-  var faults: Set<Verification.Fault.Kind> {
+  var faults: Set<Verification.Inconsistency.Kind> {
     get throws { Set(try verify().faults.map(\.kind)) }
   }
 }
 
 extension Namespace {
   var id: NamespaceID {
-    get throws { try core.identify(handle, in: core.beginRead()) }
+    get throws { try engine.identify(handle, in: engine.beginRead()) }
   }
 
   /// Where an entry lies in the main database.
@@ -27,7 +27,7 @@ extension Namespace {
   }
 
   func record(_ key: some StoreKey) throws -> [UInt8] {
-    let transaction = try core.beginRead()
+    let transaction = try engine.beginRead()
     let region = try #require(try transaction.find(slot(key), in: .main))
     return transaction.bytes(of: region).copied
   }
@@ -58,6 +58,6 @@ extension ReadTransaction {
 
 extension Store {
   func keys(in database: (Indexes) -> Database) throws -> [[UInt8]] {
-    try core.beginRead().keys(in: database(core.indexes))
+    try engine.beginRead().keys(in: database(engine.indexes))
   }
 }

@@ -123,12 +123,12 @@ import Testing
 
   @Test func `a missing, swapped or changed chunk is a miss`() throws {
     try withEntries { store, notes, values, _ in
-      let chunks = store.core.indexes.chunks
+      let chunks = store.engine.indexes.chunks
       let keys = try store.keys(in: \.chunks)
       #expect(keys.count == 3)
       for key in keys {
         let chunk = try #require(
-          try store.core.environment.write { transaction in
+          try store.engine.environment.write { transaction in
             try transaction.value(for: key, in: chunks)?.copied
           })
         let changes: [[UInt8]?] = [
@@ -198,7 +198,7 @@ import Testing
       let good = store.namespace("good")
       try bad.set("v", for: "k")
       try good.set("v", for: "k")
-      let key = CatalogueKey.namespace("bad")
+      let key = MetadataKey.namespace("bad")
       let record = try NamespaceRecord(id: bad.id, created: 0).encoded(name: "bad")
       for place in 0..<record.count {
         var damaged = record
@@ -207,7 +207,7 @@ import Testing
           try transaction.put(damaged, for: key, in: .main)
           var state = try transaction.state()
           state.generation += 1
-          try transaction.put(state.encoded, for: CatalogueKey.state, in: .main)
+          try transaction.put(state.encoded, for: MetadataKey.state, in: .main)
         }
         #expect(try bad.text("k") == nil)
         #expect(failure { try bad.set("w", for: "k") } == .damaged)
@@ -219,7 +219,7 @@ import Testing
         try transaction.put(record, for: key, in: .main)
         var state = try transaction.state()
         state.generation += 1
-        try transaction.put(state.encoded, for: CatalogueKey.state, in: .main)
+        try transaction.put(state.encoded, for: MetadataKey.state, in: .main)
       }
       #expect(try bad.text("k") == "v")
     }

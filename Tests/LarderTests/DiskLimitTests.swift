@@ -12,7 +12,7 @@ struct DiskLimitTests {
     return try Store(at: path + "/store", options: options)
   }
 
-  private func fileSize(_ store: Store) -> Int { store.core.environment.fileSize }
+  private func fileSize(_ store: Store) -> Int { store.engine.environment.fileSize }
 
   @Test func `the data file never grows beyond its limit`() throws {
     try withDirectory { path in
@@ -28,7 +28,7 @@ struct DiskLimitTests {
         #expect(fileSize(store) <= 4_000_000, "LARDER_TEST_SEED=\(seed)")
       }
       #expect(try notes.removals[.evictedForDisk] > 100)
-      #expect(try notes.facts()!.bytes > 1_500_000)
+      #expect(try notes.info()!.bytes > 1_500_000)
       #expect(try store.verify().faults == [])
       try store.close()
     }
@@ -44,11 +44,11 @@ struct DiskLimitTests {
           try notes.set([UInt8](repeating: 1, count: 6000), for: "\(index)")
         }
       }
-      let before = try notes.facts()!
+      let before = try notes.info()!
       #expect(before.bytes > 35_000_000)
       let value = [UInt8](repeating: 2, count: megabytes * 1_000_000)
       try notes.set(value, for: "large")
-      let after = try notes.facts()!
+      let after = try notes.info()!
       let evicted = before.bytes + value.count - after.bytes
       #expect(evicted <= 2 * value.count + 1_000_000)
       #expect(fileSize(store) <= 64_000_000)
@@ -129,7 +129,7 @@ struct DiskLimitTests {
       for index in 0..<500 { try notes.set([UInt8](repeating: 2, count: 8000), for: "b\(index)") }
       // A file without free pages has to grow by a few before anything can be removed from it.
       #expect(fileSize(store) <= size + 2_000_000)
-      #expect(try notes.facts()!.bytes < 5_000_000)
+      #expect(try notes.info()!.bytes < 5_000_000)
       try store.declare(StoreLimits(disk: 20_000_000))
       for index in 0..<3000 { try notes.set([UInt8](repeating: 2, count: 8000), for: "c\(index)") }
       #expect(fileSize(store) <= 20_000_000 && fileSize(store) > 15_000_000)

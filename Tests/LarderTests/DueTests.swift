@@ -4,13 +4,13 @@ import Testing
 @testable import Larder
 
 @Suite struct DueTests {
-  private func state(_ store: Store) throws -> StoreState { try store.core.beginRead().state() }
+  private func state(_ store: Store) throws -> StoreState { try store.engine.beginRead().state() }
 
   private func removeExpired(
     _ store: Store, in namespace: Namespace? = nil, limit: Int
-  ) throws -> Removal {
+  ) throws -> RemovalResult {
     let id = try namespace?.id
-    return try store.core.write { batch in
+    return try store.engine.write { batch in
       batch.leavesQueue = true
       return try batch.removeExpired(in: id, limit: limit)
     }
@@ -18,7 +18,7 @@ import Testing
 
   private func mayHaveExpired(_ store: Store, in namespace: Namespace? = nil) throws -> Bool {
     let id = try namespace?.id
-    return try store.core.write { batch in try batch.mayHaveExpired(in: id) }
+    return try store.engine.write { batch in try batch.mayHaveExpired(in: id) }
   }
 
   @Test func `the store knows the earliest deadline of all namespaces`() throws {
@@ -39,7 +39,7 @@ import Testing
       try store.purge()
       #expect(try state(store).nextDue == moment(10))
       clock.advance(by: .seconds(10))
-      #expect(try store.purge() == Removal())
+      #expect(try store.purge() == RemovalResult())
       #expect(try state(store).nextDue == moment(20))
       clock.advance(by: .seconds(20))
       #expect(try store.purge().entries == 2)
@@ -54,7 +54,7 @@ import Testing
       try notes.touch("k", expires: .after(.seconds(5)))
       let end = UInt64(clock.now.advanced(by: .seconds(5)).milliseconds)
       clock.advance(by: .seconds(1))
-      #expect(try store.purge() == Removal())
+      #expect(try store.purge() == RemovalResult())
       #expect(try state(store).nextDue == end)
       #expect(try notes.header("k").deadline == Int64(end))
       clock.advance(by: .seconds(4))
@@ -67,7 +67,7 @@ import Testing
       try store.namespace("notes").set("v", for: "k", expires: .after(.seconds(1)))
       try store.tamper { transaction, _ in
         let state = try transaction.state().encoded
-        try transaction.put(Array(state.prefix(72)), for: CatalogueKey.state, in: .main)
+        try transaction.put(Array(state.prefix(72)), for: MetadataKey.state, in: .main)
       }
       #expect(try state(store).nextDue == 0)
       try store.purge()
@@ -97,7 +97,7 @@ import Testing
       #expect(try store.purge().entries == due)
       let left = try store.namespaces().map(\.entries)
       #expect(left.reduce(0, +) == 4000 - due)
-      #expect(try store.purge() == Removal())
+      #expect(try store.purge() == RemovalResult())
       clock.advance(by: .hours(1))
       #expect(try store.purge().entries == 4000 - due - 1000)
     }
@@ -135,16 +135,16 @@ import Testing
       #expect(try removeExpired(store, in: store.namespace("a"), limit: 5).entries == 1)
       clock.advance(by: .seconds(10))
       #expect(try mayHaveExpired(store, in: b))
-      #expect(try removeExpired(store, in: b, limit: 4) == Removal(entries: 4, bytes: 8))
-      #expect(try removeExpired(store, in: b, limit: 4) == Removal(entries: 2, bytes: 4))
+      #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult(entries: 4, bytes: 8))
+      #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult(entries: 2, bytes: 4))
       #expect(try !mayHaveExpired(store, in: b))
       #expect(try mayHaveExpired(store))
-      #expect(try removeExpired(store, in: b, limit: 4) == Removal())
+      #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult())
       #expect(try b.removals[.expired] == 6)
       #expect(try store.namespaces().map(\.entries) == [9, 4, 10])
       #expect(try removeExpired(store, limit: 7).entries == 7)
       #expect(try removeExpired(store, limit: 7).entries == 4)
-      #expect(try removeExpired(store, limit: 7) == Removal())
+      #expect(try removeExpired(store, limit: 7) == RemovalResult())
       #expect(try !mayHaveExpired(store))
       #expect(try store.namespaces().map(\.entries) == [4, 4, 4])
     }
@@ -158,7 +158,7 @@ import Testing
         if number < 5 { try notes.touch(number, expires: .after(.seconds(10))) }
       }
       clock.advance(by: .seconds(1))
-      #expect(try removeExpired(store, in: notes, limit: 3) == Removal())
+      #expect(try removeExpired(store, in: notes, limit: 3) == RemovalResult())
       #expect(try mayHaveExpired(store, in: notes))
       #expect(try removeExpired(store, in: notes, limit: 3).entries == 1)
       #expect(try !mayHaveExpired(store, in: notes))
@@ -175,8 +175,8 @@ import Testing
       for number in 0..<100 { try notes.set("v", for: number, expires: .after(.seconds(1))) }
       try notes.clear()
       clock.advance(by: .seconds(1))
-      #expect(try removeExpired(store, limit: 10) == Removal())
-      #expect(try store.purge() == Removal())
+      #expect(try removeExpired(store, limit: 10) == RemovalResult())
+      #expect(try store.purge() == RemovalResult())
       #expect(try store.keys(in: \.deadlines) == [])
       #expect(try notes.removals[.expired] == 0)
     }

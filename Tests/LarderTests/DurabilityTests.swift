@@ -16,7 +16,7 @@ import Testing
   @Test func `a new store is grouped unless another durability is asked for`() throws {
     try withDirectory { path in
       let store = try Store(at: path + "/s")
-      #expect(store.durability == .grouped)
+      #expect(store.durability == .checkpointed)
       try store.close()
       for durability in Durability.allCases {
         let other = try Store(at: path + "/\(durability)", options: options(durability))
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Durability.grouped, .scratch])
+  @Test(arguments: [Durability.checkpointed, .scratch])
   func `a store that needs recovery is not opened for reading only`(durability: Durability) throws {
     try withDirectory { path in
       let store = try Store(at: path + "/s", options: options(durability))
@@ -103,7 +103,7 @@ import Testing
 
   @Test func `a full grouped store goes on, though its pages wait for checkpoints`() throws {
     try withDirectory { path in
-      let store = try Store(at: path + "/s", options: options(.grouped))
+      let store = try Store(at: path + "/s", options: options(.checkpointed))
       try store.declare(StoreLimits(disk: 8_000_000))
       let notes = store.namespace("notes")
       for number in 0..<1500 {
@@ -116,7 +116,7 @@ import Testing
           }
         }
       }
-      #expect(store.core.environment.fileSize <= 8_000_000)
+      #expect(store.engine.environment.fileSize <= 8_000_000)
       #expect(try notes.count() > 300)
       #expect(try store.verify().faults == [])
       try store.close()

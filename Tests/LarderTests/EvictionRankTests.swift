@@ -81,7 +81,7 @@ struct EvictionRankTests {
         }
         let keys = try notes.keysByPages(of: 100)
         #expect(keys.count == 60)
-        let marks = try keys.map { try notes.core.access.mark(of: notes.place(of: "\($0)")) }
+        let marks = try keys.map { try notes.engine.access.mark(of: notes.place(of: "\($0)")) }
         #expect(Set(marks.map(\.clock)).count > 1, "seed \(seed)")
         var foreseen: [(ahead: Int, key: Key)] = []
         for key in keys {

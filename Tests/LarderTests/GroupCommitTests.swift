@@ -64,7 +64,7 @@ struct GroupCommitTests {
         for task in 0..<10 {
           group.addTask {
             do {
-              try await store.core.submit(
+              try await store.engine.submit(
                 SharedWrite { batch in
                   try batch.set("\(task)", for: "\(task)", in: notes)
                   if task % 2 == 1 { throw Stop() }
@@ -88,7 +88,7 @@ struct GroupCommitTests {
     // The batch ends when the kept ones wait, and by then the others are taken back.
     try await whileHeld(store, until: 20) {
       let tasks = (0..<10).map { index in Task { try await notes.set("x", for: "\(index)") } }
-      while store.core.queue.waitingCount < 10 { await Task.yield() }
+      while store.engine.queue.waitingCount < 10 { await Task.yield() }
       for task in tasks { task.cancel() }
       for task in tasks {
         await #expect(throws: CancellationError.self) { try await task.value }

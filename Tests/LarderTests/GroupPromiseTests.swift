@@ -20,10 +20,10 @@ import Testing
     try await whileHeld(store, until: 12) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<12 {
-          await store.core.queue.waitForWaiting(number)
+          await store.engine.queue.waitForWaiting(number)
           group.addTask {
             do {
-              try await store.core.submit(
+              try await store.engine.submit(
                 SharedWrite { batch in
                   let log = text(try batch.value(for: "log", in: notes))
                   try batch.set("\(log)\(number) ", for: "log", in: notes)
@@ -50,13 +50,13 @@ import Testing
     try await notes.set("1", for: "a")
     try await whileHeld(store, until: 2) {
       let failing = Task {
-        try await store.core.submit(
+        try await store.engine.submit(
           SharedWrite { batch in
             try batch.set("2", for: "a", in: notes)
             throw Stop()
           })
       }
-      await store.core.queue.waitForWaiting(1)
+      await store.engine.queue.waitForWaiting(1)
       async let other: Void = notes.set("3", for: "b")
       await #expect(throws: Stop.self) { try await failing.value }
       try await other
@@ -77,8 +77,8 @@ import Testing
     let runs = Tally()
     try await whileHeld(store, until: 3) {
       let before = Task { try await notes.set("x", for: "before") }
-      await store.core.queue.waitForWaiting(1)
-      async let between: Void = store.core.submit(
+      await store.engine.queue.waitForWaiting(1)
+      async let between: Void = store.engine.submit(
         SharedWrite { batch in
           runs.add()
           try batch.set("x", for: "between", in: notes)
@@ -87,7 +87,7 @@ import Testing
             goOn.wait()
           }
         })
-      await store.core.queue.waitForWaiting(2)
+      await store.engine.queue.waitForWaiting(2)
       let after = Task { try await notes.set("x", for: "after") }
       await reached.signalled()
       before.cancel()
@@ -127,9 +127,9 @@ import Testing
       for writer in 0..<writers {
         group.addTask {
           for number in 0..<60 {
-            try await store.core.submit(
+            try await store.engine.submit(
               SharedWrite { batch in
-                let waiting = store.core.queue.waitingCount
+                let waiting = store.engine.queue.waitingCount
                 most.change { $0 = max($0, waiting) }
                 try batch.set("x", for: "\(writer) \(number)", in: notes)
               })
@@ -149,18 +149,18 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path)
     let notes = store.namespace("notes")
-    let isClosed: @Sendable () -> Bool = { store.core.queue.isClosed }
+    let isClosed: @Sendable () -> Bool = { store.engine.queue.isClosed }
     try await whileHeld(store, until: isClosed) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<30 { group.addTask { try await notes.set("x", for: "\(number)") } }
-        await store.core.queue.waitForWaiting(30)
+        await store.engine.queue.waitForWaiting(30)
         let closed = DispatchSemaphore(value: 0)
         let outcomes = Outcomes()
         Thread.detachNewThread {
           outcomes.add(Result { try store.close() })
           closed.signal()
         }
-        while !store.core.queue.isClosed { await Task.yield() }
+        while !store.engine.queue.isClosed { await Task.yield() }
         do {
           try await notes.set("x", for: "late")
           Issue.record("a closing store took a write")
@@ -195,7 +195,7 @@ import Testing
             }
           }
         }
-        await store.core.queue.waitForWaiting(16)
+        await store.engine.queue.waitForWaiting(16)
         group.addTask { try await notes.update("a") { bytes in (bytes ?? []) + [33] } }
         try await group.waitForAll()
       }
@@ -228,7 +228,7 @@ import Testing
         for key in 0..<20 {
           group.addTask {
             do {
-              let commit = try await store.core.submit(
+              let commit = try await store.engine.submit(
                 SharedWrite { batch in
                   try batch.set("group", for: key, in: notes)
                   if key == 7 { throw Stop() }
@@ -256,7 +256,7 @@ import Testing
     let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: path) }
     var options = Store.Options()
-    options.patience = .milliseconds(300)
+    options.lockTimeout = .milliseconds(300)
     let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
     try await notes.set("x", for: "here")

@@ -8,7 +8,7 @@ import Foundation
 func whileHeld(
   _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
-  try await whileHeld(store, until: { store.core.queue.waitingCount >= waiting }, body)
+  try await whileHeld(store, until: { store.engine.queue.waitingCount >= waiting }, body)
 }
 
 func whileHeld(
@@ -27,7 +27,7 @@ func whileHeld(
   holder.start()
   await held.signalled()
   async let first: Void = store.namespace("holder").set("first", for: "first")
-  while !store.core.queue.hasTaken { await Task.yield() }
+  while !store.engine.queue.hasTaken { await Task.yield() }
   async let done: Void = body()
   while !isReady() { await Task.yield() }
   goOn.signal()

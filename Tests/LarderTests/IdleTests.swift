@@ -19,7 +19,7 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  func commits(_ store: Store) throws -> UInt64 { try store.core.beginRead().id }
+  func commits(_ store: Store) throws -> UInt64 { try store.engine.beginRead().id }
 
   @Test func `an entry goes when it was not used for the interval and a sixteenth`() throws {
     try withIdleStore { store, notes, clock, _ in
@@ -60,14 +60,14 @@ import Testing
       let before = try commits(store)
       clock.advance(by: .seconds(100) - .milliseconds(1))
       for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
-      #expect(timer.delays.isEmpty && store.core.uses.count == 0)
+      #expect(timer.delays.isEmpty && store.engine.uses.count == 0)
       clock.advance(by: .milliseconds(1))
       for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
-      #expect(timer.delays == [.seconds(1)] && store.core.uses.count == 1)
+      #expect(timer.delays == [.seconds(1)] && store.engine.uses.count == 1)
       #expect(try commits(store) == before)
       timer.runOut()
       #expect(try commits(store) == before + 1)
-      #expect(store.core.uses.count == 0)
+      #expect(store.engine.uses.count == 0)
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(1700)))
       for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
       #expect(timer.delays.isEmpty)
@@ -82,7 +82,7 @@ import Testing
       _ = try notes.entry(for: "k")
       _ = try notes.page()
       _ = try notes.count()
-      _ = try notes.facts()
+      _ = try notes.info()
       _ = try store.statistics()
       _ = try store.nextExpiries()
       try notes.scan { _, _ in true }
@@ -91,7 +91,7 @@ import Testing
         _ = try moment.contains("k", in: notes)
       }
       _ = try store.write { batch in try batch.entry(for: "k", in: notes) }
-      #expect(timer.delays.isEmpty && store.core.uses.count == 0)
+      #expect(timer.delays.isEmpty && store.engine.uses.count == 0)
       clock.advance(by: .seconds(700))
       #expect(try !notes.contains("k"))
     }
@@ -170,9 +170,9 @@ import Testing
         #expect(try notes.text(number) == "v")
       }
       #expect(try notes.page(limit: 1000).items.count == 200)
-      #expect(try store.purge() == Removal())
+      #expect(try store.purge() == RemovalResult())
       clock.advance(by: .seconds(1699))
-      #expect(try store.purge() == Removal())
+      #expect(try store.purge() == RemovalResult())
       clock.advance(by: .seconds(1))
       #expect(try store.purge().entries == 200)
       _ = timer
@@ -192,7 +192,7 @@ import Testing
       // 4 s are left; the longest wait is a second.
       #expect(timer.delays == [.seconds(1)])
       timer.runOut()
-      #expect(store.core.uses.count == 0)
+      #expect(store.engine.uses.count == 0)
     }
   }
 

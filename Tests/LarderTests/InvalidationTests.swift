@@ -13,8 +13,8 @@ import Testing
   }
 
   /// Invalidates a tag as a process does that is killed after its first transaction.
-  private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> Removal {
-    try store.core.write { batch in
+  private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
+    try store.engine.write { batch in
       batch.leavesQueue = true
       let (removal, tombstone) = try batch.invalidate(Array(tag.utf8), in: nil, limit: limit)
       #expect(tombstone != nil)
@@ -23,7 +23,7 @@ import Testing
   }
 
   private func tombstones(_ store: Store) throws -> UInt64 {
-    try store.core.environment.beginRead().state().tombstones
+    try store.engine.environment.beginRead().state().tombstones
   }
 
   @Test func `every entry that carries the tag goes, and no other`() throws {
@@ -34,13 +34,13 @@ import Testing
       try notes.set([3, 3, 3], for: "c", attributes("daily"))
       try boards.set([4, 4, 4, 4], for: "a", attributes("user 7"))
       try boards.set([5], for: "d")
-      #expect(try store.invalidate(tag: "user 7") == Removal(entries: 2, bytes: 5))
+      #expect(try store.invalidate(tag: "user 7") == RemovalResult(entries: 2, bytes: 5))
       #expect(try notes.bytes("a") == nil && boards.bytes("a") == nil)
       #expect(try notes.bytes("b") == [2, 2] && notes.bytes("c") == [3, 3, 3])
       #expect(try boards.bytes("d") == [5])
       #expect(try notes.removals[.invalidated] == 1 && notes.removals.bytes(.invalidated) == 1)
-      #expect(try store.invalidate(tag: "user 7") == Removal())
-      #expect(try store.invalidate(tag: "nobody has it") == Removal())
+      #expect(try store.invalidate(tag: "user 7") == RemovalResult())
+      #expect(try store.invalidate(tag: "nobody has it") == RemovalResult())
     }
   }
 
@@ -49,9 +49,9 @@ import Testing
       let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
       try notes.set([1], for: "a", attributes("t"))
       try boards.set([2], for: "a", attributes("t"))
-      #expect(try boards.invalidate(tag: "t") == Removal(entries: 1, bytes: 1))
+      #expect(try boards.invalidate(tag: "t") == RemovalResult(entries: 1, bytes: 1))
       #expect(try notes.bytes("a") == [1] && boards.bytes("a") == nil)
-      #expect(try store.namespace("none").invalidate(tag: "t") == Removal())
+      #expect(try store.namespace("none").invalidate(tag: "t") == RemovalResult())
     }
   }
 
@@ -71,7 +71,7 @@ import Testing
         for key in 3000..<3100 { try batch.set([1], for: key, in: notes, attributes("other")) }
       }
       let before = try store.statistics().file.transaction
-      #expect(try store.invalidate(tag: "t") == Removal(entries: 2300, bytes: 2300))
+      #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2300, bytes: 2300))
       #expect(try store.statistics().file.transaction == before + 5)
       #expect(try notes.count() == 100 && tombstones(store) == 0)
     }
@@ -87,7 +87,7 @@ import Testing
       try notes.set([2], for: "other", attributes("u"))
       // Known in memory before.
       #expect(try cache.value(for: "k50") == [1])
-      #expect(try begin("t", in: store, removing: 10) == Removal(entries: 10, bytes: 10))
+      #expect(try begin("t", in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
       #expect(try tombstones(store) == 1 && notes.count() == 91)
       for key in 0..<100 {
         #expect(try notes.bytes("k\(key)") == nil && cache.value(for: "k\(key)") == nil)
@@ -95,7 +95,7 @@ import Testing
       }
       #expect(try notes.page(limit: 50).items.map(\.key) == [Key("other")])
       #expect(try store.verify().isSound)
-      try store.core.write { batch in
+      try store.engine.write { batch in
         batch.leavesQueue = true
         let value = try batch.value(for: "k60", in: notes)
         let entry = try batch.entry(for: "k60", in: notes)
@@ -122,7 +122,7 @@ import Testing
       for number in 0..<3 { try notes.set([UInt8(number)], for: "write") }
       #expect(try tombstones(store) == 0 && notes.count() == 3)
       #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
-      #expect(try store.invalidate(tag: "t") == Removal(entries: 2, bytes: 2))
+      #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2, bytes: 2))
     }
   }
 
@@ -204,7 +204,7 @@ import Testing
         case 14..<17:
           let tag = "t\(dice.roll(0..<3))"
           let limit = dice.roll(1..<20)
-          try store.core.write { batch in
+          try store.engine.write { batch in
             batch.leavesQueue = dice.chance(70)
             _ = try batch.invalidate(Array(tag.utf8), in: nil, limit: limit)
           }

@@ -7,7 +7,7 @@ import Testing
   /// What the main database says of the databases of indexes: their roots among others. LMDB changes no page in place, so
   /// a write to any of their pages makes a new root.
   private func indexes(_ store: Store) throws -> [String: [UInt8]] {
-    let transaction = try store.core.beginRead()
+    let transaction = try store.engine.beginRead()
     var roots: [String: [UInt8]] = [:]
     for name in Indexes.names {
       let record = try #require(try transaction.find(Array(name.utf8).span, in: .main))

@@ -24,7 +24,7 @@ import Testing
       let clock = ManualClock()
       let first = try Store(at: path + "/s", options: .init(clock: clock))
       let second = try Store(at: path + "/./s/../s/", options: .init(clock: clock))
-      #expect(first.core === second.core && first.path == second.path)
+      #expect(first.engine === second.engine && first.path == second.path)
       try first.namespace("notes").set("v", for: "k")
       #expect(try second.namespace("notes").text("k") == "v")
       try second.close()

@@ -123,11 +123,11 @@ struct LimitRun {
 
   /// One snapshot: each namespace and the store, counted anew.
   func check() throws {
-    let core = store.core
-    let transaction = try core.beginRead()
-    let limits = try core.settings(in: transaction).limits
+    let engine = store.engine
+    let transaction = try engine.beginRead()
+    let limits = try engine.settings(in: transaction).limits
     var total = (entries: 0, bytes: 0)
-    for namespace in try core.namespaces(in: transaction) {
+    for namespace in try engine.namespaces(in: transaction) {
       let facts = namespace.facts
       var found = (entries: 0, bytes: 0)
       var cursor = try transaction.cursor(in: .main)

@@ -23,7 +23,7 @@ struct LimitTests {
       try store.declare(Rules(limits: Limits(bytes: 1000), eviction: .fifo), for: "notes")
       for index in 0..<50 {
         try notes.set([UInt8](repeating: 1, count: index * 7), for: "\(index)")
-        #expect(try notes.facts()!.bytes <= 1000)
+        #expect(try notes.info()!.bytes <= 1000)
         #expect(try notes.contains("\(index)"))
       }
       #expect(try notes.removals[.evictedForBytes] > 0)
@@ -55,7 +55,7 @@ struct LimitTests {
       for key in ["a", "b", "c", "d"] { try notes.set([UInt8](repeating: 1, count: 25), for: key) }
       try notes.set([UInt8](repeating: 2, count: 60), for: "a")
       #expect(try notes.bytes("a")?.count == 60)
-      #expect(try notes.facts()!.bytes <= 100)
+      #expect(try notes.info()!.bytes <= 100)
       try notes.set([UInt8](repeating: 2, count: 100), for: "a")
       #expect(try notes.count() == 1)
     }
@@ -133,9 +133,9 @@ struct LimitTests {
       }
       try store.declare(Rules(limits: Limits(entries: 100), eviction: .fifo), for: "notes")
       #expect(try notes.count() == 100)
-      #expect(try notes.facts()!.declared.limits == Limits(entries: 100))
+      #expect(try notes.info()!.declared.limits == Limits(entries: 100))
       try store.override(Rules.Overrides(limits: Limits(entries: 10)), for: "notes")
-      #expect(try notes.count() == 10 && notes.facts()!.rules.limits.entries == 10)
+      #expect(try notes.count() == 10 && notes.info()!.rules.limits.entries == 10)
       try store.override(
         Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
       for index in 0..<200 { try notes.set("x", for: "new \(index)") }
@@ -156,7 +156,7 @@ struct LimitTests {
       #expect(
         failure { try store.declare(Rules(limits: Limits(entries: 3)), for: "notes") } == .full)
       // The newest stays as well.
-      #expect(try notes.count() == 6 && notes.facts()!.rules.limits.entries == 6)
+      #expect(try notes.count() == 6 && notes.info()!.rules.limits.entries == 6)
     }
   }
 

@@ -60,10 +60,10 @@ import Testing
     let upkeep = log.maintenance(of: store, every: .hours(1))
     #expect(upkeep.latest == nil && !upkeep.isRunning)
     let report = try upkeep.runOnce()
-    #expect(report.removed == Removal(entries: 3, bytes: 12))
+    #expect(report.removed == RemovalResult(entries: 3, bytes: 12))
     // Each write before has reclaimed some.
     #expect((500...700).contains(report.reclaimed) && report.deadReaders == 0)
-    #expect(store.core.allHandles.allSatisfy { $0.unmerged() == ReadCounters() })
+    #expect(store.engine.allHandles.allSatisfy { $0.unmerged() == ReadCounters() })
     #expect(try upkeep.latest?.get() == report)
     #expect(try upkeep.runOnce() == Maintenance.Report())
     #expect(try store.verify().faults == [] && store.verify().garbage == 0)
@@ -143,7 +143,7 @@ import Testing
     let (store, clock, log) = try store()
     let keepers = (0..<3).map { _ in log.maintenance(of: store, every: .hours(1), jitter: 0.1) }
     for keeper in keepers { keeper.start() }
-    let stamp = { try store.core.environment.beginRead().state().maintained }
+    let stamp = { try store.engine.environment.beginRead().state().maintained }
     var stamps: [UInt64] = [0]
     for _ in 1...5 {
       // Steps shorter than the jitter: a run of one is seen by the others before they are due.
@@ -219,9 +219,9 @@ import Testing
     try await store.namespace("notes").set("v", for: 0, expires: .after(.hours(1)))
     clock.set(to: clock.now.advanced(by: .days(2)))
     upkeep.start()
-    #expect(await log.next()?.removed.isPostponed == true)
+    #expect(await log.next()?.removed.skippedAfterClockJump == true)
     clock.advance(by: .seconds(61))
-    #expect(await log.next()?.removed == Removal(entries: 1, bytes: 1))
+    #expect(await log.next()?.removed == RemovalResult(entries: 1, bytes: 1))
     upkeep.stop()
   }
 }

@@ -40,7 +40,7 @@ import Testing
         }
         let (usage, capacity) = (memory.usage, memory.limits.capacity)
         #expect(capacity.holds(usage), "\(usage) in \(capacity)")
-        #expect(store.memory.usage == usage && store.core.memory.budget.used == usage.cost)
+        #expect(store.memory.usage == usage && store.engine.memory.budget.used == usage.cost)
       }
       #expect(memory.statistics.evictions > 1000)
     }
@@ -233,7 +233,7 @@ import Testing
         }
       }
       notes.memory?.removeAll()
-      #expect(store.core.memory.budget.used == 0)
+      #expect(store.engine.memory.budget.used == 0)
     }
   }
 }

@@ -157,18 +157,18 @@ struct ListedAdaptive {
     return false
   }
 
-  private mutating func firstMark(of hash: UInt64) -> Mark {
+  private mutating func firstMark(of hash: UInt64) -> AccessStats {
     // The new entry counts already.
     let age = GhostAge(state, entries: UInt64(count + 1))
     guard let ghost = table.takeGhost(of: hash), age.isAlive(ghost) else {
-      return Mark(frequency: 1)
+      return AccessStats(frequency: 1)
     }
     let frequency = min(15, ghost.frequency + 1)
-    guard age.isRegret(ghost) else { return Mark(frequency: frequency) }
+    guard age.isRegret(ghost) else { return AccessStats(frequency: frequency) }
     var target = WindowTarget(state)
     target.regret(ghost.part, share: 1 / Double(capacity))
     target.store(in: &state)
-    return Mark(frequency: frequency, clock: 1)
+    return AccessStats(frequency: frequency, clock: 1)
   }
 
   private mutating func compete() {

@@ -109,21 +109,21 @@ struct Model {
     }
   }
 
-  mutating func purge(only: String?) -> Removal {
-    var removal = Removal()
+  mutating func purge(only: String?) -> RemovalResult {
+    var removal = RemovalResult()
     for name in spaces.keys where only == nil || name == only {
       for (key, entry) in spaces[name]!.entries where entry.state(at: now) == .expired {
         _ = remove(key, in: name)
-        removal += Removal(entries: 1, bytes: entry.value.count)
+        removal += RemovalResult(entries: 1, bytes: entry.value.count)
       }
     }
     if only.map({ spaces[$0] != nil }) ?? true { stamp = now }
     return removal
   }
 
-  mutating func clear(_ name: String) -> Removal {
-    guard var space = spaces[name] else { return Removal() }
-    let removal = Removal(entries: space.entries.count, bytes: space.bytes)
+  mutating func clear(_ name: String) -> RemovalResult {
+    guard var space = spaces[name] else { return RemovalResult() }
+    let removal = RemovalResult(entries: space.entries.count, bytes: space.bytes)
     space.cleared += UInt64(space.entries.count)
     space.entries = [:]
     space.asked = []

@@ -156,7 +156,7 @@ struct ModelRun {
 
   private mutating func purge(only: String?) throws {
     let removal = try only.map { try store.namespace($0).purge() } ?? store.purge()
-    if removal.isPostponed {
+    if removal.skippedAfterClockJump {
       #expect(model.now - model.stamp > 86_400_000)
       #expect(removal.entries == 0)
     } else {
@@ -169,7 +169,7 @@ struct ModelRun {
     if dice.chance(80) {
       #expect(try store.namespace(name).clear() == model.clear(name))
     } else {
-      var expected = Removal()
+      var expected = RemovalResult()
       for name in names { expected += model.clear(name) }
       #expect(try store.clear() == expected)
     }

@@ -93,8 +93,8 @@ import Testing
     try withDirectory { path in
       let store = try Store(at: path + "/s")
       try store.tamper { transaction, _ in
-        let newer = StoreFormat(version: 2, identity: store.core.identity)
-        try transaction.put(newer.encoded, for: CatalogueKey.format, in: .main)
+        let newer = StoreFormat(version: 2, identity: store.engine.identity)
+        try transaction.put(newer.encoded, for: MetadataKey.format, in: .main)
       }
       try store.close()
       let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }

@@ -144,7 +144,7 @@ struct OwnerTests {
       #expect(
         failure { try images.set([1], for: "a", image(of: [Owner(Key("1"), in: "articles")])) }
           == .noSuchOwner)
-      let facts = try images.facts()
+      let facts = try images.info()
       #expect(facts == nil)
     }
   }

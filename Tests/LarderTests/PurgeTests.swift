@@ -17,9 +17,9 @@ import Testing
       #expect(try !notes.contains("a"))
       try notes.set("4", for: "c")
       #expect(try notes.count() == 4)
-      #expect(try store.purge() == Removal(entries: 2, bytes: 5))
+      #expect(try store.purge() == RemovalResult(entries: 2, bytes: 5))
       #expect(try notes.count() == 2)
-      #expect(try store.purge() == Removal())
+      #expect(try store.purge() == RemovalResult())
       #expect(try notes.removals[.expired] == 2)
     }
   }
@@ -64,7 +64,7 @@ import Testing
       clock.advance(by: .seconds(4))
       #expect(try store.namespace("a").purge().entries == 5)
       #expect(try store.namespaces().map(\.entries) == [5, 10])
-      #expect(try store.namespace("none").purge() == Removal())
+      #expect(try store.namespace("none").purge() == RemovalResult())
     }
   }
 
@@ -72,7 +72,7 @@ import Testing
     try withStore { store, clock in
       let notes = store.namespace("notes")
       let records = {
-        try store.core.beginRead().statistics(of: store.core.indexes.deadlines).records
+        try store.engine.beginRead().statistics(of: store.engine.indexes.deadlines).records
       }
       for number in 0..<100 { try notes.set("v", for: number, expires: .after(.seconds(10))) }
       for round in 1..<10 {
@@ -117,7 +117,7 @@ import Testing
         }
       }
       clock.advance(by: .seconds(1))
-      let visited = try store.core.write { batch in
+      let visited = try store.engine.write { batch in
         batch.leavesQueue = true
         return try batch.purge(limit: 500, behind: nil, only: nil)
       }

@@ -30,7 +30,7 @@ struct RandomWriter {
     case 12: try store.purge()
     case 13: if dice.chance(30) { try notes.clear() }
     case 14:
-      guard dice.chance(40), try notes.facts() != nil else { return }
+      guard dice.chance(40), try notes.info() != nil else { return }
       renamed += 1
       names[place] = "renamed-\(renamed)"
       try store.rename(notes.name, to: names[place])

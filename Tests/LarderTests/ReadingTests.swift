@@ -18,8 +18,8 @@ import Testing
         try moment.withValue(for: "k", in: notes) { bytes in bytes.address }
       }
       #expect(moment == first.0)
-      let transaction = try store.core.beginRead()
-      let id = try store.core.identify(notes.handle, in: transaction)
+      let transaction = try store.engine.beginRead()
+      let id = try store.engine.identify(notes.handle, in: transaction)
       let region = try #require(
         try transaction.find(StoredKey.entry(Array("k".utf8).span, in: id), in: .main))
       #expect(region.address + UInt(region.count) == first.0 + UInt(size))

@@ -192,7 +192,7 @@ import Testing
       let overrides = Rules.Overrides(
         expires: .afterAccess(.hours(2)), stale: .minutes(2), jitter: 0, largestValue: 100)
       try store.override(overrides, for: "notes")
-      let facts = try #require(try notes.facts())
+      let facts = try #require(try notes.info())
       #expect(facts.declared == declared && facts.overrides == overrides)
       #expect(
         facts.rules
@@ -200,7 +200,7 @@ import Testing
       try notes.set("v", for: "k")
       #expect(try notes.entry(for: "k")?.idle == .hours(2))
       try store.override(Rules.Overrides(), for: "notes")
-      #expect(try notes.facts()?.rules == declared)
+      #expect(try notes.info()?.rules == declared)
     }
   }
 

@@ -46,8 +46,8 @@ import Testing
   @Test func `counts, states and records of any content and length do not trap`() throws {
     var dice = Dice(seed: 5)
     let keys: [(NamespaceID) -> [UInt8]] = [
-      { _ in CatalogueKey.state }, { CatalogueKey.counters($0) },
-      { _ in CatalogueKey.namespace("notes") }, { _ in CatalogueKey.format },
+      { _ in MetadataKey.state }, { MetadataKey.counters($0) },
+      { _ in MetadataKey.namespace("notes") }, { _ in MetadataKey.format },
     ]
     for key in keys {
       for fill in [UInt8(0), 0x7F, 0xFF] {

@@ -5,28 +5,28 @@ import Testing
 
 /// What counts as a use of an entry, and who sees it.
 @Suite struct Use {
-  private func mark(_ key: String, in notes: Namespace) throws -> Mark {
-    try notes.core.access.mark(of: notes.place(of: key))
+  private func mark(_ key: String, in notes: Namespace) throws -> AccessStats {
+    try notes.engine.access.mark(of: notes.place(of: key))
   }
 
   @Test func `each read of a fresh value is a use, and so is an overwrite`() throws {
     try withStore { store, clock in
       let notes = store.namespace("notes")
       try notes.set("v", for: "k")
-      #expect(try mark("k", in: notes) == Mark(frequency: 1, clock: 0))
+      #expect(try mark("k", in: notes) == AccessStats(frequency: 1, clock: 0))
       #expect(try notes.text("k") == "v")
-      #expect(try mark("k", in: notes) == Mark(frequency: 2, clock: 1))
+      #expect(try mark("k", in: notes) == AccessStats(frequency: 2, clock: 1))
       #expect(try store.read { try $0.value(for: "k", in: notes) } != nil)
-      #expect(try mark("k", in: notes) == Mark(frequency: 3, clock: 2))
+      #expect(try mark("k", in: notes) == AccessStats(frequency: 3, clock: 2))
       try notes.set("w", for: "k")
-      #expect(try mark("k", in: notes) == Mark(frequency: 4, clock: 3))
+      #expect(try mark("k", in: notes) == AccessStats(frequency: 4, clock: 3))
       #expect(try notes.entry(for: "k")?.used == store.now)
       clock.advance(by: .seconds(125))
       try notes.withValue(for: "k") { _ in }
       let used = try #require(try notes.entry(for: "k")?.used)
       #expect(used <= store.now && used.advanced(by: .seconds(60)) > store.now)
       try notes.remove("k")
-      #expect(try mark("k", in: notes) == Mark())
+      #expect(try mark("k", in: notes) == AccessStats())
     }
   }
 
@@ -175,9 +175,9 @@ import Testing
       // It reads in the table that is there now.
       for key in 0..<100 {
         let place = try notes.place(of: "\(key)")
-        store.core.access.forget(place)
+        store.engine.access.forget(place)
       }
-      while try (0..<100).contains(where: { try mark("\($0)", in: notes) == Mark() }) {
+      while try (0..<100).contains(where: { try mark("\($0)", in: notes) == AccessStats() }) {
         guard peer.isRunning else { break }
       }
       #expect(peer.isRunning)

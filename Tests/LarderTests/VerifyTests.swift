@@ -7,7 +7,7 @@ import Testing
   /// Plants damage in a sound store and says which kinds of fault the walk finds.
   private func planting(
     _ damage: (inout WriteTransaction, Indexes, Namespace) throws -> Void
-  ) throws -> Set<Verification.Fault.Kind> {
+  ) throws -> Set<Verification.Inconsistency.Kind> {
     var options = Store.Options(clock: ManualClock())
     options.chunksAbove = 5000
     let store = try Store.temporary(options: options)
@@ -25,20 +25,20 @@ import Testing
   }
 
   private func removing(_ database: KeyPath<Indexes, Database>) throws
-    -> Set<Verification.Fault.Kind>
+    -> Set<Verification.Inconsistency.Kind>
   {
     try planting { transaction, indexes, notes in
-      let keys = try notes.core.beginRead().keys(in: indexes[keyPath: database])
+      let keys = try notes.engine.beginRead().keys(in: indexes[keyPath: database])
       try transaction.remove(keys[0], from: indexes[keyPath: database])
     }
   }
 
   private func adding(
     _ database: KeyPath<Indexes, Database>, _ change: @escaping (inout [UInt8]) -> Void
-  ) throws -> Set<Verification.Fault.Kind> {
+  ) throws -> Set<Verification.Inconsistency.Kind> {
     try planting { transaction, indexes, notes in
       let database = indexes[keyPath: database]
-      var key = try notes.core.beginRead().keys(in: database)[0]
+      var key = try notes.engine.beginRead().keys(in: database)[0]
       let value = try transaction.value(for: key, in: database)?.copied ?? []
       change(&key)
       try transaction.put(value, for: key, in: database)
@@ -66,7 +66,7 @@ import Testing
 
   @Test func `a record of the queue that names another key is found`() throws {
     let found = try planting { transaction, indexes, notes in
-      let key = try notes.core.beginRead().keys(in: indexes.queue)[0]
+      let key = try notes.engine.beginRead().keys(in: indexes.queue)[0]
       try transaction.put([0x7A, 0], for: key, in: indexes.queue)
     }
     #expect(found == [.queue])
@@ -75,7 +75,7 @@ import Testing
   @Test(arguments: 0..<4)
   func `a wrong count of a namespace is found`(field: Int) throws {
     let found = try planting { transaction, _, notes in
-      let key = CatalogueKey.counters(try notes.id)
+      let key = MetadataKey.counters(try notes.id)
       let bytes = try #require(try transaction.value(for: key, in: .main)?.copied)
       var counters = NamespaceCounters(bytes.span)
       switch field {
@@ -99,7 +99,7 @@ import Testing
       case 2: state.stored -= 1
       default: state.garbage += 1
       }
-      try transaction.put(state.encoded, for: CatalogueKey.state, in: .main)
+      try transaction.put(state.encoded, for: MetadataKey.state, in: .main)
     }
     #expect(found == [.counters])
   }
@@ -108,7 +108,7 @@ import Testing
     let found = try planting { transaction, _, _ in
       var state = try transaction.state()
       state.nextDue += 1
-      try transaction.put(state.encoded, for: CatalogueKey.state, in: .main)
+      try transaction.put(state.encoded, for: MetadataKey.state, in: .main)
     }
     #expect(found == [.deadlines])
   }
@@ -136,18 +136,18 @@ import Testing
     }
     #expect(orphan == [.catalogue])
     let counts = try planting { transaction, _, _ in
-      let key = CatalogueKey.counters(NamespaceID(rawValue: 999))
+      let key = MetadataKey.counters(NamespaceID(rawValue: 999))
       try transaction.put(NamespaceCounters().encoded, for: key, in: .main)
     }
     #expect(counts == [.catalogue])
     let twice = try planting { transaction, _, notes in
       let record = NamespaceRecord(id: try notes.id, created: 0)
-      let key = CatalogueKey.namespace("twin")
+      let key = MetadataKey.namespace("twin")
       try transaction.put(try record.encoded(name: "twin"), for: key, in: .main)
     }
     #expect(twice.contains(.catalogue))
     let both = try planting { transaction, _, notes in
-      try transaction.put([], for: CatalogueKey.garbage(try notes.id), in: .main)
+      try transaction.put([], for: MetadataKey.garbage(try notes.id), in: .main)
     }
     #expect(both.contains(.catalogue))
   }

@@ -5,7 +5,7 @@ extension Peer {
   /// Lets a checkpoint's sync fail as on a broken disk, by putting `/dev/full` in the place of the data file's
   /// descriptor.
   func failSync() throws {
-    var options = Fixture.options(durability: .grouped)
+    var options = Fixture.options(durability: .checkpointed)
     options.checkpointInterval = .seconds(3600)
     let environment = try Fixture.open(store, options)
     try environment.set([1], [1])

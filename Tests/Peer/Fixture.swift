@@ -6,14 +6,14 @@ package enum Fixture {
   package static let signature: [UInt8] = [0, 1]
 
   package static func options(
-    mapSize: Int = 64 << 20, patience: Duration = .seconds(10),
+    mapSize: Int = 64 << 20, lockTimeout: Duration = .seconds(10),
     durability: DurabilityLevel? = nil
   ) -> EnvironmentOptions {
     var options = EnvironmentOptions()
     options.databases = ["second"]
     options.signature = signature
     options.mapSize = mapSize
-    options.patience = patience
+    options.lockTimeout = lockTimeout
     options.durability = durability
     return options
   }

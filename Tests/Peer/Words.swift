@@ -8,13 +8,13 @@ package enum SharedWords {
   /// Words of the file `access`, of any number that is a multiple of 64.
   package static func of(
     _ environment: Environment, layout: UInt32 = 1, store: [UInt8] = store
-  ) -> MappedWords {
-    let format = MappedWords.Format(file: .access, layout: layout, store: store) { $0 % 64 == 0 }
-    return MappedWords(format, of: environment)
+  ) -> SharedTable {
+    let format = SharedTable.Format(file: .access, layout: layout, store: store) { $0 % 64 == 0 }
+    return SharedTable(format, of: environment)
   }
 }
 
-extension MappedWords {
+extension SharedTable {
   package var values: [UInt32] {
     let view = view
     return (0..<view.count).map { view[$0] }

@@ -7,9 +7,9 @@ struct TableTests {
     for tag in [1, 512, 1023] as [UInt32] {
       for frequency in 0...15 {
         for clock in 0...3 {
-          let mark = Mark(frequency: frequency, clock: clock)
-          #expect(TouchWord(tag: tag, mark: mark).tag == tag)
-          #expect(TouchWord(tag: tag, mark: mark).mark == mark)
+          let mark = AccessStats(frequency: frequency, clock: clock)
+          #expect(AccessSlot(tag: tag, mark: mark).tag == tag)
+          #expect(AccessSlot(tag: tag, mark: mark).mark == mark)
         }
       }
     }
@@ -23,14 +23,14 @@ struct TableTests {
   }
 
   @Test func `a use raises the clock to three, and the frequency with it`() {
-    var mark = Mark(frequency: 14, clock: 1)
+    var mark = AccessStats(frequency: 14, clock: 1)
     mark.hit()
-    #expect(mark == Mark(frequency: 15, clock: 2))
+    #expect(mark == AccessStats(frequency: 15, clock: 2))
     mark.hit()
-    #expect(mark == Mark(frequency: 15, clock: 3))
-    mark = Mark(frequency: 2, clock: 3)
+    #expect(mark == AccessStats(frequency: 15, clock: 3))
+    mark = AccessStats(frequency: 2, clock: 3)
     mark.hit()
-    #expect(mark == Mark(frequency: 2, clock: 3))
+    #expect(mark == AccessStats(frequency: 2, clock: 3))
   }
 
   @Test func `the exact table keeps a ghost for four times as many evictions as entries`() {
@@ -60,14 +60,16 @@ struct TableTests {
   @Test func `the tagged table forgets little of as many marks as entries`() {
     let entries = 10_000
     var table = TaggedTable(entries: entries, keys: entries)
-    for key in 0..<entries { table.setMark(Mark(frequency: key % 15 + 1, clock: 0), of: key) }
+    for key in 0..<entries {
+      table.setMark(AccessStats(frequency: key % 15 + 1, clock: 0), of: key)
+    }
     let kept = (0..<entries).count { table.mark(of: $0).frequency == $0 % 15 + 1 }
     #expect(kept > entries * 95 / 100)
     table.halveFrequencies()
     let halved = (0..<entries).count { table.mark(of: $0).frequency == ($0 % 15 + 1) / 2 }
     #expect(halved >= kept)
     for key in 0..<entries { table.removeMark(of: key) }
-    #expect((0..<entries).allSatisfy { table.mark(of: $0) == Mark() })
+    #expect((0..<entries).allSatisfy { table.mark(of: $0) == AccessStats() })
   }
 
   @Test func `the sketch never counts too little, until it halves`() {

@@ -169,7 +169,7 @@ public final class ArticleReader: Sendable {
 
   public func usage() throws -> ArticleUsage {
     let (html, images) = (
-      try shelf.articles.namespace.facts(), try shelf.images.namespace.facts()
+      try shelf.articles.namespace.info(), try shelf.images.namespace.info()
     )
     return ArticleUsage(
       articles: html?.entries ?? 0, htmlBytes: html?.bytes ?? 0, images: images?.entries ?? 0,

@@ -6,7 +6,7 @@ import Service
 extension Catalog {
   /// Forgets one answer, as when a user pulls to refresh; returns what there was.
   @discardableResult
-  public func refresh(_ slug: String) async throws -> Removal {
+  public func refresh(_ slug: String) async throws -> RemovalResult {
     try await forget("/funnels/catalog/\(slug.percentEscaped)")
   }
 
@@ -21,7 +21,7 @@ extension Catalog {
   ///
   /// This catalog, and every other that was made for the user before, in whatever process, then throws ``CatalogError/ended``.
   @discardableResult
-  public func signOut() async throws -> Removal {
+  public func signOut() async throws -> RemovalResult {
     try session.end(forgetChoices)
     return try await dropAll()
   }
@@ -31,7 +31,7 @@ extension Catalog {
     if try session.end(current, forgetChoices) { try await dropAll() }
   }
 
-  private func forgetChoices(_ batch: inout Batch) throws {
+  private func forgetChoices(_ batch: inout WriteBatch) throws {
     try batch.remove(user, from: filters)
     try batch.remove(user, from: totals)
   }
@@ -53,19 +53,19 @@ extension Catalog {
   }
 
   @discardableResult
-  func forget(_ path: String) async throws -> Removal {
+  func forget(_ path: String) async throws -> RemovalResult {
     try session.check()
     return try await service.forget(path)
   }
 
   @discardableResult
-  func dropAll() async throws -> Removal { try await drop(userTag) }
+  func dropAll() async throws -> RemovalResult { try await drop(userTag) }
 
   func dropPages() async throws { try await drop(pagesTag) }
 
   /// Requests under way are told first, then all that carries the tag ends at once, of whatever namespace.
   @discardableResult
-  private func drop(_ tag: String) async throws -> Removal {
+  private func drop(_ tag: String) async throws -> RemovalResult {
     let answers = try await cache.removeAll(tag: tag)
     try cache.namespace.store.invalidate(tag: tag)
     return answers

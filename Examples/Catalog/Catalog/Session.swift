@@ -49,9 +49,9 @@ final class Session: Sendable {
   }
 
   /// Changes the store while the session lasts; nil, and nothing is changed, when it is over, or keeps nothing.
-  func write<Result>(_ body: (inout Batch) throws -> Result) throws -> Result? {
+  func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
     guard case .named(let name) = try joined() else { return nil }
-    return try store.write { (batch: inout Batch) throws -> Result? in
+    return try store.write { (batch: inout WriteBatch) throws -> Result? in
       guard try batch.value(for: user, in: entries) == name else { return nil }
       return try body(&batch)
     }
@@ -67,7 +67,7 @@ final class Session: Sendable {
   }
 
   /// Ends the user's session, whichever it is, together with what `body` removes.
-  func end(_ body: (inout Batch) throws -> Void) throws {
+  func end(_ body: (inout WriteBatch) throws -> Void) throws {
     try state.withLock { state in
       try store.write { batch in
         try batch.remove(user, from: entries)
@@ -78,14 +78,14 @@ final class Session: Sendable {
   }
 
   /// Ends that session and none that has begun since; false, and nothing is removed, if nothing is kept of it.
-  func end(_ own: State, _ body: (inout Batch) throws -> Void) throws -> Bool {
+  func end(_ own: State, _ body: (inout WriteBatch) throws -> Void) throws -> Bool {
     try state.withLock { state in
       guard state == own else { return false }
       guard case .named(let name) = own else {
         state = .over
         return false
       }
-      let isEnded = try store.write { (batch: inout Batch) throws -> Bool in
+      let isEnded = try store.write { (batch: inout WriteBatch) throws -> Bool in
         guard try batch.value(for: user, in: entries) == name else { return false }
         try batch.remove(user, from: entries)
         try body(&batch)
@@ -120,7 +120,7 @@ final class Session: Sendable {
   }
 
   /// Pinned, for a session does not end because something needs its place.
-  private func set(_ name: String, in batch: inout Batch) throws {
+  private func set(_ name: String, in batch: inout WriteBatch) throws {
     var attributes = EntryAttributes(expires: .never)
     attributes.isPinned = true
     try batch.set(name, for: user, in: entries, attributes)

@@ -51,7 +51,7 @@ private struct Forgotten: Encodable {
   var answers: Int
   var bytes: Int
 
-  init(_ removal: Removal, user: String? = nil, slug: String? = nil) {
+  init(_ removal: RemovalResult, user: String? = nil, slug: String? = nil) {
     (self.user, self.slug) = (user, slug)
     (answers, bytes) = (removal.entries, removal.bytes)
   }

@@ -27,7 +27,7 @@ struct FindStations: AsyncParsableCommand {
   func run() async throws {
     let store = try session.opened()
     let cache = try session.cache(in: store)
-    let found: Loaded<[Station]>
+    let found: CacheResult<[Station]>
     if let near {
       let degrees = near.split(separator: ",").compactMap { Double($0) }
       guard degrees.count == 2 else { throw ValidationError("\"\(near)\" is no place") }

@@ -11,7 +11,7 @@ struct Answer<Value: Encodable>: Encodable {
   var age: Int
   var error: String?
 
-  init<Held>(_ loaded: Loaded<Held>, _ value: Value) {
+  init<Held>(_ loaded: CacheResult<Held>, _ value: Value) {
     self.value = value
     source = loaded.source.rawValue
     age = Int(loaded.age / .seconds(1))

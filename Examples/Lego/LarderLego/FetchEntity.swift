@@ -46,7 +46,7 @@ struct FetchEntity: AsyncParsableCommand {
     _ type: Entity.Type, _ client: LegoClient, _ requests: CountedTransport
   ) async throws {
     let progress = keys.count > 1 ? ProgressLine.ifWatched : nil
-    var found: [(key: String, loaded: Loaded<Entity>)] = []
+    var found: [(key: String, loaded: CacheResult<Entity>)] = []
     do {
       defer { progress?.clear() }
       for (place, key) in keys.enumerated() {
@@ -88,7 +88,7 @@ struct FetchEntity: AsyncParsableCommand {
 private struct Shown<Entity: LegoEntity>: Encodable {
   var kind: String
   var key: String
-  var source: Loaded<Entity>.Source
+  var source: CacheResult<Entity>.Source
   /// In seconds.
   var age: Double
   var error: String?

@@ -57,7 +57,7 @@ struct MeasureLookups: AsyncParsableCommand {
   private func numbers(from client: LegoClient) async throws -> [String] {
     var numbers: [String] = []
     let list = LegoList.parts.sized(1000)
-    var page: Loaded<Listing<Part>>? = try await client.page(list)
+    var page: CacheResult<Listing<Part>>? = try await client.page(list)
     while let some = page?.value, numbers.count < among {
       numbers += some.results.map(\.partNum)
       page = try await client.page(after: some, of: list)
@@ -68,10 +68,10 @@ struct MeasureLookups: AsyncParsableCommand {
   /// How long each lookup took, in microseconds, by where the answer came from.
   private func times(
     of order: [String], _ client: LegoClient
-  ) async throws -> [Loaded<Part>.Source: [Double]] {
+  ) async throws -> [CacheResult<Part>.Source: [Double]] {
     let line = ProgressLine.ifWatched
     defer { line?.clear() }
-    var times: [Loaded<Part>.Source: [Double]] = [:]
+    var times: [CacheResult<Part>.Source: [Double]] = [:]
     for (place, number) in order.enumerated() {
       let start = ContinuousClock.now
       guard let part = try await client.part(number) else { continue }

@@ -9,7 +9,7 @@ public import LarderHTTP
 #endif
 
 /// A service on the web as an adapter sees it: a base address, the fields that go with every request, what carries them,
-/// and the patience to wait when it is told to.
+/// and the lockTimeout to wait when it is told to.
 public struct Service: Sendable {
   public let base: String
   private let carrier: Carrier
@@ -119,8 +119,9 @@ public struct Service: Sendable {
 
   /// Forgets what is stored of the answer to a request, so that the service is asked for it again; returns what there was.
   @discardableResult
-  public func forget(_ path: String) async throws -> Removal {
-    try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields())) ?? Removal()
+  public func forget(_ path: String) async throws -> RemovalResult {
+    try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
+      ?? RemovalResult()
   }
 
   private func exchange(

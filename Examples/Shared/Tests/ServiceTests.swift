@@ -182,7 +182,7 @@ import Testing
       }
       #expect(try await count() == 3)
       #expect(try await count() == 0)
-      #expect(try await service.forget("/a") == Removal(entries: 1, bytes: 2))
+      #expect(try await service.forget("/a") == RemovalResult(entries: 1, bytes: 2))
       #expect(try await count() == 1)
       try await service.cache?.removeAll(tag: "ab")
       #expect(try await count() == 2)

@@ -5,11 +5,11 @@ import Synchronization
 /// What a process remembers of an environment at the levels grouped and scratch, between its writes.
 final class Checkpoints: Sendable {
   let boot: BootIdentity
-  let file: BootFile
+  let file: RecoveryFile
   /// Milliseconds from a commit to the checkpoint that covers it.
   let interval: Int64
   /// Held by the thread of this process that makes a checkpoint; taken after the writer's gate.
-  let gate = WriterGate()
+  let gate = WriterLock()
   let state = Mutex(State())
   /// Where the timer runs: a thread of its own when it does, because the shared ones may all be busy or waiting, and
   /// none when nothing is due.
@@ -33,7 +33,7 @@ final class Checkpoints: Sendable {
   }
 
   init(files: StoreFiles, options: EnvironmentOptions) throws(LMDBError) {
-    file = try BootFile(opening: files.boot)
+    file = try RecoveryFile(opening: files.boot)
     boot = try options.currentBoot
     interval = max(1, Int64(options.checkpointInterval / .milliseconds(1)))
   }
@@ -53,8 +53,8 @@ final class Checkpoints: Sendable {
   }
 
   /// Says of a data file that is on the disk that there is nothing to return to.
-  func settledRecord(_ level: DurabilityLevel) -> BootRecord {
-    BootRecord(level: level, boot: boot, point: nil)
+  func settledRecord(_ level: DurabilityLevel) -> RecoveryRecord {
+    RecoveryRecord(level: level, boot: boot, point: nil)
   }
 
   /// Waits for the checkpoint that another thread is making. Called with the writer's gate held, so that none begins.

@@ -20,7 +20,8 @@ extension Environment {
       if former == level { return }
       try check(unsafe mdb_env_sync(handle, 1))
       if former.keepsBoot || level.keepsBoot {
-        try appease(files, BootRecord(level: level, boot: options.currentBoot, point: nil))
+        try resetRecoveryRecord(
+          files, RecoveryRecord(level: level, boot: options.currentBoot, point: nil))
       }
       try unsafe record(level, in: handle)
       if former.keepsBoot, !level.keepsBoot {
@@ -32,11 +33,13 @@ extension Environment {
     }
   }
 
-  private static func appease(_ files: StoreFiles, _ record: BootRecord) throws(LMDBError) {
+  private static func resetRecoveryRecord(_ files: StoreFiles, _ record: RecoveryRecord)
+    throws(LMDBError)
+  {
     if StoreFiles.status(of: files.boot) != nil {
-      return try BootFile(opening: files.boot).write(record)
+      return try RecoveryFile(opening: files.boot).write(record)
     }
-    try BootFile.create(files.boot, record)
+    try RecoveryFile.create(files.boot, record)
     try StoreFiles.syncDirectory(files.directory)
   }
 

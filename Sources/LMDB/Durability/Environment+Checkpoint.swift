@@ -21,8 +21,8 @@ extension Environment {
 
   /// Before each write, with the writer's gate held and no lock between processes: sees that there is a pin, and that a
   /// timer that does not run (a starved or a stopped process) does not make more than is promised depend on it.
-  func keepCheckpoint(patience: Duration) throws(LMDBError) {
-    guard durability == .grouped, let checkpoints else { return }
+  func keepCheckpoint(lockTimeout: Duration) throws(LMDBError) {
+    guard durability == .checkpointed, let checkpoints else { return }
     let (hasPin, since, pages) = checkpoints.state.withLock {
       ($0.pin != nil, $0.unsavedSince, $0.pages)
     }
@@ -34,13 +34,13 @@ extension Environment {
       let growth = (meta.pages - pages) * meta.pageSize
       if !isLate, growth < 2 * Checkpoints.growth { return }
     }
-    try finish(begin(checkpoints, patience: patience), checkpoints, patience: patience)
+    try finish(begin(checkpoints, lockTimeout: lockTimeout), checkpoints, lockTimeout: lockTimeout)
   }
 
   /// After each commit, with the writer's gate held.
   func noteCommit() {
     hasCommitted.store(true, ordering: .relaxed)
-    guard durability == .grouped, let checkpoints else { return }
+    guard durability == .checkpointed, let checkpoints else { return }
     let growth = meta.pages * meta.pageSize
     let delay = checkpoints.state.withLock { state -> Int64? in
       let isFirst = state.unsavedSince == nil
@@ -57,7 +57,7 @@ extension Environment {
   /// When an environment is opened for writing: commits of a process that was killed before their checkpoint get one as
   /// if they were made now.
   func noteFormerCommits() {
-    guard durability == .grouped, !isReadOnly, let checkpoints else { return }
+    guard durability == .checkpointed, !isReadOnly, let checkpoints else { return }
     do throws(LMDBError) {
       if try isNewestSaved(checkpoints) { return }
     } catch {
@@ -115,22 +115,22 @@ extension Environment {
 
   /// How long other processes may take to move or end their pins.
   var timeForCheckpoints: Duration {
-    guard durability == .grouped, let checkpoints else { return .zero }
+    guard durability == .checkpointed, let checkpoints else { return .zero }
     return .milliseconds(3 * checkpoints.interval)
   }
 
   /// At the level grouped, makes everything committed so far survive a power cut, and the pages used again that were
   /// freed before. Writers wait only while it begins.
   package func checkpoint() throws(LMDBError) {
-    guard durability == .grouped, let checkpoints else { return }
+    guard durability == .checkpointed, let checkpoints else { return }
     let begun: Checkpoint
     do {
       writer.enter()
       defer { writer.leave() }
       if !isOpen { throw phaseError }
-      begun = try begin(checkpoints, patience: patience)
+      begun = try begin(checkpoints, lockTimeout: lockTimeout)
     }
-    try finish(begun, checkpoints, patience: patience)
+    try finish(begun, checkpoints, lockTimeout: lockTimeout)
   }
 
   /// The same in ``close()``, which holds the gate, of an environment that is no longer open to others.
@@ -138,16 +138,16 @@ extension Environment {
     guard let checkpoints else { return }
     checkpoints.waitForOther()
     guard checkpoints.state.withLock({ $0.unsavedSince != nil }) else { return }
-    try finish(begin(checkpoints, patience: patience), checkpoints, patience: patience)
+    try finish(begin(checkpoints, lockTimeout: lockTimeout), checkpoints, lockTimeout: lockTimeout)
   }
 
-  /// Step 1: with the writer's gate held. Whoever gets here has the right to finish, until ``finish(_:_:patience:)``.
+  /// Step 1: with the writer's gate held. Whoever gets here has the right to finish, until ``finish(_:_:lockTimeout:)``.
   private func begin(
-    _ checkpoints: Checkpoints, patience: Duration
+    _ checkpoints: Checkpoints, lockTimeout: Duration
   ) throws(LMDBError) -> Checkpoint {
     checkpoints.gate.enter()
     do throws(LMDBError) {
-      return try pinNewest(checkpoints, patience: patience)
+      return try pinNewest(checkpoints, lockTimeout: lockTimeout)
     } catch {
       checkpoints.gate.leave()
       throw error
@@ -155,12 +155,12 @@ extension Environment {
   }
 
   private func pinNewest(
-    _ checkpoints: Checkpoints, patience: Duration
+    _ checkpoints: Checkpoints, lockTimeout: Duration
   ) throws(LMDBError) -> Checkpoint {
-    try locks.wait(for: .turn, patience: patience)
+    try locks.wait(for: .turn, lockTimeout: lockTimeout)
     do {
       defer { locks.release(.turn) }
-      try locks.wait(for: .write, patience: patience)
+      try locks.wait(for: .write, lockTimeout: lockTimeout)
     }
     defer { locks.release(.write) }
     let pin = try beginPin()
@@ -183,9 +183,9 @@ extension Environment {
   /// A process that was killed leaves its pin in the table; what it keeps is let go of here.
   private func beginPin() throws(LMDBError) -> Checkpoints.Pin {
     var dead: Int32 = 0
-    try locks.whileRegistering(patience: patience) { unsafe mdb_reader_check(handle, &dead) }
+    try locks.whileRegistering(lockTimeout: lockTimeout) { unsafe mdb_reader_check(handle, &dead) }
     var transaction: OpaquePointer?
-    try locks.whileRegistering(patience: patience) {
+    try locks.whileRegistering(lockTimeout: lockTimeout) {
       unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
     }
     return unsafe Checkpoints.Pin(transaction!)
@@ -193,16 +193,16 @@ extension Environment {
 
   /// Steps 2 to 4.
   private func finish(
-    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints, patience: Duration
+    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints, lockTimeout: Duration
   ) throws(LMDBError) {
     defer { checkpoints.gate.leave() }
     do throws(LMDBError) {
-      if try lockUnlessCovered(checkpoint, checkpoints, patience: patience) {
+      if try lockUnlessCovered(checkpoint, checkpoints, lockTimeout: lockTimeout) {
         defer { locks.release(.checkpoint) }
         if try !isCovered(checkpoint, checkpoints) {
           try syncData(checkpoints)
           try checkpoints.file.write(
-            BootRecord(level: .grouped, boot: checkpoints.boot, point: checkpoint.point))
+            RecoveryRecord(level: .checkpointed, boot: checkpoints.boot, point: checkpoint.point))
         }
       }
     } catch {
@@ -220,9 +220,9 @@ extension Environment {
   ///
   /// - Returns: whether the lock is held.
   private func lockUnlessCovered(
-    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints, patience: Duration
+    _ checkpoint: Checkpoint, _ checkpoints: Checkpoints, lockTimeout: Duration
   ) throws(LMDBError) -> Bool {
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + lockTimeout
     while try !locks.take(.checkpoint) {
       if try isCovered(checkpoint, checkpoints) { return false }
       if ContinuousClock.now > deadline { throw .busy }
@@ -249,7 +249,7 @@ extension Environment {
     } catch {
       noteBroken()
       if var record = try checkpoints.file.read() {
-        record.boot = BootRecord.noBoot
+        record.boot = RecoveryRecord.noBoot
         try checkpoints.file.write(record)
       }
       throw error

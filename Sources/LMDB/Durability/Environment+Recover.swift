@@ -28,10 +28,10 @@ extension Environment {
   /// The record of an earlier start of the machine, if the data file is not as that start left it on the disk.
   private static func unsettled(
     _ files: StoreFiles, _ options: EnvironmentOptions
-  ) throws(OpenError) -> (file: BootFile, record: BootRecord)? {
+  ) throws(OpenError) -> (file: RecoveryFile, record: RecoveryRecord)? {
     if StoreFiles.status(of: files.boot) == nil { return nil }
     do throws(LMDBError) {
-      let file = try BootFile(opening: files.boot)
+      let file = try RecoveryFile(opening: files.boot)
       if let record = try file.read() {
         if try record.boot == options.currentBoot { return nil }
         let isSettled = try record.point.map { point throws(LMDBError) in

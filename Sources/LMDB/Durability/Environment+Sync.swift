@@ -7,7 +7,7 @@ extension Environment {
   /// At the levels grouped and scratch not from inside a write of the same thread, which would trap.
   package func sync() throws(LMDBError) {
     switch durability {
-    case .grouped: try checkpoint()
+    case .checkpointed: try checkpoint()
     case .scratch: try syncScratch()
     case .durable, .relaxed, .temporary:
       try withMap { () throws(LMDBError) in try check(unsafe mdb_env_sync(handle, 1)) }
@@ -34,10 +34,10 @@ extension Environment {
     writer.enter()
     defer { writer.leave() }
     if !isOpen { throw phaseError }
-    try locks.wait(for: .turn, patience: patience)
+    try locks.wait(for: .turn, lockTimeout: lockTimeout)
     do {
       defer { locks.release(.turn) }
-      try locks.wait(for: .write, patience: patience)
+      try locks.wait(for: .write, lockTimeout: lockTimeout)
     }
     defer { locks.release(.write) }
     try settleScratch(checkpoints)
@@ -51,7 +51,7 @@ extension Environment {
   }
 
   private func markScratch(isDirty: Bool, _ checkpoints: Checkpoints) throws(LMDBError) {
-    var record = BootRecord(level: .scratch, boot: checkpoints.boot, point: nil)
+    var record = RecoveryRecord(level: .scratch, boot: checkpoints.boot, point: nil)
     record.isDirty = isDirty
     try checkpoints.file.write(record)
   }
@@ -59,10 +59,10 @@ extension Environment {
   /// What closing owes to the level while others may go on: called with the gate held, of an environment that was open.
   func settle() throws(LMDBError) {
     switch durability {
-    case .grouped where hasCommitted.load(ordering: .relaxed): try checkpointForClosing()
+    case .checkpointed where hasCommitted.load(ordering: .relaxed): try checkpointForClosing()
     case .relaxed where hasCommitted.load(ordering: .relaxed):
       try check(unsafe mdb_env_sync(handle, 1))
-    case .durable, .grouped, .relaxed, .scratch, .temporary: break
+    case .durable, .checkpointed, .relaxed, .scratch, .temporary: break
     }
   }
 
@@ -81,9 +81,10 @@ extension Environment {
     guard let checkpoints, !isReadOnly else { return }
     if durability == .scratch { return try settleScratch(checkpoints) }
     let newest = meta.image(of: meta.lastTransaction)
-    if try checkpoints.file.read()?.boot == BootRecord.noBoot { return }
+    if try checkpoints.file.read()?.boot == RecoveryRecord.noBoot { return }
     if try checkpoints.file.readSynced()?.point == newest { return }
     try check(unsafe mdb_env_sync(handle, 1))
-    try checkpoints.file.write(BootRecord(level: .grouped, boot: checkpoints.boot, point: newest))
+    try checkpoints.file.write(
+      RecoveryRecord(level: .checkpointed, boot: checkpoints.boot, point: newest))
   }
 }

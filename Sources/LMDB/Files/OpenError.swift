@@ -49,7 +49,7 @@ package struct OpenError: Error, CustomStringConvertible {
     }
   }
 
-  package var wayOut: String {
+  package var recoverySuggestion: String {
     switch kind {
     case .absent: "check the path, or ask for the store to be made"
     case .absentParent: "make that directory first"
@@ -73,7 +73,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .otherDurability:
       "open it without asking for one, or with the one it has; to change it, close it in every process"
     case .tooMany: "close some; a store is meant to be opened once and shared"
-    case .system: cause?.wayOut ?? "see the message"
+    case .system: cause?.recoverySuggestion ?? "see the message"
     }
   }
 }

@@ -34,7 +34,7 @@ struct StoreFiles: Sendable {
     guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
     defer { unsafe closedir(stream) }
     let ours = Set(
-      GuardLocks.names + MappedFile.names + [
+      FileLocks.names + MappedFile.names + [
         ".", "..", "data.mdb", "data.mdb.new", "lock.mdb", "boot",
       ])
     while let entry = unsafe readdir(stream) {
@@ -54,7 +54,7 @@ struct StoreFiles: Sendable {
     }
     if unsafe clmdb_may(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
     try inspectOwner(status, directory, forbidden: 0o022, allowing)
-    for file in [data, lock, boot] + GuardLocks.names.map({ directory + "/" + $0 }) {
+    for file in [data, lock, boot] + FileLocks.names.map({ directory + "/" + $0 }) {
       guard let status = Self.status(of: file) else { continue }
       if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) {
         throw OpenError(.notAFile, path: file)

@@ -25,7 +25,7 @@ public import Synchronization
   @usableFromInline let count: Int
   @usableFromInline let isWritable: Bool
   /// Another file took this one's place, and it could not be mapped: this one is as good as any.
-  @usableFromInline let isAdrift = Atomic(false)
+  @usableFromInline let isDetached = Atomic(false)
 
   private init(start: UnsafeMutableRawPointer, length: Int, count: Int, isWritable: Bool) {
     unsafe words = (start + Self.headerSize).assumingMemoryBound(to: UInt32.self)
@@ -74,8 +74,8 @@ public import Synchronization
   }
 
   /// Whether another file has taken this one's place and is worth looking for.
-  @inlinable var isLeft: Bool {
-    unsafe left.pointee.load(ordering: .relaxed) != 0 && !isAdrift.load(ordering: .relaxed)
+  @inlinable var isSuperseded: Bool {
+    unsafe left.pointee.load(ordering: .relaxed) != 0 && !isDetached.load(ordering: .relaxed)
   }
 
   @inlinable var left: UnsafeMutablePointer<Atomic<UInt64>> {
@@ -85,7 +85,7 @@ public import Synchronization
   }
 }
 
-extension MappedWords.Format {
+extension SharedTable.Format {
   /// The first 40 bytes of a file of so many words.
   func header(count: Int) -> [UInt8] {
     var bytes = mark

@@ -14,7 +14,7 @@ extension Cache {
     // Other writers need not wait for the codec.
     let bytes = try encode(value)
     try declareRules()
-    let stored = try await namespace.core.submit(setting(bytes, for: key, attributes))
+    let stored = try await namespace.engine.submit(setting(bytes, for: key, attributes))
     try keep(value, for: key, size: bytes.count, stored)
   }
 
@@ -25,7 +25,7 @@ extension Cache {
   {
     let bytes = try encode(value)
     try declareRules()
-    return try await namespace.core.submit(settingIfAbsent(bytes, for: key, expires))
+    return try await namespace.engine.submit(settingIfAbsent(bytes, for: key, expires))
   }
 
   /// Stores what `change` makes of the fresh value under `key`, nil if there is none, and returns it; where it makes nil,
@@ -38,7 +38,7 @@ extension Cache {
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) async throws -> Value? {
     try declareRules()
-    return try await namespace.core.submit(updating(key, expires, change))
+    return try await namespace.engine.submit(updating(key, expires, change))
   }
 
   /// Removes the entry under `key`; false if there was none that had not expired.

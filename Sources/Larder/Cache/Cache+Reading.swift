@@ -52,20 +52,20 @@ extension Cache {
 
   /// The plain way: one lookup, which finds that the value in memory is still the entry's, or else what to keep there.
   private func read(_ key: Span<UInt8>, _ decode: (Span<UInt8>) throws -> Value?) throws -> Value? {
-    let core = namespace.core
+    let engine = namespace.engine
     let kept = memory?.item(key)
-    let transaction = try core.beginRead()
+    let transaction = try engine.beginRead()
     let snapshot = transaction.id
     var found: (id: NamespaceID, header: EntryHeader)?
     var isKept = false
     var decoded: (value: Value?, size: Int)?
     func isKnown(_ id: NamespaceID, _ header: EntryHeader) -> Bool {
       found = (id, header)
-      isKept = kept?.isValue(of: header, id: id, at: core.coarseNow) ?? false
+      isKept = kept?.isValue(of: header, id: id, at: engine.coarseNow) ?? false
       return isKept
     }
-    try core.lend(
-      key, of: namespace.handle, in: transaction, leavesNotes: !namespace.store.isReadOnly,
+    try engine.lend(
+      key, of: namespace.handle, in: transaction, recordsAccess: !namespace.store.isReadOnly,
       unless: isKnown
     ) { bytes in
       memory?.countMiss()
@@ -78,7 +78,7 @@ extension Cache {
     }
     if decoded == nil { memory.countMiss() }
     if let found, let decoded, let value = decoded.value {
-      core.followMemoryLimit(in: transaction)
+      engine.followMemoryLimit(in: transaction)
       keep(
         value, for: key, size: decoded.size, id: found.id, header: found.header, snapshot: snapshot)
       return value

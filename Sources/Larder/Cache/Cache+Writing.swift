@@ -12,7 +12,7 @@ extension Cache {
     // Other writers need not wait for the codec.
     let bytes = try encode(value)
     try declareRules()
-    let stored = try namespace.core.writeJoining(setting(bytes, for: key, attributes))
+    let stored = try namespace.engine.writeJoining(setting(bytes, for: key, attributes))
     try keep(value, for: key, size: bytes.count, stored)
   }
 
@@ -23,7 +23,7 @@ extension Cache {
   {
     let bytes = try encode(value)
     try declareRules()
-    return try namespace.core.writeJoining(settingIfAbsent(bytes, for: key, expires))
+    return try namespace.engine.writeJoining(settingIfAbsent(bytes, for: key, expires))
   }
 
   /// Stores what `change` makes of the fresh value under `key`, nil if there is none, and returns it; where it makes nil,
@@ -36,7 +36,7 @@ extension Cache {
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) throws -> Value? {
     try declareRules()
-    return try namespace.core.writeJoining(updating(key, expires, change))
+    return try namespace.engine.writeJoining(updating(key, expires, change))
   }
 
   /// Removes the entry under `key`; false if there was none that had not expired.

@@ -25,8 +25,8 @@ public struct Cache<Value: Sendable>: Sendable {
     self.codec = codec
     self.rules = rules
     self.cost = cost
-    let kept = namespace.core.memory.memory(
-      of: codec, for: namespace.handle, limits: memory, in: namespace.core)
+    let kept = namespace.engine.memory.memory(
+      of: codec, for: namespace.handle, limits: memory, in: namespace.engine)
     self.memory = kept?.memory
     memoryOwner = kept?.owner
   }
@@ -80,7 +80,7 @@ public struct Cache<Value: Sendable>: Sendable {
   ) {
     memory?.keep(
       MemoryBox(value), for: key, cost: cost.map { $0(value) } ?? size, id: id, header: header,
-      snapshot: snapshot, now: namespace.core.coarseNow)
+      snapshot: snapshot, now: namespace.engine.coarseNow)
   }
 }
 
@@ -103,7 +103,7 @@ extension Cache {
 
   /// Removes every entry at once; see ``Namespace/clear()``.
   @discardableResult
-  public func clear() throws -> Removal { try namespace.clear() }
+  public func clear() throws -> RemovalResult { try namespace.clear() }
 }
 
 extension Store {

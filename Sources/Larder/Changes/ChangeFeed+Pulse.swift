@@ -10,7 +10,7 @@ extension ChangeFeed {
   func pulsing() -> Task<Void, Never> {
     Task.detached(priority: .utility) { [weak self] in
       var interval = Self.longest
-      var mark: ChangeRing.Mark?
+      var mark: ChangeRing.AccessStats?
       while !Task.isCancelled {
         guard let seen = self?.pulse(after: mark) else { return }
         interval = seen == mark ? min(interval * 2, Self.longest) : Self.shortest
@@ -25,12 +25,12 @@ extension ChangeFeed {
   }
 
   /// Renews the lease when it is time, and wakes watchers if there is something new; nil when nobody watches any more.
-  func pulse(after mark: ChangeRing.Mark?) -> ChangeRing.Mark? {
+  func pulse(after mark: ChangeRing.AccessStats?) -> ChangeRing.AccessStats? {
     let (isWatched, hasLapsed) = state.withLock { state in
-      let lapses = state.lapses
+      let leaseExpirations = state.leaseExpirations
       let isWatched = state.watchers > 0 && !state.isClosed
       if isWatched { hold(&state) }
-      return (isWatched, state.lapses != lapses)
+      return (isWatched, state.leaseExpirations != leaseExpirations)
     }
     guard isWatched else { return nil }
     let seen = ring.mark
@@ -56,7 +56,7 @@ extension ChangeFeed {
       state.lease?.renew(on: ring, at: now)
       // What is committed only now leaves a gap.
       let commit = newest()
-      if commit != state.heldAt { state.lapses += 1 }
+      if commit != state.heldAt { state.leaseExpirations += 1 }
       state.heldAt = commit
     }
     publishStuck(&state, newest: commit)

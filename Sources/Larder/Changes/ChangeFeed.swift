@@ -30,7 +30,7 @@ final class ChangeFeed: Sendable {
     /// The newest commit when the lease was last seen to hold.
     var heldAt: UInt64 = 0
     /// How often the lease had ended before it was renewed, so that changes may not have been published.
-    var lapses = 0
+    var leaseExpirations = 0
     var task: Task<Void, Never>?
     var isClosed = false
     /// What the last pulse found prepared and not published.
@@ -57,7 +57,7 @@ final class ChangeFeed: Sendable {
   /// What a batch collects its changes with; nil while nobody watches. Called inside write transaction `transaction`.
   ///
   /// In a store that nobody ever watched this is one comparison; in one that nobody watches now, a few loads.
-  func notes(for transaction: UInt64, in store: StoreState) -> ChangeNotes? {
+  func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {
       if isWithout.load(ordering: .relaxed) { return nil }
@@ -73,7 +73,7 @@ final class ChangeFeed: Sendable {
       ring.forget(until)
       return nil
     }
-    return ChangeNotes(feed: self, first: ring.head, transaction: transaction)
+    return PendingChanges(feed: self, first: ring.head, transaction: transaction)
   }
 
   /// The changes up to `target` are committed.
@@ -84,7 +84,7 @@ final class ChangeFeed: Sendable {
 
   /// A batch that collected nothing has committed changes. If somebody began to watch meanwhile, they must know that
   /// there was something: it may not be in what they have read of the store by now.
-  func passOver() {
+  func recordGap() {
     guard ring.isUsable else { return }
     let until = ring.watchedUntil
     guard until != 0, ChangeLease.isLive(until, at: now) else { return }
@@ -98,14 +98,14 @@ final class ChangeFeed: Sendable {
   /// way says that it passed.
   ///
   /// - Returns: where the first change to come will be; nil if the file cannot be had.
-  func enter() -> (mark: ChangeRing.Mark, lapses: Int)? {
+  func enter() -> (mark: ChangeRing.AccessStats, leaseExpirations: Int)? {
     state.withLock { state in
       guard ring.open() else { return nil }
       isWithout.store(false, ordering: .relaxed)
       state.watchers += 1
       hold(&state)
       if state.task == nil { state.task = pulsing() }
-      return (ring.mark, state.lapses)
+      return (ring.mark, state.leaseExpirations)
     }
   }
 
@@ -135,10 +135,10 @@ final class ChangeFeed: Sendable {
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// How often writers may have thought that nobody watches.
-  var lapses: Int { state.withLock { $0.lapses } }
+  var leaseExpirations: Int { state.withLock { $0.leaseExpirations } }
 
   /// Sleeps until the ring has moved on from `mark`, or something else is to be looked at. May return early.
-  func sleep(at mark: ChangeRing.Mark) async {
+  func sleep(at mark: ChangeRing.AccessStats) async {
     await sleepers.sleep(unless: { isClosed || ring.mark != mark })
   }
 }

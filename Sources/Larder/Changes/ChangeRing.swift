@@ -10,7 +10,7 @@ import LMDB
 /// A reader is bounded by nothing but the head: what it reads counts only if the slot's seal fits, and otherwise it was
 /// overtaken.
 struct ChangeRing {
-  let words: MappedWords
+  let words: SharedTable
   let slots: Int
 
   static let usualSlots = 65_536
@@ -35,8 +35,8 @@ struct ChangeRing {
   init(of environment: Environment, store: [UInt8], slots: Int = usualSlots) {
     self.slots = slots
     let count = 2 * (Place.slots + slots * ChangeRecord.slotCount)
-    words = MappedWords(
-      MappedWords.Format(file: .changes, layout: 1, store: store) { $0 == count },
+    words = SharedTable(
+      SharedTable.Format(file: .changes, layout: 1, store: store) { $0 == count },
       of: environment)
   }
 
@@ -49,15 +49,15 @@ struct ChangeRing {
   var isUsable: Bool { words.view.isWritable }
 
   /// How far the ring is. Another mark says that there is something to see.
-  struct Mark: Equatable {
+  struct AccessStats: Equatable {
     var gaps: UInt64
     var head: UInt64
   }
 
-  var mark: Mark {
+  var mark: AccessStats {
     // A commit that left a gap may have been followed by others, so the gaps come first.
     let gaps = load(Place.gaps)
-    return Mark(gaps: gaps, head: head)
+    return AccessStats(gaps: gaps, head: head)
   }
 
   var head: UInt64 { load(Place.head) }

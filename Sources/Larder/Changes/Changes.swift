@@ -5,14 +5,14 @@ public struct Changes: AsyncSequence, Sendable {
   public typealias Element = Change
   public typealias Failure = Never
 
-  let watch: Watch
+  let watch: Subscription
 
   public func makeAsyncIterator() -> Iterator { Iterator(watch) }
 
   public struct Iterator: AsyncIteratorProtocol {
     private let loop: Loop
 
-    init(_ watch: Watch) { loop = Loop(watch: watch) }
+    init(_ watch: Subscription) { loop = Loop(watch: watch) }
 
     /// The next change; nil when the task was cancelled or the store closed.
     public mutating func next() async -> Change? { await loop.watch.next() }
@@ -27,8 +27,8 @@ public struct Changes: AsyncSequence, Sendable {
 
   /// Ends the watch when the loop is left.
   private final class Loop: Sendable {
-    let watch: Watch
-    init(watch: Watch) { self.watch = watch }
+    let watch: Subscription
+    init(watch: Subscription) { self.watch = watch }
     deinit { watch.end() }
   }
 }
@@ -48,7 +48,7 @@ extension Store {
   /// killed. The first watch of a store makes the file, of 17 MB, and one small commit; where that cannot be done the
   /// only element is ``Change/Kind/ended(_:)``.
   public func changes(in namespace: String? = nil) -> Changes {
-    Changes(watch: Watch(self, only: namespace))
+    Changes(watch: Subscription(self, only: namespace))
   }
 }
 

@@ -12,8 +12,8 @@ extension AccessTable {
   private static let keptMinutes: Int64 = 1 << 15
 
   init(of environment: Environment, store: [UInt8]) {
-    words = MappedWords(
-      MappedWords.Format(file: .access, layout: Self.layout, store: store) { count in
+    words = SharedTable(
+      SharedTable.Format(file: .access, layout: Self.layout, store: store) { count in
         let entries = count / Self.wordsPerEntry
         return count == Self.wordsPerEntry * entries && entries & (entries - 1) == 0
           && (Self.fewestEntries...Self.mostEntries).contains(entries)
@@ -57,20 +57,20 @@ extension AccessTable {
   }
 }
 
-extension MappedWords.View {
+extension SharedTable.View {
   /// Takes over a table whose epoch was so many minutes earlier; nil if nobody knows when.
   ///
   /// A smaller one knows less of where an entry belongs: each of its buckets is copied to all that may be meant. What is
   /// wrong there is never asked for, and is what a full bucket forgets first.
-  fileprivate func carry(from old: borrowing MappedWords.View, forward minutes: Int64?) {
+  fileprivate func carry(from old: borrowing SharedTable.View, forward minutes: Int64?) {
     guard old.entries > 0, entries % old.entries == 0 else { return }
     let factor = entries / old.entries
     for place in 0..<2 * entries {
       let source = place.place(inBucketsOf: AccessTable.markWays, factor: factor)
-      let word = TouchWord(bits: old[source])
+      let word = AccessSlot(bits: old[source])
       if word == .empty { continue }
       let minute = minutes.map { UInt32(max(Int64(word.minute) - $0, 1)) } ?? 0
-      self[place] = TouchWord(tag: word.tag, mark: word.mark, minute: minute).bits
+      self[place] = AccessSlot(tag: word.tag, mark: word.mark, minute: minute).bits
     }
     for place in 0..<4 * entries {
       let source = place.place(inBucketsOf: AccessTable.ghostWays, factor: factor)

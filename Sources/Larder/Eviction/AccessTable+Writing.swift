@@ -2,17 +2,17 @@ import LMDB
 
 /// What only writers do, one at a time, inside their transaction.
 extension AccessTable {
-  func mark(of hash: UInt64) -> Mark {
+  func mark(of hash: UInt64) -> AccessStats {
     let view = words.view
-    guard view.count > 0, let (_, word) = view.findMark(of: hash) else { return Mark() }
+    guard view.count > 0, let (_, word) = view.findMark(of: hash) else { return AccessStats() }
     return word.mark
   }
 
   /// Puts a mark, as of a use in that minute since 1970.
-  func setMark(_ mark: Mark, of hash: UInt64, in minute: Int64) {
+  func setMark(_ mark: AccessStats, of hash: UInt64, in minute: Int64) {
     let view = words.view
     guard view.isWritable else { return }
-    let word = TouchWord(tag: TouchWord.tag(of: hash), mark: mark, minute: view.minute(minute))
+    let word = AccessSlot(tag: AccessSlot.tag(of: hash), mark: mark, minute: view.minute(minute))
     if let (place, _) = view.findMark(of: hash) {
       view[place] = word.bits
     } else {
@@ -26,7 +26,7 @@ extension AccessTable {
     if !isNew { return touch(hash, in: minute) }
     let view = words.view
     guard view.isWritable, view.findMark(of: hash) == nil else { return }
-    setMark(Mark(frequency: 1), of: hash, in: minute)
+    setMark(AccessStats(frequency: 1), of: hash, in: minute)
   }
 
   /// The hand passes a used entry. No use.
@@ -36,14 +36,14 @@ extension AccessTable {
     var mark = word.mark
     if mark.clock == 0 { return }
     mark.clock -= 1
-    view[place] = TouchWord(tag: word.tag, mark: mark, minute: word.minute).bits
+    view[place] = AccessSlot(tag: word.tag, mark: mark, minute: word.minute).bits
   }
 
   /// The entry is gone.
   func forget(_ hash: UInt64) {
     let view = words.view
     guard view.isWritable, let (place, _) = view.findMark(of: hash) else { return }
-    view[place] = TouchWord.empty.bits
+    view[place] = AccessSlot.empty.bits
   }
 
   /// Takes what is remembered of an evicted entry.
@@ -96,16 +96,16 @@ extension AccessTable {
     let from = Int(clamping: view.note(Note.sweep)) % end
     let to = min(from + step, end)
     for place in from / 16..<to / 16 {
-      let word = TouchWord(bits: view[place])
+      let word = AccessSlot(bits: view[place])
       if word.mark.frequency == 0 { continue }
-      let mark = Mark(frequency: word.mark.frequency / 2, clock: word.mark.clock)
-      view[place] = TouchWord(tag: word.tag, mark: mark, minute: word.minute).bits
+      let mark = AccessStats(frequency: word.mark.frequency / 2, clock: word.mark.clock)
+      view[place] = AccessSlot(tag: word.tag, mark: mark, minute: word.minute).bits
     }
     view.setNote(Note.sweep, UInt64(to))
   }
 }
 
-extension MappedWords.View {
+extension SharedTable.View {
   /// The words that a ghost would be in.
   func ghostBucket(of hash: UInt64) -> Range<Int> {
     let buckets = UInt64(4 * entries / AccessTable.ghostWays)

@@ -9,7 +9,7 @@ import LMDB
 /// For `entries` entries there are `2 * entries` words of marks in buckets of 8, then `4 * entries` words of ghosts in
 /// buckets of 4.
 struct AccessTable: Sendable {
-  let words: MappedWords
+  let words: SharedTable
 
   static let wordsPerEntry = 6
   static let markWays = 8
@@ -42,7 +42,7 @@ struct AccessTable: Sendable {
   }
 }
 
-extension MappedWords.View {
+extension SharedTable.View {
   /// The bucket of an entry that is about to be looked up, which memory fetches meanwhile; nil if no use can be noted.
   @inline(__always)
   func fetchedBucket(of hash: UInt64) -> Int? {
@@ -57,10 +57,10 @@ extension MappedWords.View {
   func touch(_ hash: UInt64, bucket: Int, in minute: Int64) {
     let minute = self.minute(minute)
     guard let (place, word) = findMark(of: hash, in: bucket) else {
-      var mark = Mark()
+      var mark = AccessStats()
       mark.use()
-      let tag = TouchWord.tag(of: hash)
-      claimMark(of: hash, TouchWord(tag: tag, mark: mark, minute: minute))
+      let tag = AccessSlot.tag(of: hash)
+      claimMark(of: hash, AccessSlot(tag: tag, mark: mark, minute: minute))
       return
     }
     let used = word.used(in: minute)
@@ -92,32 +92,32 @@ extension MappedWords.View {
   ///
   /// The search begins at a place of the tag's own, where most marks are: then it ends at once.
   @inline(__always)
-  func findMark(of hash: UInt64, in bucket: Int) -> (place: Int, word: TouchWord)? {
-    let tag = TouchWord.tag(of: hash)
+  func findMark(of hash: UInt64, in bucket: Int) -> (place: Int, word: AccessSlot)? {
+    let tag = AccessSlot.tag(of: hash)
     var step = Int(truncatingIfNeeded: tag)
     for _ in 0..<AccessTable.markWays {
       let place = bucket &+ step & (AccessTable.markWays &- 1)
-      let word = TouchWord(bits: load(place))
+      let word = AccessSlot(bits: load(place))
       if word.tag == tag { return (place, word) }
       step &+= 1
     }
     return nil
   }
 
-  func findMark(of hash: UInt64) -> (place: Int, word: TouchWord)? {
+  func findMark(of hash: UInt64) -> (place: Int, word: AccessSlot)? {
     findMark(of: hash, in: markBucket(of: hash))
   }
 
   /// Puts a mark where there is none: into an empty word of the bucket, else one whose clock is 0, else the one that was
   /// used least lately.
   @inline(never)
-  func claimMark(of hash: UInt64, _ word: TouchWord) {
+  func claimMark(of hash: UInt64, _ word: AccessSlot) {
     let bucket = markBucket(of: hash)
     var chosen = bucket
     var leastWorth = UInt32.max
     for step in 0..<AccessTable.markWays {
       let place = bucket + (Int(word.tag) + step) % AccessTable.markWays
-      let found = TouchWord(bits: self[place])
+      let found = AccessSlot(bits: self[place])
       let worth = found == .empty ? 0 : 1 + (min(found.mark.clock, 1) << 16 | found.minute)
       if worth < leastWorth {
         chosen = place

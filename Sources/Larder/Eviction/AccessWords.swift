@@ -1,5 +1,5 @@
 /// What is remembered of an entry's uses.
-struct Mark: Equatable {
+struct AccessStats: Equatable {
   /// 0 to 15, halved from time to time.
   var frequency: UInt32 = 0
   /// 0 to 3, lowered when the hand passes.
@@ -17,16 +17,16 @@ struct Mark: Equatable {
 }
 
 /// A mark as the access table keeps it: tag 10 bits (0 in an empty word), frequency 4, clock 2, minute of the last use 16.
-struct TouchWord: Equatable {
+struct AccessSlot: Equatable {
   let bits: UInt32
 
-  static let empty = TouchWord(bits: 0)
+  static let empty = AccessSlot(bits: 0)
 
   @inline(__always)
   init(bits: UInt32) { self.bits = bits }
 
   @inline(__always)
-  init(tag: UInt32, mark: Mark, minute: UInt32) {
+  init(tag: UInt32, mark: AccessStats, minute: UInt32) {
     bits = tag &<< 22 | mark.frequency &<< 18 | mark.clock &<< 16 | minute
   }
 
@@ -35,22 +35,24 @@ struct TouchWord: Equatable {
     max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
   }
 
-  /// The word after a use in that minute: ``Mark/use()`` without taking it apart.
+  /// The word after a use in that minute: ``AccessStats/use()`` without taking it apart.
   @inline(__always)
-  func used(in minute: UInt32) -> TouchWord {
+  func used(in minute: UInt32) -> AccessSlot {
     var next = bits & ~0xFFFF | minute
     if bits & Self.mostClock != Self.mostClock {
       next &+= 1 &<< 16
       if bits & Self.mostFrequency != Self.mostFrequency { next &+= 1 &<< 18 }
     }
-    return TouchWord(bits: next)
+    return AccessSlot(bits: next)
   }
 
   private static var mostClock: UInt32 { 3 << 16 }
   private static var mostFrequency: UInt32 { 15 << 18 }
 
   @inline(__always) var tag: UInt32 { bits &>> 22 }
-  @inline(__always) var mark: Mark { Mark(frequency: bits &>> 18 & 15, clock: bits &>> 16 & 3) }
+  @inline(__always) var mark: AccessStats {
+    AccessStats(frequency: bits &>> 18 & 15, clock: bits &>> 16 & 3)
+  }
   @inline(__always) var minute: UInt32 { bits & 0xFFFF }
 }
 

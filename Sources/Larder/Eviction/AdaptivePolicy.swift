@@ -114,12 +114,12 @@ extension AdaptivePolicy: EvictionPolicy where Marks == AccessTable {
   /// What a new entry begins with: something, if it was here before.
   private func firstMark(
     of entry: Candidate, in queue: inout some EvictionQueue & ~Copyable
-  ) -> Mark {
-    var mark = Mark(frequency: 1)
+  ) -> AccessStats {
+    var mark = AccessStats(frequency: 1)
     guard let ghost = table.takeGhost(of: entry.hash) else { return mark }
     let age = GhostAge(queue.state, entries: queue.entries)
     guard age.isAlive(ghost) else { return mark }
-    mark.frequency = min(Mark.mostFrequency, 1 + ghost.frequency)
+    mark.frequency = min(AccessStats.mostFrequency, 1 + ghost.frequency)
     guard age.isRegret(ghost) else { return mark }
     mark.clock = 1
     var target = WindowTarget(queue.state)

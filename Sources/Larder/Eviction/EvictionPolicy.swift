@@ -55,7 +55,7 @@ protocol EvictionPolicy: RoomPolicy {
 
 /// What making room reads and changes of the access table.
 protocol UseMarks {
-  func mark(of hash: UInt64) -> Mark
+  func mark(of hash: UInt64) -> AccessStats
   /// The hand passes a used entry.
   func lowerClock(of hash: UInt64)
   func putGhost(of hash: UInt64, stamp: UInt64, part: QueuePart, frequency: UInt32)

@@ -28,12 +28,12 @@ extension Namespace {
     of key: some StoreKey, countingUpTo most: Int = 1000
   ) throws -> EvictionRank? {
     try key.withKeyBytes { key in
-      try core.evictionRank(of: key, in: handle, countingUpTo: max(0, most), core.beginRead())
+      try engine.evictionRank(of: key, in: handle, countingUpTo: max(0, most), engine.beginRead())
     }
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   fileprivate func evictionRank(
     of key: Span<UInt8>, in handle: NamespaceHandle, countingUpTo most: Int,
     _ transaction: consuming ReadTransaction

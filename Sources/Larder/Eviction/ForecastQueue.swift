@@ -5,7 +5,7 @@ import LMDB
 /// New entries are of the mean size and never in the queue: what comes is taken to stay.
 struct ForecastQueue: ~Copyable, EvictionQueue {
   private let transaction: ReadTransaction
-  private let core: StoreCore
+  private let engine: StoreEngine
   private let id: NamespaceID
   /// The entry whose rank is asked for.
   private let asked: UInt64
@@ -26,10 +26,10 @@ struct ForecastQueue: ~Copyable, EvictionQueue {
 
   init(
     of id: NamespaceID, _ counters: NamespaceCounters, _ limits: Limits, until asked: UInt64,
-    most: Int, in transaction: consuming ReadTransaction, _ core: StoreCore
+    most: Int, in transaction: consuming ReadTransaction, _ engine: StoreEngine
   ) {
     self.transaction = transaction
-    self.core = core
+    self.engine = engine
     self.id = id
     self.asked = asked
     self.most = most
@@ -72,14 +72,14 @@ struct ForecastQueue: ~Copyable, EvictionQueue {
     do throws(LMDBError) {
       return try find(from: sequence, &looked)
     } catch {
-      throw core.error(error)
+      throw engine.error(error)
     }
   }
 
   private func find(
     from sequence: UInt64, _ looked: inout Int
   ) throws(LMDBError) -> Candidate? {
-    var cursor = try transaction.cursor(in: core.indexes.queue)
+    var cursor = try transaction.cursor(in: engine.indexes.queue)
     let prefix = id.prefix
     var record = try cursor.seek(IndexKey.queue(sequence, in: id).span)
     while let found = record, found.key.starts(with: prefix.span) {
@@ -128,7 +128,7 @@ final class ForecastMarks: UseMarks {
 
   init(_ table: AccessTable) { self.table = table }
 
-  func mark(of hash: UInt64) -> Mark {
+  func mark(of hash: UInt64) -> AccessStats {
     var mark = table.mark(of: hash)
     if let clock = clocks[hash] { mark.clock = clock }
     return mark

@@ -60,11 +60,11 @@ struct DiskRoom {
 }
 
 /// Thrown through a batch that found too few pages: what it did is taken back.
-struct NoPages: Error {
+struct OutOfPages: Error {
   var needed: Int
 }
 
 /// Thrown before a batch begins, when another process has set another limit for the data file.
-struct OtherFileLimit: Error {
+struct FileLimitChanged: Error {
   var limit: Int?
 }

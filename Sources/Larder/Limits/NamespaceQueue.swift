@@ -4,17 +4,17 @@ import LMDB
 ///
 /// It takes the batch over and gives it back when the policy is done.
 struct NamespaceQueue: ~Copyable, EvictionQueue {
-  private(set) var batch: Batch
+  private(set) var batch: WriteBatch
   private var request: RoomRequest
   /// What left.
-  private(set) var removal = Removal()
+  private(set) var removal = RemovalResult()
 
-  init(_ batch: consuming Batch, _ request: RoomRequest) {
+  init(_ batch: consuming WriteBatch, _ request: RoomRequest) {
     self.batch = batch
     self.request = request
   }
 
-  consuming func release() -> Batch { batch }
+  consuming func release() -> WriteBatch { batch }
 
   private var counters: NamespaceCounters { batch.counters[request.id] ?? NamespaceCounters() }
 
@@ -96,7 +96,7 @@ struct NamespaceQueue: ~Copyable, EvictionQueue {
       return false
     }
     request.left -= 1
-    removal += Removal(
+    removal += RemovalResult(
       entries: Int(before.entries &- batch.state.entries),
       bytes: Int(before.bytes &- batch.state.bytes))
     return true

@@ -3,7 +3,7 @@ import LMDB
 /// What a cache has under a key, for a caller who may load what it lacks.
 struct Found<Value: Sendable> {
   /// The entry; nil if there is nothing under the key, or nothing that can be read.
-  var entry: KeptEntry?
+  var entry: CachedEntry?
   /// Nil for an entry that says there is nothing.
   var value: Value?
   var isFromMemory = false
@@ -25,22 +25,22 @@ extension Cache {
   ///
   /// - Parameter counts: whether it is a read that statistics and the policy hear of.
   func find(_ key: [UInt8], counts: Bool = true) throws -> Found<Value> {
-    let core = namespace.core
+    let engine = namespace.engine
     let kept = memory?.item(key.span)
-    let transaction = try core.beginRead()
-    let id = try core.identify(namespace.handle, in: transaction)
-    var found = Found<Value>(seen: Seen(id: id), now: core.clock.now)
+    let transaction = try engine.beginRead()
+    let id = try engine.identify(namespace.handle, in: transaction)
+    var found = Found<Value>(seen: Seen(id: id), now: engine.clock.now)
     var size = 0
     var isUndecodable = false
-    func isKnown(_ entry: KeptEntry) -> Bool {
+    func isKnown(_ entry: CachedEntry) -> Bool {
       found.isFromMemory =
         entry.state == .fresh
-        && kept?.isValue(of: entry.header, id: entry.id, at: core.coarseNow) ?? false
+        && kept?.isValue(of: entry.header, id: entry.id, at: engine.coarseNow) ?? false
       return found.isFromMemory
     }
-    let entry = try core.lendKept(
+    let entry = try engine.lendKept(
       key.span, of: namespace.handle, id: id, in: transaction, counts: counts,
-      leavesNotes: counts && !namespace.store.isReadOnly, unless: isKnown
+      recordsAccess: counts && !namespace.store.isReadOnly, unless: isKnown
     ) { bytes in
       size = bytes.count
       found.value = decodeCounting(bytes)
@@ -55,7 +55,7 @@ extension Cache {
       found.value = unbox(kept)
     } else if counts, entry.state == .fresh, let value = found.value {
       memory?.countMiss()
-      core.followMemoryLimit(in: transaction)
+      engine.followMemoryLimit(in: transaction)
       keep(
         value, for: key.span, size: size, id: entry.id, header: entry.header,
         snapshot: transaction.id)

@@ -12,22 +12,22 @@ extension Cache {
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value
-  ) async throws -> Loaded<Value> {
+  ) async throws -> CacheResult<Value> {
     try await value(for: key, options: LoadOptions(expires: expires, stale: stale), load: load)
   }
 
   /// The value under `key`, found or loaded as the options say.
   ///
   /// A write of the key that is committed while it is loaded stays: what was loaded is then returned and not stored.
-  /// Failing to store it is no failure either; ``Loaded/error`` tells.
+  /// Failing to store it is no failure either; ``CacheResult/error`` tells.
   ///
   /// Throws what `load` threw if nothing may be served instead, ``LarderError/Code/notStored`` if nothing was to be
   /// loaded, ``LarderError/Code/timedOut`` if it took too long.
   public func value(
     for key: some StoreKey, options: LoadOptions, load: @escaping @Sendable () async throws -> Value
-  ) async throws -> Loaded<Value> {
+  ) async throws -> CacheResult<Value> {
     let key = Key(try key.copied)
-    let asking: @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value> = { _ in
+    let asking: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value> = { _ in
       .value(try await load())
     }
     if let loaded = try await answer(for: key, options: options, asking) { return loaded }
@@ -42,10 +42,10 @@ extension Cache {
 
   /// The value under `key`, found or loaded; nil if there is none, which is known for as long as ``LoadOptions/absent``
   /// says.
-  public func optionalValue(
+  public func valueIfPresent(
     for key: some StoreKey, options: LoadOptions,
     load: @escaping @Sendable () async throws -> Value?
-  ) async throws -> Loaded<Value>? {
+  ) async throws -> CacheResult<Value>? {
     try await answer(for: key, options: options) { _ in
       try await load().map { .value($0) } ?? .absent
     }
@@ -55,8 +55,8 @@ extension Cache {
   /// whether that is still right; nil if there is none.
   public func answer(
     for key: some StoreKey, options: LoadOptions,
-    _ load: @escaping @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
-  ) async throws -> Loaded<Value>? {
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value>? {
     let key = try key.copied
     let flight = LoadFlight(cache: self, key: key, options: options, load: load)
     if options.policy == .reload { return try await flight.join() }
@@ -87,20 +87,20 @@ extension Cache {
   }
 
   /// What needs no lookup. The age it tells is that of the value.
-  private func inMemory(_ key: [UInt8]) throws -> Loaded<Value>? {
+  private func inMemory(_ key: [UInt8]) throws -> CacheResult<Value>? {
     guard let item = memory?.current(key.span) else { return nil }
     let written = Timestamp(milliseconds: item.writtenAt)
-    return Loaded(
+    return CacheResult(
       value: unbox(item), source: .memory,
-      age: max(.zero, written.duration(to: namespace.core.clock.now)))
+      age: max(.zero, written.duration(to: namespace.engine.clock.now)))
   }
 
   /// What is stored, as an answer; nil if it says that there is nothing.
-  func result(_ found: Found<Value>) -> Loaded<Value>? {
+  func result(_ found: Found<Value>) -> CacheResult<Value>? {
     guard let entry = found.entry, let value = found.value else { return nil }
     if entry.state != .fresh { namespace.handle.countServed() }
     let written = Timestamp(milliseconds: entry.header.written)
-    return Loaded(
+    return CacheResult(
       value: value,
       source: entry.state != .fresh ? .stale : found.isFromMemory ? .memory : .disk,
       age: max(.zero, written.duration(to: found.now)))
@@ -150,7 +150,7 @@ enum LoadChoice: Equatable {
   }
 }
 
-extension KeptEntry {
+extension CachedEntry {
   fileprivate func isNearItsEnd(_ ahead: Duration?, at now: Timestamp) -> Bool {
     guard let ahead, header.expires != EntryHeader.never else { return false }
     return now.advanced(by: ahead).milliseconds >= header.expires

@@ -6,13 +6,13 @@ extension LoadFlight {
 
   func keep(
     _ value: Value, _ attributes: EntryAttributes, _ found: Found<Value>
-  ) async -> Loaded<Value> {
-    var loaded = Loaded(value: value, source: .loaded, age: .zero)
+  ) async -> CacheResult<Value> {
+    var loaded = CacheResult(value: value, source: .loaded, age: .zero)
     do {
       let bytes = try cache.encode(value)
       try cache.declareRules()
       let (name, key, seen, isForced) = (cache.name, key, found.seen, isForced)
-      let stored = try await cache.namespace.core.submit(
+      let stored = try await cache.namespace.engine.submit(
         SharedWrite(size: bytes.count) { batch -> Stored? in
           guard try isForced || batch.mayReplace(seen, key, in: name) else { return nil }
           let (id, header) = try batch.put(
@@ -27,7 +27,7 @@ extension LoadFlight {
   }
 
   /// Lets the lifetime of what is stored begin anew; what has left meanwhile is stored again.
-  func renew(_ known: KnownValue<Value>, _ found: Found<Value>) async -> Loaded<Value> {
+  func renew(_ known: CachedValue<Value>, _ found: Found<Value>) async -> CacheResult<Value> {
     var attributes = options.attributes(codec: cache.codecID)
     attributes.entityTag = known.entityTag
     attributes.lastModified = known.lastModified
@@ -35,16 +35,16 @@ extension LoadFlight {
     do {
       let (name, key, seen) = (cache.name, key, found.seen)
       let (expires, stale) = (attributes.expires, attributes.stale)
-      let isRenewed = try await cache.namespace.core.submit(
+      let isRenewed = try await cache.namespace.engine.submit(
         SharedWrite { batch in
           guard try batch.living(key.span, in: name)?.header.version == seen.version else {
             return false
           }
           return try batch.reschedule(key.span, in: name, expires: expires, stale: stale)
         })
-      if isRenewed { return Loaded(value: known.value, source: .loaded, age: .zero) }
+      if isRenewed { return CacheResult(value: known.value, source: .loaded, age: .zero) }
     } catch {
-      return Loaded(value: known.value, source: .loaded, age: .zero, error: error)
+      return CacheResult(value: known.value, source: .loaded, age: .zero, error: error)
     }
     return await keep(known.value, attributes, found)
   }
@@ -59,7 +59,7 @@ extension LoadFlight {
     attributes.isNegative = true
     let (name, key, seen, isForced) = (cache.name, key, found.seen, isForced)
     let isKept = options.absent != nil
-    _ = try await cache.namespace.core.submit(
+    _ = try await cache.namespace.engine.submit(
       SharedWrite { [attributes] batch in
         guard try isForced || batch.mayReplace(seen, key, in: name) else { return }
         if isKept {
@@ -73,7 +73,7 @@ extension LoadFlight {
   }
 }
 
-extension Batch {
+extension WriteBatch {
   /// Whether what a load has seen under the key is still all there is. What has left meanwhile is no hindrance, unless
   /// its namespace was cleared.
   mutating func mayReplace(

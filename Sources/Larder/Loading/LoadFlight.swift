@@ -3,18 +3,18 @@ struct LoadFlight<Value: Sendable>: Sendable {
   let cache: Cache<Value>
   let key: [UInt8]
   let options: LoadOptions
-  let load: @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
+  let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
 
-  private typealias Outcome = Loaded<Value>?
+  private typealias Outcome = CacheResult<Value>?
 
-  private var core: StoreCore { cache.namespace.core }
-  private var name: FlightBoard.Name {
-    FlightBoard.Name(namespace: cache.name, key: key, type: ObjectIdentifier(Value.self))
+  private var engine: StoreEngine { cache.namespace.engine }
+  private var name: SingleFlight.Name {
+    SingleFlight.Name(namespace: cache.name, key: key, type: ObjectIdentifier(Value.self))
   }
 
   /// Waits for the load of the key, and starts it if nobody has.
-  func join() async throws -> Loaded<Value>? {
-    let (board, name) = (core.flights, name)
+  func join() async throws -> CacheResult<Value>? {
+    let (board, name) = (engine.flights, name)
     let (flight, place): (Flight<Outcome>, UInt64) = board.enter(
       name, joins: options.policy != .reload
     ) { flight in
@@ -25,7 +25,7 @@ struct LoadFlight<Value: Sendable>: Sendable {
 
   /// Starts the load in the background unless it is under way.
   func refresh() {
-    core.flights.hold(name) { (flight: Flight<Outcome>) in
+    engine.flights.hold(name) { (flight: Flight<Outcome>) in
       begin(
         flight, priority: .utility, timeout: options.refreshTimeout, onError: options.onRefreshError
       )
@@ -36,12 +36,12 @@ struct LoadFlight<Value: Sendable>: Sendable {
     _ flight: Flight<Outcome>, priority: TaskPriority?, timeout: Duration?,
     onError: (@Sendable (any Error) -> Void)? = nil
   ) {
-    let (board, name) = (core.flights, name)
-    let end = timeout.map { core.clock.monotonic + $0 }
-    flight.begin(priority: priority) { [core] in
+    let (board, name) = (engine.flights, name)
+    let end = timeout.map { engine.clock.monotonic + $0 }
+    flight.begin(priority: priority) { [engine] in
       let timer = end.map { end in
         Task(priority: priority) {
-          try await core.clock.sleep(until: end)
+          try await engine.clock.sleep(until: end)
           board.remove(flight, name)
           flight.fail(timedOut)
         }
@@ -65,7 +65,7 @@ struct LoadFlight<Value: Sendable>: Sendable {
       hint: "allow more time, or windows in which a stale value is served")
   }
 
-  private func run() async throws -> Loaded<Value>? {
+  private func run() async throws -> CacheResult<Value>? {
     var found = try cache.find(key, counts: false)
     switch options.policy {
     case .reload:
@@ -105,9 +105,9 @@ struct LoadFlight<Value: Sendable>: Sendable {
 
 extension Found {
   /// What a load is told of it.
-  fileprivate var known: KnownValue<Value>? {
+  fileprivate var known: CachedValue<Value>? {
     guard let entry, let value else { return nil }
-    return KnownValue(
+    return CachedValue(
       value: value, written: Timestamp(milliseconds: entry.header.written),
       entityTag: entry.fields[.entityTag], lastModified: entry.fields[.lastModified],
       metadata: entry.fields[.metadata])

@@ -101,7 +101,7 @@ extension Cache {
     var options = options
     options.waitsForFresh = true
     return Prefetch(
-      keys, concurrency: concurrency, clock: namespace.core.clock, priority: priority,
+      keys, concurrency: concurrency, clock: namespace.engine.clock, priority: priority,
       pause: { _ in pause },
       load: { [options] key in
         let loaded = try await value(for: key, options: options) { try await load(key) }

@@ -3,7 +3,7 @@ import Synchronization
 
 extension Maintenance {
   func begin(_ era: Int, first: Duration) -> Task<Void, Never> {
-    Task.detached(priority: .utility) { [weak self, clock = store.core.clock] in
+    Task.detached(priority: .utility) { [weak self, clock = store.engine.clock] in
       var isRetry = false
       var next: Duration? = first
       while let due = next {
@@ -23,7 +23,7 @@ extension Maintenance {
   /// When to look next, on the monotonic clock; nil if that is not to be.
   func due(in era: Int, isRetry: Bool) -> Duration? {
     guard isCurrent(era) else { return nil }
-    let now = store.core.clock.monotonic
+    let now = store.engine.clock.monotonic
     // A purge that did not trust the clock asks to be repeated when a minute has passed.
     if isRetry { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
@@ -39,9 +39,9 @@ extension Maintenance {
   private func remaining() throws(LarderError) -> Duration {
     let state: StoreState
     do throws(LMDBError) {
-      state = try store.core.environment.beginRead().state()
+      state = try store.engine.environment.beginRead().state()
     } catch {
-      throw store.core.error(error)
+      throw store.engine.error(error)
     }
     return remaining(of: state, at: store.now)
   }
@@ -65,7 +65,7 @@ extension Maintenance {
     tell(outcome)
     switch outcome {
     case .success(let report):
-      return report.removed.isPostponed && !isRetry
+      return report.removed.skippedAfterClockJump && !isRetry
     case .failure(let error):
       _ = end(after: error, in: era)
       return false
@@ -79,7 +79,7 @@ extension Maintenance {
     guard isCurrent(era) else { return nil }
     try store.checkWritable()
     if !isRetry {
-      let isMine = try store.core.write { batch in
+      let isMine = try store.engine.write { batch in
         guard remaining(of: batch.state, at: batch.now) == .zero else { return false }
         batch.stampMaintenance()
         return true
@@ -89,11 +89,11 @@ extension Maintenance {
     return run(while: { isCurrent(era) })
   }
 
-  func run(while goesOn: () -> Bool) -> Result<Report, LarderError>? {
+  func run(while shouldContinue: () -> Bool) -> Result<Report, LarderError>? {
     running.withLock { _ in
-      guard goesOn() else { return nil }
+      guard shouldContinue() else { return nil }
       do throws(LarderError) {
-        return .success(try store.core.maintain(while: goesOn))
+        return .success(try store.engine.maintain(while: shouldContinue))
       } catch {
         return .failure(error)
       }
@@ -118,15 +118,15 @@ extension Maintenance {
   }
 }
 
-extension Batch {
+extension WriteBatch {
   /// Lets the other processes know that this one looks after the store now.
   mutating func stampMaintenance() {
     state.maintained = UInt64(clamping: now.milliseconds)
   }
 }
 
-extension StoreCore {
-  func maintain(while goesOn: () -> Bool) throws(LarderError) -> Maintenance.Report {
+extension StoreEngine {
+  func maintain(while shouldContinue: () -> Bool) throws(LarderError) -> Maintenance.Report {
     var report = Maintenance.Report()
     do throws(LMDBError) {
       // First, because what dead readers hold is room that the rest may need.
@@ -135,8 +135,8 @@ extension StoreCore {
       throw self.error(error)
     }
     try flush()
-    report.reclaimed = try reclaim(while: goesOn)
-    if goesOn() { report.removed = try purge(only: nil, while: { _ in goesOn() }) }
+    report.reclaimed = try reclaim(while: shouldContinue)
+    if shouldContinue() { report.removed = try purge(only: nil, while: { _ in shouldContinue() }) }
     return report
   }
 }

@@ -17,7 +17,7 @@ public final class Maintenance: Sendable {
   /// What a run has done.
   public struct Report: Sendable, Hashable {
     /// Expired entries.
-    public var removed = Removal()
+    public var removed = RemovalResult()
     /// Entries of cleared namespaces that are gone for good.
     public var reclaimed = 0
     /// Slots that readers of processes that are gone had left.
@@ -100,7 +100,7 @@ public final class Maintenance: Sendable {
   @discardableResult
   public func runOnce() throws(LarderError) -> Report {
     try store.checkWritable()
-    try store.core.write { batch in batch.stampMaintenance() }
+    try store.engine.write { batch in batch.stampMaintenance() }
     guard let outcome = run(while: { true }) else { return Report() }
     state.withLock { $0.latest = outcome }
     return try outcome.get()

@@ -31,13 +31,13 @@ public final class CacheMemory: Sendable {
     var limits: MemoryLimits
   }
 
-  init(_ handle: NamespaceHandle, limits: MemoryLimits, in core: StoreCore) {
+  init(_ handle: NamespaceHandle, limits: MemoryLimits, in engine: StoreEngine) {
     namespace = handle.name
     self.handle = handle
-    budget = core.memory.budget
-    environment = core.environment
-    clock = core.clock
-    usesSystemClock = core.usesSystemClock
+    budget = engine.memory.budget
+    environment = engine.environment
+    clock = engine.clock
+    usesSystemClock = engine.usesSystemClock
     shards = LockStripes(count: Self.shardCount) { MemoryTable() }
     state = Mutex(State(limits: limits))
     handle.memory.withLock { $0.add(counters) }

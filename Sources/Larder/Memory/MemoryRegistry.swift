@@ -23,11 +23,11 @@ final class MemoryRegistry: Sendable {
   ///
   /// - Parameter limits: nil leaves those of a memory that is shared already; a new one has the default's.
   func memory<C: Codec>(
-    of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in core: StoreCore
+    of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> (memory: CacheMemory, owner: MemoryOwner?)? {
     if limits == MemoryLimits.off { return nil }
     guard let isAlike = Self.comparison(with: codec) else {
-      let memory = make(handle, limits: limits, in: core)
+      let memory = make(handle, limits: limits, in: engine)
       return (memory, MemoryOwner(memory))
     }
     let place = Place(namespace: handle.name, codec: ObjectIdentifier(C.self))
@@ -35,7 +35,7 @@ final class MemoryRegistry: Sendable {
       if let known = shared[place]?.first(where: { isAlike($0.codec) }) {
         return (known.memory, false)
       }
-      let memory = make(handle, limits: limits, in: core)
+      let memory = make(handle, limits: limits, in: engine)
       shared[place, default: []].append(Shared(codec: codec, memory: memory))
       return (memory, true)
     }
@@ -60,9 +60,9 @@ final class MemoryRegistry: Sendable {
   }
 
   private func make(
-    _ handle: NamespaceHandle, limits: MemoryLimits?, in core: StoreCore
+    _ handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> CacheMemory {
-    let memory = CacheMemory(handle, limits: limits ?? .default, in: core)
+    let memory = CacheMemory(handle, limits: limits ?? .default, in: engine)
     budget.add(memory)
     return memory
   }
@@ -101,7 +101,7 @@ extension StoreSettings {
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   /// Obeys a limit that another process has set. Asked with each value that is decoded, and answered by a comparison
   /// unless something was committed since.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {

@@ -3,20 +3,20 @@ extension Store {
   ///
   /// The capacity's cost is the store's limit ``StoreLimits/memory``, which they share.
   public var memory: MemoryStatistics {
-    let members = core.memory.budget.members
+    let members = engine.memory.budget.members
     var sum = members.reduce(MemoryStatistics()) { $0 + $1.statistics }
-    sum.capacity.cost = min(sum.capacity.cost, core.memory.budget.limit)
+    sum.capacity.cost = min(sum.capacity.cost, engine.memory.budget.limit)
     return sum
   }
 
   /// Drops decoded values of all caches until they cost no more than `cost` together.
-  public func trimMemory(to cost: Int) { core.memory.budget.trim(to: max(0, cost)) }
+  public func trimMemory(to cost: Int) { engine.memory.budget.trim(to: max(0, cost)) }
 
   /// Drops decoded values until of each cache's no more than this part is left, in number and cost; 0 to 1.
   ///
   /// Call it when the system says that memory is short.
   public func trimMemory(toFraction fraction: Double) {
-    for memory in core.memory.budget.members { memory.trim(toFraction: fraction) }
+    for memory in engine.memory.budget.members { memory.trim(toFraction: fraction) }
   }
 }
 
@@ -31,5 +31,7 @@ extension Namespace {
     for memory in members { memory.trim(toFraction: fraction) }
   }
 
-  private var members: [CacheMemory] { core.memory.budget.members.filter { $0.namespace == name } }
+  private var members: [CacheMemory] {
+    engine.memory.budget.members.filter { $0.namespace == name }
+  }
 }

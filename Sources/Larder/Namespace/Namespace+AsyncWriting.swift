@@ -13,7 +13,7 @@ extension Namespace {
   public func set(_ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes)
     async throws
   {
-    try await core.submit(putting(value, for: key, attributes))
+    try await engine.submit(putting(value, for: key, attributes))
   }
 
   /// Stores text as UTF-8.
@@ -27,7 +27,7 @@ extension Namespace {
   public func setIfAbsent(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
   {
-    try await core.submit(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
+    try await engine.submit(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
   }
 
   /// Stores text unless a read would find a value under `key`; whether it did.
@@ -35,7 +35,7 @@ extension Namespace {
   public func setIfAbsent(_ value: String, for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
   {
-    try await core.submit(
+    try await engine.submit(
       puttingIfAbsent(
         Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
@@ -46,7 +46,7 @@ extension Namespace {
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()
   ) async throws -> Bool {
-    try await core.submit(replacing(version, with: value, for: key, attributes))
+    try await engine.submit(replacing(version, with: value, for: key, attributes))
   }
 
   /// Stores `value` if `condition` holds when no other write, of whatever process, can come between, and in the place of
@@ -55,7 +55,7 @@ extension Namespace {
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool
   ) async throws -> Bool {
-    try await core.submit(putting(value, for: key, attributes, over: version, if: condition))
+    try await engine.submit(putting(value, for: key, attributes, over: version, if: condition))
   }
 
   /// Stores what `change` makes of the fresh value under `key`, and returns it; where it makes nil, the entry is removed.
@@ -64,19 +64,19 @@ extension Namespace {
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
   ) async throws -> [UInt8]? {
-    try await core.submit(updating(key, attributes, change))
+    try await engine.submit(updating(key, attributes, change))
   }
 
   /// Removes the entry under `key`; false if there was none that had not expired.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
-    try await core.submit(removing(key))
+    try await engine.submit(removing(key))
   }
 
   /// Begins the entry's lifetime anew; false if there is no such entry or it has expired.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
-    try await core.submit(rescheduling(key, expires))
+    try await engine.submit(rescheduling(key, expires))
   }
 
   /// Gives the entry another end; false if there is no such entry or it has expired.
@@ -94,12 +94,12 @@ extension Namespace {
   /// Keeps the entry from being evicted; false if there is no such entry or it has expired.
   @discardableResult
   public func pin(_ key: some StoreKey) async throws -> Bool {
-    try await core.submit(pinning(key, true))
+    try await engine.submit(pinning(key, true))
   }
 
   /// Lets the entry be evicted again; false if there is no such entry or it has expired.
   @discardableResult
   public func unpin(_ key: some StoreKey) async throws -> Bool {
-    try await core.submit(pinning(key, false))
+    try await engine.submit(pinning(key, false))
   }
 }

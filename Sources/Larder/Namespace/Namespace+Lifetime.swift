@@ -6,7 +6,7 @@ extension Namespace {
   /// - Returns: false if there is no such entry or it has expired.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {
-    try core.writeJoining(rescheduling(key, expires))
+    try engine.writeJoining(rescheduling(key, expires))
   }
 
   /// Gives the entry another end; false if there is no such entry or it has expired.
@@ -22,7 +22,7 @@ extension Namespace {
   }
 }
 
-extension Batch {
+extension WriteBatch {
   /// - Parameter stale: how long it may be served stale; nil for as long as until now, or by rule for an entry that had
   ///   no end.
   mutating func reschedule(

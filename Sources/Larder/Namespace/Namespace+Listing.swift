@@ -24,20 +24,20 @@ extension Namespace {
       last = found.slot
       return true
     }
-    return Page(items: items, next: isMore ? PageCursor(store: core.identity, slot: last) : nil)
+    return Page(items: items, next: isMore ? PageCursor(store: engine.identity, slot: last) : nil)
   }
 
   /// A cursor behind `key`, whether or not there is such an entry.
   public func cursor(after key: some StoreKey) throws -> PageCursor {
-    let transaction = try core.beginRead()
-    let id = try core.identify(handle, in: transaction)
+    let transaction = try engine.beginRead()
+    let id = try engine.identify(handle, in: transaction)
     return try key.withKeyBytes { key in
       guard (1...Key.longest).contains(key.count) else {
         throw LarderError(
           .invalidArgument, "there is no place behind a key of \(key.count) bytes",
           hint: "use 1 to \(Key.longest) bytes")
       }
-      return PageCursor(store: core.identity, slot: StoredKey.entry(key, in: id))
+      return PageCursor(store: engine.identity, slot: StoredKey.entry(key, in: id))
     }
   }
 
@@ -45,10 +45,10 @@ extension Namespace {
   ///
   /// Removals that this process's reads have asked for are carried out first. O(1).
   public func count() throws -> Int {
-    try core.settle(store)
-    let transaction = try core.beginRead()
-    let id = try core.identify(handle, in: transaction)
-    return Int(clamping: try core.counters(of: id, in: transaction).entries)
+    try engine.settle(store)
+    let transaction = try engine.beginRead()
+    let id = try engine.identify(handle, in: transaction)
+    return Int(clamping: try engine.counters(of: id, in: transaction).entries)
   }
 
   /// Removes every entry at once; O(1), the space is reclaimed in steps by later writes and by ``purge()``.
@@ -56,27 +56,27 @@ extension Namespace {
   /// When it returns no reader in any process finds an entry that was there before. What is loaded for it meanwhile is not
   /// stored, and those who watch are told, even if there was nothing in it.
   @discardableResult
-  public func clear() throws -> Removal {
+  public func clear() throws -> RemovalResult {
     try store.checkWritable()
-    let removal = try core.write { batch in try batch.clear(name) }
-    core.memory.removeAll(of: name)
+    let removal = try engine.write { batch in try batch.clear(name) }
+    engine.memory.removeAll(of: name)
     return removal
   }
 
   /// Removes this namespace's expired entries and returns exactly how many; O(those). See ``Store/purge()``.
   @discardableResult
-  public func purge() throws -> Removal {
+  public func purge() throws -> RemovalResult {
     try store.checkWritable()
-    return try core.purge(only: self)
+    return try engine.purge(only: self)
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   func counters(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> NamespaceCounters {
     do throws(LMDBError) {
-      guard id != .store, let region = try transaction.find(CatalogueKey.counters(id), in: .main)
+      guard id != .store, let region = try transaction.find(MetadataKey.counters(id), in: .main)
       else {
         return NamespaceCounters()
       }

@@ -4,17 +4,17 @@ extension Namespace {
   /// It still expires, and can be removed. An overwrite keeps the pin.
   @discardableResult
   public func pin(_ key: some StoreKey) throws -> Bool {
-    try core.writeJoining(pinning(key, true))
+    try engine.writeJoining(pinning(key, true))
   }
 
   /// Lets the entry be evicted again; false if there is no such entry or it has expired.
   @discardableResult
   public func unpin(_ key: some StoreKey) throws -> Bool {
-    try core.writeJoining(pinning(key, false))
+    try engine.writeJoining(pinning(key, false))
   }
 }
 
-extension Batch {
+extension WriteBatch {
   /// Keeps the entry from being evicted; see ``Namespace/pin(_:)``.
   @discardableResult
   public mutating func pin(_ key: some StoreKey, in namespace: Namespace) throws -> Bool {

@@ -33,8 +33,8 @@ extension Namespace {
 
   @usableFromInline
   func lend(_ key: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
-    let transaction = try core.beginRead()
-    try core.lend(key, of: handle, in: transaction, leavesNotes: !store.isReadOnly, body)
+    let transaction = try engine.beginRead()
+    try engine.lend(key, of: handle, in: transaction, recordsAccess: !store.isReadOnly, body)
   }
 
   /// Whether there is a fresh value under `key`; counts nothing and removes nothing.
@@ -45,8 +45,8 @@ extension Namespace {
   /// What is known of the entry under `key`, be it expired; counts nothing and removes nothing.
   public func entry(for key: some StoreKey) throws -> Entry? {
     try key.withKeyBytes { key in
-      let transaction = try core.beginRead()
-      return try core.entry(key, of: handle, in: transaction)
+      let transaction = try engine.beginRead()
+      return try engine.entry(key, of: handle, in: transaction)
     }
   }
 }

@@ -15,7 +15,7 @@ extension Namespace {
     try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
       found, facts, payload, transaction in
       guard found.header.flags.contains(.chunked) else { return try visit(facts, payload) }
-      let value = try core.assemble(
+      let value = try engine.assemble(
         payload, id: found.id, version: facts.version, in: transaction)
       return try value.map { try visit(facts, $0.span) } ?? true
     }
@@ -33,7 +33,7 @@ extension Namespace {
     let prefix = try prefix.withKeyBytes { $0.copied }
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
-      let reached = try core.scanValues(
+      let reached = try engine.scanValues(
         of: self, id, prefix: prefix, behind: position, in: transaction
       ) { key, value in
         isWanted = try visit(key, value)
@@ -50,11 +50,11 @@ extension Namespace {
   ) throws {
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
-      let reached = try core.scan(id, prefix: prefix, behind: position, in: transaction) {
+      let reached = try engine.scan(id, prefix: prefix, behind: position, in: transaction) {
         found, key, payload in
-        let facts = core.facts(
+        let facts = engine.facts(
           of: found, key: Key(key), namespace: name,
-          owners: try core.owners(of: found, in: transaction))
+          owners: try engine.owners(of: found, in: transaction))
         if facts.state == .expired, !includingExpired { return true }
         isWanted = try visit(found, facts, payload, transaction)
         return isWanted
@@ -66,15 +66,15 @@ extension Namespace {
   /// Goes through the namespace piece by piece, each in a snapshot of its own, until `piece` answers nil.
   private func walk(
     after cursor: PageCursor?,
-    _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> StoreCore.ScanPosition?
+    _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> StoreEngine.ScanPosition?
   ) throws {
     var position: [UInt8]?
     var isFirst = true
     while true {
-      let transaction = try core.beginRead()
-      let id = try core.identify(handle, in: transaction)
+      let transaction = try engine.beginRead()
+      let id = try engine.identify(handle, in: transaction)
       if isFirst, let cursor {
-        position = try cursor.slot(store: core.identity, id: id, namespace: name)
+        position = try cursor.slot(store: engine.identity, id: id, namespace: name)
       }
       isFirst = false
       // A namespace that is cleared midway has nothing left to show.

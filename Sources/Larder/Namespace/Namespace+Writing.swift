@@ -14,7 +14,7 @@ extension Namespace {
 
   /// Stores `value` under `key` with all that ``EntryAttributes`` can say.
   public func set(_ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes) throws {
-    try core.writeJoining(putting(value, for: key, attributes))
+    try engine.writeJoining(putting(value, for: key, attributes))
   }
 
   /// Stores text as UTF-8.
@@ -27,7 +27,7 @@ extension Namespace {
   public func setIfAbsent(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil)
     throws -> Bool
   {
-    try core.writeJoining(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
+    try engine.writeJoining(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
   }
 
   /// Stores text unless a read would find a value under `key`; whether it did.
@@ -35,7 +35,7 @@ extension Namespace {
   public func setIfAbsent(_ value: String, for key: some StoreKey, expires: Expiration? = nil)
     throws -> Bool
   {
-    try core.writeJoining(
+    try engine.writeJoining(
       puttingIfAbsent(
         Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
@@ -46,7 +46,7 @@ extension Namespace {
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()
   ) throws -> Bool {
-    try core.writeJoining(replacing(version, with: value, for: key, attributes))
+    try engine.writeJoining(replacing(version, with: value, for: key, attributes))
   }
 
   /// Stores what `change` makes of the fresh value under `key`, nil if there is none, and returns it; where it makes nil,
@@ -58,21 +58,21 @@ extension Namespace {
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
   ) throws -> [UInt8]? {
-    try core.writeJoining(updating(key, attributes, change))
+    try engine.writeJoining(updating(key, attributes, change))
   }
 
   /// Removes the entry under `key`; false if there was none that had not expired.
   @discardableResult
-  public func remove(_ key: some StoreKey) throws -> Bool { try core.writeJoining(removing(key)) }
+  public func remove(_ key: some StoreKey) throws -> Bool { try engine.writeJoining(removing(key)) }
 
   package func put(_ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes) throws
   {
-    try core.writeJoining(putting(value.copied, for: key, attributes))
+    try engine.writeJoining(putting(value.copied, for: key, attributes))
   }
 
   package func putIfAbsent(
     _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
   ) throws -> Bool {
-    try core.writeJoining(puttingIfAbsent(value.copied, for: key, attributes))
+    try engine.writeJoining(puttingIfAbsent(value.copied, for: key, attributes))
   }
 }

@@ -8,7 +8,7 @@ public struct Namespace: Sendable {
 
   public var name: String { handle.name }
 
-  var core: StoreCore { store.core }
+  var engine: StoreEngine { store.engine }
 
   public static let longestName = 100
 

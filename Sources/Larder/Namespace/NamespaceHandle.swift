@@ -113,11 +113,11 @@ final class NamespaceHandle: Sendable {
   }
 
   /// The store's counts now include these reads; or, if the write failed, again do not.
-  func note(_ counts: ReadCounters, takenBack: Bool = false) {
+  func note(_ counts: ReadCounters, rolledBack: Bool = false) {
     merged.withLock { merged in
       for kind in ReadCounters.Kind.allCases {
         let known = merged.counts[kind]
-        merged.counts[kind] = takenBack ? known &- counts[kind] : known &+ counts[kind]
+        merged.counts[kind] = rolledBack ? known &- counts[kind] : known &+ counts[kind]
       }
     }
   }
@@ -125,18 +125,18 @@ final class NamespaceHandle: Sendable {
 
 extension ReadTransaction {
   func state() throws(LMDBError) -> StoreState {
-    guard let region = try find(CatalogueKey.state, in: .main) else { return StoreState() }
+    guard let region = try find(MetadataKey.state, in: .main) else { return StoreState() }
     return StoreState(bytes(of: region))
   }
 
   func namespaceID(named name: String) throws(LMDBError) -> NamespaceID {
-    guard let region = try find(CatalogueKey.namespace(name), in: .main) else { return .store }
+    guard let region = try find(MetadataKey.namespace(name), in: .main) else { return .store }
     return NamespaceRecord.id(bytes(of: region), name: name) ?? .store
   }
 
   /// The commit with which the statistics of a namespace began.
   func epoch(of id: NamespaceID) throws(LMDBError) -> UInt64 {
-    guard let region = try find(CatalogueKey.counters(id), in: .main) else { return 0 }
+    guard let region = try find(MetadataKey.counters(id), in: .main) else { return 0 }
     let record = bytes(of: region)
     let offset = NamespaceCounters.epochOffset
     return record.count >= offset + 8 ? record.word(at: offset) : 0

@@ -27,7 +27,7 @@ struct ChunkedPayload {
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   /// Puts a value together from its chunks; nil if one is missing or the whole is not what was written.
   func assemble(
     _ payload: Span<UInt8>, id: NamespaceID, version: UInt64,

@@ -1,6 +1,6 @@
 import LMDB
 
-extension StoreCore {
+extension StoreEngine {
   /// The facts of the entry under `key`; nil if there is none or it is damaged.
   func entry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction

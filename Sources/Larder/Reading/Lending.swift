@@ -1,18 +1,18 @@
 import LMDB
 
-extension StoreCore {
+extension StoreEngine {
   /// Finds the entry under `key` in a snapshot and lends its value to `body` if it is fresh.
   ///
   /// The whole read path: one lookup, the header, the clock, the checksum, a mark in the access table; nothing is copied,
   /// allocated or locked.
   ///
   /// - Parameters:
-  ///   - leavesNotes: whether it is noted that the entry was used, or that it should be removed.
+  ///   - recordsAccess: whether it is noted that the entry was used, or that it should be removed.
   ///   - isKnown: told which version of the value would be lent; if it answers true, none is, and it is no use.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
-    leavesNotes: Bool,
+    recordsAccess: Bool,
     unless isKnown: (NamespaceID, EntryHeader) -> Bool = { _, _ in false },
     _ body: (Span<UInt8>) throws -> Void
   ) throws {
@@ -20,7 +20,7 @@ extension StoreCore {
     let place = Checksum.place(of: key, in: id)
     let words = access.words
     let uses = words.view
-    let bucket = leavesNotes ? uses.fetchedBucket(of: place) : nil
+    let bucket = recordsAccess ? uses.fetchedBucket(of: place) : nil
     guard id != .store, let region = try find(key, id: id, in: transaction) else {
       handle.count(.misses, stripe: transaction.stripe)
       return
@@ -31,13 +31,13 @@ extension StoreCore {
     else {
       try lendUncommon(
         record, key: key, id: id, place: place, of: handle, in: transaction, at: now,
-        leavesNotes: leavesNotes, unless: isKnown, body)
+        recordsAccess: recordsAccess, unless: isKnown, body)
       return
     }
     guard
       admits(
         header, as: state(of: header, at: now), record: record, key: key, id: id, place: place,
-        of: handle, in: transaction, leavesNotes: leavesNotes)
+        of: handle, in: transaction, recordsAccess: recordsAccess)
     else { return }
     handle.count(.hits, stripe: transaction.stripe)
     if isKnown(id, header) { return }
@@ -50,10 +50,10 @@ extension StoreCore {
   private func admits(
     _ header: EntryHeader, as state: Entry.State, record: Span<UInt8>, key: Span<UInt8>,
     id: NamespaceID, place: UInt64, of handle: NamespaceHandle,
-    in transaction: borrowing ReadTransaction, leavesNotes: Bool
+    in transaction: borrowing ReadTransaction, recordsAccess: Bool
   ) -> Bool {
     guard state == .fresh else {
-      missed(state, key: key, id: id, of: handle, in: transaction, leavesNotes: leavesNotes)
+      missed(state, key: key, id: id, of: handle, in: transaction, recordsAccess: recordsAccess)
       return false
     }
     guard isIntact(header, record: record, place: place) else {
@@ -115,10 +115,10 @@ extension StoreCore {
   @inline(never)
   func missed(
     _ state: Entry.State, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
-    in transaction: borrowing ReadTransaction, leavesNotes: Bool
+    in transaction: borrowing ReadTransaction, recordsAccess: Bool
   ) {
     handle.count(state == .expired ? .expired : .stale, stripe: transaction.stripe)
-    if state == .expired, leavesNotes { removals.ask(key, in: id) }
+    if state == .expired, recordsAccess { removals.enqueue(key, in: id) }
   }
 
   /// Keys of more than 250 bytes, values in chunks, entries that use keeps, that carry tags or that say there is nothing,
@@ -127,7 +127,7 @@ extension StoreCore {
   private func lendUncommon(
     _ record: Span<UInt8>, key: Span<UInt8>, id: NamespaceID, place: UInt64,
     of handle: NamespaceHandle, in transaction: borrowing ReadTransaction, at now: Int64,
-    leavesNotes: Bool, unless isKnown: (NamespaceID, EntryHeader) -> Bool,
+    recordsAccess: Bool, unless isKnown: (NamespaceID, EntryHeader) -> Bool,
     _ body: (Span<UInt8>) throws -> Void
   ) throws {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .known) else {
@@ -151,19 +151,19 @@ extension StoreCore {
     guard
       admits(
         header, as: state, record: record, key: key, id: id, place: place, of: handle,
-        in: transaction, leavesNotes: leavesNotes)
+        in: transaction, recordsAccess: recordsAccess)
     else { return }
     if header.flags.contains(.negative) {
       handle.count(.misses, stripe: transaction.stripe)
       return
     }
-    if let idle, leavesNotes { noteUse(header, idle, key: key, id: id, at: now) }
+    if let idle, recordsAccess { noteUse(header, idle, key: key, id: id, at: now) }
     let told = header.remembered(idle)
     let payload = record.extracting(header.payloadStart..<record.count)
     guard header.flags.contains(.chunked) else {
       handle.count(.hits, stripe: transaction.stripe)
       if isKnown(id, told) { return }
-      if leavesNotes { access.touch(place, in: now / 60_000) }
+      if recordsAccess { access.touch(place, in: now / 60_000) }
       try body(payload)
       return
     }
@@ -176,7 +176,7 @@ extension StoreCore {
       return
     }
     handle.count(.hits, stripe: transaction.stripe)
-    if leavesNotes { access.touch(place, in: now / 60_000) }
+    if recordsAccess { access.touch(place, in: now / 60_000) }
     try body(value.span)
   }
 }

@@ -7,22 +7,22 @@ extension Store {
   /// For each namespace one look into the deadline index, and one more for each entry that expired and was not purged
   /// yet, or was refreshed since it was indexed.
   public func nextExpiries() throws(LarderError) -> [String: Timestamp] {
-    let transaction = try core.beginRead()
+    let transaction = try engine.beginRead()
     var ends: [String: Timestamp] = [:]
-    for namespace in try core.namespaces(in: transaction) {
+    for namespace in try engine.namespaces(in: transaction) {
       do throws(LMDBError) {
-        if let end = try core.nextExpiry(of: namespace.id, in: transaction) {
+        if let end = try engine.nextExpiry(of: namespace.id, in: transaction) {
           ends[namespace.facts.name] = Timestamp(milliseconds: end)
         }
       } catch {
-        throw core.error(error)
+        throw engine.error(error)
       }
     }
     return ends
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   /// An entry is indexed at its end or earlier, never later. So once the index has come to the earliest end found, none
   /// behind it is earlier.
   fileprivate func nextExpiry(

@@ -1,6 +1,6 @@
 import LMDB
 
-extension StoreCore {
+extension StoreEngine {
   /// Visits the keys and values of a namespace's fresh entries as ``scan(_:prefix:behind:in:_:)`` does.
   ///
   /// Nothing is made for the entries that are most: short keys, values in one piece, no tags, no end that use moves.

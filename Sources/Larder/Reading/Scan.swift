@@ -1,6 +1,6 @@
 import LMDB
 
-extension StoreCore {
+extension StoreEngine {
   /// How many records a scan looks at in one snapshot before it takes a new one.
   static let recordsPerSnapshot = 1000
   static let bytesPerSnapshot = 8 << 20

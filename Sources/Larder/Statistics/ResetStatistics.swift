@@ -7,7 +7,7 @@ extension Store {
   /// just now, every later one does. What is stored, and the limits, are not affected. O(namespaces).
   public func resetStatistics() throws(LarderError) {
     try checkWritable()
-    try core.write { batch in
+    try engine.write { batch in
       for name in try batch.names() { try batch.resetStatistics(of: name) }
     }
   }
@@ -19,14 +19,14 @@ extension Namespace {
   /// Throws ``LarderError/Code/noSuchNamespace`` if there is no such namespace.
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
-    try core.write { batch in
+    try engine.write { batch in
       guard try batch.record(named: name) != nil else { throw Namespace.absent(name) }
       try batch.resetStatistics(of: name)
     }
   }
 }
 
-extension Batch {
+extension WriteBatch {
   mutating func resetStatistics(of name: String) throws(LarderError) {
     guard let record = try record(named: name) else { return }
     let old = try loadCounters(record.id)

@@ -3,7 +3,7 @@ import LMDB
 /// How a store stands: what it holds, what its reads met, why entries went, and the file behind it.
 public struct Statistics: Sendable {
   public struct Namespace: Sendable {
-    public var facts: NamespaceFacts
+    public var facts: NamespaceInfo
     /// From when on reads and removals are counted: since the namespace was made, or its statistics were reset.
     public var since: Timestamp
     /// Of all processes. What another process has read and not merged yet is missing: it merges with each of its writes,
@@ -91,20 +91,20 @@ extension Store {
   /// How the store stands. Looking changes nothing it counts; removals this process's reads asked for are carried out
   /// first. O(namespaces), and the length of the list of free pages.
   public func statistics() throws(LarderError) -> Statistics {
-    try core.settle(self)
-    let transaction = try core.beginRead()
-    let settings = try core.settings(in: transaction)
-    let memory = core.memory.statistics
-    let namespaces = try core.namespaces(in: transaction).map { listed in
+    try engine.settle(self)
+    let transaction = try engine.beginRead()
+    let settings = try engine.settings(in: transaction)
+    let memory = engine.memory.statistics
+    let namespaces = try engine.namespaces(in: transaction).map { listed in
       Statistics.Namespace(
-        listed, unmerged: core.handle(for: listed.facts.name), at: transaction.id,
+        listed, unmerged: engine.handle(for: listed.facts.name), at: transaction.id,
         memory: memory[listed.facts.name])
     }
     do throws(LMDBError) {
       let state = try transaction.state()
-      let info = core.environment.info
+      let info = engine.environment.info
       let newest = transaction.id
-      let size = core.environment.fileSize
+      let size = engine.environment.fileSize
       return Statistics(
         path: path, format: Int(StoreFormat.current), durability: durability,
         namespaces: namespaces,
@@ -113,12 +113,12 @@ extension Store {
         file: Statistics.File(
           size: size, pageSize: info.pageSize, pages: info.pages,
           freePages: try transaction.freePages(), transaction: newest),
-        readers: try core.environment.readersNow().map { reader in
+        readers: try engine.environment.readersNow().map { reader in
           Statistics.Reader(
             process: reader.process, age: reader.transaction.map { newest &- min($0, newest) })
         })
     } catch {
-      throw core.error(error)
+      throw engine.error(error)
     }
   }
 
@@ -129,18 +129,18 @@ extension Store {
       entries: Statistics.Tier(used: Int(clamping: state.entries), limit: limits.entries),
       bytes: Statistics.Tier(used: Int(clamping: state.bytes), limit: limits.bytes),
       disk: Statistics.Tier(used: fileSize, limit: limits.disk),
-      memory: Statistics.Tier(used: core.memory.budget.used, limit: limits.memory))
+      memory: Statistics.Tier(used: engine.memory.budget.used, limit: limits.memory))
   }
 }
 
 extension Store {
   /// The number of the newest commit of any process; about 2 ns.
-  package var lastCommit: UInt64 { core.environment.lastTransaction }
+  package var lastCommit: UInt64 { engine.environment.lastTransaction }
 
   /// How often each namespace was written to since it was made, and what it has lost. O(namespaces).
   package func tallies() throws(LarderError) -> [(writes: UInt64, removals: RemovalCounters)] {
-    let transaction = try core.beginRead()
-    return try core.namespaces(in: transaction).map {
+    let transaction = try engine.beginRead()
+    return try engine.namespaces(in: transaction).map {
       ($0.counters.writes, $0.counters.removals)
     }
   }
@@ -148,7 +148,7 @@ extension Store {
 
 extension Statistics.Namespace {
   init(
-    _ listed: StoreCore.ListedNamespace, unmerged handle: NamespaceHandle, at moment: UInt64,
+    _ listed: StoreEngine.ListedNamespace, unmerged handle: NamespaceHandle, at moment: UInt64,
     memory: MemoryStatistics?
   ) {
     handle.begin(listed.counters.epoch, seenAt: moment)

@@ -11,7 +11,7 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   case durable
   /// (a) A killed process loses nothing that was written. (b) A power cut takes the store back to a moment at most
   /// ``Store/Options/checkpointInterval``, and the time that a sync takes, before its last write.
-  case grouped
+  case checkpointed
   /// (a) A killed process loses nothing that was written. (b) A power cut may undo the last commit, never more:
   /// a write, a batch, or writes that shared it.
   case relaxed
@@ -37,7 +37,7 @@ extension Durability {
   var level: DurabilityLevel {
     switch self {
     case .durable: .durable
-    case .grouped: .grouped
+    case .checkpointed: .checkpointed
     case .relaxed: .relaxed
     case .scratch: .scratch
     }
@@ -47,7 +47,7 @@ extension Durability {
     self =
       switch level {
       case .durable: .durable
-      case .grouped: .grouped
+      case .checkpointed: .checkpointed
       case .relaxed: .relaxed
       case .scratch, .temporary: .scratch
       }

@@ -22,21 +22,21 @@ extension Store {
   /// the processes; meanwhile none can open it. The disk must have room for both files. A kill or a power cut at any moment
   /// leaves the old file or the new one. O(entries).
   ///
-  /// - Parameter goesOn: told from time to time how many records of how many were copied; false stops it.
+  /// - Parameter shouldContinue: told from time to time how many records of how many were copied; false stops it.
   /// - Returns: nil if it was stopped; then nothing has changed.
   public static func compact(
     at path: String, options: Options = Options(),
-    _ goesOn: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
+    _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
-    let environment = try StoreCore.environmentToCompact(at: path, options)
+    let environment = try StoreEngine.environmentToCompact(at: path, options)
     defer { environment.close() }
     let before = environment.fileSize
     do throws(LMDBError) {
-      try environment.closeCompacting(goesOn)
+      try environment.closeCompacting(shouldContinue)
     } catch .stopped {
       return nil
     } catch .occupied {
-      throw try StoreCore.occupied(environment)
+      throw try StoreEngine.occupied(environment)
     } catch {
       throw LarderError(error, path: environment.path)
     }
@@ -46,23 +46,23 @@ extension Store {
   /// Makes a new store at `path`, where nothing may be, that holds what this one holds now, in a file as small as it can
   /// be. Others may read and write meanwhile; what is freed in the meantime cannot be used again before it is done.
   ///
-  /// - Parameter goesOn: as in ``compact(at:options:_:)``.
+  /// - Parameter shouldContinue: as in ``compact(at:options:_:)``.
   /// - Returns: nil if it was stopped; then nothing was made.
   public func copyCompacted(
-    to path: String, _ goesOn: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
+    to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
     do throws(OpenError) {
-      try core.environment.copyCompacted(to: path, goesOn)
+      try engine.environment.copyCompacted(to: path, shouldContinue)
     } catch {
       if error.cause == .stopped { return nil }
       throw LarderError(error)
     }
     return Compaction(
-      before: core.environment.fileSize, after: Environment.fileSize(at: path))
+      before: engine.environment.fileSize, after: Environment.fileSize(at: path))
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   /// The environment, which nobody in this process has open.
   fileprivate static func environmentToCompact(
     at path: String, _ options: Store.Options

@@ -1,7 +1,7 @@
 import LMDB
 
 /// What a namespace is and holds.
-public struct NamespaceFacts: Sendable, Hashable {
+public struct NamespaceInfo: Sendable, Hashable {
   public var name: String
   /// Entries stored, expired ones that nobody has removed yet included.
   public var entries: Int
@@ -20,10 +20,10 @@ public struct NamespaceFacts: Sendable, Hashable {
 
 extension Store {
   /// Every namespace, by name. O(namespaces).
-  public func namespaces() throws(LarderError) -> [NamespaceFacts] {
-    try core.settle(self)
-    let transaction = try core.beginRead()
-    return try core.namespaces(in: transaction).map { $0.facts }
+  public func namespaces() throws(LarderError) -> [NamespaceInfo] {
+    try engine.settle(self)
+    let transaction = try engine.beginRead()
+    return try engine.namespaces(in: transaction).map { $0.facts }
   }
 
   /// Declares the rules of a namespace, which every process then obeys; makes the namespace if there is none.
@@ -33,7 +33,7 @@ extension Store {
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
     let rules = rules.inMilliseconds
-    try core.changeRules(of: name, makes: true) { $0.declared = rules }
+    try engine.changeRules(of: name, makes: true) { $0.declared = rules }
   }
 
   /// Puts an operator's rules over the declared ones; empty overrides let those hold again. Lower limits are reached as
@@ -41,19 +41,19 @@ extension Store {
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
     try checkWritable()
     let overrides = overrides.inMilliseconds
-    try core.changeRules(of: name, makes: false) { $0.overrides = overrides }
+    try engine.changeRules(of: name, makes: false) { $0.overrides = overrides }
   }
 
   /// Empties every namespace at once; see ``Namespace/clear()``.
   @discardableResult
-  public func clear() throws(LarderError) -> Removal {
+  public func clear() throws(LarderError) -> RemovalResult {
     try checkWritable()
-    let removal = try core.write { batch in
-      var removal = Removal()
+    let removal = try engine.write { batch in
+      var removal = RemovalResult()
       for name in try batch.names() { removal += try batch.clear(name) }
       return removal
     }
-    core.memory.removeAll()
+    engine.memory.removeAll()
     return removal
   }
 
@@ -63,15 +63,15 @@ extension Store {
   /// not.
   public func rename(_ old: String, to new: String) throws(LarderError) {
     try checkWritable()
-    try core.write { batch in try batch.rename(old, to: new) }
-    core.memory.removeAll(of: old)
+    try engine.write { batch in try batch.rename(old, to: new) }
+    engine.memory.removeAll(of: old)
   }
 }
 
-extension Batch {
+extension WriteBatch {
   mutating func names() throws(LarderError) -> [String] {
     var names: [String] = []
-    let prefix = CatalogueKey.namespaces
+    let prefix = MetadataKey.namespaces
     try forEach(in: .main, from: prefix) { key, _ in
       names.append(String(decoding: key.dropFirst(prefix.count), as: UTF8.self))
     }
@@ -79,10 +79,10 @@ extension Batch {
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   struct ListedNamespace {
     var id: NamespaceID
-    var facts: NamespaceFacts
+    var facts: NamespaceInfo
     var counters: NamespaceCounters
   }
 
@@ -102,7 +102,7 @@ extension StoreCore {
     -> [(name: String, record: [UInt8])]
   {
     var records: [(name: String, record: [UInt8])] = []
-    let prefix = CatalogueKey.namespaces
+    let prefix = MetadataKey.namespaces
     do throws(LMDBError) {
       var cursor = try transaction.cursor(in: .main)
       var record = try cursor.seek(prefix.span)
@@ -121,7 +121,7 @@ extension StoreCore {
     of record: NamespaceRecord, name: String, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> ListedNamespace {
     let counters = try counters(of: record.id, in: transaction)
-    let facts = NamespaceFacts(
+    let facts = NamespaceInfo(
       name: name, entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
       stored: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
       declared: record.rules.declared, overrides: record.rules.overrides)

@@ -16,7 +16,7 @@ import Synchronization
 /// that reads asked for. It can tell nobody how that went, so it waits for other writers for at most 100 ms and gives up
 /// on any error; then the counts of those reads are lost, and nothing else.
 public struct Store: Sendable {
-  let core: StoreCore
+  let engine: StoreEngine
   /// Whether every change is refused.
   public let isReadOnly: Bool
 
@@ -28,7 +28,7 @@ public struct Store: Sendable {
     public var readOnly = false
     public var clock: any LarderClock = SystemClock()
     /// How long a write waits for a writer in another process before it fails as busy.
-    public var patience = Duration.seconds(10)
+    public var lockTimeout = Duration.seconds(10)
     /// Limits to declare for the store as a whole; nil leaves those it has. See ``Store/declare(_:)``.
     public var limits: StoreLimits?
     /// Accept a store that belongs to another user; it is then read-only.
@@ -45,7 +45,7 @@ public struct Store: Sendable {
     /// Values above this many bytes are stored in chunks; nil for none.
     package var chunksAbove: Int?
     /// Runs something once, after a while, on another thread.
-    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreCore.later
+    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreEngine.later
     /// How many changes the ring holds; the same in every process.
     var changeSlots = ChangeRing.usualSlots
     /// The machine's monotonic clock in milliseconds, by which processes believe each other that they watch.
@@ -61,11 +61,11 @@ public struct Store: Sendable {
   /// Opening takes a few milliseconds whatever the store's size. Errors say what is wrong with the place: see
   /// ``LarderError/Code``.
   public init(at path: String, options: Options = Options()) throws(LarderError) {
-    core = try StoreCore.open(at: path, options: options)
+    engine = try StoreEngine.open(at: path, options: options)
     isReadOnly = options.readOnly || options.foreign
-    core.access.open(writable: !isReadOnly, in: core.coarseMinute)
+    engine.access.open(writable: !isReadOnly, in: engine.coarseMinute)
     if !isReadOnly {
-      core.isWritable.store(true, ordering: .relaxed)
+      engine.isWritable.store(true, ordering: .relaxed)
       if let limits = options.limits { try declare(limits) }
     }
   }
@@ -78,7 +78,7 @@ public struct Store: Sendable {
     options.flushes = false
     let store = try Store(
       at: FileManager.default.temporaryDirectory.path + "/" + name, options: options)
-    store.core.isTemporary.store(true, ordering: .relaxed)
+    store.engine.isTemporary.store(true, ordering: .relaxed)
     return store
   }
 
@@ -90,17 +90,17 @@ public struct Store: Sendable {
   }
 
   /// The store's directory, with links resolved.
-  public var path: String { core.environment.path }
+  public var path: String { engine.environment.path }
 
   /// The clock that the store was opened with.
-  public var clock: any LarderClock { core.clock }
+  public var clock: any LarderClock { engine.clock }
 
   /// The time by the store's clock.
-  public var now: Timestamp { core.clock.now }
+  public var now: Timestamp { engine.clock.now }
 
   /// A view of a part of the store; nothing is made until the first write.
   public func namespace(_ name: String) -> Namespace {
-    Namespace(store: self, handle: core.handle(for: name))
+    Namespace(store: self, handle: engine.handle(for: name))
   }
 
   /// Ends this process's use of the store: writes that were accepted, removals and counts that wait are written, reads under
@@ -108,18 +108,18 @@ public struct Store: Sendable {
   ///
   /// Afterwards every call throws ``LarderError/Code/closed``, through other handles of this process too.
   public func close() throws(LarderError) {
-    try core.close()
+    try engine.close()
   }
 
   /// What a power cut may cost; a temporary store says scratch.
-  public var durability: Durability { Durability(core.environment.durability) }
+  public var durability: Durability { Durability(engine.environment.durability) }
 
   /// Makes everything written so far survive a power cut, whatever the store's ``durability``.
   ///
   /// Inside ``write(_:)`` it throws ``LarderError/Code/insideWrite``: what that writes is not there yet.
   public func sync() throws(LarderError) {
-    try core.checkNotWriting("syncing")
-    do throws(LMDBError) { try core.environment.sync() } catch { throw core.error(error) }
+    try engine.checkNotWriting("syncing")
+    do throws(LMDBError) { try engine.environment.sync() } catch { throw engine.error(error) }
   }
 
   func checkWritable() throws(LarderError) {

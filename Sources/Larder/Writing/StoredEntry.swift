@@ -56,7 +56,7 @@ struct StoredEntry {
 }
 
 /// What a write finds in a slot.
-enum Occupant {
+enum SlotContents {
   case nobody
   case entry(StoredEntry)
   /// A record that cannot be trusted to say what it indexes and how long it is.
@@ -68,12 +68,12 @@ extension StoredEntry {
   fileprivate var isLarge: Bool { recordCount - EntryHeader.size > 1 << 16 }
 }
 
-extension Batch {
+extension WriteBatch {
   /// What is in the slot. What the record says of itself is about to be believed, so its checksum is looked at. A large
   /// one would have to be fetched from the disk for that; instead the indexes must have it where it says it is.
-  mutating func occupant(of slot: [UInt8]) throws(LarderError) -> Occupant {
+  mutating func occupant(of slot: [UInt8]) throws(LarderError) -> SlotContents {
     // Most are looked at to be replaced or removed.
-    let found = try change { transaction throws(LMDBError) -> Occupant in
+    let found = try change { transaction throws(LMDBError) -> SlotContents in
       guard let record = try transaction.locate(slot.span, in: .main) else { return .nobody }
       guard let entry = StoredEntry(slot: slot, record: record), let place = entry.place else {
         return .damaged
@@ -84,7 +84,7 @@ extension Batch {
         ? .entry(entry) : .damaged
     }
     guard case .entry(let entry) = found, entry.isLarge else { return found }
-    let indexes = core.indexes
+    let indexes = engine.indexes
     let isIndexed = try read { transaction throws(LMDBError) in
       try entry.isIndexed(in: transaction, indexes)
     }

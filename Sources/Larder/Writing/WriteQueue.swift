@@ -28,7 +28,7 @@ final class WriteQueue: Sendable {
     let ticket: Ticket
     var size: Int
     /// Runs again if the group's transaction has to.
-    var body: @Sendable (inout Batch) throws -> Void
+    var body: @Sendable (inout WriteBatch) throws -> Void
     var finish: @Sendable ((any Error)?) -> Void
   }
 
@@ -60,7 +60,7 @@ final class WriteQueue: Sendable {
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Takes a write on; false once the queue is closed.
-  func add(_ job: Job, core: StoreCore) -> Bool {
+  func add(_ job: Job, engine: StoreEngine) -> Bool {
     enum Answer { case closed, cancelled, accepted }
     let answer: Answer = state.withLock { state in
       if state.isClosed { return .closed }
@@ -68,7 +68,7 @@ final class WriteQueue: Sendable {
       if job.ticket.isCancelled { return .cancelled }
       state.waiting.append(job)
       // Here, so that who closes afterwards waits for it.
-      if !state.isDraining { thread.async { self.drain(core) } }
+      if !state.isDraining { thread.async { self.drain(engine) } }
       state.isDraining = true
       return .accepted
     }
@@ -91,8 +91,8 @@ final class WriteQueue: Sendable {
     thread.sync {}
   }
 
-  private func drain(_ core: StoreCore) {
-    while let group = takeGroup() { core.write(group) }
+  private func drain(_ engine: StoreEngine) {
+    while let group = takeGroup() { engine.write(group) }
   }
 
   /// Nil, and no longer draining, when nothing waits.

@@ -6,7 +6,7 @@ extension HTTPCache {
   ///
   /// - Parameter flight: landed, come what may.
   func exchange(
-    _ forward: CacheForward, _ held: [Held], _ attempt: Attempt, flight: String?
+    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, flight: String?
   ) async throws -> HTTPCacheResult? {
     do {
       let result = try await answer(forward, held, attempt, flight: flight)
@@ -14,7 +14,7 @@ extension HTTPCache {
     } catch let error where !(error is CancellationError) && !(error is LarderError) {
       if let flight { flights.land(flight, .failed(error)) }
       var lost = attempt.lost
-      return try standIn(for: forward, held, after: error, &lost)
+      return try staleFallback(for: forward, held, after: error, &lost)
     } catch {
       if let flight { flights.land(flight, error is CancellationError ? .abandoned : .arrived) }
       throw error
@@ -22,8 +22,9 @@ extension HTTPCache {
   }
 
   /// What may be given because the origin cannot be reached; throws `error` if that is nothing.
-  func standIn(
-    for forward: CacheForward, _ held: [Held], after error: any Error, _ lost: inout Set<String>
+  func staleFallback(
+    for forward: CacheForward, _ held: [StoredVariant], after error: any Error,
+    _ lost: inout Set<String>
   ) throws -> HTTPCacheResult {
     guard let answer = rules.fail(forward, at: clock.now),
       let body = try body(of: answer, from: held, lost: &lost)
@@ -34,7 +35,7 @@ extension HTTPCache {
   }
 
   private func answer(
-    _ forward: CacheForward, _ held: [Held], _ attempt: Attempt, flight: String?
+    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, flight: String?
   ) async throws -> HTTPCacheResult? {
     let permit = attempt.permit
     permits.add(tags(of: held, for: forward), to: permit)
@@ -71,7 +72,7 @@ extension HTTPCache {
     let forward: CacheForward
     let requested: Timestamp
     let received: Timestamp
-    let held: [Held]
+    let held: [StoredVariant]
     /// What the client wants to find it by.
     let tags: [String]
     let permit: Permit
@@ -87,7 +88,7 @@ extension HTTPCache {
   }
 
   /// And those of what it may take the place of.
-  private func tags(of held: [Held], for forward: CacheForward) -> [String] {
+  private func tags(of held: [StoredVariant], for forward: CacheForward) -> [String] {
     let credential = Secrets.credential(of: forward.original.headerFields)
     return held.filter { $0.response.credential == credential }.flatMap(\.tags)
   }

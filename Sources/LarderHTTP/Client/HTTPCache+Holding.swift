@@ -3,7 +3,7 @@ import Larder
 
 extension HTTPCache {
   /// A stored response, and the version of the entry that it was read from.
-  struct Held: Sendable {
+  struct StoredVariant: Sendable {
     let key: String
     let version: UInt64
     let response: StoredResponse
@@ -11,14 +11,14 @@ extension HTTPCache {
   }
 
   /// All stored responses of the request's URI.
-  func held(for request: HTTPRequest, except lost: Set<String>) throws -> [Held] {
+  func held(for request: HTTPRequest, except lost: Set<String>) throws -> [StoredVariant] {
     guard let key = ResponseKey(request, policy: rules.policy) else { return [] }
     return try entries(of: key).compactMap { entry in
       guard let name = entry.key.string, !lost.contains(name), entry.state == .fresh,
         let metadata = entry.metadata,
         let response = StoredResponse(metadata: metadata, bodySize: entry.size)
       else { return nil }
-      return Held(key: name, version: entry.version, response: response, tags: entry.tags)
+      return StoredVariant(key: name, version: entry.version, response: response, tags: entry.tags)
     }
   }
 
@@ -35,7 +35,7 @@ extension HTTPCache {
 
   /// The body that an answer says; nil, and what it is made of is lost, if that is not there any more.
   func body(
-    of answer: CacheAnswer, from held: [Held], lost: inout Set<String>
+    of answer: CacheAnswer, from held: [StoredVariant], lost: inout Set<String>
   ) throws -> [UInt8]? {
     switch answer.body {
     case .none, .joined: []
@@ -46,7 +46,7 @@ extension HTTPCache {
   }
 
   /// The body of that version; nil if it was replaced, evicted or damaged.
-  func bytes(of held: Held, lost: inout Set<String>) throws -> [UInt8]? {
+  func bytes(of held: StoredVariant, lost: inout Set<String>) throws -> [UInt8]? {
     let bytes: [UInt8]? = try namespace.store.read { moment in
       guard try moment.entry(for: held.key, in: namespace)?.version == held.version else {
         return nil

@@ -12,7 +12,7 @@ extension HTTPCache {
   ///   `127.0.0.1:8000`.
   /// - Complexity: as ``Larder/Namespace/invalidate(tag:)``; no process finds any of them after the first transaction.
   @discardableResult
-  public func removeAll(host: String) async throws -> Removal {
+  public func removeAll(host: String) async throws -> RemovalResult {
     try end(ResponseTags.host(host))
   }
 
@@ -21,9 +21,9 @@ extension HTTPCache {
   /// - Parameter authorization: the field's value, `Bearer ...`; it is known to the store as a digest only.
   /// - Complexity: as ``removeAll(host:)``.
   @discardableResult
-  public func removeAll(authorization: String) async throws -> Removal {
+  public func removeAll(authorization: String) async throws -> RemovalResult {
     guard let credential = Secrets.credential(of: [.authorization: authorization]) else {
-      return Removal()
+      return RemovalResult()
     }
     return try end(ResponseTags.user(credential))
   }
@@ -34,27 +34,27 @@ extension HTTPCache {
   ///
   /// - Complexity: as ``removeAll(host:)``.
   @discardableResult
-  public func removeAll(tag: String) async throws -> Removal { try end(tag) }
+  public func removeAll(tag: String) async throws -> RemovalResult { try end(tag) }
 
   /// Removes all stored responses of the request's URI, whoever asked for them.
   ///
   /// - Complexity: O(stored responses of the URI), each in a write of its own.
   @discardableResult
-  public func removeAll(for request: HTTPRequest) async throws -> Removal {
-    guard let key = ResponseKey(request, policy: rules.policy) else { return Removal() }
+  public func removeAll(for request: HTTPRequest) async throws -> RemovalResult {
+    guard let key = ResponseKey(request, policy: rules.policy) else { return RemovalResult() }
     return try await removeAll(of: key)
   }
 
-  private func end(_ tag: String) throws -> Removal {
+  private func end(_ tag: String) throws -> RemovalResult {
     permits.revoke(tag)
     return try namespace.invalidate(tag: tag)
   }
 
   /// - Parameter permit: of the request that ends them: what it brings itself is newer.
   @discardableResult
-  func removeAll(of key: ResponseKey, by permit: Permit? = nil) async throws -> Removal {
+  func removeAll(of key: ResponseKey, by permit: Permit? = nil) async throws -> RemovalResult {
     permits.revoke(ResponseTags.uri(key), except: permit)
-    var removal = Removal()
+    var removal = RemovalResult()
     for entry in try entries(of: key) where try await namespace.remove(entry.key) {
       removal.entries += 1
       removal.bytes += entry.size

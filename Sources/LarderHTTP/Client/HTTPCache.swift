@@ -11,7 +11,7 @@ public struct HTTPCache: Sendable {
   public let rules: HTTPRules
   let transport: any HTTPTransport
   let flights = Flights()
-  let permits = Permits()
+  let permits = StoreTokens()
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
 
@@ -83,7 +83,7 @@ public struct HTTPCache: Sendable {
   }
 
   private func result(
-    _ answer: CacheAnswer, from held: [Held], _ attempt: inout Attempt
+    _ answer: CacheAnswer, from held: [StoredVariant], _ attempt: inout Attempt
   ) throws -> HTTPCacheResult? {
     guard let body = try body(of: answer, from: held, lost: &attempt.lost) else { return nil }
     var result = HTTPCacheResult(answer, body: body)
@@ -92,7 +92,7 @@ public struct HTTPCache: Sendable {
   }
 
   private func forward(
-    _ forward: CacheForward, _ held: [Held], _ attempt: inout Attempt
+    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: inout Attempt
   ) async throws -> HTTPCacheResult? {
     guard let flight = flight(of: forward), !attempt.hasWaited else {
       return try await exchange(forward, held, attempt, flight: nil)
@@ -102,7 +102,7 @@ public struct HTTPCache: Sendable {
       for await landing in landing {
         switch landing {
         case .failed(let error):
-          return try standIn(for: forward, held, after: error, &attempt.lost)
+          return try staleFallback(for: forward, held, after: error, &attempt.lost)
         case .abandoned: attempt.hasWaited = false
         case .arrived, .ownOnly: break
         }
@@ -123,7 +123,7 @@ public struct HTTPCache: Sendable {
   }
 
   /// Makes a request in the background, unless the same is under way.
-  private func refresh(_ forward: CacheForward, _ held: [Held], _ client: Attempt) {
+  private func refresh(_ forward: CacheForward, _ held: [StoredVariant], _ client: Attempt) {
     guard let flight = flight(of: forward), flights.join(flight) == nil else { return }
     let attempt = Attempt(
       request: forward.original, body: [], tags: client.tags, interim: { _ in },

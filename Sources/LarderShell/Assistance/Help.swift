@@ -32,7 +32,7 @@ package struct Help: Sendable {
     let subjects = table.names + topics.filter { !table.names.contains($0) }
     throw ShellError(
       .usage, "there is no help on \(subject)",
-      hint: ForeignWords.answer(name, in: table) ?? Suggestions.question(name, among: subjects)
+      hint: CommandSynonyms.answer(name, in: table) ?? Suggestions.question(name, among: subjects)
         ?? "help lists the commands and topics")
   }
 

@@ -26,7 +26,7 @@ package struct CommandTable: Sendable {
     if let name, let command = command(named: name) { return command }
     let hint: SafeText =
       if let name {
-        ForeignWords.answer(name, in: self) ?? Suggestions.question(name, among: names)
+        CommandSynonyms.answer(name, in: self) ?? Suggestions.question(name, among: names)
           ?? "help lists the commands"
       } else {
         "commands are written without quotes"

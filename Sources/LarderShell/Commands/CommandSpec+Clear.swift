@@ -22,7 +22,7 @@ extension CommandSpec {
       "Remove all \(Wording.entries(entries)) of \(whole) (\(Wording.size(bytes)))?"
     guard try call.has("--yes") || session.confirms(question, isVital: true) else { return .done }
     let removals = try session.store.write { batch in
-      var removals: [Removal] = []
+      var removals: [RemovalResult] = []
       for namespace in namespaces { removals.append(try batch.clear(namespace.name)) }
       return removals
     }

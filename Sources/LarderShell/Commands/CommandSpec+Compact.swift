@@ -17,10 +17,10 @@ extension CommandSpec {
   private static func compactStore(_ call: Invocation, in session: Session) throws -> Outcome {
     let copy = try call.bytes("--to").map { try LocalFile($0, of: session).directory() }
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
-    let compaction = try session.withSteps("compacting", unit: Wording.records) { goesOn in
-      if let copy { return try session.store.copyCompacted(to: copy, goesOn) }
+    let compaction = try session.withSteps("compacting", unit: Wording.records) { shouldContinue in
+      if let copy { return try session.store.copyCompacted(to: copy, shouldContinue) }
       return try session.whileClosed { path, options in
-        try Store.compact(at: path, options: options, goesOn)
+        try Store.compact(at: path, options: options, shouldContinue)
       }
     }
     guard let compaction else {

@@ -26,9 +26,9 @@ extension CommandSpec {
 
   private static func markEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let name = call.bytes("NAME") ?? Array(standard.utf8)
-    let marked: Marked
+    let marked: StoreMark
     do {
-      marked = try Marked(session)
+      marked = try StoreMark(session)
     } catch is Interruption {
       throw ShellError(.interrupted, "interrupted: nothing was marked", hint: nil)
     }
@@ -45,7 +45,7 @@ extension CommandSpec {
 
   private static func showChanges(_ call: Invocation, in session: Session) throws -> Outcome {
     let name = call.bytes("NAME|FILE") ?? Array(standard.utf8)
-    let before: Marked
+    let before: StoreMark
     var names: Set<String>?
     if let marked = session.marks[name] {
       before = marked
@@ -59,21 +59,21 @@ extension CommandSpec {
             : "there is \(session.marks.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { SafeText(quoting: $0) }.joined())"
         )
       }
-      before = try Marked(LocalFile(name, of: session), for: session)
+      before = try StoreMark(LocalFile(name, of: session), for: session)
       // An export of some namespaces says nothing of the others.
       names = Set(before.entries.keys)
     }
-    let changes = before.changes(to: try Marked(session, only: names), now: session.clock.now)
+    let changes = before.changes(to: try StoreMark(session, only: names), now: session.clock.now)
     try session.answer(reply(changes, session.presentation))
     return changes.isEmpty ? .done : .told(1)
   }
 
-  private static func reply(_ changes: [Marked.Change], _ presentation: Presentation) -> Reply {
+  private static func reply(_ changes: [StoreMark.Change], _ presentation: Presentation) -> Reply {
     guard presentation.mode != .table || !changes.isEmpty else {
       return Reply(.text("nothing has changed\n"))
     }
     let arrow = presentation.hasUnicode ? "\u{2192}" : "->"
-    func sizes(_ change: Marked.Change) -> String {
+    func sizes(_ change: StoreMark.Change) -> String {
       let words = [change.before, change.after].compactMap { $0.map(Wording.size) }
       return words.joined(separator: " \(arrow) ")
     }
@@ -97,7 +97,7 @@ extension CommandSpec {
   }
 }
 
-extension Marked.Change.Kind {
+extension StoreMark.Change.Kind {
   fileprivate var mark: String {
     switch self {
     case .added: "+"

@@ -27,9 +27,9 @@ extension CommandSpec {
       return .done
     }
     var isStopped = false
-    let removal = try session.withSteps("purging", unit: Wording.entries) { goesOn in
+    let removal = try session.withSteps("purging", unit: Wording.entries) { shouldContinue in
       try session.store.purge(only: isWhole ? nil : namespaces[0]) { removal in
-        isStopped = !goesOn(removal.entries, nil)
+        isStopped = !shouldContinue(removal.entries, nil)
         return !isStopped
       }
     }
@@ -39,12 +39,12 @@ extension CommandSpec {
       throw ShellError(
         .interrupted, "interrupted: \(words("purged", done.total))", hint: "the rest is as it was")
     }
-    if removal.isPostponed {
+    if removal.skippedAfterClockJump {
       try session.host.notify(
         "note: nothing was purged, as the clock seems to have jumped ahead by more than a day; if the time is right, purge again in a minute"
       )
     }
-    let fields = done.counts + [("postponed", .bool(removal.isPostponed))]
+    let fields = done.counts + [("postponed", .bool(removal.skippedAfterClockJump))]
     try session.acknowledge(done.reply(fields, words("purged", done.total), for: mode))
     return .done
   }

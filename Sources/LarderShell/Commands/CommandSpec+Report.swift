@@ -19,7 +19,7 @@ extension CommandSpec {
     let writer = try file.writer(replaces: call.has("--force"))
     let page: [UInt8]
     do {
-      page = Array(try StorePicture(of: session, only: only).page().utf8)
+      page = Array(try HTMLReport(of: session, only: only).page().utf8)
     } catch is Interruption {
       throw ShellError(.interrupted, "interrupted: no file was made", hint: nil)
     }

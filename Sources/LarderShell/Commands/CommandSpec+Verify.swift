@@ -13,10 +13,10 @@ extension CommandSpec {
 
   private static func verifyStore(_ call: Invocation, in session: Session) throws -> Outcome {
     var looked = 0
-    let verified = try session.withSteps("checking", unit: Wording.records) { goesOn in
+    let verified = try session.withSteps("checking", unit: Wording.records) { shouldContinue in
       try session.store.verify { done, all in
         looked = done
-        return goesOn(done, all)
+        return shouldContinue(done, all)
       }
     }
     guard let found = verified else {
@@ -25,8 +25,8 @@ extension CommandSpec {
         "interrupted: checked \(Wording.records(looked)), which says nothing of the rest", hint: nil
       )
     }
-    var faults = found.faults.map { Fault($0) }
-    if call.has("--deep") { faults += try Fault.undecodable(in: session) }
+    var faults = found.faults.map { Inconsistency($0) }
+    if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
     try session.answer(FaultReport(found, faults).reply(for: session.presentation))
     return faults.isEmpty ? .done : .told(1)
   }

@@ -16,9 +16,9 @@ struct FaultReport {
   ]
 
   private let found: Verification
-  private let faults: [Fault]
+  private let faults: [Inconsistency]
 
-  init(_ found: Verification, _ faults: [Fault]) {
+  init(_ found: Verification, _ faults: [Inconsistency]) {
     self.found = found
     self.faults = faults
   }
@@ -44,7 +44,7 @@ struct FaultReport {
     Column("kind"), Column("namespace"), Column("key", holdsBytes: true), Column("detail"),
   ]
 
-  private func cells(_ fault: Fault) -> [Cell] {
+  private func cells(_ fault: Inconsistency) -> [Cell] {
     [
       .text(fault.kind), fault.namespace.map { .text($0) } ?? .null,
       fault.key.map { .bytes($0) } ?? .null, .text(fault.detail),

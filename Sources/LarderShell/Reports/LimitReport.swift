@@ -72,7 +72,7 @@ struct LimitReport {
 
   // MARK: The store
 
-  private static func rows(of store: Store, holding namespaces: [NamespaceFacts]) throws -> [Row] {
+  private static func rows(of store: Store, holding namespaces: [NamespaceInfo]) throws -> [Row] {
     let limits = try store.limits()
     let (declared, overrides, effective) = (limits.declared, limits.overrides, limits.effective)
     let way = "low priority gives way first"
@@ -96,7 +96,7 @@ struct LimitReport {
 
   // MARK: A namespace
 
-  private static func rows(_ facts: NamespaceFacts) -> [Row] {
+  private static func rows(_ facts: NamespaceInfo) -> [Row] {
     let (rules, declared, overrides) = (facts.rules, facts.declared, facts.overrides)
     let way = rules.eviction.words
     return [
@@ -143,7 +143,7 @@ struct LimitReport {
 
   /// A rule that nothing can use up.
   private static func row<Value>(
-    _ facts: NamespaceFacts, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
+    _ facts: NamespaceInfo, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
     _ cell: (Value) -> Cell
   ) -> Row {
     var row = Row(namespace: facts.name, limit: name)

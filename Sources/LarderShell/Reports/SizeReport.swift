@@ -49,7 +49,7 @@ struct SizeReport {
   }
 
   /// A namespace as it is counted.
-  mutating func add(_ facts: NamespaceFacts) {
+  mutating func add(_ facts: NamespaceInfo) {
     var group = Group(name: Name(namespace: facts.name))
     group.tally.entries = facts.entries
     group.tally.bytes = facts.bytes

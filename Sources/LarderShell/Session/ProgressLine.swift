@@ -71,7 +71,7 @@ extension Session {
   /// - Parameter body: Its answer is nil if it was stopped; then the command is interrupted.
   func withSteps<Result>(
     _ verb: String, unit: @escaping (Int) -> String,
-    _ body: (_ goesOn: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
+    _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
   ) throws -> Result {
     try withProgress(verb, of: nil, unit: unit) { line in
       // What does the steps knows nothing of terminals.

@@ -2,7 +2,8 @@ import Larder
 
 extension Session {
   /// What changes an entry within a batch; whether it did.
-  typealias Change = (_ batch: inout Batch, _ namespace: Namespace, _ entry: Entry) throws -> Bool
+  typealias Change = (_ batch: inout WriteBatch, _ namespace: Namespace, _ entry: Entry) throws ->
+    Bool
 
   /// A batch is small, so that others get to write in between and ^C is heard.
   private static let changesPerBatch = 500

@@ -43,7 +43,7 @@ extension Session {
 
   /// That there is no such entry, and which ones are near.
   func noSuchKey(_ key: [UInt8], in namespace: Namespace) throws -> ShellError {
-    let near = try NearKeys(key, in: namespace)
+    let near = try KeySuggestions(key, in: namespace)
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespace.name)", hint: near.hint)
   }

@@ -21,8 +21,8 @@ extension Session {
   }
 
   /// What is known of a namespace that was there when the command began.
-  func facts(of name: String) throws -> NamespaceFacts {
-    guard let facts = try store.namespace(name).facts() else {
+  func facts(of name: String) throws -> NamespaceInfo {
+    guard let facts = try store.namespace(name).info() else {
       throw ShellError(
         .noSuchNamespace, "there is no namespace \(name) any more", hint: "namespaces lists them")
     }

@@ -17,7 +17,7 @@ package final class Session {
   var listing: Listing?
   var separator = Separator.none
   /// What `diff` compares with, by name.
-  var marks: [[UInt8]: Marked] = [:]
+  var marks: [[UInt8]: StoreMark] = [:]
   /// How many files run within each other.
   var sourceDepth = 0
 

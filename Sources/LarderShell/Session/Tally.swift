@@ -7,7 +7,7 @@ struct Tally: Sendable, Hashable {
 
   init() {}
 
-  init(_ removal: Removal) {
+  init(_ removal: RemovalResult) {
     entries = removal.entries
     bytes = removal.bytes
   }

@@ -15,7 +15,7 @@ enum ExportFormat: String, CaseIterable {
   static let version = 1
 
   /// What comes before the first entry: that this is an export, and the rules of each namespace.
-  func head(_ namespaces: [NamespaceFacts]) throws -> [UInt8] {
+  func head(_ namespaces: [NamespaceInfo]) throws -> [UInt8] {
     switch self {
     case .csv:
       return CSV.line(CSV.header(Self.columns))

@@ -100,7 +100,7 @@ struct Import {
   private func declare(
     _ name: String, _ rules: Rules?, _ overrides: Rules.Overrides?
   ) throws {
-    guard !isDry, let rules, try session.store.namespace(name).facts() == nil else { return }
+    guard !isDry, let rules, try session.store.namespace(name).info() == nil else { return }
     try session.store.write { batch in
       try batch.declare(rules, for: name)
       if let overrides { try batch.override(overrides, for: name) }

@@ -68,9 +68,9 @@ enum ImportLine {
     var value: String?
     var valueBase64: String?
     var codec: String?
-    var written: Moment?
-    var expires: Moment?
-    var staleUntil: Moment?
+    var written: Snapshot?
+    var expires: Snapshot?
+    var staleUntil: Snapshot?
     /// Seconds, as in every answer.
     var idle: Double?
     var pinned: Bool?
@@ -121,7 +121,7 @@ enum ImportLine {
     }
   }
 
-  struct Moment: Decodable {
+  struct Snapshot: Decodable {
     let time: Timestamp
 
     init(from decoder: any Decoder) throws {

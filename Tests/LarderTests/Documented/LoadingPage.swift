@@ -48,7 +48,7 @@ import Testing
 
   @Test func `what may not exist`() async throws {
     let ships = try cache("ships")
-    let ship = try await ships.optionalValue(
+    let ship = try await ships.valueIfPresent(
       for: "MS Jungfrau", options: LoadOptions(expires: .never, absent: .after(.hours(1)))
     ) { try await api.ship("MS Jungfrau") }
     #expect(ship == nil)
@@ -93,6 +93,6 @@ import Testing
     attributes.tags = ["user 7", "catalog"]
     try pages.namespace.set(Array("page".utf8), for: url, attributes)
     let removed = try store.invalidate(tag: "user 7")
-    #expect(removed == Removal(entries: 1, bytes: 4))
+    #expect(removed == RemovalResult(entries: 1, bytes: 4))
   }
 }

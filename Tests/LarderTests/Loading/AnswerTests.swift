@@ -16,7 +16,7 @@ import Testing
     let options = LoadOptions(expires: .after(.hours(1)), absent: .after(.minutes(1)))
     let isThere = Shared(false)
     let ask = {
-      try await boards.optionalValue(for: "thun", options: options) {
+      try await boards.valueIfPresent(for: "thun", options: options) {
         let load = try await origin.text()
         return isThere.withLock { $0 } ? load : nil
       }
@@ -47,7 +47,7 @@ import Testing
   @Test func `who says that there always is something is not answered with nothing`() async throws {
     let boards = try cache()
     let options = LoadOptions(absent: .after(.minutes(1)))
-    #expect(try await boards.optionalValue(for: "thun", options: options) { nil } == nil)
+    #expect(try await boards.valueIfPresent(for: "thun", options: options) { nil } == nil)
     #expect(try await boards.value(for: "thun") { "there" }.value == "there")
     #expect(try boards.value(for: "thun") == "there")
   }
@@ -58,7 +58,7 @@ import Testing
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
     clock.advance(by: .seconds(59))
     let options = LoadOptions(policy: .revalidate)
-    #expect(try await boards.optionalValue(for: "thun", options: options) { nil } == nil)
+    #expect(try await boards.valueIfPresent(for: "thun", options: options) { nil } == nil)
     #expect(try boards.count() == 0 && boards.value(for: "thun") == nil)
   }
 
@@ -89,7 +89,7 @@ import Testing
     _ = try await boards.answer(for: "thun", options: options) { _ in .stored("board", stored) }
     let version = try boards.entry(for: "thun")?.version
     clock.advance(by: .minutes(2))
-    let told = Shared<KnownValue<String>?>(nil)
+    let told = Shared<CachedValue<String>?>(nil)
     let loaded = try await boards.answer(for: "thun", options: options) { known in
       told.withLock { $0 = known }
       return known == nil ? .value("new") : .unchanged

@@ -15,7 +15,7 @@ import Testing
 
   private func check(_ cache: Larder.Cache<String>) throws {
     #expect(try cache.namespace.store.verify().faults == [])
-    #expect(cache.namespace.core.flights.count == 0)
+    #expect(cache.namespace.engine.flights.count == 0)
   }
 
   @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
@@ -103,7 +103,7 @@ import Testing
     }
     await origin.waitForLoads(1)
     // All of them have a place before the load ends.
-    while boards.namespace.core.flights.places(in: "boards") < 10 { await Task.yield() }
+    while boards.namespace.engine.flights.places(in: "boards") < 10 { await Task.yield() }
     origin.open()
     for task in tasks {
       await #expect(throws: Origin.Refusal(number: 1)) { try await task.value }
@@ -125,7 +125,7 @@ import Testing
     await origin.waitForLoads(1)
     while !clock.isAwaited { await Task.yield() }
     clock.advance(by: .seconds(14))
-    #expect(boards.namespace.core.flights.count == 1)
+    #expect(boards.namespace.engine.flights.count == 1)
     clock.advance(by: .seconds(1))
     let error = await #expect(throws: LarderError.self) { try await task.value }
     #expect(error?.code == .timedOut)

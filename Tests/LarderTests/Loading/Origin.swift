@@ -38,12 +38,12 @@ final class Origin: Sendable {
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let goesOn = state.withLock { state in
-          let goesOn = state.isOpen || state.cancelled.contains(number)
-          if !goesOn { state.waiting[number] = continuation }
-          return goesOn
+        let shouldContinue = state.withLock { state in
+          let shouldContinue = state.isOpen || state.cancelled.contains(number)
+          if !shouldContinue { state.waiting[number] = continuation }
+          return shouldContinue
         }
-        if goesOn { continuation.resume() }
+        if shouldContinue { continuation.resume() }
       }
     } onCancel: {
       let continuation = state.withLock { state in

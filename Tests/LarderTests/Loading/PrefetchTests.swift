@@ -107,6 +107,6 @@ import Testing
     let summary = await prefetch.finish()
     #expect(summary.loaded == 0 && summary.failed == 2 && summary.left == 98)
     #expect(origin.loads == 2)
-    while boards.namespace.core.flights.count > 0 { await Task.yield() }
+    while boards.namespace.engine.flights.count > 0 { await Task.yield() }
   }
 }

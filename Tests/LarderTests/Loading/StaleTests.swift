@@ -12,13 +12,13 @@ import Testing
   }
 
   private func check(_ cache: Larder.Cache<String>) async throws {
-    while cache.namespace.core.flights.count > 0 { await Task.yield() }
+    while cache.namespace.engine.flights.count > 0 { await Task.yield() }
     #expect(try cache.namespace.store.verify().faults == [])
   }
 
   private let windows = Staleness.whileRevalidating(.minutes(10)).onError(.hours(24))
 
-  private func ask(_ boards: Larder.Cache<String>) async throws -> Loaded<String> {
+  private func ask(_ boards: Larder.Cache<String>) async throws -> CacheResult<String> {
     try await boards.value(for: "thun", expires: .after(.minutes(2)), stale: windows) {
       try await origin.text()
     }
@@ -37,7 +37,7 @@ import Testing
     await origin.waitForLoads(2)
     #expect(origin.loads == 2)
     origin.open()
-    while boards.namespace.core.flights.count > 0 { await Task.yield() }
+    while boards.namespace.engine.flights.count > 0 { await Task.yield() }
     let fresh = try await ask(boards)
     #expect(fresh.value == "load 2" && fresh.source != .stale && origin.loads == 2)
     #expect(try boards.namespace.reads.staleHits == 100)
@@ -107,7 +107,7 @@ import Testing
     _ = try await ask()
     clock.advance(by: .minutes(9) - .milliseconds(1))
     #expect(try await ask().value == "load 1" && origin.loads == 1)
-    #expect(boards.namespace.core.flights.count == 0)
+    #expect(boards.namespace.engine.flights.count == 0)
     clock.advance(by: .milliseconds(1))
     let used = try await ask()
     #expect(used.value == "load 1" && used.source == .memory)

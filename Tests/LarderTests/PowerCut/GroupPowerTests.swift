@@ -35,7 +35,7 @@
       return switch level {
       case .durable: told
       case .relaxed: max(told - 1, synced)
-      case .grouped, .scratch: synced
+      case .checkpointed, .scratch: synced
       }
     }
   }

@@ -43,7 +43,7 @@
       #expect(tally.images > Self.images / 3, "seed \(Self.seed)")
     }
 
-    @Test(.timeLimit(.minutes(60)), arguments: PowerStage.chosen([.grouped, .scratch]))
+    @Test(.timeLimit(.minutes(60)), arguments: PowerStage.chosen([.checkpointed, .scratch]))
     func `a power cut while the store recovers from one costs nothing more`(level: Durability)
       throws
     {
@@ -161,10 +161,10 @@
     ) throws -> String? {
       let newest = try Environment.newestMeta(of: path + "/data.mdb").transaction
       let store = try Store(at: path, options: PowerWork.options(boot: boot))
-      if level != .scratch, store.core.environment.lastTransaction < certain {
+      if level != .scratch, store.engine.environment.lastTransaction < certain {
         return "older than the checkpoint"
       }
-      if store.core.environment.lastTransaction != newest { tally.recovered += 1 }
+      if store.engine.environment.lastTransaction != newest { tally.recovered += 1 }
       let number = try PowerWork.number(in: store)
       guard promise.allows(number, level) else {
         return "batch \(number) is the last, at least \(promise.least(level)) were promised"

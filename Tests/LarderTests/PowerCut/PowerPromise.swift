@@ -64,7 +64,7 @@ struct PowerPromise {
     switch level {
     case .durable: acknowledged
     case .relaxed: max(acknowledged - 1, synced)
-    case .grouped: synced
+    case .checkpointed: synced
     case .scratch: isSettled ? synced : 0
     }
   }

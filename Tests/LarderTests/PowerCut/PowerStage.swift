@@ -76,8 +76,8 @@
     /// The transaction that the file `boot` names as the point to return to.
     static func point(_ bytes: [UInt8]) -> UInt64 {
       let records = [0, 4096].compactMap { start in
-        bytes.count >= start + BootRecord.size
-          ? BootRecord(Array(bytes[start..<start + BootRecord.size])) : nil
+        bytes.count >= start + RecoveryRecord.size
+          ? RecoveryRecord(Array(bytes[start..<start + RecoveryRecord.size])) : nil
       }
       return records.max { $0.sequence < $1.sequence }?.point?.transaction ?? 0
     }

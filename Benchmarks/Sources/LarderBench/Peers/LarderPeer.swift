@@ -18,7 +18,7 @@ extension PeerKind {
     usage: "the same at the level that stores have unless they ask for another",
     promise: [.unsynced: "losing power loses the newest writes: 200 ms and a sync"],
     loadsSorted: true,
-    open: { site in try LarderPeer(site, unsynced: .grouped) })
+    open: { site in try LarderPeer(site, unsynced: .checkpointed) })
 }
 
 final class LarderPeer: Peer {

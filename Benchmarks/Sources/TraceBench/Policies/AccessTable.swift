@@ -1,5 +1,5 @@
 /// What is remembered of a cached entry's uses.
-struct Mark: Equatable {
+struct AccessStats: Equatable {
   /// 0 to 15, halved from time to time.
   var frequency = 0
   /// 0 to 3, lowered when the hand passes.
@@ -42,8 +42,8 @@ protocol AccessTable: SendableMetatype {
 
   init(entries: Int, keys: Int)
 
-  func mark(of key: Int) -> Mark
-  mutating func setMark(_ mark: Mark, of key: Int)
+  func mark(of key: Int) -> AccessStats
+  mutating func setMark(_ mark: AccessStats, of key: Int)
   mutating func removeMark(of key: Int)
   mutating func halveFrequencies()
 

@@ -71,10 +71,10 @@ struct Adaptive<Table: AccessTable>: Policy {
     }
   }
 
-  private mutating func firstMark(of key: Int) -> Mark {
-    var mark = Mark(frequency: 1)
+  private mutating func firstMark(of key: Int) -> AccessStats {
+    var mark = AccessStats(frequency: 1)
     guard let ghost = table.takeGhost(of: key) else { return mark }
-    mark.frequency = min(Mark.mostFrequency, 1 + ghost.frequency)
+    mark.frequency = min(AccessStats.mostFrequency, 1 + ghost.frequency)
     guard ghost.age <= capacity / 2 else { return mark }
     mark.clock = 1
     regret(ghost.part)

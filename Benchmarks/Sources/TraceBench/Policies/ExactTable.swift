@@ -2,20 +2,20 @@
 struct ExactTable: AccessTable {
   static let name = "exact"
   private let lifetime: Int
-  private var marks: [Mark]
+  private var marks: [AccessStats]
   private var ghosts: [(evicted: Int, part: Part, frequency: Int)]
   private var evictions: Int
 
   init(entries: Int, keys: Int) {
     lifetime = ghostsPerEntry * entries
     evictions = lifetime
-    marks = Array(repeating: Mark(), count: keys)
+    marks = Array(repeating: AccessStats(), count: keys)
     ghosts = Array(repeating: (0, .window, 0), count: keys)
   }
 
-  func mark(of key: Int) -> Mark { marks[key] }
-  mutating func setMark(_ mark: Mark, of key: Int) { marks[key] = mark }
-  mutating func removeMark(of key: Int) { marks[key] = Mark() }
+  func mark(of key: Int) -> AccessStats { marks[key] }
+  mutating func setMark(_ mark: AccessStats, of key: Int) { marks[key] = mark }
+  mutating func removeMark(of key: Int) { marks[key] = AccessStats() }
 
   mutating func halveFrequencies() {
     for key in marks.indices { marks[key].frequency /= 2 }

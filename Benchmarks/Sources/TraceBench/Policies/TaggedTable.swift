@@ -2,7 +2,7 @@
 /// Keys that share a bucket and a tag share a word; a full bucket forgets.
 struct TaggedTable: AccessTable {
   static let name = "tagged"
-  private var touches: [TouchWord]
+  private var touches: [AccessSlot]
   private var ghosts: [GhostWord]
   private let touchBuckets: UInt64
   private let ghostBuckets: UInt64
@@ -23,19 +23,19 @@ struct TaggedTable: AccessTable {
     ghosts = Array(repeating: .empty, count: Int(ghostBuckets) * Self.ghostWays)
   }
 
-  func mark(of key: Int) -> Mark {
+  func mark(of key: Int) -> AccessStats {
     let (bucket, tag) = touchPlace(of: key)
-    return bucket.first { touches[$0].tag == tag }.map { touches[$0].mark } ?? Mark()
+    return bucket.first { touches[$0].tag == tag }.map { touches[$0].mark } ?? AccessStats()
   }
 
-  mutating func setMark(_ mark: Mark, of key: Int) {
+  mutating func setMark(_ mark: AccessStats, of key: Int) {
     let (bucket, tag) = touchPlace(of: key)
     let slot =
       bucket.first { touches[$0].tag == tag }
       ?? bucket.first { touches[$0] == .empty }
       ?? bucket.first { touches[$0].mark.clock == 0 }
       ?? bucket.lowerBound + Int(tag) % Self.touchWays
-    touches[slot] = TouchWord(tag: tag, mark: mark)
+    touches[slot] = AccessSlot(tag: tag, mark: mark)
   }
 
   mutating func removeMark(of key: Int) {
@@ -47,7 +47,7 @@ struct TaggedTable: AccessTable {
     for slot in touches.indices {
       var mark = touches[slot].mark
       mark.frequency /= 2
-      touches[slot] = TouchWord(tag: touches[slot].tag, mark: mark)
+      touches[slot] = AccessSlot(tag: touches[slot].tag, mark: mark)
     }
   }
 
@@ -94,17 +94,17 @@ struct TaggedTable: AccessTable {
 }
 
 /// Tag 10 (0 in an empty word), frequency 4, clock 2, last use 16. A trace has no clock, so the last use stays 0 here.
-struct TouchWord: Equatable {
+struct AccessSlot: Equatable {
   private let bits: UInt32
 
-  static let empty = TouchWord(tag: 0, mark: Mark())
+  static let empty = AccessSlot(tag: 0, mark: AccessStats())
 
-  init(tag: UInt32, mark: Mark) {
+  init(tag: UInt32, mark: AccessStats) {
     bits = tag << 22 | UInt32(mark.frequency) << 18 | UInt32(mark.clock) << 16
   }
 
   var tag: UInt32 { bits >> 22 }
-  var mark: Mark { Mark(frequency: Int(bits >> 18 & 15), clock: Int(bits >> 16 & 3)) }
+  var mark: AccessStats { AccessStats(frequency: Int(bits >> 18 & 15), clock: Int(bits >> 16 & 3)) }
 }
 
 /// Fingerprint 16 (0 in an empty word), age 11, list 1, frequency 4; the age is the time of the eviction, which wraps.

@@ -45,7 +45,7 @@ extension ArticleShelf {
   }
 
   private func settle(
-    _ address: String, shownBy id: String, in batch: inout Batch
+    _ address: String, shownBy id: String, in batch: inout WriteBatch
   ) throws -> Standing {
     let isWanted = try notes(of: id, in: &batch)?.keeps(address) == true
     guard let known = try batch.entry(for: address, in: images.namespace) else {
@@ -77,7 +77,7 @@ extension ArticleShelf {
 
   /// Whether so many bytes more are too many; otherwise what refused them is the disk.
   func isTooMuch(_ bytes: Int, limit: Int) throws -> Bool {
-    try (images.namespace.facts()?.bytes ?? 0) + bytes > limit
+    try (images.namespace.info()?.bytes ?? 0) + bytes > limit
   }
 
   /// Keeps an article without images, and notes why; one that shows others by now keeps those.
@@ -123,7 +123,7 @@ extension ArticleShelf {
     }
   }
 
-  private func notes(of id: String, in batch: inout Batch) throws -> StoredArticle.Notes? {
+  private func notes(of id: String, in batch: inout WriteBatch) throws -> StoredArticle.Notes? {
     try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)?.notes
   }
 }

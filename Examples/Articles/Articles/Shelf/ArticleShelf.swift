@@ -94,15 +94,15 @@ struct ArticleShelf: Sendable {
       expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit), eviction: .fifo)
     // An image never drives out another: its article would lose it.
     let imageRules = Rules(limits: Limits(bytes: settings.imageBytes), eviction: .refuse)
-    if try articles.namespace.facts()?.declared == rules,
-      try images.namespace.facts()?.declared == imageRules
+    if try articles.namespace.info()?.declared == rules,
+      try images.namespace.info()?.declared == imageRules
     {
       return
     }
     if settings.limit == 0 { try clear() }
     if settings.imageBytes == 0 { try images.clear() }
     try letGo(of: list(), downTo: settings.limit)
-    if try (images.namespace.facts()?.bytes ?? 0) > settings.imageBytes {
+    if try (images.namespace.info()?.bytes ?? 0) > settings.imageBytes {
       try leaveOutImages(downTo: settings.imageBytes)
     }
     try store.declare(rules, for: articles.name)

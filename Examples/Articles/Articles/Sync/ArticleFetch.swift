@@ -15,8 +15,9 @@ struct ArticleFetch: Sendable {
   /// meanwhile, and nothing is kept then.
   ///
   /// - Parameter listed: articles that are not to leave for it as long as there are others.
-  func html(of bookmark: Bookmark, keeping listed: Set<String> = []) async throws -> Loaded<String>
-  {
+  func html(of bookmark: Bookmark, keeping listed: Set<String> = []) async throws -> CacheResult<
+    String
+  > {
     var options = LoadOptions(stale: .onError(ArticleShelf.ever))
     // An edit that nobody could note, as on a full disk.
     if let known = try shelf.article(bookmark.id), bookmark.isEdited(since: known.bookmark) {
@@ -37,7 +38,7 @@ struct ArticleFetch: Sendable {
   /// departure: it is over, and another begins.
   private func loaded(
     _ bookmark: Bookmark, _ options: LoadOptions, keeping listed: Set<String>
-  ) async throws -> Loaded<String> {
+  ) async throws -> CacheResult<String> {
     while true {
       do {
         let loaded = try await shelf.articles.answer(for: bookmark.id, options: options) {
@@ -64,8 +65,8 @@ struct ArticleFetch: Sendable {
 
   /// An article as it is to be kept.
   private func answer(
-    _ body: Readeck.Body, of bookmark: Bookmark, _ known: KnownValue<String>?
-  ) throws -> LoadAnswer<String> {
+    _ body: Readeck.Body, of bookmark: Bookmark, _ known: CachedValue<String>?
+  ) throws -> LoadOutcome<String> {
     var attributes = EntryAttributes()
     let html: String
     switch body {

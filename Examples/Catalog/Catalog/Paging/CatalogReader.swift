@@ -19,7 +19,7 @@ public actor CatalogReader {
   public private(set) var generation = 0
 
   /// How often a listing that changes while it is read is begun again.
-  private static let patience = 2
+  private static let lockTimeout = 2
 
   init(_ catalog: Catalog, limit: Int) {
     self.catalog = catalog
@@ -101,7 +101,7 @@ public actor CatalogReader {
   private func read(_ wanted: Int, from first: Way) async throws {
     var way = first
     var isInvalid = false
-    for _ in 0...Self.patience {
+    for _ in 0...Self.lockTimeout {
       do {
         if try await go(on: &way, to: wanted) {
           if !way.pass.pages.starts(with: pass.pages) { generation += 1 }

@@ -71,14 +71,14 @@ extension Catalog {
       contents: try reply.decoded(Envelope<CatalogPage>.self).data,
       record: ListingRecord.Page(cursor: cursor, validator: validator),
       isAsked: !reply.isHit && !reply.isStale,
-      goodUntil: now.advanced(by: Self.patience(with: reply)))
+      goodUntil: now.advanced(by: Self.lockTimeout(with: reply)))
   }
 
   /// For how long a page is good at least after the service was asked for it, and one that stands in for what cannot be had:
   /// where all are fresh for less than it takes to read them, all would be asked for again with each that follows.
   private static let shortest = Duration.seconds(60)
 
-  private static func patience(with reply: Reply) -> Duration {
+  private static func lockTimeout(with reply: Reply) -> Duration {
     guard let remaining = reply.remaining, remaining > 0 else { return shortest }
     let age = reply.isHit ? reply.age ?? 0 : 0
     return max(.seconds(remaining), shortest - .seconds(age))

@@ -56,7 +56,7 @@ extension DeparturesCache {
     }
   }
 
-  private func outcome<Value>(_ loaded: Loaded<Value>) -> Prefetch<Errand>.Step.Outcome {
+  private func outcome<Value>(_ loaded: CacheResult<Value>) -> Prefetch<Errand>.Step.Outcome {
     if let error = loaded.error { return .failed(error) }
     return loaded.source == .loaded ? .loaded : .present
   }

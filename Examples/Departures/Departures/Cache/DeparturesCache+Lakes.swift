@@ -3,7 +3,7 @@ public import Larder
 extension DeparturesCache {
   public func forecast(
     of lake: Lake, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<Forecast> {
+  ) async throws -> CacheResult<Forecast> {
     try await value(lake.id, in: forecasts, LoadOptions(policy: policy)) { [services] in
       .value(try await services.forecast(at: lake.place, fields: policy.fields))
     }
@@ -12,7 +12,7 @@ extension DeparturesCache {
   /// How warm a lake is: as the report says, or a simulation where that says nothing; nil if nobody knows.
   public func temperature(
     of lake: Lake, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<WaterTemperature>? {
+  ) async throws -> CacheResult<WaterTemperature>? {
     let options = LoadOptions(policy: policy, absent: .after(.hours(1)))
     return try await answer(lake.id, in: temperatures, options) {
       var failure: (any Error)?
@@ -40,7 +40,7 @@ extension DeparturesCache {
   /// How high a lake stands; nil if nobody knows.
   public func level(
     of lake: Lake, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<WaterLevel>? {
+  ) async throws -> CacheResult<WaterLevel>? {
     let options = LoadOptions(policy: policy, absent: .after(.hours(1)))
     return try await answer(lake.id, in: levels, options) {
       try await self.report(asking: .levels, of: lake, policy).row(of: lake)?.level
@@ -69,7 +69,7 @@ extension DeparturesCache {
   }
 
   /// Computed once a day.
-  public func sun(at lake: Lake, on day: CalendarDay? = nil) async throws -> Loaded<SunTimes> {
+  public func sun(at lake: Lake, on day: CalendarDay? = nil) async throws -> CacheResult<SunTimes> {
     let day = try day ?? today
     return try await value("\(lake.id)_\(day)", in: sun, LoadOptions()) {
       .value(SunTimes(on: day, at: lake.place))
@@ -79,7 +79,7 @@ extension DeparturesCache {
   /// A picture of the map, kept until there is no room or ``clearTiles()``.
   public func tile(
     zoom: Int, x: Int, y: Int, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<[UInt8]> {
+  ) async throws -> CacheResult<[UInt8]> {
     let options = LoadOptions(policy: policy, timeout: .seconds(15))
     return try await value("\(zoom)/\(x)/\(y)", in: tiles, options) { [services] in
       .value(try await services.tile(zoom: zoom, x: x, y: y))
@@ -87,5 +87,5 @@ extension DeparturesCache {
   }
 
   @discardableResult
-  public func clearTiles() throws -> Removal { try tiles.clear() }
+  public func clearTiles() throws -> RemovalResult { try tiles.clear() }
 }

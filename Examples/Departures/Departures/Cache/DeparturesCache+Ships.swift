@@ -13,11 +13,11 @@ extension DeparturesCache {
   /// Throws ``NoAddress`` if nothing is stored and nobody has said who knows.
   public func ships(
     on day: CalendarDay? = nil, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<ShipDay> {
+  ) async throws -> CacheResult<ShipDay> {
     try await ships(on: day ?? today, LoadOptions(policy: policy))
   }
 
-  func ships(on day: CalendarDay, _ options: LoadOptions) async throws -> Loaded<ShipDay> {
+  func ships(on day: CalendarDay, _ options: LoadOptions) async throws -> CacheResult<ShipDay> {
     try await value("\(day)", in: ships, options) {
       let days = try await services.ships(fields: options.policy.fields)
       for (other, ships) in days where other != day {

@@ -17,13 +17,13 @@ extension DeparturesCache {
   /// minute, one that does not have the whole day until its last departure.
   public func board(
     at station: String, on day: CalendarDay? = nil, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<Board> {
+  ) async throws -> CacheResult<Board> {
     try await board(at: station, on: day ?? today, LoadOptions(policy: policy))
   }
 
   func board(
     at station: String, on day: CalendarDay, _ options: LoadOptions
-  ) async throws -> Loaded<Board> {
+  ) async throws -> CacheResult<Board> {
     try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
       let board = try await services.board(of: station, on: day, fields: options.policy.fields)
       return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
@@ -33,21 +33,21 @@ extension DeparturesCache {
   /// Stations whose names begin so; addresses, too.
   public func stations(
     named query: String, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<[Station]> {
+  ) async throws -> CacheResult<[Station]> {
     try await stations("query=" + query.percentEscaped, policy)
   }
 
   /// Stations near a place.
   public func stations(
     near place: Place, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<[Station]> {
+  ) async throws -> CacheResult<[Station]> {
     // Of the service's coordinates x is the latitude.
     try await stations("x=\(place.latitude)&y=\(place.longitude)", policy)
   }
 
   private func stations(
     _ query: String, _ policy: RequestPolicy
-  ) async throws -> Loaded<[Station]> {
+  ) async throws -> CacheResult<[Station]> {
     try await value(query, in: locations, LoadOptions(policy: policy)) { [services] in
       .value(try await services.locations(query, fields: policy.fields))
     }
@@ -59,7 +59,7 @@ extension DeparturesCache {
   /// are asked for that leave from the next full minute on.
   public func connections(
     from: String, to: String, at moment: Timestamp? = nil, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<[Connection]> {
+  ) async throws -> CacheResult<[Connection]> {
     let moment = moment ?? store.now
     let slot = moment.cut(to: Self.connectionSlot)
     var ways = try await connections(from, to, at: slot, policy)
@@ -80,7 +80,7 @@ extension DeparturesCache {
 
   private func connections(
     _ from: String, _ to: String, at moment: Timestamp, _ policy: RequestPolicy
-  ) async throws -> Loaded<[Connection]> {
+  ) async throws -> CacheResult<[Connection]> {
     let (day, time) = (try SwissTime.day(of: moment), try SwissTime.clock(moment))
     let query =
       "from=\(from.percentEscaped)&to=\(to.percentEscaped)&date=\(day)&time=\(time.percentEscaped)"

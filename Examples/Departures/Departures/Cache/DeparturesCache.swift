@@ -57,8 +57,8 @@ public struct DeparturesCache: Sendable {
   /// What every question comes to: an answer from the store or the service, and a line in the log.
   func answer<Value: Sendable>(
     _ key: String, in cache: Cache<Value>, _ options: LoadOptions,
-    load: @escaping @Sendable () async throws -> LoadAnswer<Value>
-  ) async throws -> Loaded<Value>? {
+    load: @escaping @Sendable () async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value>? {
     var options = options
     // As long as the shelf keeps it.
     if manner == .afterAsking, options.stale == nil {
@@ -81,8 +81,8 @@ public struct DeparturesCache: Sendable {
   /// The same where there always is something.
   func value<Value: Sendable>(
     _ key: String, in cache: Cache<Value>, _ options: LoadOptions,
-    load: @escaping @Sendable () async throws -> LoadAnswer<Value>
-  ) async throws -> Loaded<Value> {
+    load: @escaping @Sendable () async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value> {
     guard let loaded = try await answer(key, in: cache, options, load: load) else {
       throw Missing(key: key, place: cache.name)
     }

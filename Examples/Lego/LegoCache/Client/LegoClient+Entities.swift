@@ -10,42 +10,46 @@ import Service
 
 /// One entity at a time, as the API answers about it alone; nil if there is no such thing.
 extension LegoClient {
-  public func color(_ id: Int, policy: RequestPolicy = .standard) async throws -> Loaded<Color>? {
+  public func color(_ id: Int, policy: RequestPolicy = .standard) async throws -> CacheResult<
+    Color
+  >? {
     try await entity(Color.self, key: String(id), policy: policy)
   }
 
-  public func theme(_ id: Int, policy: RequestPolicy = .standard) async throws -> Loaded<Theme>? {
+  public func theme(_ id: Int, policy: RequestPolicy = .standard) async throws -> CacheResult<
+    Theme
+  >? {
     try await entity(Theme.self, key: String(id), policy: policy)
   }
 
   public func category(
     _ id: Int, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<PartCategory>? {
+  ) async throws -> CacheResult<PartCategory>? {
     try await entity(PartCategory.self, key: String(id), policy: policy)
   }
 
   public func part(
     _ number: String, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<Part>? {
+  ) async throws -> CacheResult<Part>? {
     try await entity(Part.self, key: number, policy: policy)
   }
 
   /// A set, or a minifig where the number begins with `fig-`.
   public func set(
     _ number: String, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<ModelSet>? {
+  ) async throws -> CacheResult<ModelSet>? {
     try await entity(ModelSet.self, key: number, policy: policy)
   }
 
   public func element(
     _ number: String, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<Element>? {
+  ) async throws -> CacheResult<Element>? {
     try await entity(Element.self, key: number, policy: policy)
   }
 
   public func part(
     _ number: String, in color: Int, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<PartColor>? {
+  ) async throws -> CacheResult<PartColor>? {
     let key = PartColor.key(part: number, color: color)
     return try await entity(PartColor.self, key: key, policy: policy)
   }
@@ -56,8 +60,8 @@ extension LegoClient {
   /// than nothing, and given as stale.
   public func entity<Entity: LegoEntity>(
     _ type: Entity.Type, key: String, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<Entity>? {
-    let load: @Sendable (KnownValue<Entity>?) async throws -> LoadAnswer<Entity> = { known in
+  ) async throws -> CacheResult<Entity>? {
+    let load: @Sendable (CachedValue<Entity>?) async throws -> LoadOutcome<Entity> = { known in
       try await fetch(key, known: known)
     }
     guard let shelf = manager.shelf(of: type) else { return try await uncached(policy, load) }
@@ -81,18 +85,18 @@ extension LegoClient {
   /// For a kind that is switched off: nothing is known, and nothing kept.
   func uncached<Value: Sendable>(
     _ policy: RequestPolicy,
-    _ load: @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
-  ) async throws -> Loaded<Value>? {
+    _ load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value>? {
     if policy == .cacheOnly { return nil }
     switch try await load(nil) {
-    case .value(let value), .stored(let value, _): return Loaded(value: value, source: .loaded)
+    case .value(let value), .stored(let value, _): return CacheResult(value: value, source: .loaded)
     case .unchanged, .absent: return nil
     }
   }
 
   private func fetch<Entity: LegoEntity>(
-    _ key: String, known: KnownValue<Entity>?
-  ) async throws -> LoadAnswer<Entity> {
+    _ key: String, known: CachedValue<Entity>?
+  ) async throws -> LoadOutcome<Entity> {
     let address = try Entity.kind.address(of: key)
     let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
     switch reply.status {
@@ -111,7 +115,7 @@ extension LegoClient {
   }
 }
 
-extension KnownValue {
+extension CachedValue {
   /// Asks the service to say whether that is still right, if it has said by what.
   var conditions: HTTPFields {
     var fields = HTTPFields()

@@ -14,14 +14,14 @@ extension LegoClient {
   /// The first page of a list.
   public func page<Entity>(
     _ list: LegoList<Entity>, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<Listing<Entity>> {
+  ) async throws -> CacheResult<Listing<Entity>> {
     try await page(at: list.address, of: list, policy: policy)
   }
 
   /// The page after `listing`; nil after the last one.
   public func page<Entity>(
     after listing: Listing<Entity>, of list: LegoList<Entity>, policy: RequestPolicy = .standard
-  ) async throws -> Loaded<Listing<Entity>>? {
+  ) async throws -> CacheResult<Listing<Entity>>? {
     guard let next = listing.next else { return nil }
     return try await page(at: own(next), of: list, policy: policy)
   }
@@ -59,17 +59,18 @@ extension LegoClient {
 
   private func page<Entity>(
     at address: String, of list: LegoList<Entity>, policy: RequestPolicy
-  ) async throws -> Loaded<Listing<Entity>> {
+  ) async throws -> CacheResult<Listing<Entity>> {
     let trouble = Trouble()
-    let load: @Sendable (KnownValue<Listing<Entity>>?) async throws -> LoadAnswer<Listing<Entity>> =
-      { known in
-        let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
-        if reply.status == 304, known != nil { return .unchanged }
-        let listing = try decoded(reply, of: list)
-        do { try manager.keep(listing.results) } catch { trouble.note(error) }
-        return .stored(listing, reply.attributes)
-      }
-    let loaded: Loaded<Listing<Entity>>?
+    let load:
+      @Sendable (CachedValue<Listing<Entity>>?) async throws -> LoadOutcome<Listing<Entity>> =
+        { known in
+          let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
+          if reply.status == 304, known != nil { return .unchanged }
+          let listing = try decoded(reply, of: list)
+          do { try manager.keep(listing.results) } catch { trouble.note(error) }
+          return .stored(listing, reply.attributes)
+        }
+    let loaded: CacheResult<Listing<Entity>>?
     if let shelf = manager.pages(of: Entity.self) {
       var options = options(for: Entity.kind, policy: policy)
       options.expires = manager.plan.disk[Entity.kind].rules?.expires

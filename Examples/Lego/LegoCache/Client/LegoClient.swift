@@ -16,7 +16,7 @@ public import Service
 ///
 /// However many tasks ask for what is not there, one request is made. Where the service cannot be reached, answers with an
 /// error of its own (5xx), or wants to be asked less often, what is past its freshness is given, with
-/// ``Loaded/Source/stale`` and the error, if the kind's rule says so; a plan that keeps nothing on disk gives what is in memory.
+/// ``CacheResult/Source/stale`` and the error, if the kind's rule says so; a plan that keeps nothing on disk gives what is in memory.
 public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 

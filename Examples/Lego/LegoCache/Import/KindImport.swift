@@ -30,7 +30,7 @@ struct KindImport {
     namespace = cache.namespace(of: kind)
     try store.declare(rules, for: namespace.name)
     // An operator's lifetime beats the one declared here.
-    lease = Lease(try namespace.facts()?.rules.expires ?? rules.expires, store: store)
+    lease = Lease(try namespace.info()?.rules.expires ?? rules.expires, store: store)
     try namespace.scan(prefix: prefix) { entry, _ in
       if !entry.isNegative { unseen[entry.key] = .some(entry.expires) }
       return true
@@ -81,7 +81,7 @@ struct KindImport {
   }
 
   private func write(
-    _ key: Key, _ value: [UInt8], _ attributes: EntryAttributes, in batch: inout Batch
+    _ key: Key, _ value: [UInt8], _ attributes: EntryAttributes, in batch: inout WriteBatch
   ) throws -> WritableKeyPath<ImportReport.Tally, Int> {
     let stored: [UInt8]? = try batch.value(for: key, in: namespace)
     guard let stored else {

@@ -9,7 +9,7 @@ extension Store {
   ///   - body: writes one; done again for those of a transaction that came to nothing.
   /// - Returns: what `body` made of each.
   func write<Item, Outcome>(
-    _ items: [Item], largest: inout Int, _ body: (inout Batch, Item) throws -> Outcome
+    _ items: [Item], largest: inout Int, _ body: (inout WriteBatch, Item) throws -> Outcome
   ) throws -> [Outcome] {
     var outcomes: [Outcome] = []
     while outcomes.count < items.count {

@@ -26,7 +26,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     var count: Int { items.values.count { $0.value != nil } }
   }
 
-  private typealias Load = Task<Loaded<Value>?, any Error>
+  private typealias Load = Task<CacheResult<Value>?, any Error>
 
   private let state = Mutex(State())
   private let tier: MemoryTier
@@ -104,12 +104,12 @@ final class MemoryShelf<Value: Sendable>: Sendable {
   /// What ``Cache/answer(for:options:_:)`` does, without a store.
   func answer(
     for key: String, options: LoadOptions,
-    _ load: @escaping @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
-  ) async throws -> Loaded<Value>? {
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value>? {
     let item = found(key).flatMap { isWithin(options.stale?.onError, $0) ? $0 : nil }
     let isFresh = item.map { self.isFresh($0) } ?? false
     let known = item.flatMap { item in
-      item.value.map { Loaded(value: $0, source: isFresh ? .memory : .stale, age: age(item)) }
+      item.value.map { CacheResult(value: $0, source: isFresh ? .memory : .stale, age: age(item)) }
     }
     switch options.policy {
     case .standard: if isFresh { return known }
@@ -133,7 +133,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
 
   private func flight(
     of key: String, item: Item?,
-    _ load: @escaping @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
   ) -> Load {
     state.withLock { state in
       if let load = state.loads[key] { return load }
@@ -142,20 +142,20 @@ final class MemoryShelf<Value: Sendable>: Sendable {
         defer { self.state.withLock { $0.loads[key] = nil } }
         let known = item.flatMap { item in
           item.value.map {
-            KnownValue(value: $0, written: item.written, entityTag: item.entityTag)
+            CachedValue(value: $0, written: item.written, entityTag: item.entityTag)
           }
         }
         switch try await load(known) {
         case .value(let value):
           set(value, for: key, era: era)
-          return Loaded(value: value, source: .loaded)
+          return CacheResult(value: value, source: .loaded)
         case .stored(let value, let attributes):
           set(value, for: key, entityTag: attributes.entityTag, era: era)
-          return Loaded(value: value, source: .loaded)
+          return CacheResult(value: value, source: .loaded)
         case .unchanged:
           guard let known else { return nil }
           set(known.value, for: key, entityTag: known.entityTag, era: era)
-          return Loaded(value: known.value, source: .loaded)
+          return CacheResult(value: known.value, source: .loaded)
         case .absent:
           set(nil, for: key, era: era)
           return nil

@@ -8,8 +8,8 @@ enum Shelf<Value: Codable & Sendable>: Sendable {
   /// What is there, or what `load` makes of it; nil if there is no such thing.
   func answer(
     for key: String, options: LoadOptions,
-    _ load: @escaping @Sendable (KnownValue<Value>?) async throws -> LoadAnswer<Value>
-  ) async throws -> Loaded<Value>? {
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value>? {
     switch self {
     case .cache(let cache):
       return try await cache.answer(for: key, options: options, load)

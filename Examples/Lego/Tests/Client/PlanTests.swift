@@ -24,8 +24,8 @@ import Testing
   }
 
   /// Where the three looks at a colour were answered from, and what is kept after them.
-  private func look(_ lego: LegoClient) async throws -> ([Loaded<Color>.Source?], LegoCounts) {
-    var sources: [Loaded<Color>.Source?] = []
+  private func look(_ lego: LegoClient) async throws -> ([CacheResult<Color>.Source?], LegoCounts) {
+    var sources: [CacheResult<Color>.Source?] = []
     for _ in 1...3 { sources.append(try await lego.color(4)?.source) }
     return (sources, try lego.manager.counts())
   }

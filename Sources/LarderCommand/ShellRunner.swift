@@ -1,0 +1,134 @@
+import Larder
+import LarderShell
+import LarderTerminal
+
+/// A session with the streams of the process around it: runs steps, scripts and the prompt.
+final class ShellRunner {
+  let options: Options
+  let environment: [String: String]
+  let session: Session
+  let output: PagedOutput
+  /// The exit code of the first command that failed.
+  private var failure: Int32?
+
+  init(
+    _ options: Options, _ environment: [String: String], store: Store, _ storeOptions: Store.Options
+  ) throws {
+    self.options = options
+    self.environment = environment
+    output = PagedOutput(environment: environment)
+    let readsCommands =
+      options.steps.contains(where: \.readsInput) || options.interactive || options.steps.isEmpty
+    session = Session(
+      store: store, options: storeOptions, settings: try Settings(options, environment),
+      host: Host(readsCommands: readsCommands, environment, output))
+    if let name = options.namespace { try session.use(name) }
+  }
+
+  /// The exit code of the whole.
+  func run() throws -> Int32 {
+    for step in options.steps {
+      if let code = try run(step) { return code }
+    }
+    if options.interactive || options.steps.isEmpty {
+      if let code = try runInput() { return code }
+    }
+    return failure ?? 0
+  }
+
+  func close() throws {
+    do throws(LarderError) { try session.store.close() } catch { throw ShellError(error) }
+  }
+
+  private func runInput() throws -> Int32? {
+    guard Terminal.isTerminal(.input) else { return try runScript(.input, of: PlainLines()) }
+    var prompt = try PromptLoop(self)
+    return try prompt.run()
+  }
+
+  /// Nil to go on, else the exit code to end with.
+  private func run(_ step: Step) throws -> Int32? {
+    switch step.action {
+    case .command(let text):
+      let number = options.commands.firstIndex { $0.number == step.number }! + 1
+      return try runScript(.eval(number), text: Array(text.utf8))
+    case .file("-"):
+      return try runScript(.input, of: PlainLines())
+    case .file(let path):
+      return try runFile(path)
+    }
+  }
+
+  func runFile(_ path: String) throws -> Int32? {
+    let text: [UInt8]
+    do {
+      text = try LocalFile(Array(path.utf8), of: session).contents()
+    } catch let error as ShellError {
+      return fail(error)
+    } catch is Interruption {
+      return ShellError.Code.interrupted.exitCode
+    }
+    return try runScript(.file(path), text: text)
+  }
+
+  private func runScript(_ source: Source, text: [UInt8]) throws -> Int32? {
+    var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+    return try runScript(source) { lines.popFirst().map { .line(Array($0)) } ?? .end }
+  }
+
+  private func runScript(_ source: Source, of lines: PlainLines) throws -> Int32? {
+    var lines = lines
+    return try runScript(source) { try lines.readLine() }
+  }
+
+  private func runScript(_ source: Source, next: () throws -> LineResult) throws -> Int32? {
+    var reader = CommandReader(source)
+    while true {
+      switch try next() {
+      case .line(let line):
+        if let code = try run(line, &reader) { return code }
+      case .interrupted:
+        return ShellError.Code.interrupted.exitCode
+      case .end:
+        do throws(ShellError) { try reader.end() } catch { return fail(error) }
+        return nil
+      }
+    }
+  }
+
+  private func run(_ line: [UInt8], _ reader: inout CommandReader) throws -> Int32? {
+    do {
+      guard case .command(let command) = try reader.read(line) else { return nil }
+      return try run(command)
+    } catch let error as ShellError {
+      return fail(error)
+    }
+  }
+
+  /// Runs a command of a script; nil to go on.
+  func run(_ command: LarderShell.CommandLine) throws -> Int32? {
+    guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
+    let start = ContinuousClock.now
+    let outcome = try session.run(command)
+    if session.settings.showsTiming {
+      messages.write("time: \((ContinuousClock.now - start).words)\n")
+    }
+    switch outcome {
+    case .done: return nil
+    case .told(let code): return settle(code)
+    case .quit(let code): return code == 0 ? failure ?? 0 : code
+    }
+  }
+
+  private func fail(_ error: ShellError) -> Int32? { settle(messages.tell(error)) }
+
+  /// Notes a failure; it ends the script unless the script is to go on, and ^C always does.
+  private func settle(_ code: Int32) -> Int32? {
+    failure = failure ?? code
+    return options.keepGoing && code != ShellError.Code.interrupted.exitCode ? nil : code
+  }
+
+  var messages: Messages {
+    Messages(isJSON: [.json, .jsonl].contains(session.settings.mode))
+  }
+}

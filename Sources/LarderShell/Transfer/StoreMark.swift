@@ -1,0 +1,104 @@
+import Larder
+
+/// What a store held at a moment: enough of each entry to tell whether it is another one now.
+struct StoreMark {
+  struct Fact: Hashable {
+    var size: Int
+    var expires: Timestamp?
+    /// Of the value, good within this process.
+    var hash: Int
+  }
+
+  /// By namespace; one that had no entries is there too.
+  private(set) var entries: [String: [[UInt8]: Fact]] = [:]
+
+  var count: Int { entries.values.reduce(0) { $0 + $1.count } }
+
+  /// Looks at every entry of these namespaces, or of all.
+  init(_ session: Session, only names: Set<String>? = nil) throws {
+    var namespaces: [Namespace] = []
+    for facts in try session.store.namespaces() where names?.contains(facts.name) ?? true {
+      entries[facts.name] = [:]
+      namespaces.append(session.store.namespace(facts.name))
+    }
+    for name in names ?? [] { entries[name] = entries[name] ?? [:] }
+    let total = try namespaces.map { try $0.count() }.reduce(0, +)
+    try session.withProgress("looking", of: total) { progress in
+      try session.forEachValue(of: Selection(namespaces: .all), in: namespaces) { entry, value in
+        (
+          name: entry.namespace, key: entry.key.bytes,
+          fact: Fact(size: entry.size, expires: entry.expires, hash: Self.hash(value.bytes))
+        )
+      } _: { items in
+        for item in items { entries[item.name, default: [:]][item.key] = item.fact }
+        try progress.advance(by: items.count)
+        return true
+      }
+    }
+  }
+
+  /// What an export holds.
+  init(_ file: LocalFile, for session: Session) throws {
+    var lines = try LineSource(file)
+    while let line = try lines.line() {
+      if session.host.isInterrupted() { throw Interruption() }
+      guard !line.isEmpty else { continue }
+      do throws(ImportLine.Flaw) {
+        switch try ImportLine(line) {
+        case .head: break
+        case .namespace(let name, _, _): entries[name] = entries[name] ?? [:]
+        case .entry(let entry):
+          let expires: Timestamp? =
+            if case .at(let time) = entry.attributes.expires { time } else { nil }
+          entries[entry.namespace, default: [:]][entry.key] = Fact(
+            size: entry.value.count, expires: expires, hash: Self.hash(entry.value))
+        }
+      } catch {
+        throw ShellError(
+          .usage, "\(file.path):\(lines.count):\(error.offset + 1): \(error.reason)",
+          hint: "diff takes a mark, or a file that export has written")
+      }
+    }
+  }
+
+  private static func hash(_ value: [UInt8]) -> Int {
+    var hasher = Hasher()
+    hasher.combine(value)
+    return hasher.finalize()
+  }
+
+  /// An entry that is not what it was.
+  struct Change {
+    enum Kind: String { case added, changed, removed, expired }
+
+    let kind: Kind
+    let namespace: String
+    let key: [UInt8]
+    let before: Int?
+    let after: Int?
+  }
+
+  /// What became of this up to `later`, by namespace and key.
+  func changes(to later: StoreMark, now: Timestamp) -> [Change] {
+    var changes: [Change] = []
+    for name in Set(entries.keys).union(later.entries.keys).sorted() {
+      let (old, new) = (entries[name] ?? [:], later.entries[name] ?? [:])
+      for key in Set(old.keys).union(new.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        let (before, after) = (old[key], new[key])
+        let kind: Change.Kind
+        switch (before, after) {
+        case (nil, _): kind = .added
+        case (let before?, nil):
+          kind = before.expires.map { $0 <= now } ?? false ? .expired : .removed
+        case (let before?, let after?):
+          guard before.size != after.size || before.hash != after.hash else { continue }
+          kind = .changed
+        }
+        changes.append(
+          Change(
+            kind: kind, namespace: name, key: key, before: before?.size, after: after?.size))
+      }
+    }
+    return changes
+  }
+}

@@ -1,0 +1,278 @@
+import Foundation
+import LMDB
+import LarderPeer
+import Testing
+
+@Suite struct Words {
+  let directory: TemporaryDirectory
+  let environment: Environment
+  init() throws {
+    directory = try TemporaryDirectory()
+    environment = try Fixture.open(directory.store)
+  }
+
+  private var file: String { directory.store + "/access" }
+  private func contents() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file)) }
+
+  @Test func `a new file is private, has all its blocks, and is zero`() throws {
+    let words = SharedWords.of(environment)
+    #expect(words.count == 0 && !words.isWritable)
+    #expect(words.open(making: 4096))
+    #expect(words.isWritable && words.values == Array(repeating: 0, count: 4096))
+    for index in 0..<SharedTable.View.noteCount { #expect(words.view.note(index) == 0) }
+    var status = stat()
+    #expect(unsafe lstat(file, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+    #expect(status.st_size == 128 + 4 * 4096 && status.st_blocks * 512 >= status.st_size)
+  }
+
+  @Test func `words, wide words and notes are kept, each in its own place`() throws {
+    do {
+      let words = SharedWords.of(environment)
+      #expect(words.open(making: 64))
+      let view = words.view
+      for index in 0..<64 { view[index] = UInt32(index) + 1 }
+      view.store(.max, wide: 3)
+      view.release(5, to: 4)
+      #expect(view.exchange(5, for: 6, at: 4) && !view.exchange(5, for: 7, at: 4))
+      for index in 0..<8 { view.setNote(index, UInt64(index) + 100) }
+    }
+    let again = SharedWords.of(environment)
+    #expect(again.open(making: 128) && again.count == 64)
+    let kept = (0..<64).map { UInt32($0) + 1 }
+    let expected = kept[..<6] + [.max, .max, 6, 0] + kept[10...]
+    #expect(again.values == Array(expected))
+    #expect(again.view.acquire(4) == 6)
+    for index in 0..<8 { #expect(again.view.note(index) == UInt64(index) + 100) }
+  }
+
+  @Test func `what is mapped by two at once is the same memory`() throws {
+    let first = SharedWords.of(environment)
+    let second = SharedWords.of(environment)
+    #expect(first.open(making: 64) && second.openForReading())
+    first.set(9, 9)
+    #expect(second.value(9) == 9 && !second.isWritable)
+    #expect(second.open(making: 64) && second.isWritable)
+    second.set(8, 8)
+    #expect(first.value(8) == 8)
+  }
+
+  @Test func `reading alone makes no file and changes none`() throws {
+    let words = SharedWords.of(environment)
+    #expect(!words.openForReading() && words.count == 0)
+    #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(!words.replace(count: 64) { _, _ in })
+    try Data(repeating: 3, count: 400).write(to: URL(fileURLWithPath: file))
+    let before = try TemporaryDirectory.listing(directory.store)
+    #expect(!words.openForReading() && words.count == 0)
+    #expect(try TemporaryDirectory.listing(directory.store) == before)
+  }
+
+  /// What may lie where the file should be, with what is made of it.
+  @Test(arguments: [
+    "nothing", "empty", "short", "half", "long", "random", "other store", "other layout",
+    "other count", "link", "two names", "directory", "open to others", "hole",
+  ])
+  func `what cannot be used is replaced by a new one`(_ kind: String) throws {
+    let made = SharedWords.of(environment)
+    #expect(made.open(making: 128))
+    made.set(5, 5)
+    let url = URL(fileURLWithPath: file)
+    let original = try contents()
+    let manager = FileManager.default
+    func put(_ data: Data) throws {
+      try manager.removeItem(atPath: file)
+      #expect(
+        manager.createFile(
+          atPath: file, contents: data, attributes: [.posixPermissions: 0o600]))
+    }
+    var isKept = false
+    switch kind {
+    case "nothing": try manager.removeItem(atPath: file)
+    case "empty": try put(Data())
+    case "short": try put(original.prefix(100))
+    case "half": try put(original.prefix(128 + 4 * 70))
+    case "long": try put(original + Data(count: 4))
+    case "random":
+      var random = SplitMix(state: UInt64(seed))
+      try put(
+        Data((0..<original.count).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
+    case "other store":
+      let other = SharedWords.of(environment, store: Array(repeating: 1, count: 16))
+      #expect(other.open(making: 128))
+    case "other layout": #expect(SharedWords.of(environment, layout: 2).open(making: 128))
+    case "other count": try put(original.prefix(128 + 4 * 126))
+    case "link":
+      try original.write(to: URL(fileURLWithPath: directory.path + "/elsewhere"))
+      try manager.removeItem(atPath: file)
+      try manager.createSymbolicLink(
+        atPath: file, withDestinationPath: directory.path + "/elsewhere")
+    case "two names": try manager.linkItem(atPath: file, toPath: directory.path + "/elsewhere")
+    case "directory":
+      try manager.removeItem(atPath: file)
+      try manager.createDirectory(atPath: file, withIntermediateDirectories: false)
+    case "open to others":
+      try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+    case "hole":
+      isKept = true
+      try put(original.prefix(128))
+      let handle = try FileHandle(forUpdating: url)
+      try handle.truncate(atOffset: UInt64(original.count))
+      try handle.close()
+    default: Issue.record("\(kind)")
+    }
+    let words = SharedWords.of(environment)
+    #expect(words.openForReading() == isKept)
+    if kind == "directory" {
+      // It cannot be replaced by a file, and nothing else depends on it.
+      #expect(!words.open(making: 128) && words.count == 0)
+      return
+    }
+    #expect(words.open(making: 128))
+    #expect(words.values == Array(repeating: 0, count: 128))
+    #expect(try contents().count == original.count)
+    var status = stat()
+    #expect(unsafe lstat(file, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600 && status.st_nlink == 1)
+    #expect(status.st_blocks * 512 >= status.st_size)
+    #expect(!manager.fileExists(atPath: file + ".new"))
+    if kind == "link" || kind == "two names" {
+      #expect(manager.contents(atPath: directory.path + "/elsewhere") == original)
+    }
+  }
+
+  @Test func `a file left by a killed maker is no obstacle`() throws {
+    try Data(count: 10).write(to: URL(fileURLWithPath: file + ".new"))
+    #expect(SharedWords.of(environment).open(making: 64))
+    #expect(!FileManager.default.fileExists(atPath: file + ".new"))
+  }
+
+  @Test func `whoever maps a file that was replaced goes on with the new one`() throws {
+    let first = SharedWords.of(environment)
+    let second = SharedWords.of(environment)
+    let reader = SharedWords.of(environment)
+    #expect(first.open(making: 64) && second.open(making: 64) && reader.openForReading())
+    first.set(1, 10)
+    let done = first.replace(count: 128) { old, new in
+      for index in 0..<64 { new[2 * index] = old[index] }
+      new.setNote(0, 3)
+    }
+    #expect(done && first.count == 128 && first.value(2) == 10)
+    #expect(second.count == 128 && second.isWritable && second.view.note(0) == 3)
+    #expect(reader.count == 128 && !reader.isWritable)
+    second.set(7, 7)
+    #expect(first.value(7) == 7 && reader.value(7) == 7)
+    #expect(second.replace(count: 64) { _, _ in } && first.count == 64)
+  }
+
+  @Test
+  func `a replacement by a layout of another build ends the use of the file, without a contest`()
+    throws
+  {
+    let mine = SharedWords.of(environment)
+    let other = SharedWords.of(environment, layout: 2)
+    #expect(mine.open(making: 64) && other.open(making: 64))
+    other.set(1, 5)
+    // The old words go on for this process alone.
+    mine.set(1, 6)
+    #expect(mine.value(1) == 6 && other.value(1) == 5)
+    #expect(!mine.replace(count: 128) { _, _ in } && mine.value(1) == 6)
+  }
+
+  @Test func `after closing nothing can be stored, and what was read can still be read`() throws {
+    let words = SharedWords.of(environment)
+    #expect(words.open(making: 64))
+    words.set(1, 1)
+    environment.close()
+    #expect(words.value(1) == 1 && !words.isWritable)
+  }
+
+  @Test func `a store without data but with these files counts as empty`() throws {
+    #expect(SharedWords.of(environment).open(making: 64))
+    environment.close()
+    try FileManager.default.removeItem(atPath: directory.store + "/data.mdb")
+    let again = try Fixture.open(directory.store)
+    #expect(try again.value(Fixture.signature) == [1])
+  }
+}
+
+extension Words {
+  @Test func `two processes share the words and follow each other's replacements`() throws {
+    let words = SharedWords.of(environment)
+    let peer = try PeerProcess("words", directory.store)
+    func ask(_ line: String) throws -> String? {
+      try peer.say(line)
+      return peer.line()
+    }
+    #expect(peer.line() == "open")
+    #expect(try ask("read") == "false 0")
+    #expect(try ask("open 64") == "true 64")
+    #expect(words.open(making: 128) && words.count == 64)
+    words.set(3, 33)
+    #expect(try ask("get 3") == "33")
+    #expect(try ask("set 4 44") == "set")
+    #expect(words.value(4) == 44)
+    #expect(try ask("replace 192") == "true 192")
+    #expect(words.count == 192 && words.value(3) == 34 && words.value(4) == 45)
+    #expect(words.replace(count: 64) { _, new in new[0] = 1 })
+    #expect(try ask("get 0") == "1")
+    #expect(try peer.end() == 0)
+  }
+
+  @Test func `a forked child may not store`() throws {
+    let peer = try PeerProcess("words", directory.store)
+    try peer.say("open 64")
+    try peer.say("fork")
+    try peer.endInput()
+    #expect(peer.lines() == ["open", "true 64", "child false true", "parent true"])
+  }
+
+  @Test func `exchanges of several processes are not lost`() throws {
+    let words = SharedWords.of(environment)
+    #expect(words.open(making: 64))
+    let peers = try (0..<2).map { _ in try PeerProcess("words-count", directory.store, ["20000"]) }
+    for peer in peers { #expect(peer.line() == "open") }
+    for peer in peers { try peer.say("go") }
+    for peer in peers { #expect(peer.line() == "counted") }
+    #expect(words.view.wide(3) == 40_000)
+  }
+
+  @Test func `readers in threads follow many replacements and never see a torn file`() throws {
+    let words = SharedWords.of(environment)
+    let other = SharedWords.of(environment)
+    #expect(words.open(making: 64) && other.open(making: 64))
+    let rounds = 60
+    try inThreads(3) { thread in
+      if thread == 0 {
+        for round in 1...rounds {
+          let done = words.replace(count: 64 * (1 + round % 5)) { _, new in
+            for index in 0..<new.count { new[index] = UInt32(round) }
+          }
+          #expect(done)
+        }
+      } else {
+        var latest: UInt32 = 0
+        while latest < rounds {
+          let view = other.view
+          let first = view[0]
+          #expect(view[view.count - 1] == first && first >= latest)
+          latest = first
+        }
+      }
+    }
+  }
+
+  @Test func `on a full disk the store goes on without the file, or with the one it has`() throws {
+    let mount = ["unshare", "-m", "sh", "-c"]
+    guard Process.succeeds(mount + ["mount -t tmpfs -o size=3m none \(directory.path)"]) else {
+      print("skipped: no right to mount a small file system")
+      return
+    }
+    let script = "mount -t tmpfs -o size=3m none \(directory.path) && exec \"$0\" \"$@\""
+    let peer = try PeerProcess(
+      "words-no-room", directory.path + "/full", ["1048576"], under: mount + [script])
+    #expect(
+      peer.lines() == ["false 0", "true 64", "false 64 7", "true false", "done"])
+    #expect(try peer.end() == 0)
+  }
+}
