@@ -19,8 +19,8 @@ public enum Expiration: Hashable, Sendable {
   case daily(at: TimeOfDay, in: String)
   /// Until it was not used for so long: at least that, and at most a sixteenth longer.
   ///
-  /// Reading the value is use. Looking is not: ``Namespace/entry(for:)``, ``Namespace/contains(_:)``,
-  /// ``Namespace/page(limit:after:prefix:)``, ``Namespace/scan(prefix:after:includingExpired:_:)`` and everything in the
+  /// Reading the value is use. Looking is not: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
+  /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)`` and everything in the
   /// shell. Reads through a store opened for reading only do not count either.
   case afterAccess(Duration)
 

@@ -63,7 +63,7 @@ import Testing
 @Suite struct SelectionWalkTests {
   /// What a selection is about, found by looking at everything.
   private func expected(
-    _ selection: Selection, _ entries: [(Entry, [UInt8])]
+    _ selection: Selection, _ entries: [(Store.Entry, [UInt8])]
   ) throws -> [[UInt8]] {
     let test = try EntryTest(selection)
     return entries.filter { entry, value in
@@ -92,7 +92,7 @@ import Testing
     for length in [249, 250, 251, 252, 300] {
       try box.set("long", for: String(repeating: "a", count: length))
     }
-    var all: [(Entry, [UInt8])] = []
+    var all: [(Store.Entry, [UInt8])] = []
     try box.scan(includingExpired: true) { entry, value in
       all.append((entry, value.bytes))
       return true

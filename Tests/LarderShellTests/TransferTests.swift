@@ -8,7 +8,7 @@ import Testing
   private let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
 
   private struct Known: Hashable {
-    var entry: Entry
+    var entry: Store.Entry
     var value: [UInt8]
   }
 

@@ -87,7 +87,7 @@ import Testing
 
   @Test func `of a long key the beginning is told`() async throws {
     let store = try Store.temporary()
-    let notes = store.namespace(String(repeating: "n", count: Namespace.longestName))
+    let notes = store.namespace(String(repeating: "n", count: Store.Namespace.longestName))
     var watch = store.changes().makeAsyncIterator()
     for count in [1, 64, 65, 250, 251, 5000] {
       let key = (0..<count).map { UInt8(truncatingIfNeeded: $0) }

@@ -5,8 +5,8 @@ import Testing
 @testable import Larder
 
 @Suite struct CompactionTests {
-  private func contents(_ store: Store) throws -> [Entry: [UInt8]] {
-    var contents: [Entry: [UInt8]] = [:]
+  private func contents(_ store: Store) throws -> [Store.Entry: [UInt8]] {
+    var contents: [Store.Entry: [UInt8]] = [:]
     for facts in try store.namespaces() {
       try store.namespace(facts.name).scan(includingExpired: true) { entry, value in
         contents[entry] = (0..<value.count).map { value[$0] }

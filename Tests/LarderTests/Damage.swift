@@ -15,7 +15,7 @@ extension Store {
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   var id: NamespaceID {
     get throws { try engine.identify(handle, in: engine.beginRead()) }
   }

@@ -15,7 +15,7 @@ import Testing
 
   /// A store with one entry of each kind, all with the same attributes.
   private func withEntries(
-    _ body: (Store, Namespace, [String: [UInt8]], ManualClock) throws -> Void
+    _ body: (Store, Store.Namespace, [String: [UInt8]], ManualClock) throws -> Void
   )
     throws
   {

@@ -7,7 +7,7 @@ import Testing
   private func state(_ store: Store) throws -> StoreState { try store.engine.beginRead().state() }
 
   private func removeExpired(
-    _ store: Store, in namespace: Namespace? = nil, limit: Int
+    _ store: Store, in namespace: Store.Namespace? = nil, limit: Int
   ) throws -> RemovalResult {
     let id = try namespace?.id
     return try store.engine.write { batch in
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  private func mayHaveExpired(_ store: Store, in namespace: Namespace? = nil) throws -> Bool {
+  private func mayHaveExpired(_ store: Store, in namespace: Store.Namespace? = nil) throws -> Bool {
     let id = try namespace?.id
     return try store.engine.write { batch in try batch.mayHaveExpired(in: id) }
   }

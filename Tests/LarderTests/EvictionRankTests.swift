@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 struct EvictionRankTests {
-  private func ahead(_ key: String, in notes: Namespace) throws -> Int? {
+  private func ahead(_ key: String, in notes: Store.Namespace) throws -> Int? {
     try notes.evictionRank(of: key).map { rank in
       #expect(!rank.isAtLeast)
       return rank.ahead

@@ -7,7 +7,7 @@ import Testing
 @Suite struct IdleTests {
   func withIdleStore(
     _ interval: Duration = .seconds(1600), stale: Duration = .zero,
-    _ body: (Store, Namespace, ManualClock, ManualTimer) throws -> Void
+    _ body: (Store, Store.Namespace, ManualClock, ManualTimer) throws -> Void
   ) throws {
     let timer = ManualTimer()
     let clock = ManualClock()
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func `every way to read a value is use`() throws {
-    let cases: [(String, (Store, Namespace) throws -> Bool)] = [
+    let cases: [(String, (Store, Store.Namespace) throws -> Bool)] = [
       ("bytes", { try $1.bytes("k") != nil }),
       ("text", { try $1.text("k") != nil }),
       ("lent", { try $1.withValue(for: "k") { $0.count } != nil }),

@@ -22,7 +22,7 @@ import Testing
     return attributes
   }
 
-  private func filled(_ store: Store, _ eviction: Eviction) throws -> Namespace {
+  private func filled(_ store: Store, _ eviction: Eviction) throws -> Store.Namespace {
     let notes = store.namespace("notes")
     try store.declare(Rules(expires: .after(.hours(1)), eviction: eviction), for: "notes")
     try store.write { batch in

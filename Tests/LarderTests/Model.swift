@@ -11,7 +11,7 @@ struct Model {
     var entityTag: [UInt8]?
     var isPinned = false
 
-    func state(at now: Int64) -> Larder.Entry.State {
+    func state(at now: Int64) -> Store.Entry.State {
       if expires == .max { return .fresh }
       if now >= staleUntil { return .expired }
       if now >= expires || written - 60_000 > now { return .stale }

@@ -68,7 +68,7 @@ extension ModelRun {
 
 extension Model.Entry {
   /// What facts tell; of the value its length.
-  init(_ facts: Entry) {
+  init(_ facts: Store.Entry) {
     self.init(
       value: [UInt8](repeating: 0, count: facts.size), written: facts.written.milliseconds,
       expires: facts.expires?.milliseconds ?? .max,

@@ -49,7 +49,7 @@ struct RandomWriter {
     dice.chance(50) ? .never : .after(.milliseconds(dice.roll(0..<5000)))
   }
 
-  private mutating func set(_ key: String, in notes: Namespace) throws {
+  private mutating func set(_ key: String, in notes: Store.Namespace) throws {
     let size = dice.chance(20) ? dice.roll(0..<9000) : dice.roll(0..<60)
     try notes.set([UInt8](repeating: 1, count: size), for: key, expires: life())
   }

@@ -36,7 +36,7 @@ extension Store.Options {
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   func text(_ key: some StoreKey) throws -> String? { try value(for: key) }
   func bytes(_ key: some StoreKey) throws -> [UInt8]? { try value(for: key) }
 

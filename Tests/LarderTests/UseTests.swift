@@ -5,7 +5,7 @@ import Testing
 
 /// What counts as a use of an entry, and who sees it.
 @Suite struct Use {
-  private func mark(_ key: String, in notes: Namespace) throws -> AccessStats {
+  private func mark(_ key: String, in notes: Store.Namespace) throws -> AccessStats {
     try notes.engine.access.mark(of: notes.place(of: key))
   }
 
@@ -189,7 +189,7 @@ import Testing
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   func place(of key: String) throws -> UInt64 {
     try Checksum.place(of: Array(key.utf8).span, in: id)
   }

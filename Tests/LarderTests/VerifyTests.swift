@@ -6,7 +6,7 @@ import Testing
 @Suite struct VerifyTests {
   /// Plants damage in a sound store and says which kinds of fault the walk finds.
   private func planting(
-    _ damage: (inout WriteTransaction, Indexes, Namespace) throws -> Void
+    _ damage: (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
   ) throws -> Set<Verification.Inconsistency.Kind> {
     var options = Store.Options(clock: ManualClock())
     options.chunksAbove = 5000

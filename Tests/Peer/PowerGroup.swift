@@ -67,7 +67,7 @@ package enum GroupWork {
     }
   }
 
-  private static func writeTooMuch(to notes: Namespace, _ key: String) async throws {
+  private static func writeTooMuch(to notes: Store.Namespace, _ key: String) async throws {
     do {
       try await notes.set([UInt8](repeating: 0, count: largest + 1), for: key)
     } catch let error as LarderError where error.code == .overLimit {

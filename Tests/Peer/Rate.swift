@@ -26,7 +26,9 @@ extension Peer {
 
   private static let value = [UInt8](repeating: 7, count: 200)
 
-  private static func write(to notes: Namespace, until end: ContinuousClock.Instant) throws -> Int {
+  private static func write(to notes: Store.Namespace, until end: ContinuousClock.Instant) throws
+    -> Int
+  {
     var random = SplitMix(state: 1)
     var writes = 0
     while ContinuousClock.now < end {
@@ -37,7 +39,7 @@ extension Peer {
   }
 
   private static func writeTogether(
-    to notes: Namespace, tasks: Int, until end: ContinuousClock.Instant
+    to notes: Store.Namespace, tasks: Int, until end: ContinuousClock.Instant
   ) throws -> Int {
     let outcome = Mutex<Result<Int, any Error>>(.success(0))
     let done = DispatchSemaphore(value: 0)
@@ -55,7 +57,7 @@ extension Peer {
   }
 
   private static func writeTogether(
-    to notes: Namespace, tasks: Int, until end: ContinuousClock.Instant
+    to notes: Store.Namespace, tasks: Int, until end: ContinuousClock.Instant
   ) async throws -> Int {
     try await withThrowingTaskGroup(of: Int.self) { group in
       for task in 0..<tasks {

@@ -71,7 +71,7 @@ struct StoreReplay: Sendable {
   private struct Handle {
     let clock: ManualClock
     private let store: Store
-    private let namespace: Namespace
+    private let namespace: Store.Namespace
     private let mostWaiting: Int
     private var waiting: [(key: Int32, size: Int)] = []
 

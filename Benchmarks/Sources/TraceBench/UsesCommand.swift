@@ -41,9 +41,9 @@ struct UsesCommand: ParsableCommand {
 private struct Uses {
   private let keys: [String]
   /// All keys.
-  private let large: [UsesCommand.Kind: Namespace]
+  private let large: [UsesCommand.Kind: Store.Namespace]
   /// The hot keys alone, so that what is read differs in nothing else.
-  private let small: [UsesCommand.Kind: Namespace]
+  private let small: [UsesCommand.Kind: Store.Namespace]
   /// How many keys are read again and again.
   let hot: Int
 
@@ -69,7 +69,7 @@ private struct Uses {
   }
 
   private static func fill(
-    _ namespace: Namespace, _ keys: ArraySlice<String>, _ end: Expiration
+    _ namespace: Store.Namespace, _ keys: ArraySlice<String>, _ end: Expiration
   ) throws {
     let value = [UInt8](repeating: 118, count: 200)
     for start in stride(from: keys.startIndex, to: keys.endIndex, by: 10_000) {
@@ -104,7 +104,7 @@ private struct Uses {
     try read(small[kind]!, order)
   }
 
-  private func read(_ namespace: Namespace, _ order: [Int]) throws {
+  private func read(_ namespace: Store.Namespace, _ order: [Int]) throws {
     var sum = 0
     for place in order {
       sum += try namespace.withValue(for: keys[place]) { Int($0[0]) } ?? 0
@@ -114,7 +114,7 @@ private struct Uses {
 
   /// Nanoseconds that a read takes, for each kind.
   private func times(
-    _ kinds: [UsesCommand.Kind], in spaces: [UsesCommand.Kind: Namespace], distinct: Int,
+    _ kinds: [UsesCommand.Kind], in spaces: [UsesCommand.Kind: Store.Namespace], distinct: Int,
     _ rounds: Int, _ operations: Int
   ) throws -> [Double] {
     let order = order(of: distinct, operations * rounds)

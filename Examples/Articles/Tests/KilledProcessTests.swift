@@ -73,6 +73,6 @@ import Testing
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   fileprivate func keys() throws -> [String] { try page(limit: 100).items.compactMap(\.key.string) }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// Images that several articles show, and articles that change while theirs are fetched.
 @Suite struct SharedImageTests {
-  private func entry(_ path: String, _ bench: Bench) throws -> Entry? {
+  private func entry(_ path: String, _ bench: Bench) throws -> Store.Entry? {
     try bench.store.namespace("articles.images").entry(for: bench.address(path))
   }
 

@@ -5,7 +5,7 @@ extension LegoCache {
   /// The namespace of the pages of all lists.
   static let pagesName = "lego.pages"
 
-  var pages: Namespace { larder.namespace(realm.name(Self.pagesName)) }
+  var pages: Store.Namespace { larder.namespace(realm.name(Self.pagesName)) }
 
   /// The pages of lists of one kind; nil if the kind is switched off. How long each stays is said when it is stored.
   func pages<Entity: LegoEntity>(of type: Entity.Type) -> Cache<Listing<Entity>>? {

@@ -60,7 +60,7 @@ public struct LegoCache: Sendable {
   }
 
   /// The bytes of the entities of a kind.
-  public func namespace(of kind: EntityKind) -> Namespace {
+  public func namespace(of kind: EntityKind) -> Store.Namespace {
     larder.namespace(realm.name(kind.namespace))
   }
 }

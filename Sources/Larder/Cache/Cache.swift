@@ -7,7 +7,7 @@ import Synchronization
 /// whatever any process writes: see ``CacheMemory``.
 public struct Cache<Value: Sendable>: Sendable {
   /// The bytes behind it.
-  public let namespace: Namespace
+  public let namespace: Store.Namespace
   /// The rules code declares for the namespace; stored with the first write. Nil leaves the store's as they are.
   public let rules: Rules?
   /// The decoded values kept in memory; nil if none are.
@@ -18,7 +18,7 @@ public struct Cache<Value: Sendable>: Sendable {
   private let cost: (@Sendable (Value) -> Int)?
 
   init(
-    namespace: Namespace, codec: some Codec<Value>, rules: Rules?, memory: MemoryLimits?,
+    namespace: Store.Namespace, codec: some Codec<Value>, rules: Rules?, memory: MemoryLimits?,
     cost: (@Sendable (Value) -> Int)?
   ) {
     self.namespace = namespace
@@ -89,19 +89,19 @@ extension Cache {
   public func contains(_ key: some StoreKey) throws -> Bool { try namespace.contains(key) }
 
   /// What is known of the entry under `key`, be it expired; decodes nothing and counts nothing.
-  public func entry(for key: some StoreKey) throws -> Entry? { try namespace.entry(for: key) }
+  public func entry(for key: some StoreKey) throws -> Store.Entry? { try namespace.entry(for: key) }
 
-  /// The facts of up to `limit` entries in key order, behind `cursor`; see ``Namespace/page(limit:after:prefix:)``.
+  /// The facts of up to `limit` entries in key order, behind `cursor`; see ``Store/Namespace/page(limit:after:prefix:)``.
   public func page(
     limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
-  ) throws -> Page<Entry> {
+  ) throws -> Page<Store.Entry> {
     try namespace.page(limit: limit, after: cursor, prefix: prefix)
   }
 
-  /// How many entries are stored; see ``Namespace/count()``.
+  /// How many entries are stored; see ``Store/Namespace/count()``.
   public func count() throws -> Int { try namespace.count() }
 
-  /// Removes every entry at once; see ``Namespace/clear()``.
+  /// Removes every entry at once; see ``Store/Namespace/clear()``.
   @discardableResult
   public func clear() throws -> RemovalResult { try namespace.clear() }
 }

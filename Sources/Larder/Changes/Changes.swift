@@ -52,7 +52,7 @@ extension Store {
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   /// The changes of this namespace; see ``Store/changes(in:)``.
   public func changes() -> Changes { store.changes(in: name) }
 }

@@ -13,7 +13,7 @@ public struct EvictionRank: Hashable, Sendable {
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   /// How many entries the namespace's own limit would evict before this one, if new ones came and stayed, and nothing that
   /// is there now was used meanwhile; nil if there is no such entry, if it has expired or is pinned, and in a namespace that
   /// refuses.

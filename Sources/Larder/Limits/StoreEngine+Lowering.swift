@@ -52,7 +52,7 @@ extension WriteBatch {
     of name: String, makes: Bool, most: Int, _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> Lowering {
     let found = makes ? try namespaceMaking(name) : try namespace(name)
-    guard var record = found?.record else { throw Namespace.absent(name) }
+    guard var record = found?.record else { throw Store.Namespace.absent(name) }
     let before = record.rules
     change(&record.rules)
     let rules = record.rules.effective

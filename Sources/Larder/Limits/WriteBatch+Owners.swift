@@ -7,7 +7,7 @@ extension WriteBatch {
   /// Each owner must be there. An entry that has none from now on stays by itself.
   @discardableResult
   public mutating func setOwners(
-    _ owners: [Owner], of key: some StoreKey, in namespace: Namespace
+    _ owners: [Owner], of key: some StoreKey, in namespace: Store.Namespace
   ) throws -> Bool {
     let owners = try stored(owners)
     return try key.withKeyBytes { key in

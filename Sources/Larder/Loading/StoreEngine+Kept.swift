@@ -4,7 +4,7 @@ import LMDB
 struct CachedEntry {
   var id: NamespaceID
   var header: EntryHeader
-  var state: Entry.State
+  var state: Store.Entry.State
   var fields: EntryFields
 
   /// Whether a value is served within a window after its freshness.

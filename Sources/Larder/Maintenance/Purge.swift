@@ -16,7 +16,7 @@ extension Store {
   /// Purges like ``purge()``, or one namespace, for as long as `shouldContinue` says between batches, which is told what was
   /// removed so far.
   package func purge(
-    only namespace: Namespace?, while shouldContinue: (RemovalResult) -> Bool
+    only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
     return try engine.purge(only: namespace, while: shouldContinue)
@@ -30,7 +30,7 @@ extension StoreEngine {
   ///
   /// Returns what was removed until then. What clearing has left is reclaimed only if nobody objected.
   func purge(
-    only namespace: Namespace?, while shouldContinue: (RemovalResult) -> Bool = { _ in true }
+    only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool = { _ in true }
   ) throws(LarderError) -> RemovalResult {
     try flushAccessTimes()
     var total = RemovalResult()

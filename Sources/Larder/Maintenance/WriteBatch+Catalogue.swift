@@ -71,8 +71,8 @@ extension WriteBatch {
 
   /// Gives a namespace another name; its entries, rules and counts stay.
   public mutating func rename(_ old: String, to new: String) throws(LarderError) {
-    try Namespace.validate(new)
-    guard let record = try record(named: old) else { throw Namespace.absent(old) }
+    try Store.Namespace.validate(new)
+    guard let record = try record(named: old) else { throw Store.Namespace.absent(old) }
     if old == new { return }
     guard try self.record(named: new) == nil else {
       throw LarderError(
@@ -88,7 +88,7 @@ extension WriteBatch {
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   static func absent(_ name: String) -> LarderError {
     LarderError(
       .noSuchNamespace, "there is no namespace \(name)",

@@ -20,7 +20,7 @@ extension Store {
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   /// What the decoded values of all caches of the namespace take in this process, and what reads found there.
   public var memory: MemoryStatistics {
     members.reduce(MemoryStatistics()) { $0 + $1.statistics }

@@ -1,7 +1,7 @@
 /// The same verbs for tasks: they suspend until their commit, which they share with all that come meanwhile.
 ///
 /// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written.
-extension Namespace {
+extension Store.Namespace {
   /// Stores `value` under `key`; what was there is replaced.
   public func set(
     _ value: [UInt8], for key: some StoreKey, codec: CodecID = .bytes, expires: Expiration? = nil

@@ -1,6 +1,6 @@
 import LMDB
 
-extension Namespace {
+extension Store.Namespace {
   /// What the namespace holds and which rules it has; nil if there is no such namespace. O(log namespaces).
   public func info() throws -> NamespaceInfo? {
     try engine.settle(store)

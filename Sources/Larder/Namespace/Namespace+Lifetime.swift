@@ -1,4 +1,4 @@
-extension Namespace {
+extension Store.Namespace {
   /// Begins the entry's lifetime anew, without the value being written or read.
   ///
   /// Without `expires` the lifetime is what the namespace's rules say. For how long it may be served stale afterwards

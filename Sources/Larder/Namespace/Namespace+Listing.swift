@@ -1,6 +1,6 @@
 import LMDB
 
-extension Namespace {
+extension Store.Namespace {
   /// The facts of up to `limit` entries in key order, behind `cursor`; entries that have expired are left out.
   ///
   /// Going from page to page lists every entry that is there throughout exactly once, whatever is written meanwhile.
@@ -8,12 +8,12 @@ extension Namespace {
   /// ``LarderError/Code/invalidArgument`` for a limit below 1.
   public func page(
     limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
-  ) throws -> Page<Entry> {
+  ) throws -> Page<Store.Entry> {
     guard limit >= 1 else {
       throw LarderError(
         .invalidArgument, "a page of \(limit) entries is not possible", hint: "ask for 1 or more")
     }
-    var items: [Entry] = []
+    var items: [Store.Entry] = []
     var last: [UInt8] = []
     var isMore = false
     let prefix = try prefix.withKeyBytes { $0.copied }

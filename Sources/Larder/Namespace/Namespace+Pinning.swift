@@ -1,4 +1,4 @@
-extension Namespace {
+extension Store.Namespace {
   /// Keeps the entry from being evicted, whatever limit is reached; false if there is no such entry or it has expired.
   ///
   /// It still expires, and can be removed. An overwrite keeps the pin.
@@ -15,15 +15,15 @@ extension Namespace {
 }
 
 extension WriteBatch {
-  /// Keeps the entry from being evicted; see ``Namespace/pin(_:)``.
+  /// Keeps the entry from being evicted; see ``Store/Namespace/pin(_:)``.
   @discardableResult
-  public mutating func pin(_ key: some StoreKey, in namespace: Namespace) throws -> Bool {
+  public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
     try key.withKeyBytes { key in try pin(key, in: namespace.name, isPinned: true) }
   }
 
-  /// Lets the entry be evicted again; see ``Namespace/unpin(_:)``.
+  /// Lets the entry be evicted again; see ``Store/Namespace/unpin(_:)``.
   @discardableResult
-  public mutating func unpin(_ key: some StoreKey, in namespace: Namespace) throws -> Bool {
+  public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
     try key.withKeyBytes { key in try pin(key, in: namespace.name, isPinned: false) }
   }
 

@@ -1,6 +1,6 @@
 import LMDB
 
-extension Namespace {
+extension Store.Namespace {
   /// Lends the bytes of the fresh value under `key` to `body`; nil if there is none.
   ///
   /// The bytes lie in the store's memory map: nothing is copied, and the compiler keeps them from leaving `body`. Keep
@@ -43,7 +43,7 @@ extension Namespace {
   }
 
   /// What is known of the entry under `key`, be it expired; counts nothing and removes nothing.
-  public func entry(for key: some StoreKey) throws -> Entry? {
+  public func entry(for key: some StoreKey) throws -> Store.Entry? {
     try key.withKeyBytes { key in
       let transaction = try engine.beginRead()
       return try engine.entry(key, of: handle, in: transaction)

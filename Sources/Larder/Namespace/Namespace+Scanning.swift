@@ -1,7 +1,7 @@
 import LMDB
 
 /// Visits of many entries. No snapshot is held for longer than a thousand of them.
-extension Namespace {
+extension Store.Namespace {
   /// Visits entries in key order with their facts and bytes, until `visit` answers false.
   ///
   /// No snapshot is held for longer than a thousand entries, so the whole is no single moment. The bytes cannot leave
@@ -9,7 +9,7 @@ extension Namespace {
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     includingExpired: Bool = false,
-    _ visit: (Entry, Span<UInt8>) throws -> Bool
+    _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
     let prefix = try prefix.withKeyBytes { $0.copied }
     try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
@@ -46,7 +46,7 @@ extension Namespace {
   /// Visits entries with their payloads, snapshot after snapshot.
   func visitEntries(
     prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
-    _ visit: (StoredEntry, Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
+    _ visit: (StoredEntry, Store.Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
   ) throws {
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true

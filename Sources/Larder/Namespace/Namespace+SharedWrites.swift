@@ -1,7 +1,7 @@
 import LMDB
 
 /// The writes of one entry, as they share a commit with others; the public verbs wait for them, by blocking or suspended.
-extension Namespace {
+extension Store.Namespace {
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Void> {

@@ -1,6 +1,6 @@
 import LMDB
 
-extension Namespace {
+extension Store.Namespace {
   /// Stores `value` under `key`; what was there is replaced.
   ///
   /// Without `expires` it stays for as long as the namespace's rules say.
@@ -40,7 +40,7 @@ extension Namespace {
         Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
 
-  /// Stores `value` in the place of that version of the entry (``Entry/version``), or of nothing if `version` is nil;
+  /// Stores `value` in the place of that version of the entry (``Store/Entry/version``), or of nothing if `version` is nil;
   /// false, and nothing is changed, if another one or none that has not expired is there.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,

@@ -4,7 +4,7 @@ extension StoreEngine {
   /// The facts of the entry under `key`; nil if there is none or it is damaged.
   func entry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> Entry? {
+  ) throws(LarderError) -> Store.Entry? {
     let id = try identify(handle, in: transaction)
     guard id != .store, let region = try find(key, id: id, in: transaction) else { return nil }
     let record = transaction.bytes(of: region)
@@ -31,13 +31,13 @@ extension StoreEngine {
     return owners.compactMap { owner in names[owner.id].map { Owner(Key(owner.key), in: $0) } }
   }
 
-  func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Entry {
+  func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Store.Entry {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     let header = current(entry.header, idle: idle, slot: entry.slot)
     let never = EntryHeader.never
     let now = clock.now
     let lastUse = access.lastUse(of: Checksum.place(of: key.bytes.span, in: entry.id))
-    return Entry(
+    return Store.Entry(
       namespace: namespace, key: key, size: entry.valueCount, stored: entry.storedCount,
       written: Timestamp(milliseconds: header.written),
       used: lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) },

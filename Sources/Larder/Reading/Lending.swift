@@ -48,7 +48,7 @@ extension StoreEngine {
   /// Whether an entry may be lent, being fresh and intact; counts why not.
   @inline(__always)
   private func admits(
-    _ header: EntryHeader, as state: Entry.State, record: Span<UInt8>, key: Span<UInt8>,
+    _ header: EntryHeader, as state: Store.Entry.State, record: Span<UInt8>, key: Span<UInt8>,
     id: NamespaceID, place: UInt64, of handle: NamespaceHandle,
     in transaction: borrowing ReadTransaction, recordsAccess: Bool
   ) -> Bool {
@@ -114,7 +114,7 @@ extension StoreEngine {
 
   @inline(never)
   func missed(
-    _ state: Entry.State, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
+    _ state: Store.Entry.State, key: Span<UInt8>, id: NamespaceID, of handle: NamespaceHandle,
     in transaction: borrowing ReadTransaction, recordsAccess: Bool
   ) {
     handle.count(state == .expired ? .expired : .stale, stripe: transaction.stripe)

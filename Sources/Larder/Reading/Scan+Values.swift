@@ -5,7 +5,7 @@ extension StoreEngine {
   ///
   /// Nothing is made for the entries that are most: short keys, values in one piece, no tags, no end that use moves.
   func scanValues(
-    of namespace: Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
@@ -25,7 +25,7 @@ extension StoreEngine {
 
   @inline(never)
   private func visitUncommon(
-    _ slot: Span<UInt8>, _ record: Span<UInt8>, of namespace: Namespace, _ id: NamespaceID,
+    _ slot: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace, _ id: NamespaceID,
     _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> Bool {

@@ -9,7 +9,7 @@ public struct Snapshot: ~Copyable {
 
   /// Lends the bytes of the fresh value under `key`; nil if there is none.
   public func withValue<Result>(
-    for key: some StoreKey, in namespace: Namespace, _ body: (Span<UInt8>) throws -> Result
+    for key: some StoreKey, in namespace: Store.Namespace, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
     var result: Result?
     try key.withKeyBytes { key in
@@ -20,7 +20,7 @@ public struct Snapshot: ~Copyable {
     return result
   }
 
-  public func value(for key: some StoreKey, in namespace: Namespace) throws -> [UInt8]? {
+  public func value(for key: some StoreKey, in namespace: Store.Namespace) throws -> [UInt8]? {
     try withValue(for: key, in: namespace) { bytes in bytes.copied }
   }
 
@@ -29,11 +29,11 @@ public struct Snapshot: ~Copyable {
   }
 
   /// What is known of the entry under `key`, be it expired; counts nothing.
-  public func entry(for key: some StoreKey, in namespace: Namespace) throws -> Entry? {
+  public func entry(for key: some StoreKey, in namespace: Store.Namespace) throws -> Store.Entry? {
     try key.withKeyBytes { key in try engine.entry(key, of: namespace.handle, in: transaction) }
   }
 
-  public func contains(_ key: some StoreKey, in namespace: Namespace) throws -> Bool {
+  public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
     try entry(for: key, in: namespace).map { $0.state == .fresh && !$0.isNegative } ?? false
   }
 }

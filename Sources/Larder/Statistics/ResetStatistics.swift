@@ -13,14 +13,14 @@ extension Store {
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   /// Lets the counts of this namespace's reads and removals begin anew; see ``Store/resetStatistics()``.
   ///
   /// Throws ``LarderError/Code/noSuchNamespace`` if there is no such namespace.
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.write { batch in
-      guard try batch.record(named: name) != nil else { throw Namespace.absent(name) }
+      guard try batch.record(named: name) != nil else { throw Store.Namespace.absent(name) }
       try batch.resetStatistics(of: name)
     }
   }

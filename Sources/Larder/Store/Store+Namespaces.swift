@@ -44,7 +44,7 @@ extension Store {
     try engine.changeRules(of: name, makes: false) { $0.overrides = overrides }
   }
 
-  /// Empties every namespace at once; see ``Namespace/clear()``.
+  /// Empties every namespace at once; see ``Store/Namespace/clear()``.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult {
     try checkWritable()

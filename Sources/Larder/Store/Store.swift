@@ -99,8 +99,8 @@ public struct Store: Sendable {
   public var now: Timestamp { engine.clock.now }
 
   /// A view of a part of the store; nothing is made until the first write.
-  public func namespace(_ name: String) -> Namespace {
-    Namespace(store: self, handle: engine.handle(for: name))
+  public func namespace(_ name: String) -> Store.Namespace {
+    Store.Namespace(store: self, handle: engine.handle(for: name))
   }
 
   /// Ends this process's use of the store: writes that were accepted, removals and counts that wait are written, reads under

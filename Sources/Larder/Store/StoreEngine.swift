@@ -106,7 +106,7 @@ final class StoreEngine: Sendable {
 
   /// The state of an entry at ``coarseNow``, which decides unless the deadline is so near that it could be wrong.
   @inline(__always)
-  func state(of header: EntryHeader, at coarse: Int64) -> Entry.State {
+  func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
     if usesSystemClock, coarse &+ 10 >= header.expires {
       return header.state(at: SystemTime.milliseconds)
@@ -119,7 +119,7 @@ extension EntryHeader {
   /// An entry with an end that was written more than a minute from now says that the clock was set back: it would live
   /// too long, so it is not fresh.
   @inline(__always)
-  func state(at now: Int64) -> Entry.State {
+  func state(at now: Int64) -> Store.Entry.State {
     if expires == Self.never { return .fresh }
     if now >= staleUntil { return .expired }
     if now >= expires || written &- 60_000 > now { return .stale }

@@ -10,7 +10,7 @@ extension Store {
   }
 }
 
-extension Namespace {
+extension Store.Namespace {
   /// Removes every entry of this namespace that carries the tag; see ``Store/invalidate(tag:)``.
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {

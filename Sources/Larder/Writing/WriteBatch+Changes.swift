@@ -5,7 +5,8 @@ extension WriteBatch {
   ///
   /// `codec` tells those who look what the bytes are; say it where they come encoded already.
   public mutating func set(
-    _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, codec: CodecID = .bytes,
+    _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
+    codec: CodecID = .bytes,
     expires: Expiration? = nil
   ) throws {
     _ = try key.withKeyBytes { key in
@@ -17,7 +18,8 @@ extension WriteBatch {
 
   /// Stores `value` under `key` with all that ``EntryAttributes`` can say.
   public mutating func set(
-    _ value: [UInt8], for key: some StoreKey, in namespace: Namespace, _ attributes: EntryAttributes
+    _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
+    _ attributes: EntryAttributes
   ) throws {
     _ = try key.withKeyBytes { key in
       try put(value.span, for: key, in: namespace.name, attributes: attributes)
@@ -26,7 +28,8 @@ extension WriteBatch {
 
   /// Stores text as UTF-8.
   public mutating func set(
-    _ value: String, for key: some StoreKey, in namespace: Namespace, expires: Expiration? = nil
+    _ value: String, for key: some StoreKey, in namespace: Store.Namespace,
+    expires: Expiration? = nil
   ) throws {
     _ = try key.withKeyBytes { key in
       try put(
@@ -64,7 +67,9 @@ extension WriteBatch {
   }
 
   /// The fresh value under `key` as this batch sees it, or nil.
-  public mutating func value(for key: some StoreKey, in namespace: Namespace) throws -> [UInt8]? {
+  public mutating func value(for key: some StoreKey, in namespace: Store.Namespace) throws
+    -> [UInt8]?
+  {
     try key.withKeyBytes { key in try value(for: key, in: namespace.name) }
   }
 
@@ -76,7 +81,8 @@ extension WriteBatch {
 
   /// Removes the entry; false if there was none that had not expired.
   @discardableResult
-  public mutating func remove(_ key: some StoreKey, from namespace: Namespace) throws -> Bool {
+  public mutating func remove(_ key: some StoreKey, from namespace: Store.Namespace) throws -> Bool
+  {
     try key.withKeyBytes { key in try remove(key, in: namespace.name) }
   }
 
@@ -100,7 +106,7 @@ extension WriteBatch {
   }
 
   /// Where an entry stands, use included that is not put down yet.
-  func state(of entry: StoredEntry) -> Entry.State {
+  func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     return engine.current(entry.header, idle: idle, slot: entry.slot).state(at: now.milliseconds)
   }

@@ -2,7 +2,9 @@ import LMDB
 
 extension WriteBatch {
   /// What is known of the entry under `key` as this batch sees it, be it expired; counts nothing.
-  public mutating func entry(for key: some StoreKey, in namespace: Namespace) throws -> Entry? {
+  public mutating func entry(for key: some StoreKey, in namespace: Store.Namespace) throws -> Store
+    .Entry?
+  {
     try key.withKeyBytes { key in
       guard let record = try record(named: namespace.name),
         let entry = try entry(key, in: record.id), try !isHidden(entry)
@@ -16,10 +18,10 @@ extension WriteBatch {
     }
   }
 
-  /// Begins the entry's lifetime anew; see ``Namespace/touch(_:expires:)``.
+  /// Begins the entry's lifetime anew; see ``Store/Namespace/touch(_:expires:)``.
   @discardableResult
   public mutating func touch(
-    _ key: some StoreKey, in namespace: Namespace, expires: Expiration? = nil
+    _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
   ) throws -> Bool {
     try key.withKeyBytes { key in
       try reschedule(key, in: namespace.name, expires: expires)
@@ -32,7 +34,7 @@ extension WriteBatch {
   /// The entry's version stays: a load of the key that is under way still takes its place.
   @discardableResult
   public mutating func setMetadata(
-    _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Namespace
+    _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
   ) throws -> Bool {
     try key.withKeyBytes { key in
       guard let entry = try living(key, in: namespace.name) else { return false }

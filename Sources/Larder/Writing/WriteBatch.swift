@@ -145,7 +145,7 @@ extension WriteBatch {
   /// The namespace of that name, made if there is none.
   mutating func namespaceMaking(_ name: String) throws(LarderError) -> KnownNamespace {
     if let namespace = try namespace(name) { return namespace }
-    try Namespace.validate(name)
+    try Store.Namespace.validate(name)
     let record = NamespaceRecord(id: try newID(), created: now.milliseconds)
     return try store(record, named: name)
   }

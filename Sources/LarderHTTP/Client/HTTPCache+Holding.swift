@@ -22,7 +22,7 @@ extension HTTPCache {
     }
   }
 
-  func entries(of key: ResponseKey) throws -> [Entry] {
+  func entries(of key: ResponseKey) throws -> [Store.Entry] {
     var entries = try namespace.entry(for: key.uri).map { [$0] } ?? []
     var page = try namespace.page(limit: 100, prefix: key.partedPrefix)
     entries += page.items

@@ -7,7 +7,7 @@ public import Larder
 /// of these, in any process, may share a namespace. What has been stale for long is still kept to be validated, so an entry's
 /// end is not that of the response's freshness.
 public struct HTTPCache: Sendable {
-  public let namespace: Namespace
+  public let namespace: Store.Namespace
   public let rules: HTTPRules
   let transport: any HTTPTransport
   let flights = Flights()
@@ -20,7 +20,7 @@ public struct HTTPCache: Sendable {
   /// - Parameter report: is told why something could not be stored, and why a refresh in the background failed where nothing
   ///   stored stood in for it. Neither keeps an answer from a client.
   public init(
-    in namespace: Namespace, over transport: any HTTPTransport,
+    in namespace: Store.Namespace, over transport: any HTTPTransport,
     policy: HTTPCachePolicy = HTTPCachePolicy(),
     report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {

@@ -51,7 +51,7 @@ extension CommandSpec {
 
   /// Keys that were written out are known; what a pattern or a filter found is shown first.
   private static func confirms(
-    _ selection: Selection, in namespaces: [Namespace], of session: Session
+    _ selection: Selection, in namespaces: [Store.Namespace], of session: Session
   ) throws -> Bool {
     guard session.host.ask != nil, !session.settings.answersYes, !selection.isOfKeys,
       selection.input == nil

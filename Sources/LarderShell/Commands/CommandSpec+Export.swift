@@ -31,7 +31,7 @@ extension CommandSpec {
       : try LocalFile(path, of: session).writer(replaces: call.has("--force"))
     let total = try namespaces.map { try $0.count() }.reduce(0, +)
     var done = Tally()
-    var last: Entry?
+    var last: Store.Entry?
     do {
       try writer.write(format.head(namespaces.map { try session.facts(of: $0.name) }))
       try session.withProgress("exporting", of: total) { progress in

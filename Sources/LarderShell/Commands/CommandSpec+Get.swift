@@ -41,7 +41,7 @@ extension CommandSpec {
 
   /// For a person: the facts, dim, then the value in the form that shows it best.
   private static func show(
-    _ keys: [[UInt8]], of namespace: Namespace, _ call: Invocation, _ session: Session
+    _ keys: [[UInt8]], of namespace: Store.Namespace, _ call: Invocation, _ session: Session
   ) throws {
     for (index, key) in keys.enumerated() {
       let value = try StoredValue(key, in: namespace, of: session)
@@ -53,7 +53,7 @@ extension CommandSpec {
 
   /// Into a pipe: the bytes, nothing added.
   private static func pass(
-    _ keys: [[UInt8]], of namespace: Namespace, _ mode: OutputMode, _ call: Invocation,
+    _ keys: [[UInt8]], of namespace: Store.Namespace, _ mode: OutputMode, _ call: Invocation,
     _ session: Session
   ) throws {
     let endsWithNUL = session.settings.endsWithNUL
@@ -77,7 +77,7 @@ extension CommandSpec {
 
   /// As data: the record and the value.
   private static func list(
-    _ keys: [[UInt8]], of namespace: Namespace, _ call: Invocation, _ session: Session
+    _ keys: [[UInt8]], of namespace: Store.Namespace, _ call: Invocation, _ session: Session
   ) throws {
     let form = EntryForm.record(namesNamespaces: true)
     let field = call.style == .json ? "value_json" : "value"
@@ -95,7 +95,7 @@ extension CommandSpec {
   }
 
   private static func save(
-    _ keys: [[UInt8]], of namespace: Namespace, to file: LocalFile, _ call: Invocation,
+    _ keys: [[UInt8]], of namespace: Store.Namespace, to file: LocalFile, _ call: Invocation,
     _ session: Session
   ) throws -> Outcome {
     guard keys.count == 1 else {

@@ -20,7 +20,7 @@ extension CommandSpec {
       return entry
     }
     let clock = session.wallClock
-    func facts(_ entry: Entry) throws -> [Cell] {
+    func facts(_ entry: Store.Entry) throws -> [Cell] {
       Self.facts(entry, try namespace.evictionRank(of: entry.key), clock)
     }
     if session.isForPerson || entries.count == 1 {
@@ -49,7 +49,9 @@ extension CommandSpec {
       + [Column("last_modified", holdsBytes: true), Column("metadata")]
   }
 
-  private static func facts(_ entry: Entry, _ rank: EvictionRank?, _ clock: WallClock) -> [Cell] {
+  private static func facts(_ entry: Store.Entry, _ rank: EvictionRank?, _ clock: WallClock)
+    -> [Cell]
+  {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
       .bool(entry.isNegative), entry.idle.map { .span($0.milliseconds) } ?? .null,

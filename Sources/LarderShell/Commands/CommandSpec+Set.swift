@@ -53,7 +53,7 @@ extension CommandSpec {
     return .done
   }
 
-  private static func reply(_ entry: Entry, in session: Session) -> Reply {
+  private static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
     guard session.presentation.mode != .plain else {
       return Reply(
         .rows(
@@ -81,7 +81,7 @@ extension CommandSpec {
   }
 
   private static func checkSize(
-    _ value: [UInt8], for namespace: Namespace, of session: Session
+    _ value: [UInt8], for namespace: Store.Namespace, of session: Session
   ) throws {
     let facts = try session.store.namespaces().first { $0.name == namespace.name }
     let largest = facts?.rules.largestValue ?? Rules.defaultLargestValue

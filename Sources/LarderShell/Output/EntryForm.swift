@@ -5,7 +5,7 @@ struct EntryForm {
   let columns: [Column]
   /// All data columns also where output is plain.
   var isLong = false
-  let cells: (Entry, WallClock) -> [Cell]
+  let cells: (Store.Entry, WallClock) -> [Cell]
 }
 
 extension EntryForm {
@@ -53,7 +53,7 @@ extension EntryForm {
 }
 
 extension Cell {
-  static func expiresIn(_ entry: Entry, _ clock: WallClock) -> Cell {
+  static func expiresIn(_ entry: Store.Entry, _ clock: WallClock) -> Cell {
     entry.expires.map { .span($0.since(clock.now)) } ?? .null
   }
 

@@ -12,7 +12,7 @@ struct HTMLReport {
   private var ends: Histogram
   private var ages: Histogram
   private var sizes: Histogram
-  private var largest: [Entry] = []
+  private var largest: [Store.Entry] = []
 
   /// - Parameter only: The namespace that is wanted; nil is the store.
   init(of session: Session, only: String?) throws {
@@ -48,7 +48,7 @@ struct HTMLReport {
     sizes.trim()
   }
 
-  private mutating func keepLargest(_ entries: [Entry]) {
+  private mutating func keepLargest(_ entries: [Store.Entry]) {
     largest += entries
     largest.sort { ($1.size, $0.key) < ($0.size, $1.key) }
     largest.removeLast(max(largest.count - Self.largestShown, 0))

@@ -5,7 +5,7 @@ struct Find {
   /// How much of a line is shown on either side, in bytes.
   private static let around = 40
 
-  private let entry: Entry
+  private let entry: Store.Entry
   private let place: String
   private let offset: Int
   private let before: [UInt8]
@@ -13,7 +13,7 @@ struct Find {
   private let after: [UInt8]
 
   /// - Parameter place: `key` or `value`.
-  init(_ entry: Entry, _ place: String, _ range: Range<Int>, in bytes: [UInt8]) {
+  init(_ entry: Store.Entry, _ place: String, _ range: Range<Int>, in bytes: [UInt8]) {
     self.entry = entry.withoutExtras
     self.place = place
     offset = range.lowerBound

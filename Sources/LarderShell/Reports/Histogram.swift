@@ -6,7 +6,7 @@ struct Histogram {
     case sizes, expiry, age, idle
 
     /// Bytes or milliseconds; nil for what never ends.
-    func value(of entry: Entry, now: Timestamp) -> Int64? {
+    func value(of entry: Store.Entry, now: Timestamp) -> Int64? {
       switch self {
       case .sizes: Int64(entry.size)
       case .expiry: entry.expires.map { max($0.since(now), 0) }
@@ -42,7 +42,7 @@ struct Histogram {
   var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
 
   /// An entry that was written since the bounds were found belongs to the nearest bin.
-  mutating func add(_ entry: Entry, now: Timestamp) {
+  mutating func add(_ entry: Store.Entry, now: Timestamp) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
     // The last bound that is not beyond the value.
     var low = 0

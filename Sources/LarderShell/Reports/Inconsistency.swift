@@ -15,7 +15,7 @@ struct Inconsistency {
     detail = fault.detail
   }
 
-  private init(_ entry: Entry, _ detail: String) {
+  private init(_ entry: Store.Entry, _ detail: String) {
     kind = "undecodable"
     namespace = entry.namespace
     key = entry.key.bytes

@@ -58,7 +58,7 @@ struct SizeReport {
   }
 
   mutating func add(
-    _ selection: Selection, in namespaces: [Namespace], of session: Session
+    _ selection: Selection, in namespaces: [Store.Namespace], of session: Session
   ) throws {
     let isInOrder = EntryOrder(selection) == nil && selection.input == nil
     let all = try namespaces.map { try $0.count() }.reduce(0, +)
@@ -80,7 +80,7 @@ struct SizeReport {
     scattered = [:]
   }
 
-  private mutating func add(_ entry: Entry, isInOrder: Bool) {
+  private mutating func add(_ entry: Store.Entry, isInOrder: Bool) {
     let name =
       switch grouping {
       case .namespace: Name(namespace: entry.namespace)

@@ -2,7 +2,7 @@ import Larder
 
 /// Whether an entry belongs to a selection. Made for one walk: a compiled expression cannot be shared.
 struct EntryTest {
-  private typealias Condition = (Entry, Span<UInt8>) -> Bool
+  private typealias Condition = (Store.Entry, Span<UInt8>) -> Bool
 
   /// Entries that have expired are looked at too.
   let seesExpired: Bool
@@ -21,12 +21,12 @@ struct EntryTest {
     readsValues = selection.filters.contains { if case .contains = $0 { true } else { false } }
   }
 
-  func passes(_ entry: Entry, _ value: Span<UInt8>) -> Bool {
+  func passes(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
     (patterns.isEmpty || patterns.contains { $0.matches(entry.key.bytes) })
       && passesFilters(entry, value)
   }
 
-  func passesFilters(_ entry: Entry, _ value: Span<UInt8>) -> Bool {
+  func passesFilters(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
     for condition in conditions where !condition(entry, value) { return false }
     return true
   }
@@ -62,7 +62,7 @@ struct EntryTest {
   }
 }
 
-extension Entry {
+extension Store.Entry {
   /// When it was last used as far as anybody knows: use that was forgotten was no earlier than the write.
   var lastUse: Timestamp { used ?? written }
 }

@@ -6,7 +6,7 @@ import Larder
 struct Listing {
   private enum Supply {
     case walk(SelectionWalk)
-    case kept(ArraySlice<Entry>)
+    case kept(ArraySlice<Store.Entry>)
   }
 
   let form: EntryForm
@@ -20,7 +20,8 @@ struct Listing {
   ///   - form: How its entries are written.
   ///   - most: How many will be asked for at most; nil if that is not known.
   init(
-    _ selection: Selection, in namespaces: [Namespace], for session: Session, as form: EntryForm,
+    _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
+    as form: EntryForm,
     most: Int? = nil, includingExpired: Bool = false
   ) throws {
     self.form = form
@@ -37,7 +38,7 @@ struct Listing {
     all.after = nil
     var walk = try SelectionWalk(
       all, in: namespaces, for: session, includingExpired: includingExpired)
-    var kept: [Entry] = []
+    var kept: [Store.Entry] = []
     while case let found = try walk.next(1000), !found.isEmpty {
       kept += found.filter { order.isBehindStart($0) }
       if let most, kept.count / 2 - 500 > most {
@@ -53,7 +54,7 @@ struct Listing {
   /// Hands out the next entries with their values until `take` has enough and answers false; what
   /// has gone since it was sorted is passed over.
   mutating func advance(
-    in store: Store, _ take: (Entry, Span<UInt8>) throws -> Bool
+    in store: Store, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
     switch supply {
     case .walk(var walk):
@@ -72,7 +73,7 @@ struct Listing {
   }
 
   /// The next entries, at most so many; none at the end.
-  mutating func next(_ most: Int) throws -> [Entry] {
+  mutating func next(_ most: Int) throws -> [Store.Entry] {
     switch supply {
     case .walk(var walk):
       let found = try walk.next(most)
@@ -100,17 +101,19 @@ struct EntryOrder {
     after = selection.after
   }
 
-  func precedes(_ a: Entry, _ b: Entry) -> Bool { isReversed ? ascends(b, a) : ascends(a, b) }
+  func precedes(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
+    isReversed ? ascends(b, a) : ascends(a, b)
+  }
 
   /// Whether an entry lies behind the key that the list begins with.
-  func isBehindStart(_ entry: Entry) -> Bool {
+  func isBehindStart(_ entry: Store.Entry) -> Bool {
     guard let after else { return true }
     let key = entry.key.bytes
     return sort == .key && isReversed
       ? key.lexicographicallyPrecedes(after) : after.lexicographicallyPrecedes(key)
   }
 
-  private func ascends(_ a: Entry, _ b: Entry) -> Bool {
+  private func ascends(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
     switch sort {
     case .size where a.size != b.size: a.size < b.size
     case .expiry where a.expires != b.expires:

@@ -1,11 +1,11 @@
 import Larder
 
-extension Namespace {
+extension Store.Namespace {
   /// Lends the facts and the value of the entry under exactly this key, be it expired.
   ///
   /// Unlike a read by the application it counts nothing and removes nothing: looking is no use.
   func lookUp<Result>(
-    _ key: [UInt8], _ body: (Entry, Span<UInt8>) throws -> Result
+    _ key: [UInt8], _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
     guard try entry(for: key) != nil else { return nil }
     var result: Result?

@@ -5,7 +5,7 @@ import Larder
 /// Between two calls nothing of the store is held, however long the caller takes to write or to ask.
 /// The whole is therefore no single moment of the store.
 struct SelectionWalk {
-  private let namespaces: [Namespace]
+  private let namespaces: [Store.Namespace]
   private let ranges: [KeyRange]
   private let test: EntryTest
   private let seesExpired: Bool
@@ -17,13 +17,13 @@ struct SelectionWalk {
   private var rangesDone = 0
   private var last: [UInt8]?
   /// Entries under a key from outside, of which there may be one in each namespace.
-  private var pending: [(entry: Entry, namespace: Namespace)] = []
+  private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
   /// How many keys from outside are in none of the namespaces.
   private(set) var absent = 0
 
   /// - Parameter includingExpired: Entries that have expired are found too, filters permitting.
   init(
-    _ selection: Selection, in namespaces: [Namespace], for session: Session,
+    _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
     includingExpired: Bool = false
   ) throws {
     self.namespaces = namespaces
@@ -36,8 +36,8 @@ struct SelectionWalk {
   }
 
   /// The next entries, at most so many; none at the end.
-  mutating func next(_ most: Int) throws -> [Entry] {
-    var found: [Entry] = []
+  mutating func next(_ most: Int) throws -> [Store.Entry] {
+    var found: [Store.Entry] = []
     guard most > 0 else { return found }
     try advance(readingValues: false) { entry, _ in
       found.append(entry.withoutExtras)
@@ -50,7 +50,7 @@ struct SelectionWalk {
   ///
   /// - Parameter readingValues: Values are wanted; otherwise they may be empty.
   mutating func advance(
-    readingValues: Bool, _ take: (Entry, Span<UInt8>) throws -> Bool
+    readingValues: Bool, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
     while namespacesDone < namespaces.count {
       guard rangesDone < ranges.count else {
@@ -70,8 +70,8 @@ struct SelectionWalk {
 
   /// Whether more is wanted.
   private mutating func visit(
-    _ range: KeyRange, of namespace: Namespace, _ readingValues: Bool,
-    _ take: (Entry, Span<UInt8>) throws -> Bool
+    _ range: KeyRange, of namespace: Store.Namespace, _ readingValues: Bool,
+    _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws -> Bool {
     var wantsMore = true
     var reached: [UInt8]?
@@ -99,9 +99,9 @@ struct SelectionWalk {
     return wantsMore
   }
 
-  private func find(_ key: [UInt8], in namespace: Namespace) throws -> Entry? {
+  private func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> Store.Entry? {
     if isInterrupted() { throw Interruption() }
-    let entry: Entry? =
+    let entry: Store.Entry? =
       if test.readsValues {
         try namespace.lookUp(key) { entry, value in
           test.passesFilters(entry, value) ? entry : nil
@@ -112,7 +112,8 @@ struct SelectionWalk {
     return entry.flatMap { $0.state == .expired && !seesExpired ? nil : $0 }
   }
 
-  private mutating func nextFromInput() throws -> (entry: Entry, namespace: Namespace)? {
+  private mutating func nextFromInput() throws -> (entry: Store.Entry, namespace: Store.Namespace)?
+  {
     while pending.isEmpty {
       guard let key = try input?.next() else { return nil }
       for namespace in namespaces.reversed() {
@@ -126,9 +127,9 @@ struct SelectionWalk {
   }
 }
 
-extension Entry {
+extension Store.Entry {
   /// What lists and changes need to know; the rest may be as large as values are.
-  var withoutExtras: Entry {
+  var withoutExtras: Store.Entry {
     var entry = self
     entry.tags = []
     entry.owners = []

@@ -12,7 +12,7 @@ struct KeySuggestions {
   private static let mostProbes = 64
 
   /// Shortens the key until something begins like it.
-  init(_ key: [UInt8], in namespace: Namespace) throws {
+  init(_ key: [UInt8], in namespace: Store.Namespace) throws {
     var prefix = Array(key.prefix(Self.mostProbes))
     var keys: [[UInt8]] = []
     while keys.isEmpty, !prefix.isEmpty {
@@ -41,7 +41,8 @@ struct KeySuggestions {
     return "near it: \(list)   (keys \(Quoting.typed(prefix))* lists \(number))"
   }
 
-  private static func keys(with prefix: [UInt8], in namespace: Namespace) throws -> [[UInt8]] {
+  private static func keys(with prefix: [UInt8], in namespace: Store.Namespace) throws -> [[UInt8]]
+  {
     var keys: [[UInt8]] = []
     try namespace.scan(prefix: prefix) { entry, _ in
       keys.append(entry.key.bytes)

@@ -2,7 +2,8 @@ import Larder
 
 extension Session {
   /// What changes an entry within a batch; whether it did.
-  typealias Change = (_ batch: inout WriteBatch, _ namespace: Namespace, _ entry: Entry) throws ->
+  typealias Change = (_ batch: inout WriteBatch, _ namespace: Store.Namespace, _ entry: Store.Entry)
+    throws ->
     Bool
 
   /// A batch is small, so that others get to write in between and ^C is heard.
@@ -16,7 +17,7 @@ extension Session {
   ///
   /// - Parameter done: The verb as it has been, for that: `evicted`.
   func change(
-    _ selection: Selection, in namespaces: [Namespace], verb: String, done: String,
+    _ selection: Selection, in namespaces: [Store.Namespace], verb: String, done: String,
     _ change: Change
   ) throws -> Acknowledgement {
     var acknowledgement = Acknowledgement(verb)
@@ -51,7 +52,7 @@ extension Session {
 
   /// What a change would be about, and the first keys of it.
   func preview(
-    _ selection: Selection, in namespaces: [Namespace], verb: String
+    _ selection: Selection, in namespaces: [Store.Namespace], verb: String
   ) throws -> (Acknowledgement, keys: [Key]) {
     var acknowledgement = Acknowledgement(verb)
     for namespace in namespaces { acknowledgement.begin(namespace.name) }
@@ -81,7 +82,8 @@ extension Session {
   }
 
   private func forEachBatch(
-    of selection: Selection, in namespaces: [Namespace], _ body: ([Entry]) throws -> Void
+    of selection: Selection, in namespaces: [Store.Namespace],
+    _ body: ([Store.Entry]) throws -> Void
   ) throws -> Int {
     try forEachEntries(of: selection, in: namespaces) { entries in
       for batch in Self.cut(entries) { try body(batch) }
@@ -94,8 +96,8 @@ extension Session {
   /// - Returns: How many keys from outside there are not.
   @discardableResult
   func forEachEntries(
-    of selection: Selection, in namespaces: [Namespace], includingExpired: Bool = false,
-    _ body: ([Entry]) throws -> Void
+    of selection: Selection, in namespaces: [Store.Namespace], includingExpired: Bool = false,
+    _ body: ([Store.Entry]) throws -> Void
   ) throws -> Int {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(
@@ -114,8 +116,8 @@ extension Session {
   /// more than a few megabytes of values; nothing of the store is held while `body` works and says
   /// whether to go on.
   func forEachValue<Item>(
-    of selection: Selection, in namespaces: [Namespace],
-    read: (Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
+    of selection: Selection, in namespaces: [Store.Namespace],
+    read: (Store.Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
   ) throws {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(
@@ -135,8 +137,8 @@ extension Session {
   }
 
   /// Cuts a batch where its values are large: a change may have to write them anew.
-  private static func cut(_ entries: [Entry]) -> [[Entry]] {
-    var batches: [[Entry]] = []
+  private static func cut(_ entries: [Store.Entry]) -> [[Store.Entry]] {
+    var batches: [[Store.Entry]] = []
     var room = 0
     for entry in entries {
       if entry.stored > room || batches.isEmpty {

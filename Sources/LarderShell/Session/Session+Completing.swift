@@ -28,7 +28,9 @@ extension Session {
     }
   }
 
-  private func keys(with prefix: [UInt8], in namespaces: [Namespace]) throws -> Completer.Found {
+  private func keys(with prefix: [UInt8], in namespaces: [Store.Namespace]) throws
+    -> Completer.Found
+  {
     var keys: Set<[UInt8]> = []
     var isCut = false
     let start = ContinuousClock.now

@@ -23,7 +23,7 @@ extension Session {
   }
 
   func list(
-    _ selection: Selection, in namespaces: [Namespace], as form: EntryForm,
+    _ selection: Selection, in namespaces: [Store.Namespace], as form: EntryForm,
     includingExpired: Bool = false
   ) throws {
     // Keys from outside are read once, so there is no going on later.

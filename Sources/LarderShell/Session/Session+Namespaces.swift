@@ -2,7 +2,7 @@ import Larder
 
 extension Session {
   /// The namespaces a command was told, all of which are there.
-  func namespaces(_ choice: NamespaceChoice) throws -> [Namespace] {
+  func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
     let existing = try store.namespaces().map(\.name)
     if case .unnamed = choice, let current, !existing.contains(current) {
       throw NamespaceChoice.absent(try NamespaceName(current), existing: existing)
@@ -11,12 +11,12 @@ extension Session {
   }
 
   /// The same for a look at the whole: without a name and without one in use it is all of them.
-  func namespacesOrAll(_ selection: Selection) throws -> [Namespace] {
+  func namespacesOrAll(_ selection: Selection) throws -> [Store.Namespace] {
     try namespaces(
       selection.namespaces == .unnamed && current == nil ? .all : selection.namespaces)
   }
 
-  func namespace(_ choice: NamespaceChoice) throws -> Namespace {
+  func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace {
     try namespaces(choice)[0]
   }
 
@@ -30,7 +30,7 @@ extension Session {
   }
 
   /// The namespace that a write goes to; it is made if there is none of that name.
-  func namespaceToWrite(_ choice: NamespaceChoice) throws -> Namespace {
+  func namespaceToWrite(_ choice: NamespaceChoice) throws -> Store.Namespace {
     if case .named(let names) = choice { return store.namespace(names[0].text) }
     if let current { return store.namespace(current) }
     return try namespace(choice)

@@ -12,7 +12,7 @@ struct Tally: Sendable, Hashable {
     bytes = removal.bytes
   }
 
-  mutating func add(_ entry: Entry) {
+  mutating func add(_ entry: Store.Entry) {
     entries += 1
     bytes += entry.size
   }

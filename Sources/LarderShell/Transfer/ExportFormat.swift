@@ -35,7 +35,7 @@ enum ExportFormat: String, CaseIterable {
     }
   }
 
-  func line(_ entry: Entry, _ value: Span<UInt8>) -> [UInt8] {
+  func line(_ entry: Store.Entry, _ value: Span<UInt8>) -> [UInt8] {
     let cells = Self.cells(entry, value.bytes)
     switch self {
     case .csv:
@@ -61,7 +61,7 @@ enum ExportFormat: String, CaseIterable {
     Column("metadata", holdsBytes: true),
   ]
 
-  private static func cells(_ entry: Entry, _ value: [UInt8]) -> [Cell] {
+  private static func cells(_ entry: Store.Entry, _ value: [UInt8]) -> [Cell] {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return [
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),

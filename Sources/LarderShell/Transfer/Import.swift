@@ -152,7 +152,7 @@ struct Import {
 
   /// Whether the entry is to be stored; counts what becomes of it.
   private func decide(
-    _ entry: ImportedEntry, _ present: Entry?, _ counts: inout Counts,
+    _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts,
     _ done: inout Acknowledgement
   ) throws -> Bool {
     done.begin(entry.namespace)

@@ -16,7 +16,7 @@ struct StoreMark {
 
   /// Looks at every entry of these namespaces, or of all.
   init(_ session: Session, only names: Set<String>? = nil) throws {
-    var namespaces: [Namespace] = []
+    var namespaces: [Store.Namespace] = []
     for facts in try session.store.namespaces() where names?.contains(facts.name) ?? true {
       entries[facts.name] = [:]
       namespaces.append(session.store.namespace(facts.name))

@@ -13,10 +13,10 @@ enum ValueStyle: String, CaseIterable {
 
 /// An entry with its value.
 struct StoredValue {
-  let entry: Entry
+  let entry: Store.Entry
   let bytes: [UInt8]
 
-  init(_ key: [UInt8], in namespace: Namespace, of session: Session) throws {
+  init(_ key: [UInt8], in namespace: Store.Namespace, of session: Session) throws {
     let found = try namespace.lookUp(key) { entry, value in
       (entry: entry, bytes: value.bytes)
     }

@@ -23,7 +23,7 @@ extension PeerKind {
 
 final class LarderPeer: Peer {
   private let store: Store
-  private let namespace: Namespace
+  private let namespace: Store.Namespace
   private let data: Dataset
 
   /// - Parameter unsynced: the level where writes wait for no disk; nil for a temporary store.
@@ -95,7 +95,7 @@ final class LarderPeer: Peer {
 }
 
 private struct LarderSession: Session {
-  let namespace: Namespace
+  let namespace: Store.Namespace
   let data: Dataset
 
   func read(_ order: Order) throws -> Tally {

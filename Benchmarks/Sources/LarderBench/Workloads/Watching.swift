@@ -8,7 +8,7 @@ struct Watching {
   }
 
   let store: Store
-  private let entries: Namespace
+  private let entries: Store.Namespace
   private let changes: Changes?
   private let value = [UInt8](repeating: 118, count: 200)
 

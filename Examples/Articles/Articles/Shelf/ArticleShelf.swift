@@ -9,7 +9,7 @@ struct ArticleShelf: Sendable {
   let store: Store
   let articles: Cache<String>
   let images: Cache<[UInt8]>
-  let users: Namespace
+  let users: Store.Namespace
   let syncs: Cache<SyncMark>
   private let settingsCache: Cache<OfflineSettings>
 

@@ -38,7 +38,7 @@ public struct StoredArticle: Sendable, Hashable {
   }
 
   /// Nil for an entry that somebody else made.
-  init?(_ entry: Entry) {
+  init?(_ entry: Store.Entry) {
     guard entry.state != .expired, let metadata = entry.metadata else { return nil }
     do {
       notes = try JSONDecoder().decode(Notes.self, from: Data(metadata))

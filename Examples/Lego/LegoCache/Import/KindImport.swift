@@ -9,7 +9,7 @@ struct KindImport {
   var isAsGood: (_ stored: [UInt8], _ new: [UInt8]) throws -> Bool = { _, _ in false }
 
   private let store: Store
-  private let namespace: Namespace
+  private let namespace: Store.Namespace
   private let lease: Lease
   /// How many entities become visible together, at most.
   private var batch: Int
