@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// For the two layers that lend bytes: methods there return spans tied to a transaction.
+/// For the layers that lend bytes: methods there return spans tied to a transaction.
 let lending: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
 
 let package = Package(
@@ -49,11 +49,15 @@ let package = Package(
       name: "CEditline", pkgConfig: "libedit",
       providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
 
-    .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lending),
+    .systemLibrary(name: "CLarderSystem"),
+    .target(name: "LarderSystem", dependencies: ["CLarderSystem"], swiftSettings: lending),
+    .target(
+      name: "LMDB", dependencies: ["CLMDB", "CLarderSystem", "LarderSystem"],
+      swiftSettings: lending),
     .target(
       name: "Larder",
       dependencies: [
-        "LMDB",
+        "LMDB", "LarderSystem",
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",
           condition: .when(traits: ["ServiceLifecycle"])),
@@ -96,14 +100,18 @@ let package = Package(
     .executableTarget(
       name: "LarderPeer",
       dependencies: [
-        "LMDB", "Larder", "LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types"),
+        "LMDB", "LarderSystem", "Larder", "LarderHTTP",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Tests/Peer",
       swiftSettings: strict),
     .target(name: "PowerRecorder", path: "Tests/PowerRecorder"),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(
-      name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer"], swiftSettings: strict),
+      name: "LMDBTests", dependencies: ["LMDB", "LarderSystem", "LarderPeer"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderSystem", "LarderPeer"],
+      swiftSettings: strict),
     .testTarget(
       name: "LarderHTTPTests",
       dependencies: [

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// Where a store takes the time from.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension LarderError {
   init(_ error: LMDBError, path: String) {

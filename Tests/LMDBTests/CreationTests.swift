@@ -14,7 +14,7 @@ import Testing
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
     #expect(
       names.sorted() == [
-        "data.mdb", "lock.checkpoint", "lock.maps", "lock.mdb", "lock.open", "lock.presence",
+        "data.mdb", "lock.checkpoint", "lock.maps", "lock.mdb", "lock.open", "lock.opening", "lock.queue",
         "lock.readers",
         "lock.turn",
         "lock.write",
@@ -84,7 +84,7 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: directory.store, withIntermediateDirectories: false,
       attributes: [.posixPermissions: 0o700])
-    for name in ["data.mdb.new", "data.mdb", "lock.open"] {
+    for name in ["data.mdb.new", "data.mdb", "lock.opening"] {
       let contents = name == "data.mdb.new" ? Data(repeating: 7, count: 5000) : Data()
       #expect(
         FileManager.default.createFile(

@@ -105,14 +105,14 @@ import Testing
     #expect(FileManager.default.contents(atPath: victim) == before)
   }
 
-  @Test(arguments: ["data.mdb", "lock.mdb", "lock.turn"])
+  @Test(arguments: ["data.mdb", "lock.mdb", "lock.queue"])
   func `a file with a second name`(name: String) throws {
     try makeStore()
     try FileManager.default.linkItem(atPath: store + "/" + name, toPath: directory.path + "/second")
     try expectRefusal(.linked)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: ["data.mdb", "lock.mdb", "lock.open"])
+  @Test(.timeLimit(.minutes(1)), arguments: ["data.mdb", "lock.mdb", "lock.opening"])
   func `a pipe in the place of a file, without waiting for its other end`(name: String) throws {
     try makeDirectory()
     #expect(Process.succeeds(["mkfifo", "-m", "600", store + "/" + name]))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["data.mdb", "lock.mdb", "lock.open"])
+  @Test(arguments: ["data.mdb", "lock.mdb", "lock.opening"])
   func `a file that others may read`(name: String) throws {
     try makeStore()
     try FileManager.default.setAttributes(

@@ -1,5 +1,6 @@
 import LMDB
 import Larder
+import LarderSystem
 import Synchronization
 
 /// Counts what it is asked to do, so that a test can say that nothing was decoded.

@@ -1,3 +1,4 @@
+import LarderSystem
 import Dispatch
 import Foundation
 import LMDB

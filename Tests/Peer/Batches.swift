@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import LarderSystem
 
 extension Peer {
   /// Writes batch after batch without a pause, each lasting as many milliseconds as it is told, until it is killed.

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 package import Larder
+import LarderSystem
 
 extension Peer {
   /// Writes numbered batches and says what it was told of each, while `PowerRecorder` listens.

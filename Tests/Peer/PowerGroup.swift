@@ -1,6 +1,7 @@
 import Dispatch
 import LMDB
 import Larder
+import LarderSystem
 import Synchronization
 
 extension Peer {

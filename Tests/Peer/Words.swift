@@ -1,5 +1,6 @@
 import Foundation
 package import LMDB
+import LarderSystem
 
 /// The file of words that tests and their peers agree on.
 package enum SharedWords {

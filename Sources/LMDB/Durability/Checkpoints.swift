@@ -1,5 +1,5 @@
 import CLMDB
-import Dispatch
+import LarderSystem
 import Synchronization
 
 /// What a process remembers of an environment at the levels grouped and scratch, between its writes.
@@ -11,10 +11,6 @@ final class Checkpoints: Sendable {
   /// Held by the thread of this process that makes a checkpoint; taken after the writer's gate.
   let gate = WriterLock()
   let state = Mutex(State())
-  /// Where the timer runs: a thread of its own when it does, because the shared ones may all be busy or waiting, and
-  /// none when nothing is due.
-  let queue = DispatchQueue(label: "larder.checkpoint")
-
   /// Pages that the file may grow by before a checkpoint is made early: with the pin where it is, freed pages are not
   /// used again.
   static let growth = 16 << 20

@@ -1,4 +1,5 @@
 import CLMDB
+import LarderSystem
 
 /// What of an environment's commits survives a power cut; recorded in the environment. A killed process loses nothing
 /// at any level.

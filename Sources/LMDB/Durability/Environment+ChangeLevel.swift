@@ -1,7 +1,9 @@
 import CLMDB
+import CLarderSystem
+import LarderSystem
 
 extension Environment {
-  /// Gives the environment another level. Called with `lock.open` held, of a data file that nobody has open.
+  /// Gives the environment another level. Called with `lock.opening` held, of a data file that nobody has open.
   ///
   /// Everything is synced first, and the file `boot` made to ask for nothing, so that neither level finds anything to
   /// mend wherever this is interrupted. The record in the data file decides.
@@ -26,7 +28,7 @@ extension Environment {
       try unsafe record(level, in: handle)
       if former.keepsBoot, !level.keepsBoot {
         try checkErrno { unsafe unlink(files.boot) }
-        try StoreFiles.syncDirectory(files.directory)
+        try FileStatus.syncDirectory(files.directory)
       }
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
@@ -36,11 +38,11 @@ extension Environment {
   private static func resetRecoveryRecord(_ files: StoreFiles, _ record: RecoveryRecord)
     throws(LMDBError)
   {
-    if StoreFiles.status(of: files.boot) != nil {
+    if FileStatus.of(files.boot) != nil {
       return try RecoveryFile(opening: files.boot).write(record)
     }
     try RecoveryFile.create(files.boot, record)
-    try StoreFiles.syncDirectory(files.directory)
+    try FileStatus.syncDirectory(files.directory)
   }
 
   /// The level's record, in a transaction that is on the disk when this returns.

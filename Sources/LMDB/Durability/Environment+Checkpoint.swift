@@ -1,5 +1,5 @@
 import CLMDB
-import Dispatch
+import LarderSystem
 import Synchronization
 
 /// The level grouped. LMDB never syncs; a checkpoint makes one commit last, as a point to return to:
@@ -51,7 +51,18 @@ extension Environment {
       }
       return isFirst ? checkpoints.interval : nil
     }
-    if let delay { scheduleCheckpoint(in: delay) }
+    if let delay { timer?.schedule(in: delay) }
+  }
+
+  /// After each write, with only the writer's gate held: without a timer thread the write itself makes the checkpoint.
+  func checkpointWithoutTimer() {
+    guard timer == nil, durability == .checkpointed, let checkpoints else { return }
+    do throws(LMDBError) {
+      try finish(
+        begin(checkpoints, lockTimeout: lockTimeout), checkpoints, lockTimeout: lockTimeout)
+    } catch {
+      // The commit stands. The next write makes the checkpoint first and throws the error.
+    }
   }
 
   /// When an environment is opened for writing: commits of a process that was killed before their checkpoint get one as
@@ -67,7 +78,7 @@ extension Environment {
       defer { state.unsavedSince = state.unsavedSince ?? SystemTime.monotonicMilliseconds }
       return state.unsavedSince == nil
     }
-    if isFirst { scheduleCheckpoint(in: checkpoints.interval) }
+    if isFirst { timer?.schedule(in: checkpoints.interval) }
   }
 
   private func isNewestSaved(_ checkpoints: Checkpoints) throws(LMDBError) -> Bool {
@@ -77,14 +88,9 @@ extension Environment {
     return known.point?.transaction == meta.lastTransaction
   }
 
-  private func scheduleCheckpoint(in milliseconds: Int64) {
-    checkpoints?.queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds))) {
-      [weak self] in self?.checkpointIfDue()
-    }
-  }
-
-  private func checkpointIfDue() {
-    guard let checkpoints else { return }
+  /// Called by the timer thread, at the requested times or earlier.
+  func checkpointIfDue() {
+    guard durability == .checkpointed, let checkpoints else { return }
     let isDue = checkpoints.state.withLock { state in
       if state.isHurried { return true }
       guard let since = state.unsavedSince else { return false }
@@ -96,7 +102,7 @@ extension Environment {
       releaseIdlePin(checkpoints)
     } catch {
       // What was to be saved still is; the next write tries it too, and answers with its error.
-      if isOpen { scheduleCheckpoint(in: checkpoints.interval) }
+      if isOpen { timer?.schedule(in: checkpoints.interval) }
     }
   }
 
@@ -157,12 +163,12 @@ extension Environment {
   private func pinNewest(
     _ checkpoints: Checkpoints, lockTimeout: Duration
   ) throws(LMDBError) -> Checkpoint {
-    try locks.wait(for: .turn, lockTimeout: lockTimeout)
+    try locks.queue.wait(lockTimeout: lockTimeout)
     do {
-      defer { locks.release(.turn) }
-      try locks.wait(for: .write, lockTimeout: lockTimeout)
+      defer { locks.queue.release() }
+      try locks.write.wait(lockTimeout: lockTimeout)
     }
-    defer { locks.release(.write) }
+    defer { locks.write.release() }
     let pin = try beginPin()
     let point = meta.image(of: pin.id)
     guard point.transaction == pin.id else {
@@ -198,7 +204,7 @@ extension Environment {
     defer { checkpoints.gate.leave() }
     do throws(LMDBError) {
       if try lockUnlessCovered(checkpoint, checkpoints, lockTimeout: lockTimeout) {
-        defer { locks.release(.checkpoint) }
+        defer { locks.checkpoint.release() }
         if try !isCovered(checkpoint, checkpoints) {
           try syncData(checkpoints)
           try checkpoints.file.write(
@@ -223,10 +229,10 @@ extension Environment {
     _ checkpoint: Checkpoint, _ checkpoints: Checkpoints, lockTimeout: Duration
   ) throws(LMDBError) -> Bool {
     let deadline = ContinuousClock.now + lockTimeout
-    while try !locks.take(.checkpoint) {
+    while try !locks.checkpoint.take() {
       if try isCovered(checkpoint, checkpoints) { return false }
       if ContinuousClock.now > deadline { throw .busy }
-      rest(microseconds: 500)
+      backOff(microseconds: 500)
     }
     return true
   }

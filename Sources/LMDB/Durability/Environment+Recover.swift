@@ -1,7 +1,9 @@
 import CLMDB
+import CLarderSystem
+import LarderSystem
 
 extension Environment {
-  /// Mends what a power cut left, or proves that there was none. Called with `lock.open` held, of a data file that
+  /// Mends what a power cut left, or proves that there was none. Called with `lock.opening` held, of a data file that
   /// nobody has open.
   ///
   /// Whatever it writes it writes again if it is interrupted: the record that asks for it is replaced last.
@@ -29,7 +31,7 @@ extension Environment {
   private static func unsettled(
     _ files: StoreFiles, _ options: EnvironmentOptions
   ) throws(OpenError) -> (file: RecoveryFile, record: RecoveryRecord)? {
-    if StoreFiles.status(of: files.boot) == nil { return nil }
+    if FileStatus.of(files.boot) == nil { return nil }
     do throws(LMDBError) {
       let file = try RecoveryFile(opening: files.boot)
       if let record = try file.read() {

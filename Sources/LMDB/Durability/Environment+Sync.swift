@@ -1,4 +1,5 @@
 import CLMDB
+import LarderSystem
 import Synchronization
 
 extension Environment {
@@ -34,12 +35,12 @@ extension Environment {
     writer.enter()
     defer { writer.leave() }
     if !isOpen { throw phaseError }
-    try locks.wait(for: .turn, lockTimeout: lockTimeout)
+    try locks.queue.wait(lockTimeout: lockTimeout)
     do {
-      defer { locks.release(.turn) }
-      try locks.wait(for: .write, lockTimeout: lockTimeout)
+      defer { locks.queue.release() }
+      try locks.write.wait(lockTimeout: lockTimeout)
     }
-    defer { locks.release(.write) }
+    defer { locks.write.release() }
     try settleScratch(checkpoints)
   }
 
@@ -67,14 +68,14 @@ extension Environment {
   }
 
   /// Before another data file that is on the disk takes the place of this one: whichever is there after a power cut is
-  /// whole, and the file `boot` asks for nothing. Called alone, with `lock.open` held, when nobody can write any more.
+  /// whole, and the file `boot` asks for nothing. Called alone, with `lock.opening` held, when nobody can write any more.
   func settleForReplacing() throws(LMDBError) {
     if durability == .temporary { return }
     try check(unsafe mdb_env_sync(handle, 1))
     if let checkpoints { try checkpoints.file.write(checkpoints.settledRecord(durability)) }
   }
 
-  /// What the last to close owes to the level: called alone, with `lock.open` held.
+  /// What the last to close owes to the level: called alone, with `lock.opening` held.
   ///
   /// At the level grouped there is something to do only if a process was killed before its last checkpoint.
   func settleAlone() throws(LMDBError) {

@@ -1,4 +1,6 @@
 import CLMDB
+import CLarderSystem
+import LarderSystem
 
 /// The file `boot` beside the data: two records that are written in turn, so that a torn one leaves the other, a number
 /// that rises with each, and the sequence of the last one that was synced.
@@ -19,9 +21,9 @@ final class RecoveryFile: Sendable {
 
   /// Makes the file with its first record and all of its blocks, in the place of one that is there.
   static func create(_ path: String, _ record: RecoveryRecord) throws(LMDBError) {
-    if StoreFiles.status(of: path) != nil { try checkErrno { unsafe unlink(path) } }
+    if FileStatus.of(path) != nil { try checkErrno { unsafe unlink(path) } }
     let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-    try check(clmdb_allocate(file.number, off_t(length)))
+    try file.allocate(length)
     try RecoveryFile(file).write(record)
   }
 
@@ -52,10 +54,10 @@ final class RecoveryFile: Sendable {
   func write(_ record: RecoveryRecord) throws(LMDBError) {
     var record = record
     record.sequence = (try read()?.sequence ?? 0) + 1
-    try file.write(UInt64(try changes() + 1).littleEndianBytes, at: Self.changes)
+    try file.write([UInt8](littleEndian: try changes() + 1), at: Self.changes)
     try file.write(record.encoded, at: Int(record.sequence % 2) * Self.slot)
     try file.sync()
-    try file.write(record.sequence.littleEndianBytes, at: Self.synced)
+    try file.write([UInt8](littleEndian: record.sequence), at: Self.synced)
   }
 
   /// How many records were written, as of now; costs one system call.
@@ -67,11 +69,5 @@ final class RecoveryFile: Sendable {
   private func word(at offset: Int) throws(LMDBError) -> UInt64 {
     let bytes = try file.contents(at: offset, count: 8)
     return bytes.count == 8 ? bytes.u64(0) : 0
-  }
-}
-
-extension UInt64 {
-  fileprivate var littleEndianBytes: [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: self >> (8 * UInt64($0))) }
   }
 }

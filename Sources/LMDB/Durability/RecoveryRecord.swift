@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// What the file `boot` says: which start of the machine wrote to the environment, and what to return to after its end.
 struct RecoveryRecord: Equatable {
   static let size = 512
@@ -40,15 +42,15 @@ struct RecoveryRecord: Equatable {
 
   var encoded: [UInt8] {
     var bytes = Self.mark
-    bytes.append(number: Self.version)
+    bytes.append(littleEndian: Self.version)
     bytes += [level.rawValue, isDirty ? 1 : 0, 0, 0, 0, 0, 0, 0]
-    bytes.append(number: sequence)
-    bytes.append(number: boot.high)
-    bytes.append(number: boot.low)
-    bytes.append(number: UInt64(point?.pageSize ?? 0))
+    bytes.append(littleEndian: sequence)
+    bytes.append(littleEndian: boot.high)
+    bytes.append(littleEndian: boot.low)
+    bytes.append(littleEndian: UInt64(point?.pageSize ?? 0))
     bytes += point?.bytes ?? []
     bytes += [UInt8](repeating: 0, count: Self.size - 8 - bytes.count)
-    bytes.append(number: Self.checksum(bytes[...]))
+    bytes.append(littleEndian: Self.checksum(bytes[...]))
     return bytes
   }
 
@@ -76,15 +78,7 @@ struct MetaImage: Equatable {
     var other = bytes
     other[0] ^= 1
     other.removeLast(8)
-    other.append(number: transaction - 1)
+    other.append(littleEndian: transaction - 1)
     return MetaImage(pageSize: pageSize, bytes: other)
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func append(number: UInt64) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) {
-      append(UInt8(truncatingIfNeeded: number >> shift))
-    }
   }
 }

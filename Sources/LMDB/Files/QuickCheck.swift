@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// What is proven about a data file before LMDB maps it: its meta pages, its length, the roots of all databases and the
 /// path to each database's record.
 ///

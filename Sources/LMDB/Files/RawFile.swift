@@ -1,4 +1,6 @@
 import CLMDB
+import CLarderSystem
+import LarderSystem
 
 /// A data file read page by page, without LMDB, so that damage becomes an error instead of a fault in LMDB.
 ///
@@ -137,10 +139,4 @@ extension RawFile.Tree {
     records = bytes.u64(offset + 32)
     root = bytes.u64(offset + 40)
   }
-}
-
-extension [UInt8] {
-  func u16(_ offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }
-  func u32(_ offset: Int) -> UInt32 { UInt32(u16(offset)) | UInt32(u16(offset + 2)) << 16 }
-  func u64(_ offset: Int) -> UInt64 { UInt64(u32(offset)) | UInt64(u32(offset + 4)) << 32 }
 }

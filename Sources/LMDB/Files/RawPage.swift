@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// One page of a B-tree, its header and node offsets proven to lie within it.
 struct RawPage {
   let number: UInt64

@@ -1,4 +1,6 @@
 import CLMDB
+import CLarderSystem
+import LarderSystem
 
 /// Where the files of one environment are, and whether they can be trusted to be ours.
 struct StoreFiles: Sendable {
@@ -12,7 +14,7 @@ struct StoreFiles: Sendable {
   /// The directory with links resolved, so that one store has one path.
   init(resolving path: String) throws(OpenError) {
     guard let resolved = unsafe realpath(path, nil) else {
-      throw OpenError(.absent, path: path, cause: LMDBError(code: clmdb_errno()))
+      throw OpenError(.absent, path: path, cause: LMDBError(code: larder_errno()))
     }
     defer { unsafe free(resolved) }
     directory = unsafe String(cString: resolved)
@@ -21,20 +23,20 @@ struct StoreFiles: Sendable {
   /// Makes the directory, private to the user; its parent must exist.
   static func makeDirectory(_ path: String) throws(OpenError) {
     if unsafe mkdir(path, 0o700) == 0 { return }
-    let code = clmdb_errno()
+    let code = larder_errno()
     if code == EEXIST { return }
     throw OpenError(
       code == ENOENT ? .absentParent : .system, path: path, cause: LMDBError(code: code))
   }
 
-  var hasData: Bool { Self.status(of: data).map { $0.st_size > 0 } ?? false }
+  var hasData: Bool { FileStatus.of(data).map { $0.st_size > 0 } ?? false }
 
   /// Whether anything but files of our own is here.
   func isEmptyBesidesLocks() throws(OpenError) -> Bool {
     guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
     defer { unsafe closedir(stream) }
     let ours = Set(
-      FileLocks.names + MappedFile.names + [
+      StoreLocks.names + MappedFile.names + [
         ".", "..", "data.mdb", "data.mdb.new", "lock.mdb", "boot",
       ])
     while let entry = unsafe readdir(stream) {
@@ -48,19 +50,19 @@ struct StoreFiles: Sendable {
 
   /// Refuses files that somebody else owns or could change, links, and file systems on which locks cannot be trusted.
   func inspect(allowing: EnvironmentOptions) throws(OpenError) {
-    guard let status = Self.status(of: directory) else { throw systemError(directory) }
+    guard let status = FileStatus.of(directory) else { throw systemError(directory) }
     if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) {
       throw OpenError(.notADirectory, path: directory)
     }
-    if unsafe clmdb_may(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
+    if unsafe larder_access(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
     try inspectOwner(status, directory, forbidden: 0o022, allowing)
-    for file in [data, lock, boot] + FileLocks.names.map({ directory + "/" + $0 }) {
-      guard let status = Self.status(of: file) else { continue }
+    for file in [data, lock, boot] + StoreLocks.names.map({ directory + "/" + $0 }) {
+      guard let status = FileStatus.of(file) else { continue }
       if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) {
         throw OpenError(.notAFile, path: file)
       }
       if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
-      if unsafe clmdb_may(file, R_OK | W_OK) != 0 { throw systemError(file) }
+      if unsafe larder_access(file, R_OK | W_OK) != 0 { throw systemError(file) }
       try inspectOwner(status, file, forbidden: 0o077, allowing)
     }
     if !allowing.networkFileSystem, isOnNetwork {
@@ -93,42 +95,7 @@ struct StoreFiles: Sendable {
     #endif
   }
 
-  /// What `lstat` says, nil if there is nothing at `path`.
-  static func status(of path: String) -> stat? {
-    var status = stat()
-    return unsafe lstat(path, &status) == 0 ? status : nil
-  }
-
   func systemError(_ path: String) -> OpenError {
-    OpenError(.system, path: path, cause: LMDBError(code: clmdb_errno()))
-  }
-
-  /// Makes a change of directory entries last through a power cut.
-  static func syncDirectory(_ path: String) throws(LMDBError) {
-    let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
-    let number = directory.number
-    try checkErrno { fsync(number) }
-  }
-
-  /// The same for the entry of `directory` itself, whose parent need not be ours to read.
-  static func syncParent(of directory: String) throws(LMDBError) {
-    do throws(LMDBError) {
-      try syncDirectory(directory + "/..")
-    } catch LMDBError(code: EACCES) {
-      let within = try FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY)
-      let number = within.number
-      try checkErrno { clmdb_sync_around(number) }
-    }
-  }
-}
-
-/// Which file a path led to: the same file by any path has the same identity.
-struct FileIdentity: Hashable, Sendable {
-  let device: UInt64
-  let inode: UInt64
-
-  init(_ status: stat) {
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    inode = UInt64(status.st_ino)
+    OpenError(.system, path: path, cause: LMDBError(code: larder_errno()))
   }
 }

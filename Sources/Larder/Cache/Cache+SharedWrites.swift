@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// What a write of a value came to: enough to keep the value in memory.

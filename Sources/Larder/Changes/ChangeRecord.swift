@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// A change as the ring holds it: words, sealed with their place, so that what was half written or written over since is
 /// told from what is whole.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The file `changes`: the newest changes of the store, in the order of their commits, for whoever watches.
 ///

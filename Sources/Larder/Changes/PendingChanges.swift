@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The changes of one batch, written into the ring as they are made and published when the batch is committed.
 struct PendingChanges {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension AccessTable {
   /// Rises when a word or the hash of an entry means something else.

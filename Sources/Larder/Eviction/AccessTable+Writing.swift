@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// What only writers do, one at a time, inside their transaction.
 extension AccessTable {

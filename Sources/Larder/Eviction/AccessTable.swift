@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// What was used and what left, shared by all processes of a store through memory: the file `access`.
 ///

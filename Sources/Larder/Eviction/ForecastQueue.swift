@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The queue of a namespace as it would become: what a policy evicts is only counted.
 ///

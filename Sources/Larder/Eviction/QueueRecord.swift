@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// A record of the queue: when an entry came, and where it is.
 struct QueueRecord {

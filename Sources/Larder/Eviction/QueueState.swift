@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// What a policy keeps for a namespace between writes, in the namespace's counters record.
 ///
 /// The queue holds every entry that may be evicted, in the order of its sequence. Those from `edge` on are the window,

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// How long an entry may lie unused, in milliseconds, more than zero.
 ///

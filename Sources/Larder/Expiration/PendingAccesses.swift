@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// Uses of entries that stay for a while after their last use: what reads have met and no write has put down yet.

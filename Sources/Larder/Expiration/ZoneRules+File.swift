@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension ZoneRules {
   /// Why the contents of a time zone file cannot be used.
   struct Flaw: Error, Hashable {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// A 64-bit checksum over bytes, in the manner of wyhash: two multiplications for each 16 bytes.
 ///

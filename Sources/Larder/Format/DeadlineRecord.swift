@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// What a key of the deadline index says: which entry, and the time it is indexed under.
 struct DeadlineRecord {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// What an entry carries besides its value, between the header and the payload: a kind, a length and the bytes of each.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The fixed 64 bytes in front of every value: all that a read looks at before it lends the bytes.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The keys of the four index databases.
 enum IndexKey {

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The number a namespace's entries are stored under; a cleared namespace gets another.
 ///
 /// Numbers stay below 2^24. Every key in the main database then begins with a 0 byte, and none can equal the name of a
@@ -29,34 +31,9 @@ extension [UInt8] {
   mutating func append(id: NamespaceID) {
     append(bigEndian: id.rawValue)
   }
-
-  /// Big-endian where order matters: in keys.
-  mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
-    for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
-      append(UInt8(truncatingIfNeeded: number >> Number(truncatingIfNeeded: shift)))
-    }
-  }
-
-  /// Little-endian everywhere else.
-  mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
-    for shift in stride(from: 0, to: Number.bitWidth, by: 8) {
-      append(UInt8(truncatingIfNeeded: number >> Number(truncatingIfNeeded: shift)))
-    }
-  }
-
-  mutating func append(word: UInt64) { append(littleEndian: word) }
 }
 
 extension Span<UInt8> {
-  /// A number as it stands in a key.
-  func bigEndian<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self)
-    -> Number
-  {
-    var number: Number = 0
-    for index in 0..<Number.bitWidth / 8 { number = number << 8 | Number(self[offset + index]) }
-    return number
-  }
-
   /// The namespace a key of the main database, the queue or the chunks begins with.
   var namespaceID: NamespaceID { NamespaceID(rawValue: bigEndian(at: 0)) }
 }

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// A key in the form the databases hold it: any key of up to 64 KiB in at most 255 bytes, in byte order.
 ///

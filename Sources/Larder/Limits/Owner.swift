@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The entry another one belongs to, and leaves with.
 ///

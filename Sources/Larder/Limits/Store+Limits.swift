@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// The limits of a store: what code declared, what an operator put over it, and what holds.

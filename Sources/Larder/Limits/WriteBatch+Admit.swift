@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// Refuses a value that no eviction could make room for.

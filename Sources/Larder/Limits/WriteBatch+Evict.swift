@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// The first entry of a namespace's queue with that sequence or a later one.

@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension Cache {
   /// The value under `key`; if it is not fresh, what `load` makes of it, which is stored.
   ///

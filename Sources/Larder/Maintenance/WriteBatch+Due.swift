@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// How many due records a write that needs room looks at before others than the expired must give way.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// Takes a namespace's counts anew and drops index records that lead nowhere, after damage made them doubtful.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// Carries out removals that reads asked for, where the entry is still expired.

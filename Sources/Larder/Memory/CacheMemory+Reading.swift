@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension CacheMemory {
   @inline(__always)

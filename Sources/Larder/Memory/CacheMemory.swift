@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// Items by key: a hash table with open addressing, at most three quarters full.
 ///

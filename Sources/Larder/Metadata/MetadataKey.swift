@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The keys of the store's own records: namespace id 0 in the main database, then a letter for the kind.
 ///
 /// They live beside the entries because a write that changes no index then touches no other database.

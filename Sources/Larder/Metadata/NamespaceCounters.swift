@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// What is counted for a namespace: exact after every commit.
 struct NamespaceCounters: Equatable {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The record that says a file is a Larder store, of which format, and which store.
 struct StoreFormat {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// What changes with every write of the store as a whole.
 struct StoreState: Equatable {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension Store.Namespace {
   /// What the namespace holds and which rules it has; nil if there is no such namespace. O(log namespaces).

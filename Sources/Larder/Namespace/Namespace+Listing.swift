@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension Store.Namespace {
   /// The facts of up to `limit` entries in key order, behind `cursor`; entries that have expired are left out.

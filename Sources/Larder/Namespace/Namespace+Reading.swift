@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension Store.Namespace {
   /// Lends the bytes of the fresh value under `key` to `body`; nil if there is none.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// Visits of many entries. No snapshot is held for longer than a thousand of them.
 extension Store.Namespace {

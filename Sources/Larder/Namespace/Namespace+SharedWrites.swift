@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The writes of one entry, as they share a commit with others; the public verbs wait for them, by blocking or suspended.
 extension Store.Namespace {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension Store.Namespace {
   /// Stores `value` under `key`; what was there is replaced.

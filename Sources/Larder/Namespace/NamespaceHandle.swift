@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// What this process remembers of a namespace: its id and rules as of a moment, and what its reads met.

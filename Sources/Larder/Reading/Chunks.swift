@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The payload of an entry whose value lies in chunks: how long it is and its checksum.
 struct ChunkedPayload {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension StoreEngine {
   /// The facts of the entry under `key`; nil if there is none or it is damaged.

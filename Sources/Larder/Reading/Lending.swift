@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension StoreEngine {
   /// Finds the entry under `key` in a snapshot and lends its value to `body` if it is fresh.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension Store {
   /// When the next entry of each namespace comes to its end and is gone, by namespace; one whose entries never do, or

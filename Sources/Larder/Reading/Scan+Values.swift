@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension StoreEngine {
   /// Visits the keys and values of a namespace's fresh entries as ``scan(_:prefix:behind:in:_:)`` does.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension StoreEngine {
   /// How many records a scan looks at in one snapshot before it takes a new one.

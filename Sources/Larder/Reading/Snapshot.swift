@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// One moment of the store: every read through it sees the same commits, whatever is written meanwhile.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// Removals that reads have asked for: entries whose time had come when a read met them.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// What a namespace is and holds.
 public struct NamespaceInfo: Sendable, Hashable {

@@ -1,4 +1,5 @@
-package import LMDB
+import LMDB
+package import LarderSystem
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 #if canImport(FoundationEssentials)

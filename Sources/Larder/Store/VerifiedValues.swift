@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// Which large values this process has verified since it opened the store.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// An invalidated tag some of whose entries have not been removed yet: nobody finds them any more.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// How many records of invalidated tags a write looks at beside what it is made for, and how many one that is made for

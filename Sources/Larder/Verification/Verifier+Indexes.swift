@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension Verifier {
   /// Every tombstone must be readable, and counted.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// Compares everything the databases say with everything else they say.
 struct Verifier {

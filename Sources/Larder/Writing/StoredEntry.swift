@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// An entry as a write finds it: all but the value.
 struct StoredEntry {

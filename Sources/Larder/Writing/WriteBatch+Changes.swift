@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// Stores `value` under `key`, with the namespace's lifetime unless `expires` is given.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// What is known of the entry under `key` as this batch sees it, be it expired; counts nothing.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// Stores a value; what the key held before is replaced, and what must leave for it leaves. Returns where it lies and

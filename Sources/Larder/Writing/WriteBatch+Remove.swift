@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension WriteBatch {
   /// Removes an entry from every database and every count, for a reason that is counted.

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// Several changes that become visible together, or not at all.

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __APPLE__
+#include <sys/mount.h>
+#include <sys/sysctl.h>
+#else
+#include <sys/vfs.h>
+#endif
+
+// Swift cannot use errno (a macro) nor open and fcntl (variadic).
+static inline int larder_errno(void) { return errno; }
+static inline int larder_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
+static inline int larder_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
+
+// Whether another process holds a record lock on the first byte of a file: 1 yes, 0 no, -1 errno.
+static inline int larder_is_first_byte_locked(int descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+  if (fcntl(descriptor, F_GETLK, &lock) != 0) return -1;
+  return lock.l_type != F_UNLCK;
+}
+
+// Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS.
+static inline int larder_allocate(int descriptor, off_t length) {
+#ifdef __APPLE__
+  fstore_t store = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = length};
+  if (fcntl(descriptor, F_PREALLOCATE, &store) == -1) return errno;
+  return ftruncate(descriptor, length) == 0 ? 0 : errno;
+#else
+  return posix_fallocate(descriptor, 0, length);
+#endif
+}
+
+// macOS flushes the disk's own cache only for F_FULLFSYNC.
+static inline int larder_sync(int descriptor) {
+#ifdef __APPLE__
+  return fcntl(descriptor, F_FULLFSYNC);
+#else
+  return fdatasync(descriptor);
+#endif
+}
+
+// In C `flock` is both a type and a function; Swift imports only one of them.
+static inline int larder_flock(int descriptor, int operation) { return flock(descriptor, operation); }
+
+// Swift does not import MAP_FAILED, which is a cast. Both functions return NULL and set errno on failure.
+static inline void *larder_map(int descriptor, size_t length) {
+  void *start = mmap(NULL, length, PROT_READ, MAP_SHARED, descriptor, 0);
+  return start == MAP_FAILED ? NULL : start;
+}
+
+static inline void *larder_map_writable(int descriptor, size_t length) {
+  void *start = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return start == MAP_FAILED ? NULL : start;
+}
+
+// Whether the process can map `length` more bytes of address space; 0 or errno.
+static inline int larder_check_address_space(size_t length) {
+  int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
+  void *start = mmap(NULL, length, PROT_NONE, flags, -1, 0);
+  if (start == MAP_FAILED) return errno;
+  munmap(start, length);
+  return 0;
+}
+
+// Checks the rights of the effective user, as open does; access(2) checks those of the real user.
+static inline int larder_access(const char *path, int mode) {
+  return faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+}
+
+#ifndef __APPLE__
+// The headers declare syncfs only under _GNU_SOURCE, which would change other declarations that Swift has already imported.
+int syncfs(int descriptor);
+#endif
+
+// Flushes the whole file system that holds `within`: the fallback when a directory cannot be opened and synced.
+static inline int larder_sync_file_system(int within) {
+#ifdef __APPLE__
+  (void)within;
+  sync();
+  return 0;
+#else
+  return syncfs(within);
+#endif
+}
+
+// Starts fetching a cache line; never faults.
+static inline void larder_prefetch(const void *address) { __builtin_prefetch(address); }
+
+// Initializes a condition variable whose timeouts ignore changes of the system's clock.
+static inline int larder_cond_init(pthread_cond_t *condition) {
+#ifdef __APPLE__
+  return pthread_cond_init(condition, NULL);
+#else
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  int result = pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+  return result;
+#endif
+}
+
+// Waits for a signal until the monotonic clock shows `milliseconds`.
+static inline int larder_cond_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, long long milliseconds) {
+#ifdef __APPLE__
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  long long left = milliseconds - (long long)now.tv_sec * 1000 - now.tv_nsec / 1000000;
+  if (left <= 0) return ETIMEDOUT;
+  struct timespec time = {.tv_sec = left / 1000, .tv_nsec = (left % 1000) * 1000000};
+  return pthread_cond_timedwait_relative_np(condition, mutex, &time);
+#else
+  struct timespec time = {.tv_sec = milliseconds / 1000, .tv_nsec = (milliseconds % 1000) * 1000000};
+  return pthread_cond_timedwait(condition, mutex, &time);
+#endif
+}
+
+// Starts a detached thread that receives no signals, with a small stack so that it fits into little address space.
+static inline int larder_start_thread(void *(*run)(void *), void *context) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 512 * 1024);
+  sigset_t all, former;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &former);
+  pthread_t thread;
+  int result = pthread_create(&thread, &attributes, run, context);
+  pthread_sigmask(SIG_SETMASK, &former, NULL);
+  pthread_attr_destroy(&attributes);
+  return result;
+}

@@ -1,0 +1,84 @@
+import CLMDB
+import CLarderSystem
+import LarderSystem
+
+extension Environment {
+  /// Makes a new data file under another name and moves it into place whole, so that a kill or a power cut leaves
+  /// either no store or a complete one. Called with `lock.opening` held and nobody present.
+  static func create(
+    _ files: StoreFiles, options: EnvironmentOptions, durability: DurabilityLevel,
+    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(OpenError) {
+    do throws(LMDBError) {
+      try build(files.newData, options: options, durability: durability, prepare: prepare)
+      try prepareBoot(files, options: options, durability: durability)
+      try checkErrno { unsafe rename(files.newData, files.data) }
+      if durability == .temporary { return }
+      try FileStatus.syncDirectory(files.directory)
+      try FileStatus.syncParent(of: files.directory)
+    } catch {
+      // The next to create it removes what cannot be removed now.
+      unsafe unlink(files.newData)
+      throw OpenError(.system, path: files.directory, cause: error)
+    }
+  }
+
+  /// What a creation or a compaction left that was killed. Called with `lock.opening` held and nobody present.
+  static func removeUnfinished(_ files: StoreFiles) throws(OpenError) {
+    if FileStatus.of(files.newData) == nil { return }
+    do throws(LMDBError) {
+      try checkErrno { unsafe unlink(files.newData) }
+    } catch {
+      throw OpenError(.system, path: files.newData, cause: error)
+    }
+  }
+
+  /// The record that a new environment begins with is there before the environment is.
+  private static func prepareBoot(
+    _ files: StoreFiles, options: EnvironmentOptions, durability: DurabilityLevel
+  ) throws(LMDBError) {
+    guard durability.keepsBoot else {
+      if !files.hasData, FileStatus.of(files.boot) != nil {
+        try checkErrno { unsafe unlink(files.boot) }
+      }
+      return
+    }
+    // One that is being emptied keeps its record until it is empty.
+    if files.hasData { return }
+    let point = durability == .checkpointed ? try newestMeta(of: files.newData) : nil
+    try RecoveryFile.create(
+      files.boot, RecoveryRecord(level: durability, boot: try options.currentBoot, point: point))
+    try FileStatus.syncDirectory(files.directory)
+  }
+
+  private static func build(
+    _ path: String, options: EnvironmentOptions, durability: DurabilityLevel,
+    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    var created: OpaquePointer?
+    try check(unsafe mdb_env_create(&created))
+    let handle = unsafe created!
+    defer { unsafe mdb_env_close(handle) }
+    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
+    try check(unsafe mdb_env_set_mapsize(handle, 64 << 20))
+    let flags = durability == .temporary ? UInt32(MDB_NOSYNC) : 0
+    try check(unsafe mdb_env_open(handle, path, UInt32(MDB_NOSUBDIR | MDB_NOLOCK) | flags, 0o600))
+    var databases: [Database] = []
+    try check(unsafe openDatabases(handle, names: options.databases, create: true, &databases))
+    try unsafe fill(handle, durability: durability, prepare: prepare)
+    if durability != .temporary { try check(unsafe mdb_env_sync(handle, 1)) }
+  }
+
+  private static func fill(
+    _ handle: OpaquePointer, durability: DurabilityLevel,
+    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    var begun: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
+    let (key, level) = (DurabilityLevel.record, [durability.rawValue])
+    try transaction.put(level.span, for: key.span, in: .main)
+    try prepare(&transaction)
+    try transaction.commit()
+  }
+}

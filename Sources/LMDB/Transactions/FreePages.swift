@@ -1,0 +1,31 @@
+import LarderSystem
+
+/// One record of LMDB's list of free pages: those that one commit freed.
+struct FreeList: ~Escapable {
+  let transaction: UInt64
+  let count: Int
+  private let words: Span<UInt8>
+
+  /// A record is checked before anything is read from it, because LMDB does not.
+  @_lifetime(copy record)
+  init(_ record: Cursor.Record) throws(LMDBError) {
+    guard record.key.count == 8, record.value.count >= 8 else { throw .corrupted }
+    let count = record.value.word(at: 0)
+    guard count <= UInt64(record.value.count / 8 - 1) else { throw .corrupted }
+    transaction = record.key.word(at: 0)
+    self.count = Int(count)
+    words = record.value
+  }
+
+  func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }
+}
+
+extension ReadTransaction {
+  /// How many pages of the file are free for writes to use again. Proportional to the length of the free list.
+  package func freePages() throws(LMDBError) -> Int {
+    var total = 0
+    var cursor = try cursor(in: .free)
+    while let record = try cursor.next() { total += try FreeList(record).count }
+    return total
+  }
+}

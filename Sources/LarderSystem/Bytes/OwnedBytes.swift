@@ -1,0 +1,54 @@
+/// A copy of bytes with one owner and no reference count.
+@safe public struct OwnedBytes: ~Copyable, Sendable {
+  @usableFromInline nonisolated(unsafe) let start: UnsafeMutablePointer<UInt8>
+  public let count: Int
+
+  public init(copying bytes: Span<UInt8>) {
+    count = bytes.count
+    unsafe start = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, bytes.count))
+    let start = unsafe start
+    unsafe bytes.withUnsafeBufferPointer {
+      if let source = $0.baseAddress { unsafe start.update(from: source, count: $0.count) }
+    }
+  }
+
+  deinit { unsafe start.deallocate() }
+
+  @inlinable @inline(__always)
+  public func isSame(as other: Span<UInt8>) -> Bool {
+    if other.count != count { return false }
+    return unsafe Self.isSame(start, other)
+  }
+
+  /// Whether both hold the same bytes.
+  public func isSame(as other: borrowing OwnedBytes) -> Bool {
+    count == other.count && isSame(as: unsafe Span(_unsafeStart: other.start, count: other.count))
+  }
+}
+
+extension OwnedBytes {
+  /// Compares eight bytes at a time.
+  @inlinable @inline(__always)
+  static func isSame(_ start: UnsafeMutablePointer<UInt8>, _ other: Span<UInt8>) -> Bool {
+    let count = other.count
+    return unsafe other.withUnsafeBytes { other in
+      let bytes = UnsafeRawPointer(start)
+      if count < 8 {
+        for index in 0..<count where unsafe start[index] != other[index] { return false }
+        return true
+      }
+      var offset = 0
+      while offset < count {
+        // The last word may overlap the previous one.
+        let at = min(offset, count &- 8)
+        if unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+          != other.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+        {
+          return false
+        }
+        offset &+= 8
+      }
+      return true
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package import CLarderSystem
+
+/// An open file: closed when the value goes out of scope, and never inherited by another program.
+package struct FileDescriptor: ~Copyable, Sendable {
+  package let number: Int32
+
+  package init(opening path: String, _ flags: Int32) throws(SystemError) {
+    number = try checkErrno { unsafe larder_open(path, flags | O_CLOEXEC, 0o600) }
+  }
+
+  deinit { close(number) }
+
+  /// Leaves the file open; the caller must close the descriptor.
+  package consuming func release() -> Int32 {
+    let number = number
+    discard self
+    return number
+  }
+
+  package var status: stat? {
+    var status = stat()
+    return unsafe fstat(number, &status) == 0 ? status : nil
+  }
+
+  package var size: Int { status.map { Int($0.st_size) } ?? 0 }
+
+  /// Up to `count` bytes: fewer at the end of the file, and none if they cannot be read.
+  package func read(at offset: Int, count: Int) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      guard let base = buffer.baseAddress else { return }
+      initialized = max(unsafe pread(number, base, count, off_t(offset)), 0)
+    }
+  }
+
+  /// Up to `count` bytes, fewer only at the end of the file.
+  package func contents(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
+    let number = number
+    var failure: SystemError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      do throws(SystemError) {
+        initialized = try checkErrno {
+          unsafe pread(number, buffer.baseAddress, count, off_t(offset))
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  package func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+    let number = number
+    let written = try checkErrno {
+      unsafe bytes.withUnsafeBytes {
+        unsafe pwrite(number, $0.baseAddress, $0.count, off_t(offset))
+      }
+    }
+    if written != bytes.count { throw .inputOutput }
+  }
+
+  /// Allocates blocks for the whole file up to `length`, so that a write through a map cannot raise SIGBUS.
+  package func allocate(_ length: Int) throws(SystemError) {
+    try check(larder_allocate(number, off_t(length)))
+  }
+
+  /// Flushes the file's bytes to the disk.
+  package func sync() throws(SystemError) {
+    let number = number
+    try checkErrno { larder_sync(number) }
+  }
+}

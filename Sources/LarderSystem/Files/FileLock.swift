@@ -1,0 +1,51 @@
+import CLarderSystem
+
+/// A lock on a whole file, exclusive or shared, that the system releases when the process ends.
+///
+/// The lock uses `flock`. The system drops POSIX record locks when a process closes any descriptor of the file, and macOS
+/// has no locks tied to an open file description. `flock` does not separate the threads of a process: callers need a
+/// lock of their own for that.
+package struct FileLock: Sendable {
+  private let descriptors: ForkGuard
+  private let index: Int
+
+  /// Opens the lock file, creating it if necessary. `descriptors` closes it.
+  package init(opening path: String, in descriptors: ForkGuard) throws(SystemError) {
+    let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW)
+    self.descriptors = descriptors
+    index = descriptors.adopt(file)
+  }
+
+  private var descriptor: Int32 { descriptors.descriptor(index) }
+
+  /// Takes the lock if it is free; returns whether it did.
+  package func take(shared: Bool = false) throws(SystemError) -> Bool {
+    let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
+    do throws(SystemError) {
+      let descriptor = descriptor
+      try checkErrno { larder_flock(descriptor, operation) }
+      return true
+    } catch SystemError(code: EWOULDBLOCK) {
+      return false
+    }
+  }
+
+  /// Waits for the lock, at most for `lockTimeout`; polls every 20 us at first and every 1 ms at the end.
+  ///
+  /// - Throws: ``SystemError/busy`` when the time is over.
+  package func wait(lockTimeout: Duration) throws(SystemError) {
+    if try take() { return }
+    let deadline = ContinuousClock.now + lockTimeout
+    var delay: UInt32 = 20
+    while ContinuousClock.now < deadline {
+      backOff(microseconds: delay)
+      if try take() { return }
+      delay = min(delay * 2, 1000)
+    }
+    throw .busy
+  }
+
+  package func release() {
+    _ = larder_flock(descriptor, LOCK_UN)
+  }
+}

@@ -1,0 +1,44 @@
+package import CLarderSystem
+
+/// What `lstat` and the directory calls tell about paths.
+package enum FileStatus {
+  /// The result of `lstat`; nil if there is nothing at `path`.
+  package static func of(_ path: String) -> stat? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status : nil
+  }
+
+  /// Removes the file at `path` if there is one.
+  package static func remove(_ path: String) throws(SystemError) {
+    if of(path) != nil { try checkErrno { unsafe unlink(path) } }
+  }
+
+  /// Flushes changes of a directory's entries to the disk.
+  package static func syncDirectory(_ path: String) throws(SystemError) {
+    let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+    let number = directory.number
+    try checkErrno { fsync(number) }
+  }
+
+  /// Flushes the entry of `directory` in its parent, which the process may not be allowed to open.
+  package static func syncParent(of directory: String) throws(SystemError) {
+    do throws(SystemError) {
+      try syncDirectory(directory + "/..")
+    } catch SystemError(code: EACCES) {
+      let within = try FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY)
+      let number = within.number
+      try checkErrno { larder_sync_file_system(number) }
+    }
+  }
+}
+
+/// Identifies a file independently of the path that led to it.
+package struct FileIdentity: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+
+  package init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}

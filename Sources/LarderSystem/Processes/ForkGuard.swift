@@ -1,0 +1,62 @@
+import CLarderSystem
+import Synchronization
+
+/// The phase and the lock files of one open store, which a forked child finds marked as not its own.
+///
+/// LMDB in a child would free the parent's reader slots and share its write lock. The child's handler therefore marks
+/// each store as forked and closes the inherited descriptors of its lock files, which would otherwise keep the parent's
+/// locks after the parent has released them. The handler runs in the child of a process with threads, so it only stores
+/// to atomics and closes descriptors.
+@safe package final class ForkGuard: Sendable {
+  package nonisolated(unsafe) let state: UnsafeMutablePointer<ForkState>
+  nonisolated(unsafe) private let descriptors: UnsafeMutablePointer<Atomic<Int32>>
+  private let count = Atomic(0)
+  private static let capacity = 8
+
+  package init() {
+    unsafe state = UnsafeMutablePointer<ForkState>.allocate(capacity: 1)
+    unsafe state.initialize(to: ForkState())
+    unsafe descriptors = UnsafeMutablePointer<Atomic<Int32>>.allocate(capacity: Self.capacity)
+    for index in 0..<Self.capacity { unsafe (descriptors + index).initialize(to: Atomic(-1)) }
+    let reference = unsafe Unmanaged.passUnretained(self)
+    ProcessTable.update { unsafe $0.guards.append(reference) }
+  }
+
+  deinit {
+    let address = unsafe Unmanaged.passUnretained(self).toOpaque()
+    ProcessTable.update { unsafe $0.guards.removeAll { unsafe $0.toOpaque() == address } }
+    closeDescriptors()
+    unsafe descriptors.deallocate()
+    unsafe state.deinitialize(count: 1)
+    unsafe state.deallocate()
+  }
+
+  package var isForked: Bool { unsafe state.pointee.current == ForkState.forked }
+
+  /// Takes over an open file until this object ends or the process forks; returns its index.
+  func adopt(_ file: consuming FileDescriptor) -> Int {
+    let index = count.add(1, ordering: .relaxed).oldValue
+    precondition(index < Self.capacity)
+    unsafe descriptors[index].store(file.release(), ordering: .relaxed)
+    return index
+  }
+
+  /// -1 in a forked child.
+  func descriptor(_ index: Int) -> Int32 {
+    precondition(index >= 0 && index < Self.capacity)
+    return unsafe descriptors[index].load(ordering: .relaxed)
+  }
+
+  /// Called in a forked child.
+  func disown() {
+    unsafe state.pointee.phase.store(ForkState.forked, ordering: .relaxed)
+    closeDescriptors()
+  }
+
+  private func closeDescriptors() {
+    for index in 0..<Self.capacity {
+      let descriptor = unsafe descriptors[index].exchange(-1, ordering: .relaxed)
+      if descriptor >= 0 { close(descriptor) }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import CLarderSystem
+
+/// The process-wide table of fork guards, whose lock is consistent in a forked child.
+///
+/// The lock is held only for the duration of a table operation, and by the thread that forks: no other thread of the
+/// parent can hold it at the fork, so the child can take it.
+@safe package final class ProcessTable: @unchecked Sendable {
+  @safe struct Contents {
+    nonisolated(unsafe) var guards: [Unmanaged<ForkGuard>] = unsafe []
+  }
+
+  private static let shared = ProcessTable()
+  nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private var contents = Contents()
+
+  private init() {
+    unsafe mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    unsafe pthread_mutex_init(mutex, nil)
+    pthread_atfork(
+      { unsafe pthread_mutex_lock(ProcessTable.shared.mutex) },
+      { unsafe pthread_mutex_unlock(ProcessTable.shared.mutex) },
+      { ProcessTable.shared.disownAll() })
+  }
+
+  static func update<Result>(_ body: (inout Contents) -> Result) -> Result { shared.locked(body) }
+
+  /// Runs `body` while no other thread does and none forks. `body` must neither wait nor fork.
+  package static func exclusively<Result>(_ body: () -> Result) -> Result {
+    shared.locked { _ in body() }
+  }
+
+  private func locked<Result>(_ body: (inout Contents) -> Result) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return body(&contents)
+  }
+
+  /// Runs in a forked child.
+  private func disownAll() {
+    for index in unsafe contents.guards.indices {
+      unsafe contents.guards[index]._withUnsafeGuaranteedRef { $0.disown() }
+    }
+    unsafe pthread_mutex_unlock(mutex)
+  }
+}

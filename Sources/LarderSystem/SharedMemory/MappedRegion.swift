@@ -1,0 +1,112 @@
+import CLarderSystem
+public import Synchronization
+
+/// One mapping of a file of words: a header, then the words.
+///
+///     byte   0  mark: "larder", 0, the file's kind
+///            8  layout (u32), 0
+///           16  the store's identity, 16 bytes
+///           32  the number of 32-bit words
+///           40  1 once another file has replaced this one
+///           64  eight u64 for the owner's use
+///          128  the words
+///
+/// Other processes can write to the header, so it is read only when the file is opened; the bounds of each access are
+/// those stored here.
+@safe @usableFromInline struct MappedRegion: ~Copyable {
+  @inlinable static var headerSize: Int { 128 }
+  @inlinable static var supersededOffset: Int { 40 }
+  static let superseded: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
+
+  /// The first word, after the header.
+  @usableFromInline let words: UnsafeMutablePointer<UInt32>
+  /// The number of mapped bytes; 0 if there is no file and the header is allocated memory.
+  private let length: Int
+  @usableFromInline let count: Int
+  @usableFromInline let isWritable: Bool
+  /// Another file replaced this one but could not be mapped, so this one stays in use.
+  @usableFromInline let isDetached = Atomic(false)
+
+  private init(start: UnsafeMutableRawPointer, length: Int, count: Int, isWritable: Bool) {
+    unsafe words = (start + Self.headerSize).assumingMemoryBound(to: UInt32.self)
+    self.length = length
+    self.count = count
+    self.isWritable = isWritable
+  }
+
+  /// A region without a file.
+  static func none() -> UnsafeMutablePointer<MappedRegion> {
+    let header = UnsafeMutableRawPointer.allocate(byteCount: headerSize, alignment: 64)
+    unsafe header.initializeMemory(as: UInt8.self, repeating: 0, count: headerSize)
+    return unsafe allocate(
+      MappedRegion(start: header, length: 0, count: 0, isWritable: false))
+  }
+
+  /// Maps a file that is `headerSize + 4 * count` bytes long; nil if the system refuses.
+  static func map(
+    _ file: borrowing FileDescriptor, count: Int, isWritable: Bool
+  ) -> UnsafeMutablePointer<MappedRegion>? {
+    let length = headerSize + 4 * count
+    let start =
+      unsafe isWritable ? larder_map_writable(file.number, length) : larder_map(file.number, length)
+    guard let start = unsafe start else { return nil }
+    return unsafe allocate(
+      MappedRegion(start: start, length: length, count: count, isWritable: isWritable))
+  }
+
+  private static func allocate(_ region: consuming MappedRegion)
+    -> UnsafeMutablePointer<MappedRegion>
+  {
+    let place = UnsafeMutablePointer<MappedRegion>.allocate(capacity: 1)
+    unsafe place.initialize(to: region)
+    return unsafe place
+  }
+
+  static func release(_ region: UnsafeMutablePointer<MappedRegion>) {
+    let start = unsafe UnsafeMutableRawPointer(region.pointee.words) - headerSize
+    if unsafe region.pointee.length == 0 {
+      unsafe start.deallocate()
+    } else {
+      unsafe munmap(start, region.pointee.length)
+    }
+    unsafe region.deinitialize(count: 1)
+    unsafe region.deallocate()
+  }
+
+  /// Whether another file replaced this one and has not failed to map.
+  @inlinable var isSuperseded: Bool {
+    unsafe supersededMark.pointee.load(ordering: .relaxed) != 0
+      && !isDetached.load(ordering: .relaxed)
+  }
+
+  @inlinable var supersededMark: UnsafeMutablePointer<Atomic<UInt64>> {
+    unsafe (UnsafeMutableRawPointer(words) - (Self.headerSize - Self.supersededOffset))
+      .assumingMemoryBound(
+        to: Atomic<UInt64>.self)
+  }
+}
+
+extension SharedTable.Format {
+  /// The first 40 bytes of a file with `count` words.
+  func header(count: Int) -> [UInt8] {
+    var bytes = mark
+    bytes.append(littleEndian: layout)
+    bytes.append(littleEndian: UInt32(0))
+    bytes += store
+    bytes.append(littleEndian: UInt64(count))
+    return bytes
+  }
+
+  var mark: [UInt8] {
+    Array("larder".utf8) + [0, UInt8(MappedFile.allCases.firstIndex(of: file)! + 1)]
+  }
+
+  /// The number of words in a file with this header and size; nil if the file is not usable.
+  func count(header: [UInt8], size: Int) -> Int? {
+    let count = (size - MappedRegion.headerSize) / 4
+    guard count > 0, count % 2 == 0, size == MappedRegion.headerSize + 4 * count,
+      header == self.header(count: count), accepts(count)
+    else { return nil }
+    return count
+  }
+}

@@ -1,0 +1,173 @@
+import CLarderSystem
+import Synchronization
+
+extension SharedTable {
+  /// Maps the file for reading and writing; creates one with `count` words, all 0, if there is no usable file.
+  ///
+  /// - Parameter prepare: fills a new file before other processes can see it.
+  /// - Returns: false if that is not possible; the current map stays.
+  @discardableResult
+  package func open(
+    making count: Int, prepare: (borrowing View) -> Void = { _ in }
+  ) -> Bool {
+    precondition(count > 0 && count % 2 == 0 && format.accepts(count))
+    return maps.withLock { maps in
+      if isSound(&maps, writable: true) { return true }
+      if unsafe install(find(writable: true), in: &maps) { return true }
+      return replacing.withLockIfPossible(lockTimeout: .milliseconds(100)) {
+        if unsafe install(find(writable: true), in: &maps) { return true }
+        return unsafe install(make(count, filling: prepare), in: &maps)
+      } ?? false
+    }
+  }
+
+  /// Maps a usable file for reading; never creates or changes one.
+  @discardableResult
+  package func openForReading() -> Bool {
+    maps.withLock { maps in
+      if isSound(&maps, writable: false) { return true }
+      return unsafe install(find(writable: false), in: &maps)
+    }
+  }
+
+  /// Replaces the file that is mapped for writing by one with `count` words; `fill` copies from the old to the new words.
+  /// Concurrent writes to the old file are lost.
+  ///
+  /// - Returns: false if nothing was replaced: nothing is mapped for writing, another process replaces the file or has
+  ///   just done so, or the disk is full.
+  @discardableResult
+  package func replace(count: Int, _ fill: (borrowing View, borrowing View) -> Void) -> Bool {
+    precondition(count > 0 && count % 2 == 0 && format.accepts(count))
+    return maps.withLock { maps in
+      guard isSound(&maps, writable: true) else { return false }
+      return replacing.withLockIfPossible(lockTimeout: .milliseconds(100)) {
+        let old = unsafe maps.all.last!
+        if unsafe old.pointee.isSuperseded { return false }
+        guard let made = unsafe make(count, filling: { unsafe fill(Self.view(of: old), $0) }) else {
+          return false
+        }
+        return unsafe install(made, in: &maps)
+      } ?? false
+    }
+  }
+
+  /// Maps the file by which another process replaced that of `region`; returns the map to use now.
+  @inline(never) @usableFromInline
+  func remap(_ region: UnsafeMutablePointer<MappedRegion>) -> UnsafeMutablePointer<MappedRegion> {
+    // If another thread holds the lock, this call uses the old words.
+    maps.withLockIfAvailable { maps in
+      let last = unsafe maps.all.last!
+      guard unsafe last.pointee.isSuperseded else { return }
+      if unsafe !install(find(writable: last.pointee.isWritable), in: &maps) {
+        unsafe last.pointee.isDetached.store(true, ordering: .relaxed)
+      }
+    }
+    return unsafe current.load(ordering: .acquiring)
+  }
+
+  /// Whether the current map is that of the current file, and writable if `writable` is set.
+  private func isSound(_ maps: inout Maps, writable: Bool) -> Bool {
+    let last = unsafe maps.all.last!
+    guard unsafe last.pointee.count > 0, unsafe last.pointee.isWritable || !writable else {
+      return false
+    }
+    unsafe last.pointee.isDetached.store(false, ordering: .relaxed)
+    return unsafe !last.pointee.isSuperseded
+  }
+
+  private func install(_ region: UnsafeMutablePointer<MappedRegion>?, in maps: inout Maps) -> Bool {
+    guard let region = unsafe region else { return false }
+    unsafe maps.all.append(region)
+    unsafe current.store(region, ordering: .releasing)
+    return true
+  }
+
+  @_lifetime(immortal)
+  private static func view(of region: UnsafeMutablePointer<MappedRegion>) -> View {
+    unsafe View(
+      words: region.pointee.words, count: region.pointee.count,
+      isWritable: region.pointee.isWritable)
+  }
+
+  private func path(_ name: String) -> String { directory + "/" + name }
+
+  /// Maps the current file if it is usable.
+  ///
+  /// - Parameter tries: how many replacements of the file during the call are tolerated.
+  private func find(writable: Bool, tries: Int = 64) -> UnsafeMutablePointer<MappedRegion>? {
+    do throws(SystemError) {
+      let flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK
+      let file = try FileDescriptor(opening: path(format.file.rawValue), flags)
+      guard let status = file.status else { return nil }
+      if status.st_nlink == 0, tries > 0 {
+        return unsafe find(writable: writable, tries: tries - 1)
+      }
+      guard isOurs(status) else { return nil }
+      let size = Int(status.st_size)
+      guard size > MappedRegion.headerSize,
+        let count = format.count(
+          header: file.read(at: 0, count: format.header(count: 0).count), size: size)
+      else { return nil }
+      // A write to a mapped hole on a full disk would raise SIGBUS.
+      if writable, status.st_blocks * 512 < status.st_size {
+        try file.allocate(Int(status.st_size))
+      }
+      return unsafe MappedRegion.map(file, count: count, isWritable: writable)
+    } catch {
+      return nil
+    }
+  }
+
+  /// Whether it is a regular file with one link that only the store's owner can have created.
+  private func isOurs(_ status: stat) -> Bool {
+    let isFile = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) && status.st_nlink == 1
+    guard let directory = FileStatus.of(directory) else { return false }
+    return isFile && status.st_uid == directory.st_uid && status.st_mode & 0o077 == 0
+  }
+
+  /// The current file, of any store or layout, if its header has a field for marking it as superseded.
+  private func predecessor() -> FileDescriptor? {
+    do throws(SystemError) {
+      let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
+      let file = try FileDescriptor(opening: path(format.file.rawValue), flags)
+      guard let status = file.status, isOurs(status), status.st_size > MappedRegion.headerSize,
+        file.read(at: 0, count: format.mark.count) == format.mark
+      else { return nil }
+      return file
+    } catch {
+      return nil
+    }
+  }
+
+  /// Creates a file under a temporary name and renames it. The caller holds the lock for replacing.
+  private func make(
+    _ count: Int, filling fill: (borrowing View) -> Void
+  ) -> UnsafeMutablePointer<MappedRegion>? {
+    let unfinished = path(format.file.unfinished)
+    do throws(SystemError) {
+      try FileStatus.remove(unfinished)
+      let file = try FileDescriptor(opening: unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+      try file.allocate(MappedRegion.headerSize + 4 * count)
+      try file.write(format.header(count: count), at: 0)
+      guard let region = unsafe MappedRegion.map(file, count: count, isWritable: true) else {
+        throw .last
+      }
+      unsafe fill(Self.view(of: region))
+      do throws(SystemError) {
+        let before = predecessor()
+        try checkErrno { unsafe rename(unfinished, path(format.file.rawValue)) }
+        // Other processes use the old file until they see this mark, or until they close if it cannot be written.
+        if let before {
+          try before.write(MappedRegion.superseded, at: MappedRegion.supersededOffset)
+        }
+      } catch {
+        unsafe MappedRegion.release(region)
+        throw error
+      }
+      return unsafe region
+    } catch {
+      unsafe unlink(unfinished)
+      return nil
+    }
+  }
+}

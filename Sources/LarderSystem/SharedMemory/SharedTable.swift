@@ -1,0 +1,200 @@
+import CLarderSystem
+public import Synchronization
+
+/// A file with a fixed number of words beside the data, which processes share through memory without locks.
+///
+/// The words are hints: they may be lost, old or damaged, and the store works without them, so nothing here fails. If the
+/// file is not available (a full disk, a read-only store that has none), ``View/count`` is 0.
+///
+/// The number of words changes only when a new file replaces the old one. A process that still maps the old file sees
+/// a flag in its header at the next ``view`` and maps the new file. All maps stay until the last reference to this object
+/// is released, so a view never refers to unmapped memory.
+@safe public final class SharedTable: Sendable {
+  /// The name of the file and the contents that this build and this store accept.
+  package struct Format: Sendable {
+    let file: MappedFile
+    /// Increases when the meaning of the words changes.
+    let layout: UInt32
+    /// The store's 16-byte identity; a file of another store is not used.
+    let store: [UInt8]
+    /// Whether a file with this number of words can be used.
+    let accepts: @Sendable (Int) -> Bool
+
+    package init(
+      file: MappedFile, layout: UInt32, store: [UInt8],
+      accepting accepts: @escaping @Sendable (Int) -> Bool
+    ) {
+      precondition(store.count == 16)
+      self.file = file
+      self.layout = layout
+      self.store = store
+      self.accepts = accepts
+    }
+  }
+
+  let format: Format
+  let directory: String
+  /// Excludes other processes and threads while a file is made or replaced.
+  let replacing: GuardedFileLock
+  /// Keeps `phase` allocated.
+  let owner: ForkGuard
+  /// The phase of the store: a child that was forked during a read must not write.
+  @usableFromInline nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
+  @usableFromInline nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
+  /// All maps made so far; the last one is the current one.
+  let maps: Mutex<Maps>
+
+  @safe struct Maps: ~Copyable, Sendable {
+    nonisolated(unsafe) var all: [UnsafeMutablePointer<MappedRegion>]
+  }
+
+  /// Maps nothing yet; see ``open(making:prepare:)`` and ``openForReading()``.
+  package init(
+    _ format: Format, in directory: String, replacing: GuardedFileLock, owner: ForkGuard
+  ) {
+    self.format = format
+    self.directory = directory
+    self.replacing = replacing
+    self.owner = owner
+    unsafe phase = owner.state
+    let none = unsafe MappedRegion.none()
+    unsafe current = Atomic(none)
+    maps = unsafe Mutex(Maps(all: [none]))
+  }
+
+  deinit {
+    // In a forked child another thread of the parent may have held the lock at the fork.
+    if owner.isForked { return }
+    maps.withLock { maps in
+      while let region = unsafe maps.all.popLast() { unsafe MappedRegion.release(region) }
+    }
+  }
+
+  /// The current words. Costs two loads; take a new view for each use.
+  @inlinable public var view: View {
+    @inline(__always) @_lifetime(borrow self) get {
+      var region = unsafe current.load(ordering: .acquiring)
+      if unsafe region.pointee.isSuperseded { unsafe region = remap(region) }
+      let view = unsafe View(
+        words: region.pointee.words, count: region.pointee.count,
+        isWritable: region.pointee.isWritable
+          && phase.pointee.phase.load(ordering: .relaxed) == ForkState.open)
+      return unsafe _overrideLifetime(view, borrowing: self)
+    }
+  }
+}
+
+extension SharedTable {
+  /// The words, valid for the lifetime of the table.
+  ///
+  /// A word is used as 32 bits, or two words together as 64: index `i` of ``wide(_:)`` means the words `2 i` and
+  /// `2 i + 1`. All are 0 in a new file. Loads and stores are relaxed unless documented otherwise; every index is checked.
+  @safe public struct View: ~Escapable {
+    @usableFromInline let words: UnsafeMutablePointer<UInt32>
+    /// The number of 32-bit words, always even; 0 if there is no file.
+    public let count: Int
+    /// Whether writing is allowed: false for a read-only store, in a forked child and after closing.
+    public let isWritable: Bool
+
+    @inlinable @_lifetime(immortal)
+    init(words: UnsafeMutablePointer<UInt32>, count: Int, isWritable: Bool) {
+      unsafe self.words = words
+      self.count = count
+      self.isWritable = isWritable
+    }
+
+    @inlinable public subscript(index: Int) -> UInt32 {
+      @inline(__always) get { load(index) }
+      @inline(__always) nonmutating set { store(newValue, at: index) }
+    }
+
+    @inlinable @inline(__always)
+    public func load(_ index: Int) -> UInt32 {
+      precondition(index >= 0 && index < count)
+      return unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
+        to: Atomic<UInt32>.self
+      ).pointee.load(ordering: .relaxed)
+    }
+
+    @inlinable @inline(__always)
+    public func store(_ value: UInt32, at index: Int) {
+      precondition(index >= 0 && index < count && isWritable)
+      unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
+        to: Atomic<UInt32>.self
+      ).pointee.store(value, ordering: .relaxed)
+    }
+
+    /// Starts fetching the words around `index` into the processor's cache.
+    @inline(__always)
+    public func prefetch(_ index: Int) {
+      precondition(index >= 0 && index < count)
+      unsafe larder_prefetch(words + index)
+    }
+
+    @inlinable public func wide(_ index: Int) -> UInt64 {
+      unsafe atomic(index).pointee.load(ordering: .relaxed)
+    }
+
+    @inlinable public func acquire(_ index: Int) -> UInt64 {
+      unsafe atomic(index).pointee.load(ordering: .acquiring)
+    }
+
+    @inlinable public func store(_ value: UInt64, wide index: Int) {
+      precondition(isWritable)
+      unsafe atomic(index).pointee.store(value, ordering: .relaxed)
+    }
+
+    @inlinable public func release(_ value: UInt64, to index: Int) {
+      precondition(isWritable)
+      unsafe atomic(index).pointee.store(value, ordering: .releasing)
+    }
+
+    /// Compares and exchanges, acquiring and releasing; returns false if the value was not `expected`.
+    @inlinable public func exchange(_ expected: UInt64, for desired: UInt64, at index: Int) -> Bool
+    {
+      precondition(isWritable)
+      return unsafe atomic(index).pointee.compareExchange(
+        expected: expected, desired: desired, ordering: .acquiringAndReleasing
+      ).exchanged
+    }
+
+    /// The number of 64-bit words in the header for the owner's use; a replacement file starts with its own.
+    public static var noteCount: Int { 8 }
+
+    @inlinable @inline(__always)
+    public func note(_ index: Int) -> UInt64 {
+      unsafe atomicNote(index).pointee.load(ordering: .acquiring)
+    }
+
+    @inlinable public func setNote(_ index: Int, _ value: UInt64) {
+      precondition(isWritable)
+      unsafe atomicNote(index).pointee.store(value, ordering: .releasing)
+    }
+
+    @inlinable func atomic(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+      precondition(index >= 0 && index < count / 2)
+      return unsafe (UnsafeMutableRawPointer(words) + 8 * index).assumingMemoryBound(
+        to: Atomic<UInt64>.self)
+    }
+
+    @inlinable @inline(__always)
+    func atomicNote(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+      precondition(index >= 0 && index < Self.noteCount)
+      return unsafe (UnsafeMutableRawPointer(words) - 8 * (Self.noteCount - index))
+        .assumingMemoryBound(to: Atomic<UInt64>.self)
+    }
+  }
+}
+
+/// The files beside the data that processes share through memory.
+package enum MappedFile: String, CaseIterable, Sendable {
+  /// Access times and evicted keys.
+  case access
+  /// Recent changes, for subscriptions.
+  case changes
+
+  /// The temporary name of a new file before it is renamed.
+  var unfinished: String { rawValue + ".new" }
+
+  package static var names: [String] { allCases.flatMap { [$0.rawValue, $0.unfinished] } }
+}

@@ -1,0 +1,38 @@
+import CLarderSystem
+
+/// The result of a failed system call: an `errno` value.
+///
+/// The error is one word, which keeps throwing functions on the read path cheap. The LMDB target adds its own codes, all
+/// negative, and the description of every code.
+@usableFromInline package struct SystemError: Error, Equatable {
+  @usableFromInline package let code: Int32
+
+  @inlinable package init(code: Int32) { self.code = code }
+
+  /// The value of `errno` in this thread.
+  package static var last: SystemError { SystemError(code: larder_errno()) }
+
+  package static let diskFull = SystemError(code: ENOSPC)
+  package static let inputOutput = SystemError(code: EIO)
+
+  // Codes of this target; LMDB's own codes are -30799...-30780.
+  package static let busy = SystemError(code: -31_003)
+}
+
+/// Turns a C result other than 0 into an error.
+@inlinable @inline(__always)
+package func check(_ result: Int32) throws(SystemError) {
+  if result != 0 { throw SystemError(code: result) }
+}
+
+/// Repeats a call that a signal interrupts and turns -1 into the error in `errno`.
+@discardableResult
+package func checkErrno<Result: FixedWidthInteger>(
+  _ call: () -> Result
+) throws(SystemError) -> Result {
+  while true {
+    let result = call()
+    if result != -1 { return result }
+    if larder_errno() != EINTR { throw .last }
+  }
+}

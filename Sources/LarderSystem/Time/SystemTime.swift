@@ -1,0 +1,28 @@
+import CLarderSystem
+
+/// The system's clocks, without a system call on platforms that allow that.
+package enum SystemTime {
+  /// Milliseconds since 1970, up to one scheduler tick (4 ms) behind; about 3 ns.
+  @inline(__always)
+  package static var coarseMilliseconds: Int64 {
+    #if canImport(Darwin)
+      milliseconds
+    #else
+      read(CLOCK_REALTIME_COARSE)
+    #endif
+  }
+
+  /// Milliseconds since 1970; about 20 ns.
+  @inline(__always)
+  package static var milliseconds: Int64 { read(CLOCK_REALTIME) }
+
+  /// Milliseconds since an arbitrary time in this boot; never goes back.
+  package static var monotonicMilliseconds: Int64 { read(CLOCK_MONOTONIC) }
+
+  @inline(__always)
+  private static func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000
+  }
+}
