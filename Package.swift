@@ -42,6 +42,7 @@ func adapter(_ name: String, library: String, program: String) -> [Target] {
 /// The tests run `larder` on the stores that the programs wrote.
 let exampleTests: [Target.Dependency] = [
   "Larder", "LarderHTTP", "LarderURLSession", "ExampleTesting", "Service", "LarderCommand",
+  "TestSupport",
   httpTypes,
 ]
 
@@ -168,25 +169,30 @@ let package = Package(
     .executableTarget(
       name: "LarderPeer",
       dependencies: [
-        "LMDB", "Larder", "LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types"),
+        "LMDB", "Larder", "LarderHTTP", "TestSupport", httpTypes,
       ],
       path: "Tests/Peer",
       swiftSettings: strict),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .target(name: "PowerRecorder", path: "Tests/PowerRecorder"),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(
-      name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer"], swiftSettings: strict),
+      name: "LMDBTests", dependencies: ["LMDB", "LarderPeer", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
-        "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer",
-        .product(name: "HTTPTypes", package: "swift-http-types"),
+        "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer", "TestSupport", httpTypes,
       ],
       swiftSettings: strict),
-    .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderShellTests", dependencies: ["LarderShell", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",
-      dependencies: ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart"],
+      dependencies: [
+        "LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart", "TestSupport",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",

@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
@@ -187,8 +188,8 @@ import Testing
   }
 
   @Test func `nothing from a store reaches output raw`() throws {
-    let seed = UInt64.random(in: 0 ... .max)
-    var generator = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var generator = SeededRNG(seed: seed)
     let columns = [Column("key", holdsBytes: true), Column("text"), Column("json")]
     for _ in 0..<5000 {
       let key = generator.awkwardBytes(upTo: 10)
@@ -200,13 +201,13 @@ import Testing
             .split(separator: "\n")
           let isSafe = lines.allSatisfy { String($0).isSafe }
           guard isSafe, lines.count == (body == .rows(columns, [cells]) ? 3 : 4) else {
-            Issue.record("seed \(seed): \(lines)")
+            Issue.record("LARDER_SEED=\(seed): \(lines)")
             return
           }
         }
         let plain = text(.plain, Reply(body)).unicodeScalars
         guard plain.filter(\.isControl) == ["\t", "\t", "\n"] else {
-          Issue.record("seed \(seed): \(String(plain))")
+          Issue.record("LARDER_SEED=\(seed): \(String(plain))")
           return
         }
         let json = text(.jsonl, Reply(body))
@@ -217,7 +218,7 @@ import Testing
         guard isKept, back["text"].map({ bytes($0) }) == bytes(other),
           String(json.dropLast()).isSafe
         else {
-          Issue.record("seed \(seed): \(json)")
+          Issue.record("LARDER_SEED=\(seed): \(json)")
           return
         }
       }

@@ -1,25 +1,11 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
 
-/// A random generator that a failure can be repeated with: tests print the seed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
-extension SeededGenerator {
+extension SeededRNG {
   /// Bytes of every awkward sort: controls, quotes, bad UTF-8, bidi and zero-width characters.
   mutating func awkwardBytes(upTo count: Int) -> [UInt8] {
     let scalars: [Unicode.Scalar] = [
