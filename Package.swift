@@ -80,12 +80,14 @@ let package = Package(
           name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
       ],
       swiftSettings: strict),
-    .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
+    .target(name: "ShellLanguage", swiftSettings: strict),
+    .target(
+      name: "LarderShell", dependencies: ["Larder", "ShellLanguage"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCommand",
       dependencies: [
-        "Larder", "LarderShell", "LarderTerminal",
+        "Larder", "LarderShell", "LarderTerminal", "ShellLanguage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -111,7 +113,9 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: strict),
-    .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderShellTests", dependencies: ["LarderShell", "ShellLanguage"],
+      swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",
       dependencies: ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart"],

@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// Random bytes as keys, values, tags and words of the commands, in every form of output, at a terminal.
 ///

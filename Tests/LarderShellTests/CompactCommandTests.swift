@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct CompactCommandTests {
   private let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"

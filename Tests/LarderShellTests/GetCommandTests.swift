@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct GetCommandTests {
   @Test func `into a pipe go the bytes and nothing else`() throws {

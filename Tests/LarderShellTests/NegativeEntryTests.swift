@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// Entries that say there is nothing, as a load leaves them that found nothing.
 @Suite struct NegativeEntryTests {

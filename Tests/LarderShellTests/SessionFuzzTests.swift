@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SessionFuzzTests {
   @Test func `no value, key or error can speak to a terminal`() throws {

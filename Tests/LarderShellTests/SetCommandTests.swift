@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SetCommandTests {
   @Test func `set says what it stored and until when`() throws {

@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct ShellCommandTests {
   @Test func `stats has a form for each reader`() throws {

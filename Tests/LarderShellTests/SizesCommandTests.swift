@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SizesCommandTests {
   /// Sums by the plainest means: every entry is looked at and every sum kept.

@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct TransferTests {
   private let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
