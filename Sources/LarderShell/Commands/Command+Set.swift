@@ -64,7 +64,8 @@ extension Command {
     let form = EntryForm.record(namesNamespaces: true)
     let clock = session.wallClock
     let end =
-      entry.expires == nil ? "never expires" : "expires \(clock.expiryAndClock(entry.expires?.unix))"
+      entry.expires == nil
+      ? "never expires" : "expires \(clock.expiryAndClock(entry.expires?.unix))"
     return Reply(
       .object(form.columns, form.cells(entry, clock)),
       sentences: [

@@ -70,7 +70,8 @@ struct ValueView {
       switch entry.state {
       case .stale: "stale, \(clock.expiry(entry.expires?.unix))"
       default:
-        entry.expires == nil ? "never expires" : "expires \(clock.expiryAndClock(entry.expires?.unix))"
+        entry.expires == nil
+          ? "never expires" : "expires \(clock.expiryAndClock(entry.expires?.unix))"
       }
     return "\(what)  written \(clock.distance(to: entry.written.unix))  \(end)"
   }

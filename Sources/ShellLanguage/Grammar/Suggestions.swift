@@ -20,7 +20,9 @@ package enum Suggestions {
   }
 
   /// `did you mean keys or get?`, each with its mark in front.
-  package static func question(_ word: String, among names: [String], mark: String = "") -> SafeText? {
+  package static func question(_ word: String, among names: [String], mark: String = "")
+    -> SafeText?
+  {
     let near = all(word, among: names).map { mark + $0 }
     guard let last = near.last else { return nil }
     let list = near.count == 1 ? last : near.dropLast().joined(separator: ", ") + " or " + last

@@ -31,7 +31,6 @@ extension UnixTime {
   package func since(_ other: UnixTime) -> Int64 { milliseconds - other.milliseconds }
 }
 
-
 /// When an entry is to expire.
 package enum Deadline: Sendable, Hashable {
   case never

@@ -45,7 +45,6 @@ package struct WallClock: Sendable {
   private func offset(at time: UnixTime) -> Int { zone.offset(time) }
 }
 
-
 /// How far the wall clocks of a place are ahead of UTC.
 ///
 /// A closure, because time zones live in the C library or in all of ICU, and a shell that starts in
