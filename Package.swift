@@ -66,7 +66,7 @@ let examples: [Target] =
     .target(
       name: "ExampleTesting",
       dependencies: [
-        "Larder", "LarderHTTP", "LarderShell", httpTypes,
+        "Larder", "LarderHTTP", "LarderShell", "ShellLanguage", httpTypes,
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
