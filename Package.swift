@@ -67,7 +67,7 @@ let examples: [Target] =
     .target(
       name: "ExampleTesting",
       dependencies: [
-        "Larder", "LarderHTTP", "LarderShell", httpTypes,
+        "Larder", "LarderHTTP", "LarderShell", "ShellLanguage", httpTypes,
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
@@ -156,12 +156,14 @@ let package = Package(
           name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
       ],
       swiftSettings: strict),
-    .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
+    .target(name: "ShellLanguage", swiftSettings: strict),
+    .target(
+      name: "LarderShell", dependencies: ["Larder", "ShellLanguage"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCommand",
       dependencies: [
-        "Larder", "LarderShell", "LarderTerminal",
+        "Larder", "LarderShell", "LarderTerminal", "ShellLanguage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -187,7 +189,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "LarderShellTests", dependencies: ["LarderShell", "TestSupport"], swiftSettings: strict),
+      name: "LarderShellTests", dependencies: ["LarderShell", "ShellLanguage", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",
       dependencies: [

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// Random bytes as keys, values, tags and words of the commands, in every form of output, at a terminal.
 ///

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct CompactCommandTests {
   private let path = TemporaryDirectory.unusedPath

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct GetCommandTests {
   @Test func `into a pipe go the bytes and nothing else`() throws {

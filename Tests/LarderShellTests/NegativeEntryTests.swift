@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// Entries that say there is nothing, as a load leaves them that found nothing.
 @Suite struct NegativeEntryTests {

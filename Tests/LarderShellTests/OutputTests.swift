@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -19,7 +20,7 @@ import Testing
 
   private func row(_ key: [UInt8], _ size: Int, _ minutes: Int64?) -> [Cell] {
     let span = minutes.map { $0 * 60_000 + 250 }
-    let expires = span.map { Timestamp(milliseconds: stockholm.now.milliseconds + $0) }
+    let expires = span.map { UnixTime(milliseconds: stockholm.now.milliseconds + $0) }
     return [
       .text("departures"), .bytes(key), .size(size), .expiry(expires),
       span.map { .span($0) } ?? .null, .text("fresh"),

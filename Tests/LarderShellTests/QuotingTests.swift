@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct QuotingTests {
   @Test(arguments: [

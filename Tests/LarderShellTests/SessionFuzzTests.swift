@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SessionFuzzTests {
   @Test func `no value, key or error can speak to a terminal`() throws {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SetCommandTests {
   @Test func `set says what it stored and until when`() throws {

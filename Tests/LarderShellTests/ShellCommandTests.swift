@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct ShellCommandTests {
   @Test func `stats has a form for each reader`() throws {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SizesCommandTests {
   /// Sums by the plainest means: every entry is looked at and every sum kept.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 extension SeededRNG {
   /// Bytes of every awkward sort: controls, quotes, bad UTF-8, bidi and zero-width characters.
@@ -56,7 +57,7 @@ let stockholm = clock("2026-11-20T21:13:00Z", in: "Europe/Stockholm")
 
 /// A clock that stands at a moment.
 func clock(_ moment: String, in zone: String) -> WallClock {
-  let utc = WallClock(now: Timestamp(milliseconds: 0), zone: .utc)
+  let utc = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
   guard let now = try? word(moment).timeAhead(utc), let zone = Zone(named: zone) else {
     preconditionFailure("\(moment) in \(zone)")
   }
@@ -67,7 +68,7 @@ extension Zone {
   /// By its name in the time zone database.
   init?(named name: String) {
     guard let zone = TimeZone(identifier: name) else { return nil }
-    self.init { zone.secondsFromGMT(for: $0.date) }
+    self.init { zone.secondsFromGMT(for: Timestamp($0).date) }
   }
 }
 
