@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct Creation {
@@ -14,10 +15,8 @@ import Testing
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
     #expect(
       names.sorted() == [
-        "data.mdb", "lock.checkpoint", "lock.maps", "lock.mdb", "lock.open", "lock.opening", "lock.queue",
-        "lock.readers",
-        "lock.turn",
-        "lock.write",
+        "data.mdb", "lock.checkpoint", "lock.maps", "lock.mdb", "lock.open", "lock.opening",
+        "lock.queue", "lock.readers", "lock.write",
       ])
     for name in names { #expect(try mode(directory.store + "/" + name) == 0o600) }
     #expect(try mode(directory.store) == 0o700)
@@ -96,8 +95,8 @@ import Testing
   }
 
   @Test func `a kill during creation never leaves a store that cannot be opened`() throws {
-    let rounds = setting("LARDER_TEST_KILLS", otherwise: 40)
-    var random = SplitMix(state: UInt64(seed))
+    let rounds = 40 * TestSettings.trials
+    var random = SeededRNG(seed: UInt64(seed))
     var finished = 0
     for round in 0..<rounds {
       let store = directory.store + "\(round)"
@@ -108,7 +107,8 @@ import Testing
       peer.kill()
       if peer.soFar == ["open"] { finished += 1 }
       let environment = try Fixture.open(store)
-      #expect(try environment.value(Fixture.signature) == [1], "seed \(seed), round \(round)")
+      #expect(
+        try environment.value(Fixture.signature) == [1], "LARDER_SEED=\(seed), round \(round)")
       try environment.set([5], [6])
     }
     #expect(finished < rounds)

@@ -1,6 +1,7 @@
 import LarderSystem
 import Foundation
 import LarderPeer
+import TestSupport
 import Testing
 
 @testable import LMDB

@@ -2,6 +2,7 @@ import LarderSystem
 import Dispatch
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -146,7 +147,7 @@ import Testing
   @Test func `closing waits for the writes that were accepted, and refuses those that come later`()
     async throws
   {
-    let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
+    let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path)
     let notes = store.namespace("notes")
@@ -254,7 +255,7 @@ import Testing
 
   @Test func `if another process does not let the writer in, each of a group is told`() async throws
   {
-    let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
+    let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     var options = Store.Options()
     options.lockTimeout = .milliseconds(300)
