@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import LarderSystem
 
 extension Peer {
   /// Lets the write of the meta page fail as on a broken disk, by putting `/dev/full` in the place of its descriptor.

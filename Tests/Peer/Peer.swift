@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import LarderSystem
 
 /// Another process for tests that need one: it does one thing to a store and tells how it went, line by line.
 ///

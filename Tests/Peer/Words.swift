@@ -1,6 +1,6 @@
 import Foundation
 package import LMDB
-import LarderSystem
+package import LarderSystem
 
 /// The file of words that tests and their peers agree on.
 package enum SharedWords {
