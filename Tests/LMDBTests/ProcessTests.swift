@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import LarderSystem
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import LarderSystem
 import Foundation
 import LMDB
 import LarderPeer

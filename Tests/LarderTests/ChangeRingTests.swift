@@ -1,3 +1,4 @@
+import LarderSystem
 import LMDB
 import TestSupport
 import Testing

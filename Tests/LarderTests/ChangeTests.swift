@@ -1,3 +1,4 @@
+import LarderSystem
 import Foundation
 import TestSupport
 import Testing
