@@ -120,10 +120,10 @@ struct EvictionRankTests {
         if index % 3 == 0 { _ = try notes.text("\(index)") }
       }
       clock.advance(by: .seconds(600))
-      let before = try notes.entry(for: "3")?.used
+      let before = try notes.entry(for: "3")?.lastUsed
       let ranks = try (0..<20).map { try notes.evictionRank(of: "\($0)") }
       #expect(try (0..<20).map { try notes.evictionRank(of: "\($0)") } == ranks)
-      #expect(try notes.entry(for: "3")?.used == before)
+      #expect(try notes.entry(for: "3")?.lastUsed == before)
       #expect(try notes.reads.hits == 7 && notes.count() == 20)
     }
   }

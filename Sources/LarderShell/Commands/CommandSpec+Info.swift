@@ -54,7 +54,7 @@ extension CommandSpec {
   {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
-      .bool(entry.isNegative), entry.idle.map { .span($0.milliseconds) } ?? .null,
+      .bool(entry.isNegative), entry.timeToIdle.map { .span($0.milliseconds) } ?? .null,
       entry.staleUntil.map { .expiry($0) } ?? .null, .text(entry.codec.name),
       .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
       .bool(entry.isPinned), rank.map { .rank($0) } ?? .null,

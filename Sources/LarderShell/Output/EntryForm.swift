@@ -26,8 +26,8 @@ extension EntryForm {
       isLong: isLong
     ) { entry, clock in
       [
-        .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.stored),
-        .time(entry.written), entry.used.map { .time($0) } ?? .null, .expiry(entry.expires),
+        .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
+        .time(entry.written), entry.lastUsed.map { .time($0) } ?? .null, .expiry(entry.expires),
         .expiresIn(entry, clock),
         .text(entry.state.rawValue),
       ]
