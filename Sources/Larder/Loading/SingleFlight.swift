@@ -24,7 +24,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   ///
   /// - Parameter joins: whether a load that runs already may be joined. Otherwise the new one takes its place in the
   ///   table, and callers of the old one go on waiting for that.
-  func outcome<Outcome>(
+  func outcome<Outcome: Sendable>(
     of name: Name, joins: Bool, start: (InFlightLoad<Outcome>) -> Void
   ) async throws -> Outcome {
     let caller = LoadDependencies.running
@@ -44,13 +44,13 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     return try await wait(load, place, name)
   }
 
-  private func wait<Outcome>(
+  private func wait<Outcome: Sendable>(
     _ load: InFlightLoad<Outcome>, _ place: UInt64, _ name: Name
   ) async throws -> Outcome {
     try await load.wait(place) { self.remove(load, name) }
   }
 
-  private func enter<Outcome>(
+  private func enter<Outcome: Sendable>(
     _ name: Name, joins: Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> (load: InFlightLoad<Outcome>, place: UInt64) {
     let (load, place, isNew) = loads.withLock { loads in
@@ -67,7 +67,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   }
 
   /// Starts a load that no caller waits for, unless one of that name runs.
-  func startDetached<Outcome>(_ name: Name, start: (InFlightLoad<Outcome>) -> Void) {
+  func startDetached<Outcome: Sendable>(_ name: Name, start: (InFlightLoad<Outcome>) -> Void) {
     let load = loads.withLock { loads -> InFlightLoad<Outcome>? in
       if loads[name] != nil { return nil }
       let load = InFlightLoad<Outcome>(isDetached: true)
@@ -96,7 +96,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   }
 
   /// Joins the load `name`; nil if there is none. The caller then runs it and must call ``complete(_:with:)`` once.
-  package func join<Outcome>(_ name: Name, for type: Outcome.Type = Outcome.self) -> Joined<Outcome>? {
+  package func join<Outcome: Sendable>(_ name: Name, for type: Outcome.Type = Outcome.self) -> Joined<Outcome>? {
     loads.withLock { loads in
       if let load = loads[name] as? InFlightLoad<Outcome>, let place = load.join() {
         return Joined(load: load, place: place)
@@ -107,7 +107,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   }
 
   /// Ends the load `name` that ``join(_:for:)`` began and resumes every caller that joined it.
-  package func complete<Outcome>(_ name: Name, with outcome: Outcome) {
+  package func complete<Outcome: Sendable>(_ name: Name, with outcome: Outcome) {
     let load = loads.withLock { $0.removeValue(forKey: name) }
     (load as? InFlightLoad<Outcome>)?.complete(.success(outcome))
   }
