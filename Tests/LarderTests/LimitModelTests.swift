@@ -128,7 +128,7 @@ struct LimitRun {
     let limits = try engine.settings(in: transaction).limits
     var total = (entries: 0, bytes: 0)
     for namespace in try engine.namespaces(in: transaction) {
-      let facts = namespace.info
+      let facts = namespace.facts
       var found = (entries: 0, bytes: 0)
       var cursor = try transaction.cursor(in: .main)
       let prefix = namespace.id.prefix

@@ -33,7 +33,8 @@ enum LoadDependencies {
   }
 
   /// Whether `other` is `load` or waits for it.
-  static func includes(_ load: any AnyInFlightLoad, waitedForBy other: any AnyInFlightLoad) -> Bool {
+  static func includes(_ load: any AnyInFlightLoad, waitedForBy other: any AnyInFlightLoad) -> Bool
+  {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))
     return waits.withLock { reaches(load, from: other, in: $0) }
   }

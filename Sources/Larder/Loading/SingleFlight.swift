@@ -96,7 +96,9 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   }
 
   /// Joins the load `name`; nil if there is none. The caller then runs it and must call ``complete(_:with:)`` once.
-  package func join<Outcome: Sendable>(_ name: Name, for type: Outcome.Type = Outcome.self) -> Joined<Outcome>? {
+  package func join<Outcome: Sendable>(_ name: Name, for type: Outcome.Type = Outcome.self)
+    -> Joined<Outcome>?
+  {
     loads.withLock { loads in
       if let load = loads[name] as? InFlightLoad<Outcome>, let place = load.join() {
         return Joined(load: load, place: place)

@@ -109,7 +109,8 @@ extension Store {
         path: path, format: Int(StoreFormat.current), durability: durability,
         namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),
-        storedSize: Int(clamping: state.stored), usage: usage(state, settings.limits, fileSize: size),
+        storedSize: Int(clamping: state.stored),
+        usage: usage(state, settings.limits, fileSize: size),
         file: Statistics.File(
           size: size, pageSize: info.pageSize, pages: info.pages,
           freePages: try transaction.freePages(), transaction: newest),

@@ -69,7 +69,9 @@ import Testing
     attributes.tags = ["line 1"]
     let (stored, stale) = (attributes, Staleness.onError(.minutes(1)))
     let options = LoadOptions(expires: .never, stale: stale)
-    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in .stored("board", stored) }
+    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
+      .stored("board", stored)
+    }
     let entry = try #require(try boards.entry(for: "thun"))
     #expect(entry.entityTag == Array("\"v1\"".utf8) && entry.tags == ["line 1"])
     #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
@@ -86,7 +88,9 @@ import Testing
     attributes.metadata = [1, 2, 3]
     let stored = attributes
     let options = LoadOptions(expires: .after(.minutes(1)), stale: .onError(.hours(1)))
-    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in .stored("board", stored) }
+    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
+      .stored("board", stored)
+    }
     let version = try boards.entry(for: "thun")?.version
     clock.advance(by: .minutes(2))
     let told = Shared<CachedValue<String>?>(nil)
@@ -113,7 +117,9 @@ import Testing
     var attributes = EntryAttributes()
     attributes.entityTag = [7]
     let stored = attributes
-    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in .stored("board", stored) }
+    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
+      .stored("board", stored)
+    }
     clock.advance(by: .minutes(2))
     let loaded = try await boards.revalidatedResult(for: "thun", options: options) { _ in
       try await boards.remove("thun")

@@ -85,7 +85,8 @@ import Testing
       expires: .after(.minutes(1)),
       stale: Staleness(whileRevalidating: .hours(1), onError: .hours(1)))
     let run = {
-      try await boards.prefetch(["a", "b"], options: options) { _ in try await origin.text() }.finish()
+      try await boards.prefetch(["a", "b"], options: options) { _ in try await origin.text() }
+        .finish()
     }
     #expect(try await run() == .init(loaded: 2))
     clock.advance(by: .minutes(2))
