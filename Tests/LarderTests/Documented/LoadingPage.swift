@@ -78,7 +78,8 @@ import Testing
     let clock = SystemClock()
     let boards = try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
     let favourites = ["Thun"]
-    let prefetch = try boards.prefetch(favourites, concurrency: 1, pause: .seconds(0.2)) { station in
+    let prefetch = try boards.prefetch(favourites, concurrency: 1, pause: .seconds(0.2)) {
+      station in
       try await api.board(station)
     }
     for await step in prefetch { print("\(step.done) of \(step.total)") }

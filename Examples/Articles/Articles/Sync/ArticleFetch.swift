@@ -41,7 +41,8 @@ struct ArticleFetch: Sendable {
   ) async throws -> CacheResult<String> {
     while true {
       do {
-        let loaded = try await shelf.articles.revalidatedResult(for: bookmark.id, options: options) {
+        let loaded = try await shelf.articles.revalidatedResult(for: bookmark.id, options: options)
+        {
           [self] known in
           let body = try await readeck.body(of: bookmark.id, unlessMatching: known?.entityTag)
           guard try shelf.isHere(user) else { throw ArticlesError.signedOut }
