@@ -83,5 +83,5 @@ import Testing
 
 extension Prefetch.Summary {
   /// Present, loaded, failed, left.
-  var counts: [Int] { [present, loaded, failed, left] }
+  var counts: [Int] { [present, loaded, failed, remaining] }
 }
