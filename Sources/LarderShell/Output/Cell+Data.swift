@@ -35,8 +35,6 @@ extension Cell {
         Cell.text(owner.namespace).jsonField("namespace"),
         Cell.bytes(owner.key.bytes).jsonField("key"),
       ])
-    case .rank(let rank):
-      .object([.init("ahead", .number(rank.ahead)), .init("at_least", .bool(rank.isAtLeast))])
     case .list(let cells): .array(cells.map(\.json))
     case .json(let value): value
     case .null, .blank: .null

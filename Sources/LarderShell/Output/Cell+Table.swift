@@ -17,10 +17,6 @@ extension Cell {
     case .share(let value): "\(Int((value * 100).rounded())) %"
     case .bar(let value): Bar.text(value, width: Bar.width, hasUnicode: presentation.hasUnicode)
     case .owner(let owner): "\(SafeText(owner.namespace)) \(SafeText(quoting: owner.key.bytes))"
-    case .rank(let rank):
-      rank.isAtLeast
-        ? "behind \(Wording.count(rank.ahead)) or more"
-        : "\(Wording.ordinal(rank.ahead + 1)) in line"
     case .list(let cells):
       cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
     case .json(let value): SafeText(value.text).description
@@ -33,7 +29,7 @@ extension Cell {
   var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
-    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .owner, .list, .rank,
+    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .owner, .list,
       .json:
       false
     }

@@ -27,8 +27,6 @@ package enum Cell: Sendable, Hashable {
   /// The entry another one leaves with.
   case owner(Owner)
   case list([Cell])
-  /// How many are evicted before.
-  case rank(EvictionRank)
   /// What has a structure of its own.
   case json(JSON)
   /// Unknown or without meaning here.
