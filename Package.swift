@@ -13,6 +13,74 @@ let strict: [SwiftSetting] = [
 /// For the two layers that lend bytes: methods there return spans tied to a transaction.
 let lending: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
 
+// MARK: - Examples
+
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
+/// An adapter: a library, a program over it, and their tests, in a folder of its own.
+func adapter(_ name: String, library: String, program: String) -> [Target] {
+  [
+    .target(
+      name: library, dependencies: ["Larder", "LarderHTTP", "Service", httpTypes],
+      path: "Examples/\(name)/\(library)", swiftSettings: strict),
+    .executableTarget(
+      name: program,
+      dependencies: [
+        "Larder", "LarderHTTP", "LarderURLSession", "ExampleProgram", "Service", httpTypes,
+        argumentParser, .target(name: library),
+      ],
+      path: "Examples/\(name)/\(program)", swiftSettings: strict),
+    .testTarget(
+      name: "\(name)Tests",
+      dependencies: exampleTests + [.target(name: library), .target(name: program)],
+      path: "Examples/\(name)/Tests", swiftSettings: strict),
+  ]
+}
+
+/// The tests run `larder` on the stores that the programs wrote.
+let exampleTests: [Target.Dependency] = [
+  "Larder", "LarderHTTP", "LarderURLSession", "ExampleTesting", "Service", "LarderCommand",
+  httpTypes,
+]
+
+let examples: [Target] =
+  [
+    .executableTarget(
+      name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "larder-rates",
+      dependencies: ["Larder", "LarderHTTP", "LarderURLSession", "Service", httpTypes],
+      path: "Examples/Rates", swiftSettings: strict),
+    .target(
+      name: "Service", dependencies: ["Larder", "LarderHTTP", httpTypes],
+      path: "Examples/Shared/Service", swiftSettings: strict),
+    .target(
+      name: "ExampleProgram",
+      dependencies: [
+        "Larder", "LarderHTTP", "LarderURLSession", "Service", httpTypes, argumentParser,
+      ],
+      path: "Examples/Shared/ExampleProgram", swiftSettings: strict),
+    .target(
+      name: "ExampleTesting",
+      dependencies: [
+        "Larder", "LarderHTTP", "LarderShell", httpTypes,
+        .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "FlyingSocks", package: "FlyingFox"),
+      ],
+      path: "Examples/Shared/ExampleTesting", swiftSettings: strict),
+    .testTarget(
+      name: "SharedTests", dependencies: exampleTests + ["ExampleProgram", "larder-rates"],
+      path: "Examples/Shared/Tests", swiftSettings: strict),
+  ] + adapter("Lego", library: "LegoCache", program: "LarderLego")
+  + adapter("Departures", library: "Departures", program: "LarderDepartures")
+  + adapter("Articles", library: "Articles", program: "LarderArticles")
+  + adapter("Catalog", library: "Catalog", program: "LarderCatalog")
+
+// MARK: - Package
+
 let package = Package(
   name: "larder",
   platforms: [.macOS(.v15)],
@@ -23,6 +91,10 @@ let package = Package(
     .library(name: "LarderAsyncHTTPClient", targets: ["LarderAsyncHTTPClient"]),
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
+    .executable(name: "larder-lego", targets: ["LarderLego"]),
+    .executable(name: "larder-departures", targets: ["LarderDepartures"]),
+    .executable(name: "larder-articles", targets: ["LarderArticles"]),
+    .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
     // For tests alone: it is preloaded into processes whose writes are recorded.
     .library(name: "PowerRecorder", type: .dynamic, targets: ["PowerRecorder"]),
   ],
@@ -40,6 +112,9 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    // For the examples' tests alone: the services that adapters talk to. A package that depends on a library of this
+    // package does not fetch it.
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
   ],
   targets: [
     .systemLibrary(
@@ -91,9 +166,6 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",
-      swiftSettings: strict),
-    .executableTarget(
       name: "LarderPeer",
       dependencies: [
         "LMDB", "Larder", "LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -119,5 +191,5 @@ let package = Package(
     .executableTarget(
       name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",
       swiftSettings: strict),
-  ]
+  ] + examples
 )
