@@ -42,6 +42,7 @@ func adapter(_ name: String, library: String, program: String) -> [Target] {
 /// The tests run `larder` on the stores that the programs wrote.
 let exampleTests: [Target.Dependency] = [
   "Larder", "LarderHTTP", "LarderURLSession", "ExampleTesting", "Service", "LarderCommand",
+  "TestSupport",
   httpTypes,
 ]
 
@@ -66,7 +67,7 @@ let examples: [Target] =
     .target(
       name: "ExampleTesting",
       dependencies: [
-        "Larder", "LarderHTTP", "LarderShell", httpTypes,
+        "Larder", "LarderHTTP", "LarderShell", "ShellLanguage", httpTypes,
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
@@ -155,12 +156,14 @@ let package = Package(
           name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
       ],
       swiftSettings: strict),
-    .target(name: "LarderShell", dependencies: ["Larder"], swiftSettings: strict),
+    .target(name: "ShellLanguage", swiftSettings: strict),
+    .target(
+      name: "LarderShell", dependencies: ["Larder", "ShellLanguage"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCommand",
       dependencies: [
-        "Larder", "LarderShell", "LarderTerminal",
+        "Larder", "LarderShell", "LarderTerminal", "ShellLanguage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -168,25 +171,31 @@ let package = Package(
     .executableTarget(
       name: "LarderPeer",
       dependencies: [
-        "LMDB", "Larder", "LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types"),
+        "LMDB", "Larder", "LarderHTTP", "TestSupport", httpTypes,
       ],
       path: "Tests/Peer",
       swiftSettings: strict),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .target(name: "PowerRecorder", path: "Tests/PowerRecorder"),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "LarderPeer"], swiftSettings: strict),
     .testTarget(
-      name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer"], swiftSettings: strict),
+      name: "LMDBTests", dependencies: ["LMDB", "LarderPeer", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderTests", dependencies: ["Larder", "LMDB", "LarderPeer", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
-        "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer",
-        .product(name: "HTTPTypes", package: "swift-http-types"),
+        "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer", "TestSupport", httpTypes,
       ],
       swiftSettings: strict),
-    .testTarget(name: "LarderShellTests", dependencies: ["LarderShell"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderShellTests", dependencies: ["LarderShell", "ShellLanguage", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",
-      dependencies: ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart"],
+      dependencies: [
+        "LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart", "TestSupport",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",

@@ -1,5 +1,6 @@
 import LarderShell
 import LarderTerminal
+import ShellLanguage
 
 #if canImport(Glibc)
   import Glibc

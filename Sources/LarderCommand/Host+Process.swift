@@ -1,6 +1,7 @@
 import Larder
 import LarderShell
 import LarderTerminal
+import ShellLanguage
 
 #if canImport(Glibc)
   import Glibc

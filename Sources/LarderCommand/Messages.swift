@@ -1,5 +1,6 @@
 import LarderShell
 import LarderTerminal
+import ShellLanguage
 
 /// Standard error: everything that is no answer.
 struct Messages {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LarderShell
+import ShellLanguage
 
 extension Options {
   /// What is printed instead of running: the manual page, or completions for a shell; nil if nothing

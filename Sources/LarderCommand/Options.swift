@@ -1,5 +1,6 @@
 import ArgumentParser
 import LarderShell
+import ShellLanguage
 import Synchronization
 
 /// What the program is told when it is started.

@@ -1,5 +1,6 @@
 import LarderShell
 import LarderTerminal
+import ShellLanguage
 
 /// Standard output, which for a person's command goes through a pager as soon as it is longer than the
 /// screen.

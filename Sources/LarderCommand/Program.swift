@@ -2,6 +2,7 @@ import ArgumentParser
 import Larder
 import LarderShell
 import LarderTerminal
+import ShellLanguage
 
 /// One run of the program, from its arguments to its exit code.
 enum Program {

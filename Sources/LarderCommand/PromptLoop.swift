@@ -1,6 +1,7 @@
 import Larder
 import LarderShell
 import LarderTerminal
+import ShellLanguage
 
 /// The prompt: reads commands from a person until that person leaves.
 ///

@@ -1,5 +1,6 @@
 import LarderShell
 import LarderTerminal
+import ShellLanguage
 
 extension Session {
   /// What Tab offers at a byte of a line.

@@ -1,6 +1,7 @@
 import Larder
 import LarderShell
 import LarderTerminal
+import ShellLanguage
 
 /// A session with the streams of the process around it: runs steps, scripts and the prompt.
 final class ShellRunner {
@@ -106,7 +107,7 @@ final class ShellRunner {
   }
 
   /// Runs a command of a script; nil to go on.
-  func run(_ command: LarderShell.CommandLine) throws -> Int32? {
+  func run(_ command: ShellLanguage.CommandLine) throws -> Int32? {
     guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
     let start = ContinuousClock.now
     let outcome = try session.run(command)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LarderShell
+import ShellLanguage
 
 extension ShellError {
   /// What the parser of options says, in the form of every other error.

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct Compaction {
@@ -23,7 +24,7 @@ import Testing
 
   /// A store most of whose pages are free.
   private func fill(_ environment: Environment) throws {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     for round in 0..<40 {
       try environment.write { transaction in
         for number in 0..<50 {
@@ -59,8 +60,8 @@ import Testing
     #expect(!environment.isOpen)
     let again = try Fixture.open(directory.store)
     #expect(again !== environment)
-    #expect(again.fileSize < size / 3, "\(size) and \(again.fileSize), seed \(seed)")
-    #expect(try records(again) == before, "seed \(seed)")
+    #expect(again.fileSize < size / 3, "\(size) and \(again.fileSize), LARDER_SEED=\(seed)")
+    #expect(try records(again) == before, "LARDER_SEED=\(seed)")
     #expect(again.lastTransaction >= last && again.lastTransaction <= last + 2)
     try again.set([7], [8])
     try again.closeCompacting { _, _ in true }
@@ -150,14 +151,14 @@ import Testing
 
   @Test(.timeLimit(.minutes(60)))
   func `a kill at any moment leaves the old file or the new one, and nothing else`() throws {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     let environment = try Fixture.open(directory.store)
     try fill(environment)
     let expected = try records(environment)
     environment.close()
     var finished = 0
     var leftovers = 0
-    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 25) {
+    for round in 0..<25 * TestSettings.trials {
       let peer = try PeerProcess("compact", directory.store)
       #expect(peer.line() == "open")
       usleep(useconds_t.random(in: 0..<40_000, using: &random))
@@ -166,7 +167,7 @@ import Testing
       let unfinished = directory.store + "/data.mdb.new"
       if FileManager.default.fileExists(atPath: unfinished) { leftovers += 1 }
       let again = try Fixture.open(directory.store)
-      #expect(try records(again) == expected, "seed \(seed), round \(round)")
+      #expect(try records(again) == expected, "LARDER_SEED=\(seed), round \(round)")
       #expect(!FileManager.default.fileExists(atPath: unfinished))
       again.close()
     }

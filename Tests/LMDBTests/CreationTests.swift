@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct Creation {
@@ -96,8 +97,8 @@ import Testing
   }
 
   @Test func `a kill during creation never leaves a store that cannot be opened`() throws {
-    let rounds = setting("LARDER_TEST_KILLS", otherwise: 40)
-    var random = SplitMix(state: UInt64(seed))
+    let rounds = 40 * TestSettings.trials
+    var random = SeededRNG(seed: UInt64(seed))
     var finished = 0
     for round in 0..<rounds {
       let store = directory.store + "\(round)"
@@ -108,7 +109,8 @@ import Testing
       peer.kill()
       if peer.soFar == ["open"] { finished += 1 }
       let environment = try Fixture.open(store)
-      #expect(try environment.value(Fixture.signature) == [1], "seed \(seed), round \(round)")
+      #expect(
+        try environment.value(Fixture.signature) == [1], "LARDER_SEED=\(seed), round \(round)")
       try environment.set([5], [6])
     }
     #expect(finished < rounds)

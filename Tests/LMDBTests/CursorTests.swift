@@ -1,5 +1,6 @@
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct Cursors {

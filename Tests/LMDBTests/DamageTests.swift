@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct `Damaged files` {
@@ -58,7 +59,7 @@ import Testing
   @Test func `a file cut short is refused, or nothing of it is lost`() throws {
     let bytes = try makeStore()
     #expect(bytes.count > 100 * 4096)
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var lengths = [
       1, 151, 152, 4095, 4096, 4097, 8191, 8192, 8193, bytes.count - 1, bytes.count - 4096,
     ]
@@ -68,9 +69,9 @@ import Testing
       let store = try place(bytes.prefix(length), "cut-\(UUID().uuidString)")
       let before = try TemporaryDirectory.listing(store)
       switch refusal(store) {
-      case nil: #expect(try isWhole(Fixture.open(store)), "seed \(seed), \(length) bytes")
+      case nil: #expect(try isWhole(Fixture.open(store)), "LARDER_SEED=\(seed), \(length) bytes")
       case .notLMDB, .truncated, .damaged: #expect(try TemporaryDirectory.listing(store) == before)
-      case let kind: Issue.record("refused as \(kind!), seed \(seed), \(length) bytes")
+      case let kind: Issue.record("refused as \(kind!), LARDER_SEED=\(seed), \(length) bytes")
       }
     }
   }
@@ -83,7 +84,7 @@ import Testing
 
   /// LMDB writes no page that was taken and given back within a transaction, so a sound file may end early.
   @Test func `a file that lacks free pages at its end opens, and nothing of it is lost`() throws {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var short = 0
     for round in 0..<25 {
       let store = directory.store + "\(round)"
@@ -117,18 +118,19 @@ import Testing
       let again = try Fixture.open(store)
       for number in 0..<80 {
         let expected = model[number].map { Fixture.filling(number, count: $0) }
-        #expect(try again.value(Fixture.bytes(number)) == expected, "seed \(seed), round \(round)")
+        #expect(
+          try again.value(Fixture.bytes(number)) == expected, "LARDER_SEED=\(seed), round \(round)")
       }
     }
-    #expect(short > 0, "no file was short: the test proves nothing (seed \(seed))")
+    #expect(short > 0, "no file was short: the test proves nothing (LARDER_SEED=\(seed))")
   }
 
   @Test func `flipped bits in the pages that opening relies on never crash it`() throws {
     _ = try makeStore()
-    let rounds = setting("LARDER_TEST_FLIPS", otherwise: 400)
+    let rounds = 400 * TestSettings.trials
     let peer = try PeerProcess("damage", directory.store, ["\(seed)", "\(rounds)"])
     let lines = peer.lines()
-    #expect(lines.last == "survived", "seed \(seed): \(lines.suffix(2))")
+    #expect(lines.last == "survived", "LARDER_SEED=\(seed): \(lines.suffix(2))")
     #expect(lines.count { $0.hasPrefix("refused") } > rounds / 6)
     #expect(try peer.end() == 0)
   }

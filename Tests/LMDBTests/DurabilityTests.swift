@@ -1,5 +1,6 @@
 import Foundation
 import LarderPeer
+import TestSupport
 import Testing
 
 @testable import LMDB

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct `The file's limit` {
@@ -63,16 +64,17 @@ import Testing
   }
 
   @Test func `holds whatever is written, replaced and removed`() throws {
-    for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 4) {
+    for round in 0..<4 * TestSettings.trials {
       let store = directory.store + "\(round)"
       let environment = try Fixture.open(store, Fixture.options(durability: .temporary))
       let limit = Self.limit + round * 500_003
       environment.setFileLimit(limit)
       var churn = Churn(environment, limit: limit, seed: seed + round)
       try churn.run(300)
-      #expect(try churn.isIntact(), "seed \(seed), round \(round)")
+      #expect(try churn.isIntact(), "LARDER_SEED=\(seed), round \(round)")
       let counts = "\(churn.commits) writes, \(churn.refusals) refused"
-      #expect(churn.commits > 100 && churn.refusals > 5, "seed \(seed), round \(round): \(counts)")
+      #expect(
+        churn.commits > 100 && churn.refusals > 5, "LARDER_SEED=\(seed), round \(round): \(counts)")
     }
   }
 
@@ -85,11 +87,12 @@ import Testing
     try peer.say("go")
     var churn = Churn(environment, limit: Self.limit, seed: seed)
     try churn.run(300)
-    #expect(try churn.isIntact(), "seed \(seed)")
+    #expect(try churn.isIntact(), "LARDER_SEED=\(seed)")
     let counts = try #require(peer.line(within: 60)).split(separator: " ")
-    #expect(counts.last == "true", "seed \(seed): \(counts)")
+    #expect(counts.last == "true", "LARDER_SEED=\(seed): \(counts)")
     #expect(
-      churn.refusals + (Int(counts[1]) ?? 0) > 40, "seed \(seed): \(churn.refusals) \(counts)")
+      churn.refusals + (Int(counts[1]) ?? 0) > 40,
+      "LARDER_SEED=\(seed): \(churn.refusals) \(counts)")
     #expect(try peer.end() == 0)
   }
 
@@ -105,7 +108,7 @@ import Testing
 
     var churn = Churn(environment, limit: Self.limit, author: 1, seed: seed)
     try churn.run(200)
-    #expect(churn.refusals > 0, "seed \(seed)")
+    #expect(churn.refusals > 0, "LARDER_SEED=\(seed)")
     try fill(environment, from: 100_000, size: 2000)
     let reader = try #require(try environment.blockingReader())
     #expect(reader.process == peer.identifier)

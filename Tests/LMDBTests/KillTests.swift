@@ -1,9 +1,10 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
-/// `LARDER_TEST_KILLS=1000` makes them long.
+/// `LARDER_TRIALS=40` makes them long.
 @Suite struct `Killed writers` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
@@ -16,7 +17,7 @@ import Testing
 
   /// Killing is the same at each level but for what is beside LMDB.
   private func rounds(_ usual: Int, _ level: DurabilityLevel) -> Int {
-    setting("LARDER_TEST_KILLS", otherwise: level == .durable ? usual : usual / 3)
+    (level == .durable ? usual : usual / 3) * TestSettings.trials
   }
 
   /// All numbers that a killed writer said.
@@ -26,7 +27,7 @@ import Testing
   func `one killed of three: the others go on, and every acknowledged write is there`(
     level: DurabilityLevel
   ) throws {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var peers = try (0..<3).map { try start($0, level) }
     var numbers: [Int] = []
     for round in 0..<rounds(25, level) {
@@ -34,7 +35,7 @@ import Testing
         let before = peer.soFar.count
         #expect(
           eventually { peer.soFar.count > before + 2 },
-          "a writer stands still: seed \(seed), round \(round)")
+          "a writer stands still: LARDER_SEED=\(seed), round \(round)")
       }
       usleep(useconds_t.random(in: 0..<3000, using: &random))
       let killed = peers.remove(at: Int.random(in: 0..<3, using: &random))
@@ -51,13 +52,14 @@ import Testing
   func `all killed at once, again and again: the numbering has no gap`(level: DurabilityLevel)
     throws
   {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var numbers: [Int] = []
     for round in 0..<rounds(8, level) {
       let peers = try (0..<3).map { try start($0, level) }
       for peer in peers {
         #expect(
-          eventually { peer.soFar.count > 3 }, "a writer stands still: seed \(seed), round \(round)"
+          eventually { peer.soFar.count > 3 },
+          "a writer stands still: LARDER_SEED=\(seed), round \(round)"
         )
       }
       usleep(useconds_t.random(in: 0..<5000, using: &random))
@@ -69,14 +71,14 @@ import Testing
 
   @Test(.timeLimit(.minutes(60)))
   func `readers killed while they come and go: the others go on`() throws {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var peers = try (0..<3).map { _ in try PeerProcess("crowd", directory.store) }
-    for round in 0..<setting("LARDER_TEST_KILLS", otherwise: 25) {
+    for round in 0..<25 * TestSettings.trials {
       for peer in peers {
         let before = peer.soFar.count
         #expect(
           eventually { peer.soFar.count > before + 2 },
-          "a reader stands still: seed \(seed), round \(round)")
+          "a reader stands still: LARDER_SEED=\(seed), round \(round)")
       }
       usleep(useconds_t.random(in: 0..<3000, using: &random))
       peers.remove(at: Int.random(in: 0..<3, using: &random)).kill()
@@ -89,8 +91,8 @@ import Testing
     let environment = try Fixture.open(directory.store, Fixture.options(durability: nil))
     let verified = try Numbering.verify(environment)
     let last = try #require(verified)
-    #expect(Set(numbers).count == numbers.count, "seed \(seed)")
-    #expect(last >= numbers.max() ?? 0, "seed \(seed)")
+    #expect(Set(numbers).count == numbers.count, "LARDER_SEED=\(seed)")
+    #expect(last >= numbers.max() ?? 0, "LARDER_SEED=\(seed)")
     environment.close()
   }
 }

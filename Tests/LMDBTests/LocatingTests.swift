@@ -1,5 +1,6 @@
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 /// What is stored in place of a value found needs no search of its own, and is the same as with one.
@@ -13,7 +14,7 @@ import Testing
   }
 
   @Test func `a located value is replaced and removed by whatever comes in between`() throws {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     // Long enough for three levels of pages, so that those in the middle split and merge as well.
     func key(_ number: Int) -> [UInt8] {
       Fixture.bytes(number) + [UInt8](repeating: 7, count: 392)
@@ -29,7 +30,7 @@ import Testing
           let number = Int.random(in: 0..<400, using: &random)
           let name = key(number)
           let found = try transaction.locate(name.span, in: databases[database])?.array
-          #expect(found == models[database][number], "seed \(seed)")
+          #expect(found == models[database][number], "LARDER_SEED=\(seed)")
           if Bool.random(using: &random) {
             // Something else changes first: anywhere, the very key included.
             let elsewhere = Int.random(in: 0..<2, using: &random)
@@ -66,7 +67,7 @@ import Testing
         depth = max(depth, statistics.depth)
         for number in 0..<400 {
           let region = try read.find(key(number).span, in: database)
-          #expect(region.map { read.bytes(of: $0).array } == model[number], "seed \(seed)")
+          #expect(region.map { read.bytes(of: $0).array } == model[number], "LARDER_SEED=\(seed)")
         }
       }
     }
@@ -77,8 +78,8 @@ import Testing
 
   /// Runs a write that one time in four is taken back; whether it was committed.
   private func keepingOrNot(
-    _ random: inout SplitMix,
-    _ body: (inout WriteTransaction, inout SplitMix) throws -> Void
+    _ random: inout SeededRNG,
+    _ body: (inout WriteTransaction, inout SeededRNG) throws -> Void
   ) throws -> Bool {
     var generator = random
     defer { random = generator }

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct `Pages that a write can count on` {
@@ -42,7 +43,7 @@ import Testing
       try environment.write { transaction in
         let used = try transaction.usedPages(of: [second])
         let free = try environment.beginRead().freePages()
-        #expect(used + free == environment.info.pages, "seed \(seed), round \(round)")
+        #expect(used + free == environment.info.pages, "LARDER_SEED=\(seed), round \(round)")
         #expect(try transaction.usedPages(of: [.main, second]) == used)
       }
     }
@@ -52,9 +53,9 @@ import Testing
     let environment = try open()
     environment.setFileLimit(Self.limit)
     var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 30_000)
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var ofLists = 0
-    for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 25) {
+    for round in 0..<25 * TestSettings.trials {
       try churn.run(20)
       if round % 3 == 1 {
         let read = try environment.beginRead()
@@ -73,7 +74,7 @@ import Testing
   ///
   /// - Returns: how many of the available pages were free ones within the file.
   private func takeAll(
-    _ environment: Environment, _ random: inout SplitMix, _ round: Int
+    _ environment: Environment, _ random: inout SeededRNG, _ round: Int
   ) throws -> Int {
     let sizes = (0..<2000).map { _ in Int.random(in: 20..<4000, using: &random) }
     let needed = try pagesNeeded(for: sizes, round)
@@ -92,10 +93,10 @@ import Testing
         let fits = needed[number] <= available
         #expect(
           error == (fits ? nil : .mapFull),
-          "seed \(seed), round \(round): \(needed[number]) of \(available)")
+          "LARDER_SEED=\(seed), round \(round): \(needed[number]) of \(available)")
         if error != nil || !fits { return }
       }
-      Issue.record("all of \(available) pages were not enough to fail, seed \(seed)")
+      Issue.record("all of \(available) pages were not enough to fail, LARDER_SEED=\(seed)")
     }
     return fromLists
   }
@@ -117,9 +118,9 @@ import Testing
 
   @Test func `a commit finds what it needs if that much is left`() throws {
     let environment = try open()
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var total = 0
-    for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 20) {
+    for round in 0..<20 * TestSettings.trials {
       let limit = max(Self.limit, environment.info.pages * 4096 + 4096 * (round % 4) * 20)
       environment.setFileLimit(limit)
       var churn = Churn(environment, limit: limit, author: round, seed: seed, largest: 30_000)
@@ -136,9 +137,9 @@ import Testing
           }
         }
       }
-      #expect(error == nil, "seed \(seed), round \(round)")
+      #expect(error == nil, "LARDER_SEED=\(seed), round \(round)")
     }
-    #expect(total > 50, "seed \(seed)")
+    #expect(total > 50, "LARDER_SEED=\(seed)")
   }
 
   /// Removes values and stores others until only what the commit needs is left; how many are stored.

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct Reading {

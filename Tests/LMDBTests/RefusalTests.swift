@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 /// What is not a store of ours, or not safe to open, is refused with its own reason and left as it was.

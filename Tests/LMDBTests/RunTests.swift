@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct `Pages in a row` {
@@ -50,18 +51,18 @@ import Testing
     let environment = try open()
     environment.setFileLimit(Self.limit)
     var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 60_000)
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var outcomes = [false: 0, true: 0]
-    for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 100) {
+    for round in 0..<100 * TestSettings.trials {
       if round % 4 == 3 { try keepLists(environment) }
       try churn.run(6)
       let pages = Int.random(in: 2...1 << Int.random(in: 1...6, using: &random), using: &random)
       let isTight = environment.info.pages + pages + 2 > Self.limit / 4096
       let run = try lookForRun(environment, pages: pages, after: 1, taken: 1)
-      #expect(run.promised == run.found, "seed \(seed), round \(round): \(pages)")
+      #expect(run.promised == run.found, "LARDER_SEED=\(seed), round \(round): \(pages)")
       if isTight { outcomes[run.found]! += 1 }
     }
-    #expect(outcomes[true]! > 5 && outcomes[false]! > 5, "seed \(seed): \(outcomes)")
+    #expect(outcomes[true]! > 5 && outcomes[false]! > 5, "LARDER_SEED=\(seed): \(outcomes)")
   }
 
   /// A reader keeps LMDB from using what the writes meanwhile free, so that there are many lists afterwards.
@@ -78,9 +79,9 @@ import Testing
     let environment = try open()
     environment.setFileLimit(Self.limit)
     var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 40_000)
-    var random = SplitMix(state: UInt64(seed))
+    var random = SeededRNG(seed: UInt64(seed))
     var promises = 0
-    for round in 0..<setting("LARDER_TEST_ROUNDS", otherwise: 100) {
+    for round in 0..<100 * TestSettings.trials {
       if round % 4 == 3 { try keepLists(environment) }
       try churn.run(6)
       let singles = Int.random(in: 1...60, using: &random)
@@ -88,7 +89,8 @@ import Testing
       let pages = Int.random(in: 2...30, using: &random)
       let run = try lookForRun(environment, pages: pages, after: singles, taken: taken)
       #expect(
-        !run.promised || run.found, "seed \(seed), round \(round): \(pages) after \(singles)")
+        !run.promised || run.found, "LARDER_SEED=\(seed), round \(round): \(pages) after \(singles)"
+      )
       if run.promised { promises += 1 }
     }
     #expect(promises > 5)

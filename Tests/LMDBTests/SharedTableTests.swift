@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @Suite struct Words {
@@ -94,7 +95,7 @@ import Testing
     case "half": try put(original.prefix(128 + 4 * 70))
     case "long": try put(original + Data(count: 4))
     case "random":
-      var random = SplitMix(state: UInt64(seed))
+      var random = SeededRNG(seed: UInt64(seed))
       try put(
         Data((0..<original.count).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
     case "other store":

@@ -1,29 +1,14 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
-/// A fresh directory, removed with everything in it when the test lets go of it.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    path = URL(fileURLWithPath: NSTemporaryDirectory()).path + "/larder-lmdb-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      Issue.record("\(path) could not be removed: \(error)")
-    }
-  }
-
-  /// A store's directory that does not exist yet.
+extension TemporaryDirectory {
+  /// The path of a store that does not exist yet.
   var store: String { path + "/store" }
 
-  /// The files of a store and what there is to know of each, for comparing before and after.
+  /// The files of a store with type, size, permissions, inode and content hash, to compare before and after.
   static func listing(_ directory: String) throws -> [String: String] {
     var listing: [String: String] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) + ["."] {
@@ -101,10 +86,5 @@ func refusal(
   }
 }
 
-/// A number from the environment, for runs that are longer than the usual.
-func setting(_ name: String, otherwise: Int) -> Int {
-  ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
-}
-
 /// A seed that can be given in the environment, to see a failure again.
-let seed = setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000))
+let seed = Int(TestSettings.seed)

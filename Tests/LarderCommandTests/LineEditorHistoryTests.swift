@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LarderTerminal
@@ -100,15 +101,15 @@ extension LineEditorTests {
   private let home = TemporaryHome()
 
   @Test func `an entry of any text comes back`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var generator = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var generator = SeededRNG(seed: seed)
     let letters: [Character] = ["\\", "n", "\n", "\\", "a", "\u{E5}", "\u{1F682}", "'", "\r"]
     let file = LineEditor.HistoryFile(at: home.path + "/history")
     let entries = (0..<200).map { number in
       "\(number)" + String((0..<8).map { _ in letters.randomElement(using: &generator)! })
     }
     for entry in entries { try file.append(entry) }
-    #expect(try file.load() == entries, "seed \(seed)")
+    #expect(try file.load() == entries, "LARDER_SEED=\(seed)")
   }
 
   @Test func `the file is cut back to the newest entries`() throws {

@@ -1,12 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension LineEditorTests {
   /// libedit 3.1-20221030 left out the rest of a wrapped line on the screen; this found it.
   @Test(arguments: ["xterm-256color", "screen-256color", "tmux-256color", "linux"])
   func `the screen shows a line that wraps as it is edited`(term: String) throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var generator = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var generator = SeededRNG(seed: seed)
     let columns = 20
     let session = try TerminalSession(environment: ["TERM": term], columns: columns)
     var model = EditedText(letters: Array("abcdefghijklmnopqrstuvwxyz\u{E5}\u{F6}"))
@@ -23,7 +24,9 @@ extension LineEditorTests {
         $0.lines == wanted && $0.row == row && $0.column == column
       }
       guard isRight else {
-        session.expect("seed \(seed), step \(step), after \(keys.debugDescription): \(wanted)") {
+        session.expect(
+          "LARDER_SEED=\(seed), step \(step), after \(keys.debugDescription): \(wanted)"
+        ) {
           _ in false
         }
         return
@@ -33,8 +36,8 @@ extension LineEditorTests {
   }
 
   @Test func `a line of every width is what was edited`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var generator = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var generator = SeededRNG(seed: seed)
     let home = TemporaryHome()
     let session = try TerminalSession(home: home, columns: 20)
     var model = EditedText(letters: Array("ab\u{E5}\u{65E5}\u{672C}\u{1F682}"))
@@ -43,7 +46,7 @@ extension LineEditorTests {
     session.expect("an answer") { $0.line == "probe>" && $0.row > 0 }
     let kept = try String(
       contentsOfFile: home.path + "/.local/state/larder/history", encoding: .utf8)
-    #expect(kept == String(model.text) + ".\n", "seed \(seed)")
+    #expect(kept == String(model.text) + ".\n", "LARDER_SEED=\(seed)")
   }
 }
 
@@ -56,7 +59,7 @@ private struct EditedText {
   init(letters: [Character]) { self.letters = letters }
 
   /// Does one thing to the text, and gives the keys for it.
-  mutating func edit(using generator: inout SeededGenerator) -> String {
+  mutating func edit(using generator: inout SeededRNG) -> String {
     switch Int.random(in: 0..<20, using: &generator) {
     case 0..<9 where text.count < 120:
       let letter = letters.randomElement(using: &generator)!

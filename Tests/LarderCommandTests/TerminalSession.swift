@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A program at a terminal, by default the probe, with a home directory that goes when the session does.
@@ -63,7 +64,7 @@ final class TemporaryHome {
   let path: String
 
   init() {
-    path = NSTemporaryDirectory() + "larder-home-\(UUID().uuidString)"
+    path = TemporaryDirectory.unusedPath
   }
 
   func write(_ text: String, to name: String) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderHTTP

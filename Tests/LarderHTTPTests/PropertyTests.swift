@@ -1,25 +1,13 @@
 import HTTPTypes
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderHTTP
 
-/// A generator that a seed repeats.
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
-  }
-}
-
 /// Requests and answers of all kinds, sense and nonsense.
 struct Chance {
-  var random: Seeded
+  var random: SeededRNG
 
   mutating func one<T>(_ choices: [T]) -> T { choices.randomElement(using: &random)! }
   mutating func happens(_ percent: Int) -> Bool {
@@ -67,11 +55,11 @@ struct Chance {
 }
 
 struct PropertyTests {
-  static let seeds = (0..<40).map { _ in UInt64.random(in: 0 ... .max) }
+  static let seeds = TestSettings.seeds(corpus: 12)
 
   @Test(arguments: seeds)
   func `RFC 9111, 4: nothing is served past its freshness unless a rule allows it`(seed: UInt64) {
-    var chance = Chance(random: Seeded(state: seed))
+    var chance = Chance(random: SeededRNG(seed: seed))
     let lab = Lab()
     for step in 0..<300 {
       lab.wait(chance.one([0, 1, 2, 5, 20, 90_000]))
@@ -88,8 +76,8 @@ struct PropertyTests {
       guard let reason = result.reason, reason != .onlyIfCached, reason != .completed else {
         continue
       }
-      #expect(result.fields[values: .age].count == 1, "seed \(seed), step \(step)")
-      #expect(!wish.noStore, "seed \(seed), step \(step)")
+      #expect(result.fields[values: .age].count == 1, "LARDER_SEED=\(seed), step \(step)")
+      #expect(!wish.noStore, "LARDER_SEED=\(seed), step \(step)")
       if reason == .validated { continue }
       // Somebody held must be one that the reason allows.
       let allowed = before.values.contains { stored in
@@ -112,13 +100,13 @@ struct PropertyTests {
         default: return false
         }
       }
-      #expect(allowed, "seed \(seed), step \(step): \(reason) for \(request.headerFields)")
+      #expect(allowed, "LARDER_SEED=\(seed), step \(step): \(reason) for \(request.headerFields)")
     }
   }
 
   @Test(arguments: seeds)
   func `storing then asking is stable, and outlives the coding of metadata`(seed: UInt64) throws {
-    var chance = Chance(random: Seeded(state: seed))
+    var chance = Chance(random: SeededRNG(seed: seed))
     for step in 0..<300 {
       let lab = Lab()
       let plain = request("GET", "/a", chance.happens(50) ? [("Foo", "1")] : [])
@@ -130,19 +118,19 @@ struct PropertyTests {
       for (key, value) in lab.held {
         let again = try #require(
           StoredResponse(metadata: value.response.encodedMetadata(), bodySize: value.body.count))
-        #expect(again == value.response, "seed \(seed), step \(step)")
+        #expect(again == value.response, "LARDER_SEED=\(seed), step \(step)")
         lab.held[key] = (again, value.body)
       }
       guard first.isFromCache else { continue }
       let second = lab.ask(plain) { _ in (response(599), "") }
-      #expect(second.isFromCache && second.body == first.body, "seed \(seed), step \(step)")
-      #expect(second.fields == first.fields, "seed \(seed), step \(step)")
+      #expect(second.isFromCache && second.body == first.body, "LARDER_SEED=\(seed), step \(step)")
+      #expect(second.fields == first.fields, "LARDER_SEED=\(seed), step \(step)")
     }
   }
 
   @Test(arguments: seeds)
   func `parsers take any bytes`(seed: UInt64) {
-    var chance = Chance(random: Seeded(state: seed))
+    var chance = Chance(random: SeededRNG(seed: seed))
     let alphabet = Array("\"\\,;=-/ \t*W0123456789abcdefGMTjan:+.".utf8) + [0xFC, 0xC3]
     for _ in 0..<30 {
       let bytes = (0..<Int.random(in: 0..<40, using: &chance.random)).map { _ in

@@ -1,20 +1,17 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// Random bytes as keys, values, tags and words of the commands, in every form of output, at a terminal.
 ///
-/// `LARDER_TEST_FUZZ` strings go through every command each; without it there are fewer, and each goes through two.
-/// A hundred thousand take some minutes in a release build:
-///
-///     LARDER_TEST_FUZZ=100000 swift test -c release --filter ByteFuzzTests
+/// Each string goes through two commands; in the trials, more strings go through every command.
 @Suite struct ByteFuzzTests {
-  private static let asked =
-    ProcessInfo.processInfo.environment["LARDER_TEST_FUZZ"].flatMap { Int($0) }
-  private static let strings = asked ?? 2000
-  private static let commandsForEach = asked == nil ? 2 : commands.count
+  private static let strings = 2000 * TestSettings.trials
+  private static let commandsForEach = TestSettings.trials == 1 ? 2 : commands.count
   private static let workers = 2
   /// So many strings are in a store at a time, and so many go through one session: what is listed and what commands
   /// leave behind must not grow with the number of strings.
@@ -83,9 +80,9 @@ import Testing
 
   @Test(arguments: 0..<workers)
   func `no byte of a key, a value or a word reaches a terminal raw`(worker: Int) throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
-    let file = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    let file = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: file) }
     var shell = try makeShell()
     for round in 0..<Self.strings / Self.workers {
@@ -110,7 +107,7 @@ import Testing
         let line = "\(command.name) \(words)"
         for said in try texts(of: line, named: typed, mode, in: shell)
         where !isSafe(said.text, said.mode) {
-          Issue.record("seed \(seed), round \(round), \(mode): \(line)")
+          Issue.record("LARDER_SEED=\(seed), round \(round), \(mode): \(line)")
         }
       }
     }

@@ -1,11 +1,13 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct CompactCommandTests {
-  private let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+  private let path = TemporaryDirectory.unusedPath
 
   private func filled(_ mode: OutputMode = .table, isReadOnly: Bool = false) throws -> Shell {
     let shell = try Shell(mode, isReadOnly: isReadOnly)

@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// What `Docs/Shell.md` says is so. With `RECORD` set it is made so, to be read before it is believed.
 @Suite(.serialized) struct DocumentTests {

@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct EvictCommandTests {
   @Test func `what keys lists, evict removes`() throws {

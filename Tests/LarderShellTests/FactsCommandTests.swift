@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct FactsCommandTests {
   @Test func `count says entries, bytes and what has expired`() throws {

@@ -1,8 +1,10 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct GetCommandTests {
   @Test func `into a pipe go the bytes and nothing else`() throws {
@@ -104,7 +106,7 @@ import Testing
   @Test func `a value goes into a file`() throws {
     let shell = try Shell()
     try shell.fill()
-    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     #expect(
       try shell("get @departures Kiruna:05 --out \(path)") == "wrote 11 B to \(path)\n")
@@ -195,35 +197,36 @@ import Testing
   }
 
   @Test func `minified and laid out JSON is the same JSON`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
     for _ in 0..<300 {
       let text = bytes(random.json(depth: 4))
       let json = try JSONText(text)
       let again = try JSONText(json.minified)
       let wide = try JSONText(bytes(json.laidOut(width: Int.random(in: 10...120, using: &random))))
-      #expect(again.minified == json.minified && wide.minified == json.minified, "seed \(seed)")
+      #expect(
+        again.minified == json.minified && wide.minified == json.minified, "LARDER_SEED=\(seed)")
       let mine = try JSONSerialization.jsonObject(
         with: Data(json.minified), options: .fragmentsAllowed)
       let theirs = try JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
-      #expect((mine as? NSObject) == (theirs as? NSObject), "seed \(seed)")
+      #expect((mine as? NSObject) == (theirs as? NSObject), "LARDER_SEED=\(seed)")
     }
   }
 
   @Test func `a line is never wider than it has to be`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
     for _ in 0..<100 {
       let json = try JSONText(bytes(random.json(depth: 4)))
       for line in json.laidOut(width: 60).split(separator: "\n") where DisplayWidth.of(line) > 60 {
         // Only what cannot be broken: one value, with its name.
-        #expect(!line.contains(", "), "seed \(seed): \(line)")
+        #expect(!line.contains(", "), "LARDER_SEED=\(seed): \(line)")
       }
     }
   }
 }
 
-extension SeededGenerator {
+extension SeededRNG {
   /// JSON with space in odd places.
   fileprivate mutating func json(depth: Int) -> String {
     let space = ["", " ", "\n", "\t "].randomElement(using: &self)!

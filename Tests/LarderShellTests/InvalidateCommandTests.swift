@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct InvalidateCommandTests {
   private func filled(_ mode: OutputMode) throws -> Shell {

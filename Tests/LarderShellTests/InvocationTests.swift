@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct InvocationTests {
   @Test func `a command is found by its name and aliases in any case`() throws {
@@ -123,8 +124,8 @@ import Testing
 
   @Test func `every filter is read into its value`() throws {
     let now = stockholm.now
-    func ago(_ hours: Int64) -> Timestamp {
-      Timestamp(milliseconds: now.milliseconds - hours * 3_600_000)
+    func ago(_ hours: Int64) -> UnixTime {
+      UnixTime(milliseconds: now.milliseconds - hours * 3_600_000)
     }
     let selection = try selection(
       """

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct LexerTests {
   private func words(_ text: String) throws -> [[UInt8]] {

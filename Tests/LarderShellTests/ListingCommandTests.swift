@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct NamespacesCommandTests {
   @Test func `namespaces shows what each holds and its share`() throws {

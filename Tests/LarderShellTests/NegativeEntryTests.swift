@@ -1,8 +1,10 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// Entries that say there is nothing, as a load leaves them that found nothing.
 @Suite struct NegativeEntryTests {
@@ -22,7 +24,7 @@ import Testing
   @Test(arguments: OutputMode.allCases)
   func `get says so in every mode, and prints no empty value`(mode: OutputMode) async throws {
     let shell = try await shell(mode)
-    let file = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    let file = TemporaryDirectory.unusedPath
     for line in ["get 9999", "get empty 9999", "get 9999 --as text", "get 9999 --out \(file)"] {
       let error = try shell.error(line)
       #expect(error.code == .noSuchKey && error.code.exitCode == 1)

@@ -1,7 +1,9 @@
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -18,7 +20,7 @@ import Testing
 
   private func row(_ key: [UInt8], _ size: Int, _ minutes: Int64?) -> [Cell] {
     let span = minutes.map { $0 * 60_000 + 250 }
-    let expires = span.map { Timestamp(milliseconds: stockholm.now.milliseconds + $0) }
+    let expires = span.map { UnixTime(milliseconds: stockholm.now.milliseconds + $0) }
     return [
       .text("departures"), .bytes(key), .size(size), .expiry(expires),
       span.map { .span($0) } ?? .null, .text("fresh"),
@@ -187,8 +189,8 @@ import Testing
   }
 
   @Test func `nothing from a store reaches output raw`() throws {
-    let seed = UInt64.random(in: 0 ... .max)
-    var generator = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var generator = SeededRNG(seed: seed)
     let columns = [Column("key", holdsBytes: true), Column("text"), Column("json")]
     for _ in 0..<5000 {
       let key = generator.awkwardBytes(upTo: 10)
@@ -200,13 +202,13 @@ import Testing
             .split(separator: "\n")
           let isSafe = lines.allSatisfy { String($0).isSafe }
           guard isSafe, lines.count == (body == .rows(columns, [cells]) ? 3 : 4) else {
-            Issue.record("seed \(seed): \(lines)")
+            Issue.record("LARDER_SEED=\(seed): \(lines)")
             return
           }
         }
         let plain = text(.plain, Reply(body)).unicodeScalars
         guard plain.filter(\.isControl) == ["\t", "\t", "\n"] else {
-          Issue.record("seed \(seed): \(String(plain))")
+          Issue.record("LARDER_SEED=\(seed): \(String(plain))")
           return
         }
         let json = text(.jsonl, Reply(body))
@@ -217,7 +219,7 @@ import Testing
         guard isKept, back["text"].map({ bytes($0) }) == bytes(other),
           String(json.dropLast()).isSafe
         else {
-          Issue.record("seed \(seed): \(json)")
+          Issue.record("LARDER_SEED=\(seed): \(json)")
           return
         }
       }

@@ -1,6 +1,8 @@
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct QuotingTests {
   @Test(arguments: [
@@ -34,13 +36,13 @@ import Testing
   }
 
   @Test func `what is printed can be typed back`() throws {
-    let seed = UInt64.random(in: 0 ... .max)
-    var generator = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var generator = SeededRNG(seed: seed)
     for round in 0..<100_000 {
       let key = generator.awkwardBytes(upTo: 12)
       for printed in [Quoting.quoted(key)] + (round % 5 == 0 ? [Quoting.typed(key)] : []) {
         guard printed.isSafe, !key.isEmpty else {
-          #expect(key.isEmpty, "seed \(seed): \(key) is printed as \(printed)")
+          #expect(key.isEmpty, "LARDER_SEED=\(seed): \(key) is printed as \(printed)")
           continue
         }
         let arguments = try CommandReader.commands(in: bytes("get " + printed), from: .prompt)
@@ -48,7 +50,7 @@ import Testing
         guard arguments?.count == 2, case .word(let word) = arguments?[1],
           case .key(key) = try Selection.Pattern(word), try word.key() == key
         else {
-          Issue.record("seed \(seed): \(key) is printed as \(printed)")
+          Issue.record("LARDER_SEED=\(seed): \(key) is printed as \(printed)")
           return
         }
       }
@@ -56,8 +58,8 @@ import Testing
   }
 
   @Test func `plain fields are one to one and have no control`() throws {
-    let seed = UInt64.random(in: 0 ... .max)
-    var generator = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var generator = SeededRNG(seed: seed)
     for _ in 0..<20_000 {
       let key = generator.awkwardBytes(upTo: 12)
       let field = Quoting.plain(key)
@@ -69,15 +71,15 @@ import Testing
       }
       let back = word.bytes
       guard isClean, back == key else {
-        Issue.record("seed \(seed): \(key) is \(field)")
+        Issue.record("LARDER_SEED=\(seed): \(key) is \(field)")
         return
       }
     }
   }
 
   @Test func `any line is read or refused, and errors are safe to print`() {
-    let seed = UInt64.random(in: 0 ... .max)
-    var generator = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var generator = SeededRNG(seed: seed)
     let verbs = ["keys ", "expire ", "set ", "get ", "help ", "output ", ""].map(bytes)
     for _ in 0..<10_000 {
       let line = verbs.randomElement(using: &generator)! + generator.awkwardBytes(upTo: 14)
@@ -90,7 +92,7 @@ import Testing
           $0.split(separator: "\n").allSatisfy { String($0).isSafe }
         }
         guard isSafe, error.place != nil else {
-          Issue.record("seed \(seed): \(line) gives \(error.scripted)")
+          Issue.record("LARDER_SEED=\(seed): \(line) gives \(error.scripted)")
           return
         }
       }

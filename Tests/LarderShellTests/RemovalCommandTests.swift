@@ -3,6 +3,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct RemovalCommandTests {
   @Test func `purge removes what has expired`() throws {

@@ -1,12 +1,14 @@
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SessionFuzzTests {
   @Test func `no value, key or error can speak to a terminal`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
     let shell = try Shell()
     let box = shell.store.namespace("box")
     for _ in 0..<60 {
@@ -29,15 +31,15 @@ import Testing
             scalar == "\n" || scalar == "\t"
               || !scalar.isControl && (mode == "plain" || !scalar.isHidden)
           }
-          #expect(isSafe, "seed \(seed): \(line) in \(mode)")
+          #expect(isSafe, "LARDER_SEED=\(seed): \(line) in \(mode)")
         }
       }
     }
   }
 
   @Test func `no mistyped line can speak to a terminal or stop the session`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
     let shell = try Shell()
     try shell.fill()
     let names = CommandTable.standard.commands.map(\.name).filter { $0 != "clear" } + ["", "kesy"]
@@ -53,7 +55,8 @@ import Testing
           error.prompted(promptWidth: 8, columns: 20),
         ] {
           #expect(
-            text.split(separator: "\n").allSatisfy { String($0).isSafe }, "seed \(seed): \(text)")
+            text.split(separator: "\n").allSatisfy { String($0).isSafe },
+            "LARDER_SEED=\(seed): \(text)")
         }
       }
     }
@@ -72,8 +75,8 @@ import Testing
   }
 
   @Test func `a walk finds what looking at everything finds, in the order of keys`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
     let shell = try Shell(.plain)
     let box = shell.store.namespace("box")
     let letters = ["a", "b", "ab", "ba", "\u{F6}", "1"]
@@ -117,7 +120,7 @@ import Testing
         #expect(entries.count <= batch)
         found += entries.map(\.key.bytes)
       }
-      #expect(found == (try expected(selection, all)), "seed \(seed): \(line)")
+      #expect(found == (try expected(selection, all)), "LARDER_SEED=\(seed): \(line)")
     }
   }
 

@@ -1,8 +1,10 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SetCommandTests {
   @Test func `set says what it stored and until when`() throws {
@@ -42,7 +44,7 @@ import Testing
   @Test func `a value comes from a file or standard input byte for byte`() throws {
     let shell = try Shell(.plain)
     let value = (0...255).map { UInt8($0) } + [0, 10, 13]
-    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    let path = TemporaryDirectory.unusedPath
     try Data(value).write(to: URL(fileURLWithPath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
     try shell("set @a f --from \(path)")

@@ -3,10 +3,11 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// A session with a store of its own, at Fri 20 Nov 2026 22:13 in Stockholm, and what it says.
 final class Shell {
-  let clock = ManualClock(now: stockholm.now)
+  let clock = ManualClock(now: Timestamp(stockholm.now))
   let store: Store
   private(set) var session: Session!
   /// What became of the last command.
@@ -127,7 +128,7 @@ final class Shell {
   }
 
   /// The bytes that a command prints which was read already.
-  func printed(by line: LarderShell.CommandLine) throws -> [UInt8] {
+  func printed(by line: ShellLanguage.CommandLine) throws -> [UInt8] {
     printed = []
     outcome = try session.run(line)
     return printed

@@ -1,8 +1,10 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct ShellCommandTests {
   @Test func `stats has a form for each reader`() throws {
@@ -49,7 +51,7 @@ import Testing
       let text = try shell("output \(mode)", "stats")
       #expect(text.contains(fact), "\(mode): \(text)")
     }
-    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     try shell("report \(path)")
     #expect(try String(contentsOfFile: path, encoding: .utf8).contains(">75 % of 4, 3 stale<"))

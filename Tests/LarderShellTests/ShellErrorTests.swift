@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

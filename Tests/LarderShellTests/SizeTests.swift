@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SizeTests {
   @Test(arguments: [

@@ -1,7 +1,9 @@
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct SizesCommandTests {
   /// Sums by the plainest means: every entry is looked at and every sum kept.
@@ -18,8 +20,8 @@ import Testing
   }
 
   @Test func `sums by prefix are those of the entries, whatever the keys and the order`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
     let shell = try Shell(.jsonl)
     let box = shell.store.namespace("box")
     var keys: [[UInt8]: Int] = [:]
@@ -34,13 +36,13 @@ import Testing
         let lines = try shell("sizes @box --depth \(depth) --top all \(order)").split(
           separator: "\n")
         let sums = expected(keys, depth: depth)
-        #expect(lines.count == sums.count, "seed \(seed)")
+        #expect(lines.count == sums.count, "LARDER_SEED=\(seed)")
         for (prefix, bytes) in sums {
           let name = String(decoding: prefix, as: UTF8.self)
           let isThere = lines.contains {
             $0.contains("\"prefix\":\"\(name)\",") && $0.contains("\"bytes\":\(bytes),")
           }
-          #expect(isThere, "seed \(seed): \(name)")
+          #expect(isThere, "LARDER_SEED=\(seed): \(name)")
         }
       }
     }

@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 /// Entries that an HTTP cache keeps: the body, and in the metadata what came above it.
 @Suite struct StoredResponseTests {

@@ -1,25 +1,12 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
-/// A random generator that a failure can be repeated with: tests print the seed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
-extension SeededGenerator {
+extension SeededRNG {
   /// Bytes of every awkward sort: controls, quotes, bad UTF-8, bidi and zero-width characters.
   mutating func awkwardBytes(upTo count: Int) -> [UInt8] {
     let scalars: [Unicode.Scalar] = [
@@ -70,7 +57,7 @@ let stockholm = clock("2026-11-20T21:13:00Z", in: "Europe/Stockholm")
 
 /// A clock that stands at a moment.
 func clock(_ moment: String, in zone: String) -> WallClock {
-  let utc = WallClock(now: Timestamp(milliseconds: 0), zone: .utc)
+  let utc = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
   guard let now = try? word(moment).timeAhead(utc), let zone = Zone(named: zone) else {
     preconditionFailure("\(moment) in \(zone)")
   }
@@ -81,7 +68,7 @@ extension Zone {
   /// By its name in the time zone database.
   init?(named name: String) {
     guard let zone = TimeZone(identifier: name) else { return nil }
-    self.init { zone.secondsFromGMT(for: $0.date) }
+    self.init { zone.secondsFromGMT(for: Timestamp($0).date) }
   }
 }
 

@@ -1,11 +1,13 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct TransferTests {
-  private let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+  private let path = TemporaryDirectory.unusedPath
 
   private struct Known: Hashable {
     var entry: Store.Entry
@@ -28,7 +30,7 @@ import Testing
     return all
   }
 
-  private func attributes(_ random: inout SeededGenerator, now: Timestamp) -> EntryAttributes {
+  private func attributes(_ random: inout SeededRNG, now: Timestamp) -> EntryAttributes {
     var attributes = EntryAttributes(
       codec: CodecID(rawValue: UInt8.random(in: 0...255, using: &random)))
     attributes.expires = [
@@ -52,8 +54,8 @@ import Testing
   }
 
   @Test func `what was exported is imported byte for byte, with all that is known of it`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
     let shell = try Shell(.plain)
     defer { try? FileManager.default.removeItem(atPath: path) }
     try shell.store.declare(
@@ -76,7 +78,7 @@ import Testing
     other.clock.advance(by: .hours(2))
     try other("import \(path)")
     let (expected, found) = (try contents(shell), try contents(other))
-    #expect(expected == found, "seed \(seed)")
+    #expect(expected == found, "LARDER_SEED=\(seed)")
     #expect(found.count > 500)
     for facts in try shell.store.namespaces() {
       let copy = try #require(try other.store.namespace(facts.name).info())
@@ -145,8 +147,8 @@ import Testing
   }
 
   @Test func `no line can stop or speak to the shell`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
     let shell = try Shell(.plain)
     let good = bytes("{\"namespace\":\"a\",\"key\":\"k\",\"value\":\"v\",\"expires\":null}")
     for _ in 0..<500 {
@@ -163,7 +165,7 @@ import Testing
         try shell("import -")
       } catch let error as ShellError {
         let isSafe = error.scripted.split(separator: "\n").allSatisfy { String($0).isSafe }
-        #expect(isSafe, "seed \(seed): \(error.scripted)")
+        #expect(isSafe, "LARDER_SEED=\(seed): \(error.scripted)")
       }
     }
   }

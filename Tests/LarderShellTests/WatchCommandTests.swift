@@ -2,6 +2,7 @@ import Larder
 import Testing
 
 @testable import LarderShell
+@testable import ShellLanguage
 
 @Suite struct WatchCommandTests {
   /// A shell in which something happens while it watches, and then nothing for a while.

@@ -1,14 +1,14 @@
 import Foundation
 import LMDB
 import LarderPeer
+import TestSupport
 import Testing
 
 @testable import Larder
 
 /// The access table is a hint: whatever becomes of it, reads return what they would without it.
 @Suite struct AccessDamage {
-  private let seed = UInt64(
-    setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000)))
+  private let seed = TestSettings.seed
 
   enum Harm: CaseIterable {
     case lost, old, scribbled, header, truncated, emptied, longer, foreign, directory
@@ -18,8 +18,8 @@ import Testing
   func `a table that is lost, old, damaged or another store's changes nothing that is read`(
     _ harm: Harm
   ) throws {
-    try withDirectory { path in
-      var random = SplitMix(state: seed)
+    try withTemporaryDirectory { path in
+      var random = SeededRNG(seed: seed)
       let table = path + "/s/access"
       let manager = FileManager.default
       var expected = try fill(path + "/s", keys: 0..<300, &random)
@@ -55,22 +55,23 @@ import Testing
       let store = try Store(at: path + "/s")
       let notes = store.namespace("notes")
       for (key, value) in expected {
-        #expect(try notes.bytes("\(key)") == value, "seed \(seed)")
+        #expect(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed)")
       }
       // The newest is always there, the limit always holds, and what is found is what was written.
       try store.declare(Rules(limits: Limits(entries: 400)), for: "notes")
       for number in 0..<2000 {
         let key = Int.random(in: 0..<1200, using: &random)
         let found = try notes.bytes("\(key)")
-        try #require(found == nil || found == expected[key], "seed \(seed), step \(number)")
+        try #require(found == nil || found == expected[key], "LARDER_SEED=\(seed), step \(number)")
         if found == nil {
           expected[key] = [UInt8(truncatingIfNeeded: number)]
           try notes.set(expected[key]!, for: "\(key)")
-          try #require(try notes.bytes("\(key)") == expected[key], "seed \(seed), step \(number)")
+          try #require(
+            try notes.bytes("\(key)") == expected[key], "LARDER_SEED=\(seed), step \(number)")
         }
       }
       #expect(try notes.count() == 400)
-      #expect(try store.verify().faults == [], "seed \(seed)")
+      #expect(try store.verify().faults == [], "LARDER_SEED=\(seed)")
       try store.close()
     }
   }
@@ -79,7 +80,7 @@ import Testing
     throws
   {
     try withStore { store, _ in
-      var random = SplitMix(state: seed)
+      var random = SeededRNG(seed: seed)
       let notes = store.namespace("notes")
       try store.declare(Rules(limits: Limits(entries: 100, bytes: 5000)), for: "notes")
       var expected: [Int: [UInt8]] = [:]
@@ -87,23 +88,24 @@ import Testing
         scribble(store, 200, &random)
         let key = Int.random(in: 0..<400, using: &random)
         let found = try notes.bytes("\(key)")
-        try #require(found == nil || found == expected[key], "seed \(seed), step \(number)")
+        try #require(found == nil || found == expected[key], "LARDER_SEED=\(seed), step \(number)")
         if found == nil {
           let value = [UInt8](
             repeating: UInt8(truncatingIfNeeded: number),
             count: .random(in: 1...200, using: &random))
           expected[key] = value
           try notes.set(value, for: "\(key)")
-          try #require(try notes.bytes("\(key)") == value, "seed \(seed), step \(number)")
+          try #require(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed), step \(number)")
         }
         let facts = try #require(try notes.info())
-        try #require(facts.entries <= 100 && facts.bytes <= 5000, "seed \(seed), step \(number)")
+        try #require(
+          facts.entries <= 100 && facts.bytes <= 5000, "LARDER_SEED=\(seed), step \(number)")
       }
     }
   }
 
   /// Anywhere in the words and in the owner's notes of the header.
-  private func scribble(_ store: Store, _ count: Int, _ random: inout SplitMix) {
+  private func scribble(_ store: Store, _ count: Int, _ random: inout SeededRNG) {
     let words = store.engine.access.words
     for _ in 0..<count {
       let place = Int.random(in: 0..<words.view.count, using: &random)
@@ -117,7 +119,7 @@ import Testing
 
   /// Makes entries of a store anew, half of them used, and says what they are.
   private func fill(
-    _ path: String, keys: Range<Int>, _ random: inout SplitMix
+    _ path: String, keys: Range<Int>, _ random: inout SeededRNG
   ) throws -> [Int: [UInt8]] {
     let store = try Store(at: path)
     let notes = store.namespace("notes")

@@ -1,4 +1,5 @@
 import LarderPeer
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -9,7 +10,7 @@ import Testing
   enum Load: CaseIterable {
     case even, skewed, scanning, looping, shifting
 
-    func key(_ number: Int, of keys: Int, _ random: inout SplitMix) -> Int {
+    func key(_ number: Int, of keys: Int, _ random: inout SeededRNG) -> Int {
       func skewed() -> Int {
         let unit = Double.random(in: 0..<1, using: &random)
         return Int(Double(keys) * unit * unit * unit)
@@ -26,10 +27,10 @@ import Testing
 
   @Test(arguments: Load.allCases)
   func `it decides as the lists do, request by request`(_ load: Load) throws {
-    let seed = UInt64(setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000)))
+    let seed = TestSettings.seed
     try withStore { store, clock in
       try withStore { other, _ in
-        var random = SplitMix(state: seed)
+        var random = SeededRNG(seed: seed)
         for capacity in [1, 2, 7, 50, 300] {
           var cache = MemoryQueue(capacity: capacity, table: store.engine.access)
           var lists = ListedAdaptive(capacity: capacity, table: other.engine.access)
@@ -38,7 +39,8 @@ import Testing
             let key = load.key(number, of: keys, &random)
             let hit = try cache.access(key)
             try #require(
-              hit == lists.access(key), "seed \(seed), capacity \(capacity), request \(number)")
+              hit == lists.access(key),
+              "LARDER_SEED=\(seed), capacity \(capacity), request \(number)")
             try #require(cache.entries == lists.count && cache.entries <= capacity)
             try #require(cache.holds(key), "the newest entry left")
           }
@@ -56,16 +58,16 @@ import Testing
   @Test func `with sizes the bytes stay within the capacity, and the window within its target`()
     throws
   {
-    let seed = UInt64(setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000_000)))
+    let seed = TestSettings.seed
     try withStore { store, _ in
-      var random = SplitMix(state: seed)
+      var random = SeededRNG(seed: seed)
       var cache = MemoryQueue(capacity: 50_000, table: store.engine.access)
       cache.countsBytes = true
       for number in 0..<20_000 {
         let key = Load.scanning.key(number, of: 2000, &random)
         cache.sizes[key] = UInt64(1 + key * 7919 % 997)
         _ = try cache.access(key)
-        try #require(cache.bytes <= 50_000, "seed \(seed), request \(number)")
+        try #require(cache.bytes <= 50_000, "LARDER_SEED=\(seed), request \(number)")
         try #require(cache.holds(key))
         let (entries, bytes) = cache.recountedWindow
         try #require(cache.state.windowEntries == entries && cache.state.windowBytes == bytes)
@@ -105,7 +107,7 @@ import Testing
   }
 
   @Test func `without a table it still makes room`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let identity = [UInt8](repeating: 9, count: 16)
       var cache = MemoryQueue(

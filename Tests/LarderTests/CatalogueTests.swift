@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -45,7 +46,7 @@ import Testing
   }
 
   @Test func `rules last, declared and overridden apart`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let rules = Rules(expires: .after(.minutes(5)), stale: .seconds(3), largestValue: 12_345)
       do {
         let store = try Store(at: path + "/s")

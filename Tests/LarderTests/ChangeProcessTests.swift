@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -29,8 +30,8 @@ import Testing
 
   @Test func `a replay of what two processes do is the store`() async throws {
     let directory = try Scratch()
-    let seed = setting("LARDER_SEED", otherwise: 1)
-    var dice = Dice(seed: seed)
+    let seed = Int(TestSettings.seed)
+    var random = SeededRNG(seed: seed)
     let store = try Store(at: directory.path + "/s")
     let peer = try OtherProcess("commands", store.path)
     #expect(peer.line() == "open")
@@ -38,21 +39,22 @@ import Testing
     var replay = Replay()
     for _ in 0..<5 {
       for _ in 0..<30 {
-        let name = dice.chance(50) ? "a" : "b"
-        let key = "\(dice.roll(0..<8))"
+        let name = random.chance(percent: 50) ? "a" : "b"
+        let key = "\(random.next(in: 0..<8))"
         let notes = store.namespace(name)
-        switch dice.roll(0..<9) {
-        case 0..<2: try await notes.set([UInt8](repeating: 1, count: dice.roll(0..<99)), for: key)
-        case 2..<4: #expect(try peer.ask("set \(name) \(key) \(dice.roll(0..<99))") == "done")
+        switch random.next(in: 0..<9) {
+        case 0..<2:
+          try await notes.set([UInt8](repeating: 1, count: random.next(in: 0..<99)), for: key)
+        case 2..<4: #expect(try peer.ask("set \(name) \(key) \(random.next(in: 0..<99))") == "done")
         case 4: try await notes.remove(key)
         case 5: #expect(try peer.ask("remove \(name) \(key)") == "done")
         case 6: #expect(try peer.ask("touch \(name) \(key)") == "done")
-        case 7 where dice.chance(20): #expect(try peer.ask("clear \(name)") == "done")
-        default: if dice.chance(20) { try notes.clear() }
+        case 7 where random.chance(percent: 20): #expect(try peer.ask("clear \(name)") == "done")
+        default: if random.chance(percent: 20) { try notes.clear() }
         }
       }
-      for change in try await watch.rest(of: store) { replay.apply(change, "seed \(seed)") }
-      try replay.compare(store, "seed \(seed)")
+      for change in try await watch.rest(of: store) { replay.apply(change, "LARDER_SEED=\(seed)") }
+      try replay.compare(store, "LARDER_SEED=\(seed)")
     }
     #expect(replay.missed == 0 && replay.count > 50)
     // What another process does arrives without a write here.
@@ -67,14 +69,14 @@ import Testing
     async throws
   {
     let directory = try Scratch()
-    var dice = Dice(seed: setting("LARDER_SEED", otherwise: 3))
+    var random = SeededRNG(seed: Int(TestSettings.seed))
     let store = try Store(at: directory.path + "/s")
     var watch = store.changes().makeAsyncIterator()
     var replay = Replay()
     for round in 0..<6 {
       let peer = try OtherProcess("churn", store.path)
       #expect(peer.line() == "open" && peer.line() == "busy")
-      for _ in 0..<dice.roll(0..<200) { _ = try store.statistics() }
+      for _ in 0..<random.next(in: 0..<200) { _ = try store.statistics() }
       peer.kill()
       for change in try await watch.rest(of: store) { replay.apply(change, "round \(round)") }
       try replay.compare(store, "round \(round)")
@@ -85,7 +87,7 @@ import Testing
   }
 
   @Test func `the watch of a process that was killed ends by time`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let machine = Machine()
       let store = try Store(at: path + "/s", options: machine.options)
       #expect(try !isPublished(store))
@@ -145,7 +147,7 @@ import Testing
 /// A directory that goes with the last reference.
 final class Scratch {
   let path =
-    URL(fileURLWithPath: NSTemporaryDirectory()).path + "/larder-tests-" + UUID().uuidString
+    TemporaryDirectory.unusedPath
 
   init() throws {
     try FileManager.default.createDirectory(

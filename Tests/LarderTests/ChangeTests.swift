@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -196,8 +197,7 @@ import Testing
   }
 
   @Test func `a replay of all changes is the store`() async throws {
-    let first = setting("LARDER_SEED", otherwise: 1)
-    for seed in first..<first + 4 {
+    for seed in TestSettings.seeds(corpus: 3) {
       let clock = ManualClock()
       var options = Store.Options(clock: clock)
       options.chunksAbove = 2000
@@ -207,8 +207,10 @@ import Testing
       var replay = Replay()
       for step in 0..<12 {
         for _ in 0..<25 { try writer.step() }
-        for change in try await watch.rest(of: store) { replay.apply(change, "seed \(seed)") }
-        try replay.compare(store, "seed \(seed), step \(step)")
+        for change in try await watch.rest(of: store) {
+          replay.apply(change, "LARDER_SEED=\(seed)")
+        }
+        try replay.compare(store, "LARDER_SEED=\(seed), step \(step)")
       }
       #expect(replay.missed == 0 && replay.count > 200)
       #expect(try store.verify().faults == [])

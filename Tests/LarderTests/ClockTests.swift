@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test func `the doubt outlives the process that had it`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let clock = ManualClock()
       var store = try Store(at: path + "/s", options: .init(clock: clock))
       try store.namespace("notes").set("v", for: "k", expires: .after(.hours(1)))

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test func `a compacted store holds the same, and everything agrees`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       var options = Store.Options()
       options.chunksAbove = 8000
       var store = try Store(at: path + "/s", options: options)
@@ -62,7 +63,7 @@ import Testing
   }
 
   @Test func `it names the processes that are in the way`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try store.namespace("a").set("v", for: 1)
       func refusal() -> LarderError? {
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test func `a copy is a store of its own`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try fill(store)
       let compaction = try #require(try store.copyCompacted(to: path + "/copy"))
@@ -113,7 +114,7 @@ import Testing
   func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
     durability: Durability
   ) throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       func options(_ boot: UInt64) -> Store.Options {
         var options = Store.Options()
         options.durability = durability
@@ -143,7 +144,7 @@ import Testing
   }
 
   @Test func `changes are seen across a compaction`() async throws {
-    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString)"
+    let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path)
     var changes = store.changes().makeAsyncIterator()

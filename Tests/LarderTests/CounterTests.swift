@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -25,7 +26,7 @@ import Testing
 
   @Test func `counts of reads outlive the process, and a failed write loses none`() throws {
     struct Stop: Error {}
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       var store = try Store(at: path + "/s")
       try store.namespace("notes").set("v", for: "k")
       for _ in 0..<5 { _ = try store.namespace("notes").text("k") }
@@ -73,12 +74,12 @@ import Testing
   @Test func `entries and bytes are exact after every commit, chunked values included`() throws {
     try withStore(chunksAbove: 2000) { store, clock in
       var expected: [String: Int] = [:]
-      var dice = Dice(seed: 11)
+      var random = SeededRNG(seed: 11)
       let notes = store.namespace("notes")
       for _ in 0..<300 {
-        let key = "\(dice.roll(0..<20))"
-        let size = dice.roll(0..<6000)
-        if dice.chance(70) {
+        let key = "\(random.next(in: 0..<20))"
+        let size = random.next(in: 0..<6000)
+        if random.chance(percent: 70) {
           try notes.set([UInt8](repeating: 1, count: size), for: key)
           expected[key] = size
         } else {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -15,17 +16,20 @@ struct DiskLimitTests {
   private func fileSize(_ store: Store) -> Int { store.engine.environment.fileSize }
 
   @Test func `the data file never grows beyond its limit`() throws {
-    try withDirectory { path in
-      let seed = Int.random(in: 0..<1_000_000)
-      var dice = Dice(seed: seed)
+    try withTemporaryDirectory { path in
+      let seed = Int(TestSettings.seed)
+      var random = SeededRNG(seed: seed)
       let store = try open(path, disk: 4_000_000)
       let notes = store.namespace("notes")
       for _ in 0..<1500 {
-        let sizes = [dice.roll(0..<300), dice.roll(0..<5000), dice.roll(0..<60_000)]
+        let sizes = [
+          random.next(in: 0..<300), random.next(in: 0..<5000), random.next(in: 0..<60_000),
+        ]
         try notes.set(
-          [UInt8](repeating: 1, count: sizes[dice.roll(0..<3)]), for: "\(dice.roll(0..<100_000))")
-        if dice.chance(5) { try notes.remove("\(dice.roll(0..<100_000))") }
-        #expect(fileSize(store) <= 4_000_000, "LARDER_TEST_SEED=\(seed)")
+          [UInt8](repeating: 1, count: sizes[random.next(in: 0..<3)]),
+          for: "\(random.next(in: 0..<100_000))")
+        if random.chance(percent: 5) { try notes.remove("\(random.next(in: 0..<100_000))") }
+        #expect(fileSize(store) <= 4_000_000, "LARDER_SEED=\(seed)")
       }
       #expect(try notes.removals[.evictedForDisk] > 100)
       #expect(try notes.info()!.bytes > 1_500_000)
@@ -36,7 +40,7 @@ struct DiskLimitTests {
 
   @Test(arguments: [1, 4, 16])
   func `a large value evicts at most twice its bytes and a megabyte`(megabytes: Int) throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try open(path, disk: 64_000_000)
       let notes = store.namespace("notes")
       for start in stride(from: 0, to: 12_000, by: 100) {
@@ -59,7 +63,7 @@ struct DiskLimitTests {
   }
 
   @Test func `a value that cannot fit is refused with both sizes and costs nothing`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try open(path, disk: 4_000_000)
       let notes = store.namespace("notes")
       for index in 0..<100 { try notes.set([UInt8](repeating: 1, count: 10_000), for: "\(index)") }
@@ -76,7 +80,7 @@ struct DiskLimitTests {
   @Test func `a reader that does not end makes writes fail by its name, and nothing is evicted`()
     throws
   {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try open(path, disk: 4_000_000)
       let notes = store.namespace("notes")
       for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
@@ -117,7 +121,7 @@ struct DiskLimitTests {
   @Test func `a limit can be set below the file, raised and lifted, and binds other processes`()
     throws
   {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try open(path, disk: nil)
       let notes = store.namespace("notes")
       for index in 0..<1000 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }

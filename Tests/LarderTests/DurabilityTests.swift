@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -14,7 +15,7 @@ import Testing
   }
 
   @Test func `a new store is grouped unless another durability is asked for`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       #expect(store.durability == .checkpointed)
       try store.close()
@@ -27,7 +28,7 @@ import Testing
   }
 
   @Test func `asking for another durability than the store has is refused with words`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       try Store(at: path + "/s", options: options(.relaxed)).close()
       let error = #expect(throws: LarderError.self) {
         try Store(at: path + "/s", options: options(.durable))
@@ -39,7 +40,7 @@ import Testing
   }
 
   @Test func `the durability of a store that nobody has open can be changed`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s", options: options(.scratch))
       try store.namespace("notes").set("v", for: "k")
       #expect(failure { try Store.change(durability: .durable, ofStoreAt: path + "/s") } != nil)
@@ -56,7 +57,7 @@ import Testing
 
   @Test(arguments: [Durability.checkpointed, .scratch])
   func `a store that needs recovery is not opened for reading only`(durability: Durability) throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s", options: options(durability))
       try store.namespace("notes").set("v", for: "k")
       try FileManager.default.createDirectory(
@@ -80,7 +81,7 @@ import Testing
 
   @Test(arguments: Durability.allCases)
   func `syncing or closing inside a write is refused with words`(durability: Durability) throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s", options: options(durability))
       let notes = store.namespace("notes")
       try store.write { batch in
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test func `a full grouped store goes on, though its pages wait for checkpoints`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s", options: options(.checkpointed))
       try store.declare(StoreLimits(disk: 8_000_000))
       let notes = store.namespace("notes")

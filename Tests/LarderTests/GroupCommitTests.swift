@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -120,7 +121,7 @@ struct GroupCommitTests {
   }
 
   @Test func `closing writes what was accepted`() async throws {
-    let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
+    let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     var store = try Store(at: path)
     let notes = store.namespace("notes")

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -145,7 +146,7 @@ import Testing
   @Test func `closing waits for the writes that were accepted, and refuses those that come later`()
     async throws
   {
-    let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
+    let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path)
     let notes = store.namespace("notes")
@@ -253,7 +254,7 @@ import Testing
 
   @Test func `if another process does not let the writer in, each of a group is told`() async throws
   {
-    let path = NSTemporaryDirectory() + "/larder-tests-" + UUID().uuidString
+    let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     var options = Store.Options()
     options.lockTimeout = .milliseconds(300)

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -142,7 +143,7 @@ import Testing
         )
       }
     }
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let clock = ManualClock()
       var store = try Store(at: path + "/s", options: .init(clock: clock))
       try store.namespace("notes").set("v", for: "k", expires: .afterAccess(.hours(1)))

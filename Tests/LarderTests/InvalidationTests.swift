@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -161,7 +162,7 @@ import Testing
   }
 
   @Test func `another process's invalidation is seen by the next read, in memory too`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let notes = store.cache(BytesCodec(), in: "notes")
       try store.write { batch in
@@ -182,56 +183,56 @@ import Testing
   }
 
   @Test func `random writes and half-done invalidations agree with a model`() throws {
-    let seed = setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000))
-    var dice = Dice(seed: seed)
+    let seed = Int(TestSettings.seed)
+    var random = SeededRNG(seed: seed)
     try withStore { store, _ in
       let spaces = [store.namespace("a"), store.namespace("b")]
       var model: [[String: (value: [UInt8], tags: [String])]] = [[:], [:]]
       for step in 0..<3000 {
-        let space = dice.roll(0..<2)
-        let key = "k\(dice.roll(0..<60))"
-        switch dice.roll(0..<20) {
+        let space = random.next(in: 0..<2)
+        let key = "k\(random.next(in: 0..<60))"
+        switch random.next(in: 0..<20) {
         case 0..<12:
-          let tags = (0..<3).filter { _ in dice.chance(40) }.map { "t\($0)" }
-          let value = [UInt8(dice.roll(0..<256))]
+          let tags = (0..<3).filter { _ in random.chance(percent: 40) }.map { "t\($0)" }
+          let value = [UInt8(random.next(in: 0..<256))]
           var attributes = EntryAttributes()
           attributes.tags = tags
           try spaces[space].set(value, for: key, attributes)
           model[space][key] = (value, tags)
         case 12..<14:
           let wasThere = model[space].removeValue(forKey: key) != nil
-          #expect(try spaces[space].remove(key) == wasThere, "seed \(seed), step \(step)")
+          #expect(try spaces[space].remove(key) == wasThere, "LARDER_SEED=\(seed), step \(step)")
         case 14..<17:
-          let tag = "t\(dice.roll(0..<3))"
-          let limit = dice.roll(1..<20)
+          let tag = "t\(random.next(in: 0..<3))"
+          let limit = random.next(in: 1..<20)
           try store.engine.write { batch in
-            batch.leavesQueue = dice.chance(70)
+            batch.leavesQueue = random.chance(percent: 70)
             _ = try batch.invalidate(Array(tag.utf8), in: nil, limit: limit)
           }
           for index in model.indices {
             model[index] = model[index].filter { !$1.tags.contains(tag) }
           }
         case 17:
-          let tag = "t\(dice.roll(0..<3))"
+          let tag = "t\(random.next(in: 0..<3))"
           try spaces[space].invalidate(tag: tag)
           model[space] = model[space].filter { !$1.tags.contains(tag) }
-        case 18 where dice.chance(20):
+        case 18 where random.chance(percent: 20):
           try spaces[space].clear()
           model[space] = [:]
         default:
           let found = try spaces[space].bytes(key)
-          #expect(found == model[space][key]?.value, "seed \(seed), step \(step)")
+          #expect(found == model[space][key]?.value, "LARDER_SEED=\(seed), step \(step)")
         }
         if step % 100 == 0 {
           for (namespace, expected) in zip(spaces, model) {
             let keys = try namespace.keysByPages(of: 7).compactMap(\.string)
-            try #require(keys == expected.keys.sorted(), "seed \(seed), step \(step)")
+            try #require(keys == expected.keys.sorted(), "LARDER_SEED=\(seed), step \(step)")
           }
-          try #require(store.verify().isSound, "seed \(seed), step \(step)")
+          try #require(store.verify().isSound, "LARDER_SEED=\(seed), step \(step)")
         }
       }
       while try tombstones(store) > 0 { try spaces[0].set([], for: "end") }
-      #expect(try spaces[1].count() == model[1].count, "seed \(seed)")
+      #expect(try spaces[1].count() == model[1].count, "LARDER_SEED=\(seed)")
     }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -8,13 +9,13 @@ import Testing
   @Test func `any bytes from 1 byte to 64 KiB are a key`() throws {
     try withStore { store, _ in
       let notes = store.namespace("notes")
-      var dice = Dice(seed: 7)
+      var random = SeededRNG(seed: 7)
       let lengths = [1, 2, 237, 238, 239, 249, 250, 251, 254, 255, 256, 511, 512, 4096, 65_536]
       var keys: [[UInt8]] = []
       for length in lengths {
         keys.append([UInt8](repeating: 0, count: length))
         keys.append([UInt8](repeating: 255, count: length))
-        keys.append((0..<length).map { _ in UInt8.random(in: 0...255, using: &dice) })
+        keys.append((0..<length).map { _ in UInt8.random(in: 0...255, using: &random) })
       }
       for (index, key) in keys.enumerated() { try notes.set("\(index)", for: key) }
       for (index, key) in keys.enumerated() { #expect(try notes.text(key) == "\(index)") }

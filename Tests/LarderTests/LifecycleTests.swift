@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder
 
 @Suite struct LifecycleTests {
   @Test func `what was written is there after closing and opening`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       for round in 0..<3 {
         let store = try Store(at: path + "/s")
         let notes = store.namespace("notes")
@@ -20,7 +21,7 @@ import Testing
   }
 
   @Test func `opening the same place twice gives the same store, by any path`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let clock = ManualClock()
       let first = try Store(at: path + "/s", options: .init(clock: clock))
       let second = try Store(at: path + "/./s/../s/", options: .init(clock: clock))
@@ -32,7 +33,7 @@ import Testing
   }
 
   @Test func `a second opening with another clock is an error`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let clock = ManualClock()
       let store = try Store(at: path + "/s", options: .init(clock: clock))
       #expect(
@@ -50,7 +51,7 @@ import Testing
   @Test func `after closing every call through any handle says so, and closing twice is fine`()
     throws
   {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let other = try Store(at: path + "/s")
       let notes = other.namespace("notes")
@@ -73,7 +74,7 @@ import Testing
   }
 
   @Test func `closing writes what waits, through a handle for reading too`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let clock = ManualClock()
       var options = Store.Options(clock: clock)
       do {
@@ -116,7 +117,7 @@ import Testing
   @Test func `letting go of the last handle while another thread opens the store harms nobody`()
     throws
   {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       try inThreads(4) { thread in
         for round in 0..<50 {
           let store = try Store(at: path + "/s")

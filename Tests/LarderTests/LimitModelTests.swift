@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -6,12 +7,11 @@ import Testing
 /// Random changes of three namespaces and of their limits, in two processes: after each, what the store holds is counted
 /// anew and compared with its counters and with every limit.
 @Suite struct LimitModelTests {
-  /// `LARDER_TEST_SEED` sees a failure again, `LARDER_LIMIT_STEPS` makes the run longer or shorter.
-  private static let seed = setting("LARDER_TEST_SEED", otherwise: .random(in: 0..<1_000_000))
-  private static let steps = setting("LARDER_LIMIT_STEPS", otherwise: 100_000)
+  private static let seed = Int(TestSettings.seed)
+  private static let steps = 10_000 * TestSettings.trials
 
   @Test func `after every commit nothing holds more than it may`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       var options = Store.Options()
       options.flushes = false
       let store = try Store(at: path + "/store", options: options)
@@ -26,7 +26,7 @@ import Testing
         }
         #expect(run.refused < Self.steps / 4)
       } catch {
-        Issue.record("LARDER_TEST_SEED=\(Self.seed): \(error)")
+        Issue.record("LARDER_SEED=\(Self.seed): \(error)")
       }
       #expect(peer.line()?.hasPrefix("done") == true)
       #expect(try store.verify().faults == [])
@@ -37,7 +37,7 @@ import Testing
 
 struct LimitRun {
   let store: Store
-  var dice: Dice
+  var random: SeededRNG
   var refused = 0
   private let names = ["a", "b", "c"]
 
@@ -47,7 +47,7 @@ struct LimitRun {
 
   init(seed: Int, store: Store) {
     self.store = store
-    dice = Dice(seed: seed)
+    random = SeededRNG(seed: seed)
   }
 
   mutating func change() throws {
@@ -61,34 +61,36 @@ struct LimitRun {
   }
 
   private mutating func changeOnce() throws {
-    let name = names[dice.roll(0..<3)]
+    let name = names[random.next(in: 0..<3)]
     let notes = store.namespace(name)
-    let key = "\(dice.roll(0..<60))"
-    switch dice.roll(0..<100) {
+    let key = "\(random.next(in: 0..<60))"
+    switch random.next(in: 0..<100) {
     case 0..<55: try notes.set(value(), for: key, attributes())
     case 55..<65: let _: [UInt8]? = try notes.value(for: key)
     case 65..<72: try notes.remove(key)
     case 72..<76: try notes.touch(key, expires: life())
-    case 76..<78: _ = try dice.chance(40) ? notes.pin(key) : notes.unpin(key)
+    case 76..<78: _ = try random.chance(percent: 40) ? notes.pin(key) : notes.unpin(key)
     case 78..<84:
-      let count = dice.roll(1..<15)
+      let count = random.next(in: 1..<15)
       try store.write { batch in
         for _ in 0..<count {
-          try batch.set(value(), for: "\(dice.roll(0..<60))", in: notes, attributes())
+          try batch.set(value(), for: "\(random.next(in: 0..<60))", in: notes, attributes())
         }
       }
     case 84..<88: try store.declare(rules(), for: name)
     case 88..<91:
       let overrides = Rules.Overrides(
-        limits: dice.chance(30)
+        limits: random.chance(percent: 30)
           ? nil
-          : Limits(entries: dice.chance(50) ? nil : dice.roll(0..<40), bytes: Limits.unlimited))
+          : Limits(
+            entries: random.chance(percent: 50) ? nil : random.next(in: 0..<40),
+            bytes: Limits.unlimited))
       try store.override(overrides, for: name)
     case 91..<94:
       try store.declare(
         StoreLimits(
-          entries: dice.chance(50) ? nil : dice.roll(10..<120),
-          bytes: dice.chance(50) ? nil : dice.roll(500..<10_000)))
+          entries: random.chance(percent: 50) ? nil : random.next(in: 10..<120),
+          bytes: random.chance(percent: 50) ? nil : random.next(in: 500..<10_000)))
     case 94..<95: try notes.clear()
     case 95..<96: try store.purge()
     default: for key in 0..<60 { try notes.unpin("\(key)") }
@@ -96,29 +98,31 @@ struct LimitRun {
   }
 
   private mutating func value() -> [UInt8] {
-    [UInt8](repeating: 7, count: dice.roll(0..<(dice.chance(90) ? 200 : 3000)))
+    [UInt8](repeating: 7, count: random.next(in: 0..<(random.chance(percent: 90) ? 200 : 3000)))
   }
 
   private mutating func attributes() -> EntryAttributes {
     var attributes = EntryAttributes(expires: life())
-    if dice.chance(5) { attributes.isPinned = true }
-    if dice.chance(10) {
-      attributes.owners = [Owner(Key("\(dice.roll(0..<60))"), in: names[dice.roll(0..<3)])]
+    if random.chance(percent: 5) { attributes.isPinned = true }
+    if random.chance(percent: 10) {
+      attributes.owners = [
+        Owner(Key("\(random.next(in: 0..<60))"), in: names[random.next(in: 0..<3)])
+      ]
     }
     return attributes
   }
 
   private mutating func life() -> Expiration {
-    dice.chance(80) ? .never : .after(.milliseconds(dice.roll(0..<20)))
+    random.chance(percent: 80) ? .never : .after(.milliseconds(random.next(in: 0..<20)))
   }
 
   private mutating func rules() -> Rules {
     Rules(
       limits: Limits(
-        entries: dice.chance(30) ? nil : dice.roll(1..<50),
-        bytes: dice.chance(30) ? nil : dice.roll(100..<5000)),
-      eviction: [.adaptive, .adaptive, .fifo, .refuse][dice.roll(0..<4)],
-      priority: Priority.allCases[dice.roll(0..<3)])
+        entries: random.chance(percent: 30) ? nil : random.next(in: 1..<50),
+        bytes: random.chance(percent: 30) ? nil : random.next(in: 100..<5000)),
+      eviction: [.adaptive, .adaptive, .fifo, .refuse][random.next(in: 0..<4)],
+      priority: Priority.allCases[random.next(in: 0..<3)])
   }
 
   /// One snapshot: each namespace and the store, counted anew.

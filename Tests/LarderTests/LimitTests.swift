@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -204,7 +205,7 @@ struct LimitTests {
   }
 
   @Test func `the limits of a store are kept in it and given at opening`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       var options = Store.Options()
       options.limits = StoreLimits(entries: 5)
       var store = try Store(at: path + "/store", options: options)

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -70,7 +71,7 @@ import Testing
   }
 
   @Test func `readers that were killed are cleared`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       // At other levels a checkpoint may come first, which clears them, too.
       var options = Store.Options()
       options.durability = .durable

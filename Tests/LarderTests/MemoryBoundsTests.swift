@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -23,20 +24,21 @@ import Testing
   }
 
   @Test func `cost and count stay within the limits after every operation`() throws {
-    var dice = Dice(seed: 7)
+    var random = SeededRNG(seed: 7)
     try withStore { store, clock in
       try fill(store, 0..<400) { $0 * 7 % 300 }
       let notes = cache(store, MemoryLimits(cost: 5000, entries: 40))
       let memory = try #require(notes.memory)
       for _ in 0..<8000 {
-        _ = try notes.value(for: dice.roll(0..<400))
-        if dice.chance(2) {
-          let size = dice.roll(0..<6000)
-          try notes.set(String(repeating: "y", count: size), for: dice.roll(0..<400))
+        _ = try notes.value(for: random.next(in: 0..<400))
+        if random.chance(percent: 2) {
+          let size = random.next(in: 0..<6000)
+          try notes.set(String(repeating: "y", count: size), for: random.next(in: 0..<400))
         }
-        if dice.chance(2) { try notes.remove(dice.roll(0..<400)) }
-        if dice.chance(1) {
-          memory.limits = MemoryLimits(cost: dice.roll(0..<8000), entries: dice.roll(0..<60))
+        if random.chance(percent: 2) { try notes.remove(random.next(in: 0..<400)) }
+        if random.chance(percent: 1) {
+          memory.limits = MemoryLimits(
+            cost: random.next(in: 0..<8000), entries: random.next(in: 0..<60))
         }
         let (usage, capacity) = (memory.usage, memory.limits.capacity)
         #expect(capacity.holds(usage), "\(usage) in \(capacity)")
@@ -101,11 +103,13 @@ import Testing
     try withStore { store, _ in
       try fill(store, 0..<4000)
       let notes = cache(store, MemoryLimits(entries: 500))
-      var dice = Dice(seed: 3)
+      var random = SeededRNG(seed: 3)
       for phase in 0..<4 {
         let first = phase * 1000
         for _ in 0..<20_000 {
-          let key = dice.chance(80) ? first + dice.roll(0..<300) : dice.roll(0..<4000)
+          let key =
+            random.chance(percent: 80)
+            ? first + random.next(in: 0..<300) : random.next(in: 0..<4000)
           _ = try notes.value(for: key)
         }
         #expect(try kept(notes, first..<first + 300).count > 270)
@@ -213,22 +217,22 @@ import Testing
       let isOver = Atomic(false)
       let floor = (0..<64).map { _ in Atomic64() }
       try inThreads(4) { thread in
-        var dice = Dice(seed: thread)
+        var random = SeededRNG(seed: thread)
         if thread == 0 {
           defer { isOver.store(true, ordering: .sequentiallyConsistent) }
           for round in 1...4000 {
-            let key = dice.roll(0..<64)
+            let key = random.next(in: 0..<64)
             try notes.set("\(round)", for: key)
             floor[key].value.store(round, ordering: .sequentiallyConsistent)
           }
           return
         }
         while !isOver.load(ordering: .sequentiallyConsistent) {
-          let key = dice.roll(0..<64)
+          let key = random.next(in: 0..<64)
           let least = floor[key].value.load(ordering: .sequentiallyConsistent)
           let found = try notes.value(for: key).flatMap { Int($0) } ?? 0
           precondition(found >= least, "\(found) after \(least)")
-          if thread == 3, dice.chance(1) { notes.memory?.trim(toFraction: 0.5) }
+          if thread == 3, random.chance(percent: 1) { notes.memory?.trim(toFraction: 0.5) }
           precondition(notes.memory!.limits.capacity.holds(notes.memory!.usage))
         }
       }

@@ -1,29 +1,29 @@
+import TestSupport
 import Testing
 
 @testable import Larder
 
 /// The same reads with and without memory, while everything that can change an answer happens.
 @Suite struct MemoryModelTests {
-  private static let first = setting("LARDER_TEST_SEED", otherwise: .random(in: 0..<1_000_000))
-  private static let seeds = first..<first + setting("LARDER_TEST_SEEDS", otherwise: 8)
-  private static let steps = setting("LARDER_TEST_STEPS", otherwise: 1500)
+  private static let seeds = TestSettings.seeds(corpus: 2)
+  private static let steps = 1500
 
   @Test(arguments: seeds)
-  func `memory changes no answer`(seed: Int) throws {
-    try withDirectory { path in
+  func `memory changes no answer`(seed: UInt64) throws {
+    try withTemporaryDirectory { path in
       do {
         var run = try MemoryRun(seed: seed, path: path)
         try run.run(steps: Self.steps)
       } catch {
-        Issue.record("LARDER_TEST_SEED=\(seed): \(error)")
+        Issue.record("LARDER_SEED=\(seed): \(error)")
       }
     }
   }
 }
 
 private struct MemoryRun {
-  private let seed: Int
-  private var dice: Dice
+  private let seed: UInt64
+  private var random: SeededRNG
   private let clock = ManualClock()
   private let store: Store
   private let peer: OtherProcess
@@ -32,13 +32,13 @@ private struct MemoryRun {
   private let keys = (0..<12).map { "k\($0)" } + [String(repeating: "k", count: 300)]
   private var hits: UInt64 = 0
 
-  init(seed: Int, path: String) throws {
+  init(seed: UInt64, path: String) throws {
     self.seed = seed
-    dice = Dice(seed: seed)
+    random = SeededRNG(seed: seed)
     var options = Store.Options()
     options.clock = clock
     options.flushes = false
-    options.chunksAbove = dice.chance(50) ? 2000 : nil
+    options.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     store = try Store(at: path + "/s", options: options)
     peer = try OtherProcess("obey", store.path)
     #expect(peer.line() == "open")
@@ -47,8 +47,8 @@ private struct MemoryRun {
   mutating func run(steps: Int) throws {
     for name in names { try store.declare(Rules(stale: .seconds(5)), for: name) }
     for step in 0..<steps {
-      if dice.chance(30) { try change(step) }
-      if dice.chance(20) { moveClock() }
+      if random.chance(percent: 30) { try change(step) }
+      if random.chance(percent: 20) { moveClock() }
       for _ in 0..<3 { try compare() }
     }
     let statistics = store.memory
@@ -65,13 +65,13 @@ private struct MemoryRun {
 
   /// Each pair of reads sees the same commits, because nobody else writes meanwhile.
   private mutating func compare() throws {
-    let name = names[dice.roll(0..<names.count)]
-    let key = keys[dice.roll(0..<keys.count)]
+    let name = names[random.next(in: 0..<names.count)]
+    let key = keys[random.next(in: 0..<keys.count)]
     let with = cache(name)
     let without = store.cache(codec, in: name, memory: MemoryLimits.off)
-    let note: String = "LARDER_TEST_SEED=\(seed): \(name) \(key)"
+    let note: String = "LARDER_SEED=\(seed): \(name) \(key)"
     #expect(try with.value(for: key) == without.value(for: key), "\(note)")
-    if dice.chance(30) {
+    if random.chance(percent: 30) {
       #expect(
         outcome { try with.strictValue(for: key) } == outcome { try without.strictValue(for: key) },
         "\(note)")
@@ -89,29 +89,31 @@ private struct MemoryRun {
   }
 
   private mutating func value(_ step: Int) -> String {
-    "\(step)" + String(repeating: "x", count: dice.chance(90) ? dice.roll(0..<40) : 5000)
+    "\(step)"
+      + String(repeating: "x", count: random.chance(percent: 90) ? random.next(in: 0..<40) : 5000)
   }
 
   private mutating func life() -> Expiration? {
-    switch dice.roll(0..<4) {
+    switch random.next(in: 0..<4) {
     case 0: nil
     case 1: .never
-    default: .after(.milliseconds(dice.roll(0..<20_000)))
+    default: .after(.milliseconds(random.next(in: 0..<20_000)))
     }
   }
 
   private mutating func change(_ step: Int) throws {
-    let name = names[dice.roll(0..<names.count)]
-    let key = keys[dice.roll(0..<keys.count)]
+    let name = names[random.next(in: 0..<names.count)]
+    let key = keys[random.next(in: 0..<keys.count)]
     let notes = store.namespace(name)
-    switch dice.roll(0..<100) {
+    switch random.next(in: 0..<100) {
     case 0..<25: try cache(name).set(value(step), for: key, expires: life())
     case 25..<40: try notes.set(value(step), for: key, expires: life())
     case 40..<45: try notes.set([0xFF, 0xFE], for: key)
     case 45..<52: try cache(name).remove(key)
     case 52..<58: try notes.touch(key, expires: life())
     case 58..<62: try notes.clear()
-    case 62..<65: _ = failure { try store.rename(name, to: names[dice.roll(0..<names.count)]) }
+    case 62..<65:
+      _ = failure { try store.rename(name, to: names[random.next(in: 0..<names.count)]) }
     case 65..<68: try store.purge()
     case 68..<75: try batch(step)
     case 75..<77: store.trimMemory(toFraction: 0.5)
@@ -121,13 +123,13 @@ private struct MemoryRun {
 
   private mutating func batch(_ step: Int) throws {
     struct Stop: Error {}
-    let stops = dice.chance(30)
+    let stops = random.chance(percent: 30)
     do {
       try store.write { batch in
-        for _ in 0..<dice.roll(1..<6) {
-          let cache = cache(names[dice.roll(0..<names.count)])
-          let key = keys[dice.roll(0..<keys.count)]
-          if dice.chance(70) {
+        for _ in 0..<random.next(in: 1..<6) {
+          let cache = cache(names[random.next(in: 0..<names.count)])
+          let key = keys[random.next(in: 0..<keys.count)]
+          if random.chance(percent: 70) {
             try batch.set(value(step), for: key, in: cache, expires: life())
           } else {
             try batch.remove(key, from: cache)
@@ -141,17 +143,17 @@ private struct MemoryRun {
 
   /// The other process does it by the same clock, and has done it when it answers.
   private mutating func tellPeer(_ step: Int, name: String, key: String) throws {
-    let verb = ["set", "set", "set", "remove", "touch", "clear", "purge"][dice.roll(0..<7)]
+    let verb = ["set", "set", "set", "remove", "touch", "clear", "purge"][random.next(in: 0..<7)]
     let answer = try peer.ask(
-      "\(clock.now.milliseconds) \(verb) \(name) \(key) \(step) \(dice.roll(0..<20_000))")
+      "\(clock.now.milliseconds) \(verb) \(name) \(key) \(step) \(random.next(in: 0..<20_000))")
     #expect(answer == "done")
   }
 
   private mutating func moveClock() {
-    switch dice.roll(0..<10) {
-    case 0..<8: clock.advance(by: .milliseconds(dice.roll(0..<3000)))
-    case 8: clock.set(to: clock.now.advanced(by: .seconds(-dice.roll(0..<90))))
-    default: clock.advance(by: .minutes(dice.roll(0..<3)))
+    switch random.next(in: 0..<10) {
+    case 0..<8: clock.advance(by: .milliseconds(random.next(in: 0..<3000)))
+    case 8: clock.set(to: clock.now.advanced(by: .seconds(-random.next(in: 0..<90))))
+    default: clock.advance(by: .minutes(random.next(in: 0..<3)))
     }
   }
 }

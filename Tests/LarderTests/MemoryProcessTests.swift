@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -9,7 +10,7 @@ import Testing
   @Test func `no read finds a value older than a commit that ended before it began: 200,000 reads`()
     throws
   {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       var options = Store.Options()
       options.flushes = false
       let store = try Store(at: path + "/s", options: options)
@@ -42,7 +43,7 @@ import Testing
   }
 
   @Test func `a limit that another process sets is obeyed`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let clock = ManualClock()
       let store = try Store(at: path + "/s", options: .init(clock: clock))
       let notes = store.cache(TextCodec(), in: "notes")

@@ -1,11 +1,12 @@
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
 
 extension MemoryTests {
   @Test func `after closing nothing is given any more`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       var store = try Store(at: path + "/s")
       var notes = store.cache(codec, in: "notes")
       try notes.set("v", for: "k")

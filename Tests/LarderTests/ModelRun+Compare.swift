@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -8,9 +9,10 @@ extension ModelRun {
   /// with a prefix.
   mutating func list(_ name: String) throws {
     let notes = store.namespace(name)
-    let whole = keys[dice.roll(0..<keys.count)]
-    let prefix = Array(whole.prefix(dice.chance(50) ? 0 : dice.roll(0..<whole.count + 1)))
-    let ofValues = dice.chance(33)
+    let whole = keys[random.next(in: 0..<keys.count)]
+    let prefix = Array(
+      whole.prefix(random.chance(percent: 50) ? 0 : random.next(in: 0..<whole.count + 1)))
+    let ofValues = random.chance(percent: 33)
     let expected = (model.spaces[name]?.entries ?? [:]).filter {
       let state = $0.value.state(at: model.now)
       return state != .expired && !(ofValues && state != .fresh) && $0.key.starts(with: prefix)
@@ -22,10 +24,10 @@ extension ModelRun {
         found.append(key.copied)
         return true
       }
-    } else if dice.chance(50) {
+    } else if random.chance(percent: 50) {
       var cursor: PageCursor?
       repeat {
-        let page = try notes.page(limit: dice.roll(1..<9), after: cursor, prefix: prefix)
+        let page = try notes.page(limit: random.next(in: 1..<9), after: cursor, prefix: prefix)
         found += page.items.map(\.key.bytes)
         cursor = page.next
       } while cursor != nil

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -9,16 +10,16 @@ struct ModelRun {
   private let clock = ManualClock()
   var store: Store
   var model: Model
-  var dice: Dice
+  var random: SeededRNG
   private let names = ["a", "b", "c"]
   let keys: [[UInt8]]
 
-  init(seed: Int, path: String) throws {
-    var dice = Dice(seed: seed)
+  init(seed: UInt64, path: String) throws {
+    var random = SeededRNG(seed: seed)
     var options = Store.Options()
     options.clock = clock
     options.flushes = false
-    options.chunksAbove = dice.chance(50) ? 2000 : nil
+    options.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     self.options = options
     self.path = path + "/store"
     store = try Store(at: self.path, options: options)
@@ -27,10 +28,12 @@ struct ModelRun {
     var keys = ["a", "ab", "b", "\u{0}", "a\u{0}", "\u{10FFFF}"].map { Array($0.utf8) }
     keys += (0..<5).map { head + [$0] }
     keys += (0..<8).map { head + [UInt8](repeating: $0 / 2, count: 11 + Int($0) * 7) }
-    keys += (0..<5).map { _ in (0..<dice.roll(1..<600)).map { _ in UInt8(dice.roll(0..<256)) } }
+    keys += (0..<5).map { _ in
+      (0..<random.next(in: 1..<600)).map { _ in UInt8(random.next(in: 0..<256)) }
+    }
     // In an order that the seed alone decides.
     self.keys = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
-    self.dice = dice
+    self.random = random
   }
 
   mutating func run(steps: Int) throws {
@@ -42,9 +45,9 @@ struct ModelRun {
   }
 
   private mutating func change() throws {
-    let name = names[dice.roll(0..<names.count)]
-    let key = keys[dice.roll(0..<keys.count)]
-    switch dice.roll(0..<100) {
+    let name = names[random.next(in: 0..<names.count)]
+    let key = keys[random.next(in: 0..<keys.count)]
+    switch random.next(in: 0..<100) {
     case 0..<26: try put(key, in: name)
     case 26..<31: try putIfAbsent(key, in: name)
     case 31..<39:
@@ -60,7 +63,7 @@ struct ModelRun {
         try store.namespace(name).contains(key) == (model.fresh(key, in: name) != nil))
     case 67..<71: try list(name)
     case 71..<75: try batch()
-    case 75..<79: try purge(only: dice.chance(50) ? name : nil)
+    case 75..<79: try purge(only: random.chance(percent: 50) ? name : nil)
     case 79..<81: try clear(name)
     case 81..<83: try rename(name)
     case 83..<86: try declare(name)
@@ -71,28 +74,32 @@ struct ModelRun {
   }
 
   private mutating func value() -> [UInt8] {
-    let sizes = [0, 1, dice.roll(0..<50), dice.roll(0..<3000), 4096, dice.roll(4000..<12_000)]
-    let size = sizes[dice.chance(70) ? dice.roll(0..<3) : dice.roll(0..<sizes.count)]
-    return [UInt8](repeating: UInt8(dice.roll(0..<256)), count: size)
+    let sizes = [
+      0, 1, random.next(in: 0..<50), random.next(in: 0..<3000), 4096,
+      random.next(in: 4000..<12_000),
+    ]
+    let size = sizes[
+      random.chance(percent: 70) ? random.next(in: 0..<3) : random.next(in: 0..<sizes.count)]
+    return [UInt8](repeating: UInt8(random.next(in: 0..<256)), count: size)
   }
 
   private mutating func life() -> Expiration {
-    switch dice.roll(0..<5) {
+    switch random.next(in: 0..<5) {
     case 0: .never
-    case 1: .at(clock.now.advanced(by: .milliseconds(dice.roll(-5..<20_000))))
-    case 2: .after(.microseconds(dice.roll(0..<3_000_000)))
-    default: .after(.seconds(dice.roll(0..<60)))
+    case 1: .at(clock.now.advanced(by: .milliseconds(random.next(in: -5..<20_000))))
+    case 2: .after(.microseconds(random.next(in: 0..<3_000_000)))
+    default: .after(.seconds(random.next(in: 0..<60)))
     }
   }
 
   private mutating func attributes() -> EntryAttributes {
-    var attributes = EntryAttributes(expires: dice.chance(70) ? life() : nil)
-    if dice.chance(20) { attributes.stale = .seconds(dice.roll(0..<20)) }
-    if dice.chance(40) {
-      attributes.tags = (0..<dice.roll(1..<4)).map { "tag \($0)" }.shuffled(using: &dice)
+    var attributes = EntryAttributes(expires: random.chance(percent: 70) ? life() : nil)
+    if random.chance(percent: 20) { attributes.stale = .seconds(random.next(in: 0..<20)) }
+    if random.chance(percent: 40) {
+      attributes.tags = (0..<random.next(in: 1..<4)).map { "tag \($0)" }.shuffled(using: &random)
     }
-    if dice.chance(20) { attributes.entityTag = [UInt8(dice.roll(0..<256))] }
-    if dice.chance(30) { attributes.isPinned = dice.chance(30) }
+    if random.chance(percent: 20) { attributes.entityTag = [UInt8(random.next(in: 0..<256))] }
+    if random.chance(percent: 30) { attributes.isPinned = random.chance(percent: 30) }
     return attributes
   }
 
@@ -114,7 +121,7 @@ struct ModelRun {
 
   private mutating func touch(_ key: [UInt8], in name: String) throws {
     let notes = store.namespace(name)
-    switch dice.roll(0..<3) {
+    switch random.next(in: 0..<3) {
     case 0: #expect(try notes.touch(key) == model.touch(key, in: name, expires: nil))
     case 1: #expect(try notes.persist(key) == model.touch(key, in: name, expires: .never))
     default:
@@ -127,20 +134,20 @@ struct ModelRun {
   private mutating func batch() throws {
     struct Stop: Error {}
     let before = model
-    let stops = dice.chance(30)
+    let stops = random.chance(percent: 30)
     do {
       try store.write { batch in
-        for _ in 0..<dice.roll(1..<20) {
-          let name = names[dice.roll(0..<names.count)]
-          let key = keys[dice.roll(0..<keys.count)]
+        for _ in 0..<random.next(in: 1..<20) {
+          let name = names[random.next(in: 0..<names.count)]
+          let key = keys[random.next(in: 0..<keys.count)]
           let notes = store.namespace(name)
-          if dice.chance(60) {
-            let (value, life) = (value(), dice.chance(50) ? life() : nil)
+          if random.chance(percent: 60) {
+            let (value, life) = (value(), random.chance(percent: 50) ? life() : nil)
             try batch.set(value, for: key, in: notes, expires: life)
             model.put(value, for: key, in: name, attributes: EntryAttributes(expires: life))
-          } else if dice.chance(70) {
+          } else if random.chance(percent: 70) {
             #expect(try batch.remove(key, from: notes) == model.remove(key, in: name))
-          } else if dice.chance(80) {
+          } else if random.chance(percent: 80) {
             #expect(try batch.value(for: key, in: notes) == model.fresh(key, in: name))
           } else {
             #expect(try batch.clear(name) == model.clear(name))
@@ -166,7 +173,7 @@ struct ModelRun {
   }
 
   private mutating func clear(_ name: String) throws {
-    if dice.chance(80) {
+    if random.chance(percent: 80) {
       #expect(try store.namespace(name).clear() == model.clear(name))
     } else {
       var expected = RemovalResult()
@@ -177,7 +184,7 @@ struct ModelRun {
   }
 
   private mutating func rename(_ name: String) throws {
-    let other = names[dice.roll(0..<names.count)]
+    let other = names[random.next(in: 0..<names.count)]
     let outcome = failure { try store.rename(name, to: other) }
     if model.spaces[name] == nil {
       #expect(outcome == .noSuchNamespace)
@@ -191,7 +198,8 @@ struct ModelRun {
   }
 
   private mutating func declare(_ name: String) throws {
-    let rules = Rules(expires: life(), stale: .seconds(dice.chance(50) ? dice.roll(0..<20) : 0))
+    let rules = Rules(
+      expires: life(), stale: .seconds(random.chance(percent: 50) ? random.next(in: 0..<20) : 0))
     try store.declare(rules, for: name)
     model.spaces[name, default: Model.Space()].rules = rules
     model.settle()
@@ -210,12 +218,12 @@ struct ModelRun {
   }
 
   private mutating func moveClock() {
-    switch dice.roll(0..<100) {
-    case 0..<80: clock.advance(by: .milliseconds(dice.roll(0..<8000)))
-    case 80..<90: clock.advance(by: .minutes(dice.roll(1..<300)))
-    case 90..<92: clock.advance(by: .days(dice.roll(1..<4)))
-    case 92..<97: clock.set(to: clock.now.advanced(by: .seconds(-dice.roll(1..<200))))
-    default: clock.set(to: clock.now.advanced(by: .hours(dice.roll(1..<30))))
+    switch random.next(in: 0..<100) {
+    case 0..<80: clock.advance(by: .milliseconds(random.next(in: 0..<8000)))
+    case 80..<90: clock.advance(by: .minutes(random.next(in: 1..<300)))
+    case 90..<92: clock.advance(by: .days(random.next(in: 1..<4)))
+    case 92..<97: clock.set(to: clock.now.advanced(by: .seconds(-random.next(in: 1..<200))))
+    default: clock.set(to: clock.now.advanced(by: .hours(random.next(in: 1..<30))))
     }
     model.now = clock.now.milliseconds
   }

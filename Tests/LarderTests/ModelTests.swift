@@ -1,22 +1,21 @@
+import TestSupport
 import Testing
 
 @testable import Larder
 
 @Suite struct ModelTests {
-  /// `LARDER_TEST_SEED` sees a failure again, `LARDER_TEST_SEEDS` and `LARDER_TEST_STEPS` make the run longer
-  /// or shorter than 60 seeds of 2,000 steps.
-  private static let first = setting("LARDER_TEST_SEED", otherwise: .random(in: 0..<1_000_000))
-  private static let seeds = first..<first + setting("LARDER_TEST_SEEDS", otherwise: 60)
-  private static let steps = setting("LARDER_TEST_STEPS", otherwise: 2000)
+  /// A run of 60 seeds of 2,000 steps is part of the trials.
+  private static let seeds = TestSettings.seeds(corpus: 6)
+  private static let steps = TestSettings.trials > 1 ? 2000 : 1200
 
   @Test(arguments: seeds)
-  func `whatever is done, the store does what the model says`(seed: Int) throws {
-    try withDirectory { path in
+  func `whatever is done, the store does what the model says`(seed: UInt64) throws {
+    try withTemporaryDirectory { path in
       do {
         var run = try ModelRun(seed: seed, path: path)
         try run.run(steps: Self.steps)
       } catch {
-        Issue.record("LARDER_TEST_SEED=\(seed): \(error)")
+        Issue.record("LARDER_SEED=\(seed): \(error)")
       }
     }
   }

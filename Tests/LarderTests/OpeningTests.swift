@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -26,7 +27,7 @@ import Testing
   }
 
   @Test func `a new store is private to the user`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try store.namespace("notes").set("v", for: "k")
       let manager = FileManager.default
@@ -42,7 +43,7 @@ import Testing
   }
 
   @Test func `what is no store is refused, each kind with its own code`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let manager = FileManager.default
       var options = Store.Options()
       options.create = false
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test func `an LMDB file of another program is refused and left as it is`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       var options = EnvironmentOptions()
       options.signature = [1]
       let other = try Environment.open(at: path + "/other", options: options) {
@@ -90,7 +91,7 @@ import Testing
   }
 
   @Test func `a newer format is refused, saying so`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try store.tamper { transaction, _ in
         let newer = StoreFormat(version: 2, identity: store.engine.identity)
@@ -104,7 +105,7 @@ import Testing
   }
 
   @Test func `a file that was cut short is refused or loses nothing`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let data = try dataFile(in: path)
       for count in stride(from: 0, to: data.count, by: 1021) {
         let place = path + "/cut \(count)"
@@ -124,7 +125,7 @@ import Testing
   }
 
   @Test func `garbage in the pages that opening relies on is refused`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let data = try dataFile(in: path)
       for page in 0..<2 {
         for mark in [UInt8(0), 0xFF, 0x5A] {
@@ -141,7 +142,7 @@ import Testing
   }
 
   @Test func `files and directories that others may touch are refused`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try store.close()
       let manager = FileManager.default
@@ -162,7 +163,7 @@ import Testing
 
   @Test(.enabled(if: getuid() != 0, "root may open everything"))
   func `a directory without permission is refused`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try store.close()
       for mode in [0, 0o400, 0o500] {

@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -47,7 +48,7 @@ import Testing
   func `entries that are there throughout are listed once, whatever is written between pages`()
     throws
   {
-    var dice = Dice(seed: 3)
+    var random = SeededRNG(seed: 3)
     try withStore { store, clock in
       let notes = store.namespace("notes")
       let head = String(repeating: "x", count: 240)
@@ -57,16 +58,16 @@ import Testing
       var cursor: PageCursor?
       repeat {
         for _ in 0..<20 {
-          let key = "\(dice.chance(50) ? head : "")passing \(dice.roll(0..<50))"
-          if dice.chance(50) {
-            try notes.set("v", for: key, expires: .after(.seconds(dice.roll(1..<3))))
+          let key = "\(random.chance(percent: 50) ? head : "")passing \(random.next(in: 0..<50))"
+          if random.chance(percent: 50) {
+            try notes.set("v", for: key, expires: .after(.seconds(random.next(in: 1..<3))))
           } else {
             try notes.remove(key)
           }
         }
         clock.advance(by: .seconds(1))
-        if dice.chance(20) { try store.purge() }
-        let page = try notes.page(limit: dice.roll(1..<9), after: cursor)
+        if random.chance(percent: 20) { try store.purge() }
+        let page = try notes.page(limit: random.next(in: 1..<9), after: cursor)
         seen += page.items.map(\.key)
         cursor = page.next
       } while cursor != nil
@@ -76,7 +77,7 @@ import Testing
   }
 
   @Test func `a cursor survives a restart and its own text`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       var text = ""
       do {
         let store = try Store(at: path + "/s")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -7,7 +8,7 @@ import Testing
   @Test func `100,000 reads in another process see nothing that was cleared or renamed away`()
     throws
   {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let notes = store.namespace("notes")
       try notes.set("0", for: 0)
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test func `another process's removal of an expired entry never destroys a newer write`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let notes = store.namespace("notes")
       try notes.set("v", for: 0)
@@ -65,7 +66,7 @@ import Testing
   }
 
   @Test func `what several processes write at once is all there and counted exactly`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let peers = try (0..<3).map { try OtherProcess("write", store.path, "\($0)", "100") }
       for peer in peers { #expect(peer.line() == "written") }
@@ -89,7 +90,7 @@ import Testing
   }
 
   @Test func `a process that is killed in the midst of everything leaves a sound store`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       for round in 0..<8 {
         let peers = try (0..<2).map { _ in try OtherProcess("churn", path + "/s") }
         for peer in peers { #expect(peer.line() == "open") }
@@ -106,7 +107,7 @@ import Testing
   }
 
   @Test func `rules and overrides hold for every process`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try store.declare(Rules(largestValue: 3), for: "notes")
       let peer = try OtherProcess("write", store.path, "0", "1")
@@ -119,7 +120,7 @@ import Testing
   }
 
   @Test func `a user who may not is refused, and the store stays as it is`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try store.namespace("notes").set("v", for: "k")
       try store.close()

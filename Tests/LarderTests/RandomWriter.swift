@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import Larder
 
 /// Changes a store at random in every way there is.
@@ -6,31 +8,31 @@ struct RandomWriter {
 
   let store: Store
   let clock: ManualClock
-  private var dice: Dice
+  private var random: SeededRNG
   private var names = ["a", "b", "c"]
   private var renamed = 0
 
-  init(store: Store, clock: ManualClock, seed: Int) throws {
+  init(store: Store, clock: ManualClock, seed: UInt64) throws {
     self.store = store
     self.clock = clock
-    dice = Dice(seed: seed)
+    random = SeededRNG(seed: seed)
     try store.declare(Rules(limits: Limits(entries: 8), eviction: .fifo), for: "b")
     try store.declare(StoreLimits(bytes: 60_000))
   }
 
   mutating func step() throws {
-    let place = dice.roll(0..<names.count)
+    let place = random.next(in: 0..<names.count)
     let notes = store.namespace(names[place])
-    let key = "\(dice.roll(0..<20))"
-    switch dice.roll(0..<20) {
+    let key = "\(random.next(in: 0..<20))"
+    switch random.next(in: 0..<20) {
     case 0..<8: try set(key, in: notes)
     case 8..<10: try notes.remove(key)
     case 10: try notes.touch(key, expires: life())
-    case 11: try batch(fails: dice.chance(30))
+    case 11: try batch(fails: random.chance(percent: 30))
     case 12: try store.purge()
-    case 13: if dice.chance(30) { try notes.clear() }
+    case 13: if random.chance(percent: 30) { try notes.clear() }
     case 14:
-      guard dice.chance(40), try notes.info() != nil else { return }
+      guard random.chance(percent: 40), try notes.info() != nil else { return }
       renamed += 1
       names[place] = "renamed-\(renamed)"
       try store.rename(notes.name, to: names[place])
@@ -41,23 +43,26 @@ struct RandomWriter {
       var attributes = EntryAttributes()
       attributes.owners = [Owner(Key(key), in: notes.name)]
       try store.namespace("a").put([1, 2, 3].span, for: "image \(key)", attributes: attributes)
-    default: clock.advance(by: .milliseconds(dice.roll(0..<2000)))
+    default: clock.advance(by: .milliseconds(random.next(in: 0..<2000)))
     }
   }
 
   private mutating func life() -> Expiration {
-    dice.chance(50) ? .never : .after(.milliseconds(dice.roll(0..<5000)))
+    random.chance(percent: 50) ? .never : .after(.milliseconds(random.next(in: 0..<5000)))
   }
 
   private mutating func set(_ key: String, in notes: Store.Namespace) throws {
-    let size = dice.chance(20) ? dice.roll(0..<9000) : dice.roll(0..<60)
+    let size = random.chance(percent: 20) ? random.next(in: 0..<9000) : random.next(in: 0..<60)
     try notes.set([UInt8](repeating: 1, count: size), for: key, expires: life())
   }
 
   private mutating func batch(fails: Bool) throws {
     do {
-      let changes = (0..<dice.roll(1..<12)).map { _ in
-        (dice.roll(0..<names.count), dice.roll(0..<20), dice.roll(0..<90), dice.chance(70))
+      let changes = (0..<random.next(in: 1..<12)).map { _ in
+        (
+          random.next(in: 0..<names.count), random.next(in: 0..<20), random.next(in: 0..<90),
+          random.chance(percent: 70)
+        )
       }
       try store.write { batch in
         for (place, key, size, isSet) in changes {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -109,7 +110,7 @@ import Testing
   }
 
   @Test func `what the last handle leaves is written when it goes`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       do {
         let store = try Store(at: path + "/s")
         try store.namespace("notes").set("v", for: "k")
@@ -134,7 +135,7 @@ import Testing
   }
 
   @Test func `letting go of the last handle does not wait long for another writer`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       do {
         let store = try Store(at: path + "/s")
         try store.namespace("notes").set("v", for: "k")
@@ -153,14 +154,14 @@ import Testing
   }
 
   @Test func `counts of two processes add up through any resets`() throws {
-    for seed in setting("LARDER_SEED", otherwise: 1)..<setting("LARDER_SEED", otherwise: 1) + 6 {
-      try withDirectory { path in try mergeRandomly(path, seed: seed) }
+    for seed in TestSettings.seeds(corpus: 5) {
+      try withTemporaryDirectory { path in try mergeRandomly(path, seed: seed) }
     }
   }
 
   /// Who read how much since the last reset is known at every moment, and all of it is in the store at the end.
-  private func mergeRandomly(_ path: String, seed: Int) throws {
-    var dice = Dice(seed: seed)
+  private func mergeRandomly(_ path: String, seed: UInt64) throws {
+    var random = SeededRNG(seed: seed)
     let store = try Store(at: path + "/s")
     let notes = store.namespace("notes")
     try notes.set("v", for: "k")
@@ -169,7 +170,7 @@ import Testing
     // Merged into the store, and pending here and there.
     var (merged, mine, theirs) = (0, 0, 0)
     for step in 0..<60 {
-      switch dice.roll(0..<10) {
+      switch random.next(in: 0..<10) {
       case 0..<3:
         _ = try notes.text("k")
         mine += 1
@@ -182,7 +183,7 @@ import Testing
       case 7:
         #expect(try peer.ask("set notes other 3") == "done")
         (merged, theirs) = (merged + theirs, 0)
-      case 8 where dice.chance(50):
+      case 8 where random.chance(percent: 50):
         try store.resetStatistics()
         (merged, mine, theirs) = (0, 0, 0)
       case 8:
@@ -190,15 +191,15 @@ import Testing
         (merged, mine, theirs) = (0, 0, 0)
       default:
         let reads = try notes.reads
-        #expect(reads.hits == UInt64(merged + mine), "seed \(seed), step \(step)")
+        #expect(reads.hits == UInt64(merged + mine), "LARDER_SEED=\(seed), step \(step)")
       }
     }
-    let drops = dice.chance(50)
+    let drops = random.chance(percent: 50)
     if drops { #expect(try peer.ask("drop") == "done") }
     try peer.endInput()
     #expect(peer.line() == "closed")
     #expect(
-      try notes.reads.hits == UInt64(merged + mine + theirs), "seed \(seed), drops \(drops)")
+      try notes.reads.hits == UInt64(merged + mine + theirs), "LARDER_SEED=\(seed), drops \(drops)")
     try store.close()
   }
 }

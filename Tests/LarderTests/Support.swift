@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -16,17 +17,6 @@ func withStore(
   let store = try Store.temporary(options: options)
   try body(store, clock)
   #expect(try store.verify().faults == [], sourceLocation: sourceLocation)
-}
-
-/// Runs `body` with a directory of its own, which is removed afterwards.
-func withDirectory(_ body: (String) throws -> Void) throws {
-  let path =
-    URL(fileURLWithPath: NSTemporaryDirectory()).path + "/larder-tests-" + UUID().uuidString
-  try FileManager.default.createDirectory(
-    atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-  let outcome = Result { try body(path) }
-  try FileManager.default.removeItem(atPath: path)
-  try outcome.get()
 }
 
 extension Store.Options {
@@ -90,9 +80,4 @@ func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) t
   }
   group.wait()
   try outcomes.check()
-}
-
-/// A number from the environment, for runs that are longer than the usual.
-func setting(_ name: String, otherwise: Int) -> Int {
-  ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
 }

@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -44,7 +45,7 @@ import Testing
   }
 
   @Test func `counts, states and records of any content and length do not trap`() throws {
-    var dice = Dice(seed: 5)
+    var random = SeededRNG(seed: 5)
     let keys: [(NamespaceID) -> [UInt8]] = [
       { _ in MetadataKey.state }, { MetadataKey.counters($0) },
       { _ in MetadataKey.namespace("notes") }, { _ in MetadataKey.format },
@@ -58,7 +59,9 @@ import Testing
         }
       }
       for _ in 0..<8 {
-        let bytes = (0..<dice.roll(0..<300)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+        let bytes = (0..<random.next(in: 0..<300)).map { _ in
+          UInt8(truncatingIfNeeded: random.next())
+        }
         try withDamaged { transaction, _, id in try transaction.put(bytes, for: key(id), in: .main)
         }
       }
@@ -66,13 +69,13 @@ import Testing
   }
 
   @Test func `stray records of any length in any database do not trap`() throws {
-    var dice = Dice(seed: 6)
+    var random = SeededRNG(seed: 6)
     for length in Array(1..<30) + [100, 511] {
       try withDamaged { transaction, indexes, id in
         var prefix: [UInt8] = []
         prefix.append(id: id)
         for kind in 0..<4 {
-          var key = (0..<length).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+          var key = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
           // As it may come, small numbers, in the namespace, or a time before all others.
           if kind == 1 { key = [UInt8](repeating: 0, count: length) }
           if kind == 2 { key = Array((prefix + key).prefix(length)) }
@@ -84,7 +87,7 @@ import Testing
             try transaction.put(value, for: key, in: database)
           }
           if kind > 0 { try transaction.put(value, for: key, in: .main) }
-          let letter = [UInt8]("NCXTS".utf8).randomElement(using: &dice)!
+          let letter = [UInt8]("NCXTS".utf8).randomElement(using: &random)!
           try transaction.put(
             value, for: Array(([0, 0, 0, 0, letter] + key).prefix(511)), in: .main)
         }
@@ -93,15 +96,17 @@ import Testing
   }
 
   @Test func `entries of random bytes do not trap`() throws {
-    var dice = Dice(seed: 7)
+    var random = SeededRNG(seed: 7)
     for _ in 0..<40 {
       try withDamaged { transaction, _, id in
         for key in ["k", "l", "m", "n"] {
-          var bytes = (0..<dice.roll(0..<200)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
-          if dice.chance(80), bytes.count > 8 {
+          var bytes = (0..<random.next(in: 0..<200)).map { _ in
+            UInt8(truncatingIfNeeded: random.next())
+          }
+          if random.chance(percent: 80), bytes.count > 8 {
             bytes[0] = 1
-            bytes[1] = UInt8(dice.roll(0..<8))
-            bytes.replaceSubrange(4..<8, with: [UInt8(dice.roll(0..<100)), 0, 0, 0])
+            bytes[1] = UInt8(random.next(in: 0..<8))
+            bytes.replaceSubrange(4..<8, with: [UInt8(random.next(in: 0..<100)), 0, 0, 0])
           }
           let slot = StoredKey.entry(Array(key.utf8).span, in: id)
           try transaction.put(bytes, for: slot, in: .main)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -85,7 +86,7 @@ import Testing
   }
 
   @Test func `a read-only handle leaves no notes and makes no table`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let notes = store.namespace("notes")
       try notes.set("v", for: "k")
@@ -117,7 +118,7 @@ import Testing
   }
 
   @Test func `uses outlive the process that made them`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let clock = ManualClock()
       let used: [Timestamp?] = try {
         let store = try Store(at: path + "/s", options: .init(clock: clock))
@@ -141,7 +142,7 @@ import Testing
   }
 
   @Test func `two processes mark the same entries`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let notes = store.namespace("notes")
       for key in 0..<100 { try notes.set("v", for: "\(key)") }
@@ -156,7 +157,7 @@ import Testing
   }
 
   @Test func `the table grows with the store while another process reads`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       let notes = store.namespace("notes")
       for key in 0..<100 { try notes.set("v", for: "\(key)") }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -73,7 +74,9 @@ import Testing
   }
 
   @Test(
-    .enabled(if: setting("LARDER_TEST_LARGE", otherwise: 0) > 0, "takes 3 GB of memory and disk"))
+    .enabled(
+      if: TestSettings.number("LARDER_TEST_LARGE", default: 0) > 0, "takes 3 GB of memory and disk")
+  )
   func `a rule lets a value have 1 GiB`() throws {
     try withStore { store, _ in
       let notes = store.namespace("notes")
@@ -104,7 +107,7 @@ import Testing
   }
 
   @Test func `a store for reading only refuses every change`() throws {
-    try withDirectory { path in
+    try withTemporaryDirectory { path in
       let clock = ManualClock()
       var options = Store.Options(clock: clock)
       let writable = try Store(at: path + "/store", options: options)

@@ -1,4 +1,5 @@
 package import LMDB
+import TestSupport
 
 /// Random writes, replacements and removals of values of all sizes in a store with a limit, against a model.
 ///
@@ -14,7 +15,7 @@ package struct Churn {
   private let limit: Int
   private let author: Int
   private let largest: Int
-  private var random: SplitMix
+  private var random: SeededRNG
   /// The number and the size of each value that is stored.
   private var model: [Int: (number: Int, size: Int)] = [:]
   private var next = 0
@@ -29,7 +30,7 @@ package struct Churn {
     self.limit = limit
     self.author = author
     self.largest = largest
-    random = SplitMix(state: UInt64(seed) &+ UInt64(author) &* 7919)
+    random = SeededRNG(seed: UInt64(seed) &+ UInt64(author) &* 7919)
   }
 
   /// Does `count` writes; a tenth of what is stored goes whenever there is no room.

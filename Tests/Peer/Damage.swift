@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 
 extension Peer {
   /// Opens copies of the store with a few bits flipped in the pages that opening relies on, and says how each went.
@@ -10,7 +11,7 @@ extension Peer {
     let original = try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))
     let directory = store + ".damaged"
     for round in 0..<argument(1) {
-      var random = SplitMix(state: seed &+ UInt64(round))
+      var random = SeededRNG(seed: seed &+ UInt64(round))
       let damaged = Self.flip(original, &random)
       try? FileManager.default.removeItem(atPath: directory)
       try FileManager.default.createDirectory(
@@ -38,7 +39,7 @@ extension Peer {
   private static let pageSize = 4096
 
   /// One to four bits, in a meta page or in a page that one of them names as a root.
-  private static func flip(_ original: Data, _ random: inout SplitMix) -> Data {
+  private static func flip(_ original: Data, _ random: inout SeededRNG) -> Data {
     var bytes = original
     let page = ([0, 1] + roots(original)).randomElement(using: &random)!
     // In a meta page nearly all bytes are unused; in the others the first ones matter most.
@@ -59,20 +60,5 @@ extension Peer {
         return root < UInt64(bytes.count / pageSize) ? Int(root) : nil
       }
     }
-  }
-}
-
-/// A small generator with a seed, for random tests that can be run again.
-package struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  package init(state: UInt64) { self.state = state }
-
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

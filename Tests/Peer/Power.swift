@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 package import Larder
+import TestSupport
 
 extension Peer {
   /// Writes numbered batches and says what it was told of each, while `PowerRecorder` listens.
@@ -9,7 +10,7 @@ extension Peer {
   /// times on the way.
   func power() throws {
     let level = Durability(rawValue: arguments[0])!
-    var random = SplitMix(state: UInt64(argument(2)))
+    var random = SeededRNG(seed: UInt64(argument(2)))
     var options = PowerWork.options(boot: argument(3))
     options.durability = level
     for session in 0..<3 {
@@ -62,7 +63,7 @@ package enum PowerWork {
 
   /// Small values, values of most of a page, values with pages of their own, deletions, and clearing.
   package static func changes(_ number: Int) -> [Change] {
-    var random = SplitMix(state: UInt64(number))
+    var random = SeededRNG(seed: UInt64(number))
     if number % 41 == 0 { return [.clear("b")] }
     return (0..<Int.random(in: 1...6, using: &random)).map { index in
       let place = Place(

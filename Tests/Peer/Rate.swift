@@ -3,6 +3,7 @@ import Foundation
 import LMDB
 import Larder
 import Synchronization
+import TestSupport
 
 extension Peer {
   /// Says how many writes of 200 bytes to random keys a second a store of the level takes, for so many milliseconds: level,
@@ -29,7 +30,7 @@ extension Peer {
   private static func write(to notes: Store.Namespace, until end: ContinuousClock.Instant) throws
     -> Int
   {
-    var random = SplitMix(state: 1)
+    var random = SeededRNG(seed: 1)
     var writes = 0
     while ContinuousClock.now < end {
       try notes.set(value, for: Int.random(in: 0..<100_000, using: &random))
@@ -62,7 +63,7 @@ extension Peer {
     try await withThrowingTaskGroup(of: Int.self) { group in
       for task in 0..<tasks {
         group.addTask {
-          var random = SplitMix(state: UInt64(task))
+          var random = SeededRNG(seed: UInt64(task))
           var writes = 0
           while ContinuousClock.now < end {
             try await notes.set(value, for: Int.random(in: 0..<100_000, using: &random))

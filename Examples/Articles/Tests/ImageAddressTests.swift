@@ -86,7 +86,7 @@ import Testing
           state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
           return alphabet[Int(state >> 33) % alphabet.count]
         })
-      for address in images(html) { #expect(address.hasPrefix("http"), "seed \(seed)") }
+      for address in images(html) { #expect(address.hasPrefix("http"), "LARDER_SEED=\(seed)") }
     }
   }
 }

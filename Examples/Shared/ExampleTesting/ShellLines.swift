@@ -4,6 +4,7 @@
   public import Larder
 
   @testable import LarderShell
+  @testable import ShellLanguage
 
   /// What a program's last words tell people to type, typed.
   public enum ShellLines {

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// How entries are written as rows.
 struct EntryForm {
@@ -27,7 +28,8 @@ extension EntryForm {
     ) { entry, clock in
       [
         .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.stored),
-        .time(entry.written), entry.used.map { .time($0) } ?? .null, .expiry(entry.expires),
+        .time(entry.written.unix), entry.used.map { .time($0.unix) } ?? .null,
+        .expiry(entry.expires?.unix),
         .expiresIn(entry, clock),
         .text(entry.state.rawValue),
       ]
@@ -45,7 +47,7 @@ extension EntryForm {
       ]
     ) { entry, clock in
       [
-        .text(entry.namespace), .bytes(entry.key.bytes), .deadline(entry.expires),
+        .text(entry.namespace), .bytes(entry.key.bytes), .deadline(entry.expires?.unix),
         .expiresIn(entry, clock),
       ]
     }
@@ -53,8 +55,12 @@ extension EntryForm {
 }
 
 extension Cell {
+  static func owner(_ owner: Owner) -> Cell {
+    .entry(namespace: owner.namespace, key: owner.key.bytes)
+  }
+
   static func expiresIn(_ entry: Store.Entry, _ clock: WallClock) -> Cell {
-    entry.expires.map { .span($0.since(clock.now)) } ?? .null
+    entry.expires.map { .span($0.unix.since(clock.now)) } ?? .null
   }
 
   /// How long entries stay by a rule: never, a length of time, a moment, or in words.
@@ -62,7 +68,7 @@ extension Cell {
     switch expiration {
     case .never: .expiry(nil)
     case .after(let duration): .span(duration.milliseconds)
-    case .at(let moment): .expiry(moment)
+    case .at(let moment): .expiry(moment.unix)
     case .daily(let time, let zone): .text("daily at \(time) \(zone)")
     case .afterAccess(let interval):
       .text("\(Wording.span(interval.milliseconds)) after last use")

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 extension JSON {
   /// The key as the field of an object that has nothing else: bytes may be no text.

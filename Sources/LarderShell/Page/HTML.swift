@@ -1,3 +1,5 @@
+import ShellLanguage
+
 /// Parts of a page that is read without a network and without a script.
 enum HTML {
   /// Text between tags or in an attribute: what could hide or act is visible, and nothing is a tag.

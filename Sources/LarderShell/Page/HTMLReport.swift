@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// What `report` shows of a store: a page with where the space goes, when entries end, how old they
 /// are, how reads fare, the largest entries and the limits.
@@ -27,7 +28,7 @@ struct HTMLReport {
     ages = Histogram(.age, over: 0...decade, bins: 40, isLogarithmic: true)
     sizes = Histogram(
       .sizes, over: 0...Int64(Rules.largestPossibleValue), bins: 40, isLogarithmic: true)
-    let now = session.clock.now
+    let now = session.now
     let total = namespaces.reduce(0) { $0 + $1.facts.entries }
     try session.withProgress("looking", of: total) { progress in
       _ = try session.forEachEntries(
@@ -114,7 +115,7 @@ struct HTMLReport {
         largest.map {
           [
             $0.namespace, Quoting.brief($0.key.bytes), Wording.size($0.size),
-            clock.distance(to: $0.written), clock.expiryAndClock($0.expires),
+            clock.distance(to: $0.written.unix), clock.expiryAndClock($0.expires?.unix),
           ]
         }))
   }

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// A change as `watch` tells it.
 struct ChangeEvent {

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// How changes are written: a line for a person, a row as data.
 struct ChangeForm {
@@ -27,8 +28,8 @@ struct ChangeForm {
     if case .missed(let count) = change.kind { missed = count }
     func text(_ text: String?) -> Cell { text.map { .text($0) } ?? .null }
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
-    let time: Cell = change.time.map { .time($0) } ?? .null
-    let expires: Cell = event.expires.map { .expiry($0) } ?? .null
+    let time: Cell = change.time.map { .time($0.unix) } ?? .null
+    let expires: Cell = event.expires.map { .expiry($0?.unix) } ?? .null
     var cells: [Cell] = [time, text(event.kind.rawValue), text(change.namespace)]
     cells += [bytes(change.key?.bytes), size(change.sizeAfter), size(change.sizeBefore), expires]
     cells += [text(change.reason.map { "\($0)" }), text(name), number(missed)]
@@ -41,7 +42,7 @@ struct ChangeForm {
   /// `21:40:03  set     departures "Malmö C:07"  812 B (+14)  expires in 15 min`
   func line(_ event: ChangeEvent, _ clock: WallClock) -> SafeText {
     let change = event.change
-    let time = change.time.map { clock.timeOfDay($0) } ?? "        "
+    let time = change.time.map { clock.timeOfDay($0.unix) } ?? "        "
     let kind = Help.pad(event.kind.rawValue, to: 6)
     let name: SafeText? = namesNamespaces ? change.namespace.map { "\($0)" } : nil
     let key = change.key.map { SafeText(quoting: $0.bytes) + (change.isKeyCut ? "..." : "") }
@@ -67,7 +68,7 @@ struct ChangeForm {
   private func remark(_ event: ChangeEvent, _ clock: WallClock) -> SafeText? {
     switch event.change.kind {
     case .set, .touched:
-      event.expires.map { $0 == nil ? "never expires" : "expires \(clock.expiry($0))" }
+      event.expires.map { $0 == nil ? "never expires" : "expires \(clock.expiry($0?.unix))" }
     case .removed(let reason): reason.remark.map { "\($0)" }
     case .cleared: "all entries"
     case .renamed(let name): "is \(name) now"

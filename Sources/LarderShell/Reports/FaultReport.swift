@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// What `verify` answers.
 struct FaultReport {

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// A place where text was found, with the line around it.
 struct Find {

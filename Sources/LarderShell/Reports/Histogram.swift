@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// How a measure of entries is spread over bins whose bounds are round numbers.
 struct Histogram {
@@ -6,12 +7,12 @@ struct Histogram {
     case sizes, expiry, age, idle
 
     /// Bytes or milliseconds; nil for what never ends.
-    func value(of entry: Store.Entry, now: Timestamp) -> Int64? {
+    func value(of entry: Store.Entry, now: UnixTime) -> Int64? {
       switch self {
       case .sizes: Int64(entry.size)
-      case .expiry: entry.expires.map { max($0.since(now), 0) }
-      case .age: max(now.since(entry.written), 0)
-      case .idle: max(now.since(entry.lastUse), 0)
+      case .expiry: entry.expires.map { max($0.unix.since(now), 0) }
+      case .age: max(now.since(entry.written.unix), 0)
+      case .idle: max(now.since(entry.lastUse.unix), 0)
       }
     }
 
@@ -42,7 +43,7 @@ struct Histogram {
   var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
 
   /// An entry that was written since the bounds were found belongs to the nearest bin.
-  mutating func add(_ entry: Store.Entry, now: Timestamp) {
+  mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
     // The last bound that is not beyond the value.
     var low = 0

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// Something that is not as it must be.
 struct Inconsistency {

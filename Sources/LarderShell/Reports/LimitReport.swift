@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// What `limits` answers: a row for each limit and rule.
 struct LimitReport {

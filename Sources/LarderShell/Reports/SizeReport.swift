@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// What `sizes` answers: groups of entries by their bytes, and what all of them have.
 struct SizeReport {
@@ -137,7 +138,7 @@ struct SizeReport {
       return [
         .text(group.name.namespace), grouping == .namespace ? .null : .bytes(group.name.key),
         .number(group.tally.entries), .size(group.tally.bytes), .share(share), .bar(share),
-        isTable ? .share(self.share(running)) : .size(running), .expiry(group.expires),
+        isTable ? .share(self.share(running)) : .size(running), .expiry(group.expires?.unix),
       ]
     }
     guard isTable else { return Reply(.rows(columns, rows)) }

@@ -1,3 +1,5 @@
+import ShellLanguage
+
 /// Finds text in bytes, once in each line. Made for one command: a compiled expression cannot be shared.
 struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) -> Range<Int>?

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// Whether a change belongs to a selection.
 ///

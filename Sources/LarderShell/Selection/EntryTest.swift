@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// Whether an entry belongs to a selection. Made for one walk: a compiled expression cannot be shared.
 struct EntryTest {
@@ -43,21 +44,21 @@ struct EntryTest {
     case .contains(let text):
       return { _, value in value.contains(text) }
     case .expiring(let end):
-      return { entry, _ in entry.expires.map { $0 <= end } ?? false }
+      return { entry, _ in entry.expires.map { $0.unix <= end } ?? false }
     case .expired:
       return { entry, _ in entry.state == .expired }
     case .permanent:
       return { entry, _ in entry.expires == nil }
     case .older(let time):
-      return { entry, _ in entry.written < time }
+      return { entry, _ in entry.written.unix < time }
     case .newer(let time):
-      return { entry, _ in entry.written >= time }
+      return { entry, _ in entry.written.unix >= time }
     case .larger(let size):
       return { entry, _ in entry.size > size }
     case .smaller(let size):
       return { entry, _ in entry.size < size }
     case .idle(let time):
-      return { entry, _ in entry.lastUse < time }
+      return { entry, _ in entry.lastUse.unix < time }
     }
   }
 }

@@ -1,3 +1,5 @@
+import ShellLanguage
+
 /// Keys that come from outside, one after the other.
 ///
 /// A line is read as `plain` output writes a key, so that what one shell lists another can take; with

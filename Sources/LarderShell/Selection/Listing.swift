@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// The entries of a selection in the order asked for, some at a time.
 ///

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 extension Store.Namespace {
   /// Lends the facts and the value of the entry under exactly this key, be it expired.

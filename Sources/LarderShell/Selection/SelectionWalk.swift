@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// Finds the entries of a selection, some at a time, in the order of keys.
 ///

@@ -1,3 +1,5 @@
+import ShellLanguage
+
 /// What a changing command did, in every form: a line for each namespace in plain output, one object
 /// in JSON, a sentence for a person.
 struct Acknowledgement {

@@ -1,3 +1,5 @@
+package import ShellLanguage
+
 /// What a session asks of the program around it.
 package struct Host {
   /// The window in which answers appear.

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// The keys of a namespace that one may have meant, found with few looks.
 struct KeySuggestions {

@@ -1,3 +1,5 @@
+package import ShellLanguage
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+import ShellLanguage
+
 /// What became of a command that ran.
 package enum Outcome: Sendable, Hashable {
   case done

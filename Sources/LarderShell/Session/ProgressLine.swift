@@ -1,3 +1,5 @@
+import ShellLanguage
+
 /// How far a long command has come, for a person who waits: a bar, the rate and the time left.
 ///
 /// It appears after half a second and changes ten times a second at most, so that a short command

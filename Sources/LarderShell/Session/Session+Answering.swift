@@ -1,3 +1,5 @@
+import ShellLanguage
+
 extension Session {
   /// What stands between the last answer and the next.
   enum Separator {

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 extension Session {
   /// What changes an entry within a batch; whether it did.

@@ -1,4 +1,5 @@
 import Larder
+package import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 extension Session {
   /// What a person sees at once when no limit was given.

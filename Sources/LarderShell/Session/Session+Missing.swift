@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 extension Session {
   /// Throws if the words name keys and one of them is nowhere.
@@ -28,16 +29,16 @@ extension Session {
   private func negative(_ entry: Store.Entry) -> ShellError {
     let end =
       entry.expires == nil
-      ? "never expires" : "expires \(wallClock.expiryAndClock(entry.expires))"
+      ? "never expires" : "expires \(wallClock.expiryAndClock(entry.expires?.unix))"
     return ShellError(
       .noSuchKey, "\(entry.key.bytes) in \(entry.namespace) is an entry that says there is nothing",
-      hint: "written \(wallClock.distance(to: entry.written)), \(end); info shows it")
+      hint: "written \(wallClock.distance(to: entry.written.unix)), \(end); info shows it")
   }
 
   func expired(_ entry: Store.Entry) -> ShellError {
     ShellError(
       .noSuchKey,
-      "\(entry.key.bytes) in \(entry.namespace) \(wallClock.expiry(entry.staleUntil ?? entry.expires))",
+      "\(entry.key.bytes) in \(entry.namespace) \(wallClock.expiry((entry.staleUntil ?? entry.expires)?.unix))",
       hint: "keys --expired lists what is still in the file; set stores it anew")
   }
 

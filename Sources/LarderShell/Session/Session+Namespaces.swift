@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 extension Session {
   /// The namespaces a command was told, all of which are there.

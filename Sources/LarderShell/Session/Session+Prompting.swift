@@ -1,4 +1,5 @@
 import Larder
+package import ShellLanguage
 
 extension Session {
   /// What stands before the line: the namespace in use.

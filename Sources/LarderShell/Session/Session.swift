@@ -1,4 +1,5 @@
 package import Larder
+package import ShellLanguage
 
 /// The shell without a terminal: a command line goes in, an answer comes out.
 ///
@@ -31,7 +32,8 @@ package final class Session {
     self.host = host
   }
 
-  package var wallClock: WallClock { WallClock(now: clock.now, zone: settings.zone) }
+  package var now: UnixTime { clock.now.unix }
+  package var wallClock: WallClock { WallClock(now: now, zone: settings.zone) }
 
   package var isReadOnly: Bool { store.isReadOnly }
 
@@ -42,7 +44,7 @@ package final class Session {
       guard call.command.access == .reads || !isReadOnly else {
         throw ShellError.readOnly(call.command.name)
       }
-      return try call.command.run(call, self)
+      return try Command.run(call, in: self)
     } catch let error as ShellError {
       throw line.locate(error)
     } catch let error as LarderError {

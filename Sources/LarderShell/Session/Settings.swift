@@ -1,3 +1,5 @@
+package import ShellLanguage
+
 /// How a session answers.
 package struct Settings {
   package var mode = OutputMode.auto

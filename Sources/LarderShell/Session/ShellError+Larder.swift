@@ -1,4 +1,5 @@
 package import Larder
+package import ShellLanguage
 
 extension ShellError {
   /// An error of a store that is open.

@@ -1,3 +1,5 @@
+import ShellLanguage
+
 /// What `option` sets.
 enum ShellOption: String, CaseIterable {
   case color, pager, timing, confirm, utc, limit, hints

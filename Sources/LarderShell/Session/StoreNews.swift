@@ -1,4 +1,5 @@
 import Larder
+package import ShellLanguage
 
 /// What others have done to the store since the last command, for a person at the prompt.
 ///

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// How many entries, and the bytes of their values.
 struct Tally: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -67,7 +68,7 @@ enum ExportFormat: String, CaseIterable {
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
       moment(entry.written), moment(entry.expires), moment(entry.staleUntil),
       entry.idle.map { .span($0.milliseconds) } ?? .null,
-      entry.isPinned ? .bool(true) : .null, list(entry.owners.map { .owner($0) }),
+      entry.isPinned ? .bool(true) : .null, list(entry.owners.map(Cell.owner)),
       list(entry.tags.map { .text($0) }),
       bytes(entry.entityTag), bytes(entry.lastModified), bytes(entry.metadata),
     ]
@@ -77,8 +78,8 @@ enum ExportFormat: String, CaseIterable {
 
   /// As RFC 3339 says it; as milliseconds since 1970 where it cannot.
   private static func moment(_ time: Timestamp?) -> Cell {
-    guard let time else { return .null }
-    return (0...Timestamp.last.milliseconds).contains(time.milliseconds)
+    guard let time = time?.unix else { return .null }
+    return (0...UnixTime.last.milliseconds).contains(time.milliseconds)
       ? .time(time) : .json(.verbatim(String(time.milliseconds)))
   }
 }

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// Takes the lines of an export into a store, a transaction for each batch.
 struct Import {

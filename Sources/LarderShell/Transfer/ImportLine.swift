@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -133,12 +134,12 @@ enum ImportLine {
         time = Timestamp(milliseconds: try container.decode(Int64.self))
         return
       }
-      guard let time = Timestamp(rfc3339: text) else {
+      guard let time = UnixTime(rfc3339: text) else {
         throw DecodingError.typeMismatch(
           Timestamp.self,
           .init(codingPath: decoder.codingPath, debugDescription: "it is no moment"))
       }
-      self.time = time
+      self.time = Timestamp(time)
     }
   }
 

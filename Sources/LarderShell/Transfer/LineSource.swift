@@ -1,3 +1,5 @@
+import ShellLanguage
+
 /// The lines of a file or of standard input, one at a time.
 struct LineSource {
   /// How many bytes there are; nil where nobody knows.

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 /// What a store held at a moment: enough of each entry to tell whether it is another one now.
 struct StoreMark {

@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

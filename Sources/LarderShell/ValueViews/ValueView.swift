@@ -1,4 +1,5 @@
 import Larder
+import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -67,11 +68,12 @@ struct ValueView {
     let what = if case .hex = form, let kind { "\(kind), \(size)" } else { size }
     let end =
       switch entry.state {
-      case .stale: "stale, \(clock.expiry(entry.expires))"
+      case .stale: "stale, \(clock.expiry(entry.expires?.unix))"
       default:
-        entry.expires == nil ? "never expires" : "expires \(clock.expiryAndClock(entry.expires))"
+        entry.expires == nil
+          ? "never expires" : "expires \(clock.expiryAndClock(entry.expires?.unix))"
       }
-    return "\(what)  written \(clock.distance(to: entry.written))  \(end)"
+    return "\(what)  written \(clock.distance(to: entry.written.unix))  \(end)"
   }
 
   private static func form(of bytes: [UInt8], kind: String?) -> Form {

@@ -1,10 +1,11 @@
 import Larder
+import TestSupport
 import Testing
 
 /// The programs of `Docs/Limits.md`.
 @Suite struct LimitsPage {
   @Test func `declaring limits`() throws {
-    try withDirectory { directory in
+    try withTemporaryDirectory { directory in
       let path = directory + "/store"
       let store = try Store(at: path)
       try store.declare(StoreLimits(bytes: .megabytes(200), disk: .megabytes(500)))

@@ -1,3 +1,5 @@
+import TestSupport
+
 #if os(Linux)
   import Foundation
   import LarderPeer
@@ -45,10 +47,10 @@
 
     @Test(.timeLimit(.minutes(60)), arguments: PowerStage.chosen(Durability.allCases))
     func `tasks that share commits keep what they were told of`(level: Durability) throws {
-      var random = SplitMix(state: PowerStage.seed)
+      var random = SeededRNG(seed: PowerStage.seed)
       var (checked, lossy) = (0, 0)
       for _ in 0..<max(1, PowerStage.images / 200) {
-        try withDirectory { directory in
+        try withTemporaryDirectory { directory in
           let store = directory + "/store"
           let peer = try OtherProcess(
             "power-group", store, level.rawValue, "\(Self.tasks)", "\(Self.writes)", "1",
@@ -121,7 +123,7 @@
     func `what the shell has written outlasts a power cut, and reading with it writes nothing`(
       level: Durability
     ) throws {
-      try withDirectory { directory in
+      try withTemporaryDirectory { directory in
         let path = directory + "/store"
         var options = Store.Options()
         options.durability = level
@@ -138,7 +140,7 @@
           reading.trace.events.allSatisfy { event in
             if case .say = event { true } else { false }
           })
-        var random = SplitMix(state: PowerStage.seed)
+        var random = SeededRNG(seed: PowerStage.seed)
         let image = try #require(disk.image(.nothing, &random))
         try PowerStage.place(image, directory + "/image")
         let left = try Store(at: directory + "/image", options: PowerWork.options(boot: 2))

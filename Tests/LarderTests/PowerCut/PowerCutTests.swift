@@ -1,3 +1,5 @@
+import TestSupport
+
 #if os(Linux)
   import Foundation
   import LarderPeer
@@ -26,11 +28,11 @@
     func `a store keeps its level's promise whatever a power cut leaves of it`(
       level: Durability, processes: Int
     ) throws {
-      var random = SplitMix(state: Self.seed &+ UInt64(processes))
+      var random = SeededRNG(seed: Self.seed &+ UInt64(processes))
       var (tally, model) = (Tally(), PowerWork.Model())
       let traces = max(1, Self.images / 400)
       for _ in 0..<traces {
-        try withDirectory { directory in
+        try withTemporaryDirectory { directory in
           let trace = try record(
             directory + "/store", level, processes: processes, writes: Self.isLong ? 150 : 36,
             boot: 1, &random)
@@ -47,10 +49,10 @@
     func `a power cut while the store recovers from one costs nothing more`(level: Durability)
       throws
     {
-      var random = SplitMix(state: Self.seed)
+      var random = SeededRNG(seed: Self.seed)
       var (tally, model) = (Tally(), PowerWork.Model())
       for _ in 0..<max(2, Self.images / 40) {
-        try withDirectory { directory in
+        try withTemporaryDirectory { directory in
           let trace = try record(
             directory + "/store", level, processes: 2, writes: 24, boot: 1, &random)
           let stop = Int.random(in: trace.events.count / 2..<trace.events.count, using: &random)
@@ -79,7 +81,7 @@
     /// Lets writers work on a store and returns what they did to its files.
     private func record(
       _ store: String, _ level: Durability, processes: Int, writes: Int, boot: Int,
-      _ random: inout SplitMix
+      _ random: inout SeededRNG
     ) throws -> PowerTrace {
       let trace = store + ".trace"
       let preloaded = try PowerStage.recording(store, in: trace)
@@ -117,7 +119,7 @@
     private func cut(
       _ trace: PowerTrace, _ disk: PowerDisk, _ promise: PowerPromise, _ level: Durability,
       images: Int, boot: Int, _ directory: String, _ model: inout PowerWork.Model,
-      _ random: inout SplitMix, _ tally: inout Tally
+      _ random: inout SeededRNG, _ tally: inout Tally
     ) throws {
       var (disk, promise) = (disk, promise)
       var cuts: [Int: Int] = [:]

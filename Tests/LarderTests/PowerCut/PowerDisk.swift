@@ -1,4 +1,5 @@
 import LarderPeer
+import TestSupport
 
 /// A disk as a trace leaves it at some point: what is on it for certain, and what may be.
 ///
@@ -123,7 +124,7 @@ struct PowerDisk {
   }
 
   /// One of the states that the disk may be in; nil if the store's directory itself is not there.
-  func image(_ luck: Luck, _ random: inout SplitMix) -> [String: [UInt8]]? {
+  func image(_ luck: Luck, _ random: inout SeededRNG) -> [String: [UInt8]]? {
     var (files, names, hasDirectory) = (files, names, hasDirectory)
     let mayBeLonger = Bool.random(using: &random)
     let end = Int(
@@ -165,7 +166,7 @@ struct PowerDisk {
     return names.mapValues { files[$0] ?? [] }
   }
 
-  static func luck(_ random: inout SplitMix) -> Luck {
+  static func luck(_ random: inout SeededRNG) -> Luck {
     let chance = [0.05, 0.3, 0.5, 0.7, 0.95].randomElement(using: &random)!
     return switch Int.random(in: 0..<10, using: &random) {
     case 0: .nothing

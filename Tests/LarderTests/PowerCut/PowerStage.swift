@@ -1,3 +1,5 @@
+import TestSupport
+
 #if os(Linux)
   import Foundation
   import LarderPeer
@@ -8,12 +10,11 @@
 
   /// What the tests of power cuts share: how long they are, recordings, and stores made of what a cut left.
   ///
-  /// `LARDER_TEST_POWER=2000` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Durability.md`.
+  /// `LARDER_TRIALS=50` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Durability.md`.
   enum PowerStage {
     /// Images of each level.
-    static let images = setting("LARDER_TEST_POWER", otherwise: 40)
-    static let seed = UInt64(
-      setting("LARDER_TEST_SEED", otherwise: Int.random(in: 0..<1_000_000)))
+    static let images = 40 * TestSettings.trials
+    static let seed = TestSettings.seed
     private static let only = ProcessInfo.processInfo.environment["LARDER_TEST_POWER_LEVEL"]
 
     static func chosen(_ levels: [Durability]) -> [Durability] {
@@ -22,7 +23,7 @@
 
     /// Says how it went, in long runs.
     static func report(_ line: String) {
-      if ProcessInfo.processInfo.environment["LARDER_TEST_POWER"] != nil { print(line) }
+      if TestSettings.trials > 1 { print(line) }
     }
 
     /// What to put before a command, so that what it does to the store's files is recorded.

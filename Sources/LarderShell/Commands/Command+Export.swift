@@ -1,0 +1,79 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let export = Command(
+    "export", .store, .reads,
+    "Writes entries with all that is known of them; - is standard output.",
+    parameters: [.one("FILE", .file)], selection: .optional,
+    options: [
+      .value(
+        "--format", .choice(ExportFormat.allCases.map(\.rawValue)),
+        "jsonl, which import reads, or csv for other programs"),
+      .flag("--force", "replace a file that is there"),
+    ],
+    examples: [
+      Example("export backup.jsonl @*", "everything"),
+      Example("export - @departures --newer 1h", "into a pipe"),
+      Example("export sizes.csv @articles --format csv --force", "for other programs"),
+    ],
+    run: exportEntries)
+
+  private static func exportEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    let path = call.bytes("FILE")!
+    let isPipe = path == Array("-".utf8)
+    let selection = call.selection!
+    // A backup that is asked for without a namespace is one of everything.
+    let namespaces = try session.namespacesOrAll(selection)
+    let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
+    let writer =
+      isPipe
+      ? Host.Writer(write: session.write, finish: {})
+      : try LocalFile(path, of: session).writer(replaces: call.has("--force"))
+    let total = try namespaces.map { try $0.count() }.reduce(0, +)
+    var done = Tally()
+    var last: Store.Entry?
+    do {
+      try writer.write(format.head(namespaces.map { try session.facts(of: $0.name) }))
+      try session.withProgress("exporting", of: total) { progress in
+        try session.forEachValue(of: selection, in: namespaces) { entry, value in
+          // That there is nothing is no value, and is soon found out again.
+          let line = entry.isNegative ? nil : format.line(entry, value)
+          return (entry: entry.withoutExtras, line: line)
+        } _: { items in
+          for item in items {
+            guard let line = item.line else { continue }
+            try writer.write(line)
+            done.add(item.entry)
+          }
+          last = items.last?.entry
+          try progress.advance(by: items.count)
+          return true
+        }
+      }
+      try writer.finish()
+    } catch is Interruption {
+      let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
+      throw ShellError(
+        .interrupted, "interrupted: \(done.words) written\(place)",
+        hint: isPipe ? "what was written is whole lines" : "the file was not made")
+    }
+    if !session.settings.isQuiet { try session.host.notify(summary(done, path, session)) }
+    return .done
+  }
+
+  /// Where answers may be the export itself, what was done is no answer.
+  private static func summary(_ done: Tally, _ path: [UInt8], _ session: Session) -> SafeText {
+    switch session.presentation.mode {
+    case .json, .jsonl:
+      let fields = [
+        JSON.Field("entries", .number(done.entries)), JSON.Field("bytes", .number(done.bytes)),
+        Cell.bytes(path).jsonField("file"),
+      ]
+      return "\(JSON.object(fields).text)"
+    default:
+      return path == Array("-".utf8)
+        ? "exported \(done.words)" : "exported \(done.words) to \(path)"
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let info = Command(
+    "info", aliases: ["meta"], .looking, .reads, "Shows all facts about a key, one a line.",
+    namespaces: .one, parameters: [.many("KEY", .key)],
+    examples: [
+      Example("info @departures \"Malm\u{F6} C:07\"", "one entry"),
+      Example("info hex:00ff", "a key that is not text"),
+    ],
+    run: showFacts)
+
+  private static func showFacts(_ call: Invocation, in session: Session) throws -> Outcome {
+    let namespace = try session.namespace(call.namespaces)
+    let entries = try call.allBytes("KEY").map { key in
+      // What has expired is still known of until it is purged.
+      guard let entry = try namespace.entry(for: key) else {
+        throw try session.noSuchKey(key, in: namespace)
+      }
+      return entry
+    }
+    let clock = session.wallClock
+    func facts(_ entry: Store.Entry) -> [Cell] { Self.facts(entry, clock) }
+    if session.isForPerson || entries.count == 1 {
+      for (index, entry) in entries.enumerated() {
+        if index > 0 { try session.write([.newline]) }
+        try session.answer(
+          Reply(
+            .object(factColumns, facts(entry)),
+            notes: entry.isNegative ? ["it says that there is nothing, and reads find none"] : [],
+            isLong: true))
+      }
+    } else {
+      try session.answer(Reply(.rows(factColumns, entries.map(facts)), isLong: true))
+    }
+    return .done
+  }
+
+  private static var factColumns: [Column] {
+    EntryForm.record(namesNamespaces: true).columns.map { column in
+      Column(all: column, except: column.name == "expires_in" ? .table : [])
+    }
+      + [
+        "negative", "idle", "stale_until", "codec", "version", "tags", "pinned",
+      ].map { Column($0) }
+      + [Column("owners"), Column("etag", holdsBytes: true)]
+      + [Column("last_modified", holdsBytes: true), Column("metadata")]
+  }
+
+  private static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {
+    func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
+    return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
+      .bool(entry.isNegative), entry.idle.map { .span($0.milliseconds) } ?? .null,
+      entry.staleUntil.map { .expiry($0.unix) } ?? .null, .text(entry.codec.name),
+      .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
+<<<<<<< HEAD:Sources/LarderShell/Commands/CommandSpec+Info.swift
+      .bool(entry.isPinned), .list(entry.owners.map { .owner($0) }), bytes(entry.entityTag),
+=======
+      .bool(entry.isPinned), rank.map { .rank(ahead: $0.ahead, isAtLeast: $0.isAtLeast) } ?? .null,
+      .list(entry.owners.map(Cell.owner)), bytes(entry.entityTag),
+>>>>>>> main:Sources/LarderShell/Commands/Command+Info.swift
+      bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,
+    ]
+  }
+}

@@ -1,0 +1,149 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let namespaces = Command(
+    "namespaces", aliases: ["ns", "ls"], .looking, .reads,
+    "Lists the namespaces with their entries, size, next expiry and limit.",
+    options: [.value("--sort", .choice(["size", "entries", "name"]), "the order")],
+    examples: [
+      Example("namespaces", "all of them, by name"),
+      Example("ns --sort size", "the largest first"),
+    ],
+    run: listNamespaces)
+
+  private static func listNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
+    var namespaces = try session.store.namespaces()
+    switch call.choice("--sort") {
+    case "size": namespaces.sort { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
+    case "entries": namespaces.sort { ($1.entries, $0.name) < ($0.entries, $1.name) }
+    default: break
+    }
+    let bytes = max(namespaces.map(\.bytes).reduce(0, +), 1)
+    let columns = [
+      Column("namespace"),
+      Column("entries"),
+      Column("bytes", title: "size"),
+      Column("stored", in: .data),
+      Column("share", in: [.table, .data]),
+      Column("bar", title: "", in: .table),
+      Column("next_expiry", title: "next expiry", in: [.table, .data]),
+      Column("lifetime", in: .data),
+      Column("limit", in: .table),
+      Column("limit_entries", in: .data),
+      Column("limit_bytes", in: .data),
+      Column("largest_value", in: .data),
+    ]
+    let next = try session.store.nextExpiries()
+    let rows = namespaces.map { namespace -> [Cell] in
+      let share = Double(namespace.bytes) / Double(bytes)
+      let limits = namespace.rules.limits
+      return [
+        .text(namespace.name), .number(namespace.entries), .size(namespace.bytes),
+        .size(namespace.stored), .share(share), .bar(share),
+        next[namespace.name].map { .expiry($0.unix) } ?? .null, .lifetime(namespace.rules.expires),
+        limits.words.map { .text($0) } ?? .null, limits.entries.map { .number($0) } ?? .null,
+        limits.bytes.map { .size($0) } ?? .null, .size(namespace.rules.largestValue),
+      ]
+    }
+    try session.answer(Reply(.rows(columns, rows)))
+    return .done
+  }
+}
+
+extension Command {
+  static let use = Command(
+    "use", .shell, .reads, "Sets the namespace that commands mean when they name none.",
+    parameters: [.optional("NS", .namespace)],
+    examples: [
+      Example("use departures", "keys, get and the others now mean departures"),
+      Example("use", "none again"),
+    ],
+    run: useNamespace)
+
+  private static func useNamespace(_ call: Invocation, in session: Session) throws -> Outcome {
+    if let name = call.namespaceNames("NS").first {
+      let existing = try session.store.namespaces().map(\.name)
+      session.current = try NamespaceChoice.named([name]).resolved(
+        current: nil, existing: existing)[0]
+    } else {
+      session.current = nil
+    }
+    try session.answer(
+      Reply(
+        .object(
+          [Column("namespace", in: .data)], [session.current.map { .text($0) } ?? .null])))
+    return .done
+  }
+}
+
+extension Command {
+  static let rename = Command(
+    "rename", .store, .changes, "Gives a namespace another name, for every process at once.",
+    parameters: [.one("@OLD", .namespace), .one("@NEW", .namespace)],
+    examples: [
+      Example("rename @articles @news", "entries, rules and counts stay"),
+      Example("rename @thumbs @pictures", "the new name must be free"),
+    ],
+    run: renameNamespace)
+
+  private static func renameNamespace(_ call: Invocation, in session: Session) throws -> Outcome {
+    let old = call.namespaceNames("@OLD")[0]
+    let new = call.namespaceNames("@NEW")[0].text
+    let existing = try session.store.namespaces().map(\.name)
+    guard existing.contains(old.text) else {
+      throw NamespaceChoice.absent(old, existing: existing)
+    }
+    try session.store.rename(old.text, to: new)
+    if session.current == old.text { session.current = new }
+    // A list that `more` goes on with would look for the old name.
+    session.listing = nil
+    try session.acknowledge(
+      session.presentation.mode == .plain
+        ? Reply(
+          .rows(
+            ["verb", "old", "new"].map { Column($0) },
+            [[.text("rename"), .text(old.text), .text(new)]]))
+        : Reply(
+          .object(["old", "new"].map { Column($0) }, [.text(old.text), .text(new)]),
+          sentences: ["\(old.text) is \(new) now"]))
+    return .done
+  }
+}
+
+extension Command {
+  static let clear = Command(
+    "clear", .changing, .changes, "Removes every entry of a namespace, or of all.",
+    namespaces: .required,
+    options: [.flag("--yes", "do not ask")],
+    examples: [
+      Example("clear @thumbs", "asks first"),
+      Example("clear @* --yes", "everything, in a script"),
+    ],
+    run: clearNamespaces)
+
+  private static func clearNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
+    let namespaces = try session.namespaces(call.namespaces)
+    let names = Set(namespaces.map(\.name))
+    let facts = try session.store.namespaces().filter { names.contains($0.name) }
+    let entries = facts.reduce(0) { $0 + $1.entries }
+    let bytes = facts.reduce(0) { $0 + $1.bytes }
+    let whole = call.namespaces == .all ? "every namespace" : namespaces[0].name
+    let question: SafeText =
+      "Remove all \(Wording.entries(entries)) of \(whole) (\(Wording.size(bytes)))?"
+    guard try call.has("--yes") || session.confirms(question, isVital: true) else { return .done }
+    let removals = try session.store.write { batch in
+      var removals: [RemovalResult] = []
+      for namespace in namespaces { removals.append(try batch.clear(namespace.name)) }
+      return removals
+    }
+    var done = Acknowledgement("clear")
+    for (namespace, removal) in zip(namespaces, removals) {
+      done.add(Tally(removal), in: namespace.name)
+    }
+    try session.acknowledge(
+      done.reply(
+        done.counts, "cleared \(whole): \(done.total.words)", for: session.presentation.mode))
+    return .done
+  }
+}

@@ -1,0 +1,96 @@
+import ShellLanguage
+
+extension Command {
+  static let source = Command(
+    "source", .shell, .reads, "Runs the commands of a file, up to the first error.",
+    parameters: [.one("FILE", .file)],
+    examples: [
+      Example("source nightly.larder", "they do not go into the history"),
+      Example("source 'my commands.larder'", "a name with a space"),
+    ],
+    run: runFile)
+
+  /// A file that runs itself would never end.
+  private static let deepest = 16
+
+  private static func runFile(_ call: Invocation, in session: Session) throws -> Outcome {
+    let file = try LocalFile(call.bytes("FILE")!, of: session)
+    guard session.sourceDepth < deepest else {
+      throw ShellError(
+        .usage, "\(Array(file.path.utf8)) is the \(deepest + 1)th file within a file",
+        hint: "a file must not run itself")
+    }
+    session.sourceDepth += 1
+    defer { session.sourceDepth -= 1 }
+    // All is read before anything is run: a mistake in the grammar is found before half is done.
+    for line in try CommandReader.commands(in: file.contents(), from: .file(file.path)) {
+      if session.host.isInterrupted() { throw Interruption() }
+      let outcome = try session.run(line)
+      guard outcome == .done else { return outcome }
+    }
+    return .done
+  }
+}
+
+extension Command {
+  static let echo = Command(
+    "echo", .shell, .reads, "Prints its words.",
+    parameters: [.any("TEXT", .text)],
+    examples: [
+      Example("echo \"departures follow\"", "a line between outputs"),
+      Example("echo", "an empty line"),
+    ],
+    run: echoWords)
+
+  private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
+    let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
+    // In a pipe words are as they were typed; a terminal must not be spoken to in any form of output.
+    try session.write(
+      (session.isForPerson || session.settings.isTerminal
+        ? Array(Quoting.printable(words).utf8) : words) + [.newline])
+    return .done
+  }
+}
+
+extension Command {
+  static let help = Command(
+    "help", aliases: ["?"], .shell, .reads, "Explains a command or a topic.",
+    parameters: [.optional("COMMAND|TOPIC", .subject)],
+    examples: [
+      Example("help", "the commands"),
+      Example("help evict", "one of them"),
+      Example("help times", "how times are written"),
+    ],
+    run: explain)
+
+  private static func explain(_ call: Invocation, in session: Session) throws -> Outcome {
+    let help = Help(.standard)
+    let text =
+      if let subject = call.bytes("COMMAND|TOPIC") {
+        try help.text(about: subject)
+      } else {
+        help.overview
+      }
+    try session.answer(Reply(.text(text)))
+    return .done
+  }
+}
+
+extension Command {
+  static let quit = Command(
+    "quit", aliases: ["exit", "q"], .shell, .reads, "Leaves the shell.",
+    parameters: [.optional("CODE", .count)],
+    examples: [
+      Example("quit", "done"),
+      Example("quit 3", "with an exit code"),
+    ],
+    run: leave)
+
+  private static func leave(_ call: Invocation, in session: Session) throws -> Outcome {
+    let code = call.number("CODE") ?? 0
+    guard let status = UInt8(exactly: code) else {
+      throw ShellError(.usage, "\(code) is no exit code", hint: "say 0 to 255")
+    }
+    return .quit(Int32(status))
+  }
+}

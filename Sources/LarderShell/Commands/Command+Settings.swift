@@ -1,0 +1,107 @@
+import ShellLanguage
+
+extension Command {
+  static let option = Command(
+    "option", .shell, .reads, "Shows how the shell behaves, or changes it.",
+    parameters: [
+      .optional("NAME", .choice(ShellOption.allCases.map(\.rawValue))), .optional("VALUE", .text),
+    ],
+    examples: [
+      Example("option", "all of them"),
+      Example("option timing on", "for this session; in the rc file for all"),
+      Example("option limit 200", "rows of a list"),
+    ],
+    run: showOrSetOption)
+
+  private static func showOrSetOption(_ call: Invocation, in session: Session) throws -> Outcome {
+    let named = call.choice("NAME").flatMap(ShellOption.init)
+    if let named, let value = call.bytes("VALUE") {
+      try named.set(String(decoding: value, as: UTF8.self).lowercased(), in: &session.settings)
+      return .done
+    }
+    let columns = [
+      Column("option", title: ""), Column("value", title: ""),
+      Column("about", title: "", in: .table),
+    ]
+    try session.answer(
+      Reply(
+        .rows(
+          columns,
+          (named.map { [$0] } ?? ShellOption.allCases).map { option in
+            [
+              .text(option.rawValue), .text(option.value(in: session.settings)),
+              .text(option.summary),
+            ]
+          })))
+    return .done
+  }
+}
+
+extension Command {
+  static let output = Command(
+    "output", .shell, .reads, "Sets the form of output, or shows which one is set.",
+    parameters: [.optional("MODE", .choice(OutputMode.allCases.map(\.rawValue)))],
+    examples: [
+      Example("output", "the forms there are"),
+      Example("output jsonl", "one object a line from now on"),
+    ],
+    run: setOutput)
+
+  private static func setOutput(_ call: Invocation, in session: Session) throws -> Outcome {
+    if let name = call.choice("MODE"), let mode = OutputMode(rawValue: name) {
+      session.settings.mode = mode
+    } else {
+      let set = session.settings.mode
+      try session.answer(
+        Reply(
+          .rows(
+            [
+              Column("mode", title: ""), Column("current", title: "", in: .data),
+              Column("mark", title: "", in: .table),
+            ],
+            OutputMode.allCases.map { mode in
+              [
+                .text(mode.rawValue), .bool(mode == set),
+                .text(mode == set ? "current" : mode.summary),
+              ]
+            })))
+    }
+    return .done
+  }
+}
+
+extension Command {
+  static let history = Command(
+    "history", .shell, .reads, "Lists what was typed at the prompt, the last at the end.",
+    parameters: [.optional("N", .text), .optional("TEXT", .text)],
+    examples: [
+      Example("history", "the last 20"),
+      Example("history 100 evict", "the last 100 that hold a word"),
+    ],
+    run: listHistory)
+
+  private static func listHistory(_ call: Invocation, in session: Session) throws -> Outcome {
+    var words = [call.bytes("N"), call.bytes("TEXT")].compactMap(\.self)
+    var count = 20
+    // A word that is no number is what to look for.
+    if let first = words.first, first.allSatisfy(\.isDigit) {
+      guard let number = Int(String(decoding: first, as: UTF8.self)) else {
+        throw ShellError(.usage, "\(first) is too large", hint: "say history 100")
+      }
+      count = number
+      words.removeFirst()
+    }
+    guard words.count <= 1 else {
+      throw ShellError(.usage, "\(words[0]) is not a whole number", hint: "say history 20 TEXT")
+    }
+    let lines = try session.host.history().enumerated().filter { _, line in
+      words.isEmpty || Array(line.utf8).span.contains(words[0])
+    }
+    try session.answer(
+      Reply(
+        .rows(
+          [Column("number", title: ""), Column("line", title: "")],
+          lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] })))
+    return .done
+  }
+}

@@ -1,0 +1,39 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let stats = Command(
+    "stats", .store, .reads, "Shows space, hits and misses, and who reads.",
+    namespaces: .oneOrAll,
+    options: [.value("--every", .duration, "again and again")],
+    examples: [
+      Example("stats", "the store"),
+      Example("stats @departures --every 2s", "a namespace as it changes"),
+    ],
+    run: showStatistics)
+
+  private static func showStatistics(_ call: Invocation, in session: Session) throws -> Outcome {
+    let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
+    let interval = call.duration("--every")
+    guard interval == nil || session.presentation.mode != .json else {
+      throw ShellError(
+        .usage, "json is one document, and --every has no end", hint: "jsonl is an object a line")
+    }
+    var isFirst = true
+    while true {
+      // A person sees where the next look begins.
+      if !isFirst, session.isForPerson {
+        try session.write(
+          session.presentation.lines(["", "\(session.wallClock.timeOfDay(session.now))"]))
+      }
+      isFirst = false
+      let report = StatisticsReport(
+        try session.store.statistics(), try session.store.limits().effective, only: only)
+      for reply in report.replies(for: session.presentation) { try session.answer(reply) }
+      guard let interval else { return .done }
+      guard try session.host.pause(interval) else {
+        return .told(ShellError.Code.interrupted.exitCode)
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package import ShellLanguage
+
+/// A command: its syntax, and the function that runs it.
+struct Command: Sendable {
+  let spec: CommandSpec
+  let run: Action
+
+  /// Runs an invocation and answers through the session.
+  typealias Action = @Sendable (Invocation, Session) throws -> Outcome
+
+  init(
+    _ name: String, aliases: [String] = [], _ group: CommandSpec.Group,
+    _ access: CommandSpec.Access, _ summary: String,
+    namespaces: CommandSpec.NamespaceUse = .none, parameters: [Parameter] = [],
+    selection: CommandSpec.SelectionUse? = nil, trailing: [Parameter] = [],
+    options: [OptionSpec] = [], rules: [CommandSpec.Rule] = [],
+    examples: [CommandSpec.Example], run: @escaping Action
+  ) {
+    spec = CommandSpec(
+      name, aliases: aliases, group, access, summary, namespaces: namespaces,
+      parameters: parameters, selection: selection, trailing: trailing, options: options,
+      rules: rules, examples: examples)
+    self.run = run
+  }
+}
+
+extension Command {
+  typealias Example = CommandSpec.Example
+
+  /// Every command, in the order in which help lists them.
+  static let all: [Command] = [
+    .namespaces, .keys, .more, .count, .get, .info, .exists, .ttl, .expiring, .search, .sizes,
+    .plot, .watch, .mark, .diff, .set, .touch, .expire, .persist, .evict, .purge, .clear,
+    .invalidate, .pin, .unpin, .stats, .limits, .rename, .export, .import, .report, .compact,
+    .sync, .verify, .use, .output, .option, .source, .history, .echo, .help, .quit,
+  ]
+
+  private static let runs = [String: Action](
+    uniqueKeysWithValues: all.map { ($0.spec.name, $0.run) })
+
+  static func run(_ call: Invocation, in session: Session) throws -> Outcome {
+    guard let run = runs[call.command.name] else {
+      preconditionFailure("\(call.command.name) is not in the table")
+    }
+    return try run(call, session)
+  }
+}
+
+extension CommandTable {
+  /// Every command of the shell.
+  package static let standard = CommandTable(Command.all.map(\.spec))
+}

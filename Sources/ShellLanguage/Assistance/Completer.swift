@@ -1,0 +1,138 @@
+/// What Tab offers, from the command table; names in the store come through a closure.
+package struct Completer: Sendable {
+  /// What is to be looked up in the store or beside it.
+  package enum Request: Sendable, Hashable {
+    case namespaces(prefix: [UInt8])
+    /// Keys with a prefix in these namespaces; none named means the one in use.
+    case keys(NamespaceChoice, prefix: [UInt8])
+    case files(prefix: [UInt8])
+  }
+
+  package struct Found: Sendable, Hashable {
+    package var names: [[UInt8]]
+    /// There are more than were looked up.
+    package var isCut: Bool
+
+    package init(_ names: [[UInt8]], isCut: Bool = false) {
+      self.names = names
+      self.isCut = isCut
+    }
+  }
+
+  package struct Candidate: Sendable, Hashable {
+    /// What takes the place of the word, quoted if need be.
+    package let text: String
+    /// The word is whole: a space follows.
+    package let isWhole: Bool
+  }
+
+  package struct Completion: Sendable, Hashable {
+    /// The bytes of the line that a candidate replaces, up to the cursor.
+    package let range: Range<Int>
+    package let candidates: [Candidate]
+    package let isCut: Bool
+  }
+
+  package let table: CommandTable
+
+  package init(_ table: CommandTable) { self.table = table }
+
+  /// - Parameter line: The line up to the cursor.
+  package func completion(
+    of line: [UInt8], find: (Request) -> Found
+  ) -> Completion {
+    var lexer = Lexer()
+    do throws(ShellError) {
+      try lexer.scan(line)
+    } catch {
+      return Completion(range: line.count..<line.count, candidates: [], isCut: false)
+    }
+    let word =
+      lexer.current ?? Word(bytes: [], pieces: [], range: line.count..<line.count)
+    guard let first = lexer.words.first else { return list(word, table.names) }
+    guard let name = first.bareText, let command = table.command(named: name) else {
+      return list(word, [])
+    }
+    return completion(of: word, behind: Array(lexer.words.dropFirst()), command, find)
+  }
+
+  private func completion(
+    of word: Word, behind words: [Word], _ command: CommandSpec, _ find: (Request) -> Found
+  ) -> Completion {
+    let state = ArgumentState(words, of: command)
+    if let option = state.openOption {
+      return complete(word, option.kind, command, state, find)
+    }
+    if !state.optionsEnded, word.leads(with: "-") {
+      return completeOption(word, command, state, find)
+    }
+    if word.leads(with: "@") {
+      guard command.namespaces.count.upperBound > 0 || state.parameter?.kind == .namespace else {
+        return list(word, [])
+      }
+      let found = find(.namespaces(prefix: Array(word.bytes.dropFirst())))
+      return names(word, found, mark: "@")
+    }
+    if let parameter = state.parameter {
+      return complete(word, parameter.kind, command, state, find)
+    }
+    if command.selection != nil { return complete(word, .key, command, state, find) }
+    return list(word, [])
+  }
+
+  /// The name of an option, or after `=` its value.
+  private func completeOption(
+    _ word: Word, _ command: CommandSpec, _ state: ArgumentState, _ find: (Request) -> Found
+  ) -> Completion {
+    if let option = OptionWord(word), let value = option.value {
+      return complete(value, command.option(named: option.spelling)?.kind, command, state, find)
+    }
+    let names = command.options.filter { $0.isRepeatable || !state.given.contains($0.name) }
+    return list(word, names.map(\.name))
+  }
+
+  private func complete(
+    _ word: Word, _ kind: ValueKind?, _ command: CommandSpec, _ state: ArgumentState,
+    _ find: (Request) -> Found
+  ) -> Completion {
+    switch kind {
+    case .choice(let choices): list(word, choices)
+    case .choices(let choices): list(word, Self.continued(word, choices))
+    case .limit: list(word, ["all"])
+    case .countOrNone, .sizeOrNone: list(word, ["none"])
+    case .deadline: list(word, Self.times + ["never"])
+    case .ahead, .ago: list(word, Self.times)
+    case .subject: list(word, table.names + HelpTopic.allCases.map(\.rawValue))
+    case .namespace: names(word, find(.namespaces(prefix: word.bytes)), mark: "")
+    case .file: names(word, find(.files(prefix: word.bytes)), mark: "")
+    case .key: names(word, find(.keys(state.namespaces, prefix: word.bytes)), mark: "")
+    case .data, .text, .glob, .regex, .duration, .size, .count, nil: list(word, [])
+    }
+  }
+
+  /// The names that can follow what stands before the last comma.
+  private static func continued(_ word: Word, _ names: [String]) -> [String] {
+    let parts = (word.bareText ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    let head = parts.dropLast().map { "\($0)," }.joined()
+    return names.filter { !parts.dropLast().contains($0[...]) }.map { head + $0 }
+  }
+
+  private static let times =
+    ["now", "midnight", "noon"] + Wording.weekdays.map { $0.lowercased() }
+
+  /// Words of the language, which must be bare.
+  private func list(_ word: Word, _ names: [String]) -> Completion {
+    let prefix = word.bareText?.lowercased()
+    let fitting = names.filter { name in prefix.map { name.hasPrefix($0) } ?? false }
+    return Completion(
+      range: word.range, candidates: fitting.map { Candidate(text: $0, isWhole: true) },
+      isCut: false)
+  }
+
+  private func names(_ word: Word, _ found: Found, mark: String) -> Completion {
+    let candidates = found.names.map { name in
+      Candidate(text: mark + Quoting.typed(name), isWhole: name.last != UInt8(ascii: "/"))
+    }
+    return Completion(range: word.range, candidates: candidates, isCut: found.isCut)
+  }
+}

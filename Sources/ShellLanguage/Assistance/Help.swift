@@ -1,0 +1,71 @@
+/// The text of `help`, drawn from the command table.
+package struct Help: Sendable {
+  package let table: CommandTable
+
+  package init(_ table: CommandTable) { self.table = table }
+
+  /// All commands, by what they do.
+  package var overview: String {
+    let width = table.commands.map { Self.heading($0).count }.max() ?? 0
+    var text = ""
+    for group in CommandSpec.Group.allCases {
+      let commands = table.commands.filter { $0.group == group }
+      guard !commands.isEmpty else { continue }
+      text += "\(group.rawValue)\n"
+      for command in commands {
+        text += "  \(Self.pad(Self.heading(command), to: width))  \(command.summary)\n"
+      }
+    }
+    let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
+    return text + "\nhelp COMMAND explains one. Topics: \(topics).\n"
+  }
+
+  /// A command or a topic, or the error that says what was meant.
+  package func text(about subject: [UInt8]) throws(ShellError) -> String {
+    let name = String(validating: subject, as: UTF8.self)?.lowercased() ?? ""
+    // Two topics have the name of a command; then there is something to say about both.
+    let texts = [
+      table.command(named: name).map { text(about: $0) }, HelpTopic(rawValue: name)?.text,
+    ].compactMap(\.self)
+    if !texts.isEmpty { return texts.joined(separator: "\n") }
+    let topics = HelpTopic.allCases.map(\.rawValue)
+    let subjects = table.names + topics.filter { !table.names.contains($0) }
+    throw ShellError(
+      .usage, "there is no help on \(subject)",
+      hint: CommandSynonyms.answer(name, in: table) ?? Suggestions.question(name, among: subjects)
+        ?? "help lists the commands and topics")
+  }
+
+  /// Usage, one sentence, options and examples.
+  package func text(about command: CommandSpec) -> String {
+    var text = "usage: \(command.usage)\n\n\(command.summary)"
+    if !command.aliases.isEmpty {
+      text += " Also: \(command.aliases.joined(separator: ", "))."
+    }
+    text += "\n"
+    if !command.ownOptions.isEmpty {
+      text += "\n"
+      let width = command.ownOptions.map { $0.usage.count }.max() ?? 0
+      for option in command.ownOptions {
+        text += "  \(Self.pad(option.usage, to: width))  \(option.summary)\n"
+      }
+    }
+    if command.selection != nil {
+      text += "\nSELECTION is namespaces, keys, patterns and filters: help selections.\n"
+    }
+    text += "\nexamples:\n"
+    let width = command.examples.map { DisplayWidth.of($0.line) }.max() ?? 0
+    for example in command.examples {
+      text += "  \(Self.pad(example.line, to: width))  # \(example.summary)\n"
+    }
+    return text
+  }
+
+  private static func heading(_ command: CommandSpec) -> String {
+    ([command.name] + command.aliases).joined(separator: ", ")
+  }
+
+  package static func pad(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(width - DisplayWidth.of(text), 0))
+  }
+}

@@ -1,0 +1,98 @@
+/// The manual page of the program, `larder.1`, drawn from the command table.
+package struct ManualPage {
+  private let table: CommandTable
+  private var lines: [String] = []
+
+  /// - Parameters:
+  ///   - version: Of the program.
+  ///   - options: What `--help` says of the program's options, a line each.
+  package init(_ table: CommandTable, version: String, options: String) {
+    self.table = table
+    lines.append(".TH LARDER 1 \"\" \"larder \(Self.escaped(version))\" \"User Commands\"")
+    section("NAME", ["larder - look into a Larder store and change it"])
+    lines += [".SH SYNOPSIS", ".B larder", "[\\fIoptions\\fR] [\\fISTORE\\fR]"]
+    section(
+      "DESCRIPTION",
+      [
+        "A store is a cache on disk that any number of processes share. larder explores one at a prompt, runs commands from its arguments or files, and is one end of a pipe: a person gets words, a pipe gets data.",
+        "STORE is the directory of a store; without it, $LARDER_STORE.",
+      ])
+    lines.append(".SH OPTIONS")
+    verbatim(options)
+    lines.append(".SH COMMANDS")
+    for group in CommandSpec.Group.allCases { commands(of: group) }
+    for topic in HelpTopic.allCases {
+      lines.append(".SH \(topic.rawValue.uppercased())")
+      verbatim(topic.text)
+    }
+    section(
+      "FILES",
+      [
+        "$XDG_CONFIG_HOME/larder/rc holds commands that run when the prompt begins, such as output and option.",
+        "$XDG_STATE_HOME/larder/history keeps what was typed at the prompt.",
+      ])
+    section(
+      "ENVIRONMENT",
+      [
+        "LARDER_STORE names the store. PAGER shows answers longer than the screen. NO_COLOR, if it is not empty, and TERM=dumb leave colours out. LANG and LC_ALL say whether blocks and dashes can be drawn, TZ in which zone times are meant."
+      ])
+  }
+
+  package var text: String { lines.joined(separator: "\n") + "\n" }
+
+  private mutating func section(_ title: String, _ paragraphs: [String]) {
+    lines.append(".SH \(title)")
+    for (index, paragraph) in paragraphs.enumerated() {
+      if index > 0 { lines.append(".PP") }
+      lines.append(Self.escaped(paragraph))
+    }
+  }
+
+  private mutating func commands(of group: CommandSpec.Group) {
+    lines.append(".SS \(Self.escaped(group.rawValue))")
+    for command in table.commands where command.group == group {
+      lines += [".TP", ".B \(Self.escaped(command.usage))", Self.escaped(command.summary)]
+      if !command.aliases.isEmpty {
+        lines.append(Self.escaped("Also: \(command.aliases.joined(separator: ", "))."))
+      }
+      guard !command.ownOptions.isEmpty else { continue }
+      lines.append(".RS")
+      for option in command.ownOptions {
+        lines += [".TP", ".B \(Self.escaped(option.usage))", Self.escaped(option.summary)]
+      }
+      lines.append(".RE")
+    }
+  }
+
+  private mutating func verbatim(_ text: String) {
+    lines.append(".nf")
+    var shown = text.split(separator: "\n", omittingEmptySubsequences: false)
+    while shown.last?.isEmpty == true { shown.removeLast() }
+    lines += shown.map { Self.escaped(String($0)) }
+    lines.append(".fi")
+  }
+
+  /// Text that the formatter takes as it is: dashes are those one types, and no line is a request.
+  package static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": result += "\\e"
+      case "-": result += "\\-"
+      case "'": result += "\\(aq"
+      case "`": result += "\\(ga"
+      case "^": result += "\\(ha"
+      case "~": result += "\\(ti"
+      case "\"": result += "\\(dq"
+      case let scalar where scalar.isASCII: result.unicodeScalars.append(scalar)
+      case let scalar: result += "\\[u" + Self.hex(scalar) + "]"
+      }
+    }
+    return result.hasPrefix(".") ? "\\&" + result : result
+  }
+
+  private static func hex(_ scalar: Unicode.Scalar) -> String {
+    let digits = String(scalar.value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: max(4 - digits.count, 0)) + digits
+  }
+}

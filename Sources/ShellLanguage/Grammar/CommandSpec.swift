@@ -1,0 +1,118 @@
+/// All that is known of a command without running it: parsing, help, completion and hints are drawn
+/// from it.
+package struct CommandSpec: Sendable {
+  package enum Access: Sendable {
+    /// Allowed on a store that is open read-only.
+    case reads
+    case changes
+  }
+
+  package enum Group: String, Sendable, CaseIterable {
+    case looking = "Look"
+    case changing = "Change"
+    case store = "The store"
+    case shell = "The shell"
+  }
+
+  /// The namespaces a command takes with an at sign.
+  package struct NamespaceUse: Sendable, Hashable {
+    package let count: ClosedRange<Int>
+    package let allowsAll: Bool
+
+    package static let none = NamespaceUse(count: 0...0, allowsAll: false)
+    package static let one = NamespaceUse(count: 0...1, allowsAll: false)
+    package static let any = NamespaceUse(count: 0...Int.max, allowsAll: true)
+    package static let oneOrAll = NamespaceUse(count: 0...1, allowsAll: true)
+    package static let required = NamespaceUse(count: 1...1, allowsAll: true)
+  }
+
+  /// What a command does with a selection.
+  package enum SelectionUse: Sendable, Hashable {
+    /// Without words it is everything.
+    case optional
+    /// Everything must be asked for: a command that changes does not run bare.
+    case required
+  }
+
+  /// What must hold between words and options, by the names that usage lines show.
+  package enum Rule: Sendable, Hashable {
+    case atMostOne([String])
+    case exactlyOne([String])
+    case needs(String, String)
+  }
+
+  package struct Example: Sendable, Hashable {
+    package let line: String
+    package let summary: String
+
+    package init(_ line: String, _ summary: String) {
+      self.line = line
+      self.summary = summary
+    }
+  }
+
+  package let name: String
+  package let aliases: [String]
+  package let group: Group
+  package let access: Access
+  /// One sentence, without the command's name.
+  package let summary: String
+  package let examples: [Example]
+  package let namespaces: NamespaceUse
+  /// The words before the selection; all words if there is none.
+  package let parameters: [Parameter]
+  package let selection: SelectionUse?
+  /// The words behind the selection.
+  package let trailing: [Parameter]
+  /// Its own options; those of the selection come on top.
+  package let ownOptions: [OptionSpec]
+  package let rules: [Rule]
+
+  package init(
+    _ name: String, aliases: [String] = [], _ group: Group, _ access: Access, _ summary: String,
+    namespaces: NamespaceUse = .none, parameters: [Parameter] = [],
+    selection: SelectionUse? = nil, trailing: [Parameter] = [], options: [OptionSpec] = [],
+    rules: [Rule] = [], examples: [Example]
+  ) {
+    self.name = name
+    self.aliases = aliases
+    self.group = group
+    self.access = access
+    self.summary = summary
+    self.examples = examples
+    self.namespaces = selection == nil ? namespaces : .any
+    self.parameters = parameters
+    self.selection = selection
+    self.trailing = trailing
+    ownOptions = options
+    self.rules = rules + (selection == nil ? [] : Selection.rules)
+  }
+
+  /// Its own stand before those of the selection, also where both have the name.
+  package var options: [OptionSpec] {
+    guard selection != nil else { return ownOptions }
+    return ownOptions
+      + Selection.options.filter { option in !ownOptions.contains { $0.name == option.name } }
+  }
+
+  package func option(named name: String) -> OptionSpec? { options.first { $0.name == name } }
+
+  /// `expire SELECTION TIME`; what may be left out is in brackets.
+  package var usage: String { ([name] + argumentUsage).joined(separator: " ") }
+
+  /// The usage without the name, a piece for each thing to write.
+  package var argumentUsage: [String] {
+    var pieces: [String] = []
+    if selection == nil {
+      switch (namespaces.count.lowerBound, namespaces.count.upperBound) {
+      case (_, 0): break
+      case (0, _): pieces.append(namespaces.allowsAll ? "[@NS|@*]" : "[@NS]")
+      default: pieces.append(namespaces.allowsAll ? "@NS|@*" : "@NS")
+      }
+    }
+    pieces += parameters.map(\.usage)
+    if let selection { pieces.append(selection == .required ? "SELECTION" : "[SELECTION]") }
+    pieces += trailing.map(\.usage)
+    return pieces + ownOptions.map { "[\($0.usage)]" }
+  }
+}

@@ -1,0 +1,131 @@
+/// A word by what its bare beginning says it is.
+package enum Argument: Sendable, Hashable {
+  case word(Word)
+  case option(OptionWord)
+  case namespace(NamespaceWord)
+
+  package var range: Range<Int> {
+    switch self {
+    case .word(let word): word.range
+    case .option(let option): option.range
+    case .namespace(let namespace): namespace.range
+    }
+  }
+}
+
+/// `--name`, `--name=word` or `-x`.
+package struct OptionWord: Sendable, Hashable {
+  /// Without the dashes.
+  package let name: String
+  package let isShort: Bool
+  /// What touched it after `=`; a value that stands apart is the command table's matter.
+  package let value: Word?
+  package let range: Range<Int>
+
+  /// As it is written: with its dashes.
+  package var spelling: String { (isShort ? "-" : "--") + name }
+}
+
+/// `@name`, or `@*` for all of them.
+package enum NamespaceWord: Sendable, Hashable {
+  case all(Range<Int>)
+  case named(NamespaceName)
+
+  package var range: Range<Int> {
+    switch self {
+    case .all(let range): range
+    case .named(let name): name.range
+    }
+  }
+}
+
+/// A name that a namespace can have: UTF-8 of 1 to 100 bytes without white space and `@`.
+package struct NamespaceName: Sendable, Hashable {
+  package let text: String
+  package let range: Range<Int>
+
+  package init(_ text: String) throws(ShellError) {
+    try self.init(Word(bytes: Array(text.utf8), pieces: [], range: 0..<0))
+  }
+
+  package init(_ word: Word) throws(ShellError) {
+    func wrong(_ what: SafeText) -> ShellError {
+      ShellError(
+        .usage, "\(word.bytes) cannot name a namespace: \(what)", at: word.range,
+        hint: "a name has 1 to 100 bytes, no space and no @")
+    }
+    guard !word.bytes.isEmpty else { throw wrong("it is empty") }
+    guard word.bytes.count <= 100 else { throw wrong("it is longer than 100 bytes") }
+    guard let text = String(validating: word.bytes, as: UTF8.self) else {
+      throw wrong("it is not UTF-8")
+    }
+    guard !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "@" }) else {
+      throw wrong("it holds a space or @")
+    }
+    self.text = text
+    range = word.range
+  }
+}
+
+extension Argument {
+  /// Sorts a word by its bare beginning; after `--` there are no options.
+  package init(_ word: Word, optionsEnded: Bool) throws(ShellError) {
+    if !optionsEnded, let option = OptionWord(word) {
+      self = .option(option)
+    } else if word.leads(with: "@") {
+      self = .namespace(try NamespaceWord(word))
+    } else {
+      self = .word(word)
+    }
+  }
+}
+
+extension OptionWord {
+  /// Nil if the word is not an option: quoted parts in what would be the name make it plain text.
+  package init?(_ word: Word) {
+    if word.leads(with: "--") {
+      let equals = word.bytes.firstIndex(of: UInt8(ascii: "="))
+      let end = equals.map { $0 < word.bareCount ? $0 : word.bytes.count } ?? word.bytes.count
+      guard end < word.bytes.count || word.isBare,
+        let name = String(validating: word.bytes[2..<end], as: UTF8.self)
+      else { return nil }
+      self.name = name
+      isShort = false
+      value = end < word.bytes.count ? word.dropping(end + 1) : nil
+    } else {
+      // `-` alone is a file name, `-5` a number; only `-0` and letters are options.
+      guard word.isBare, word.leads(with: "-"), word.bytes.count > 1,
+        word.bytes[1].isLetter || word.bytes == Array("-0".utf8),
+        let name = String(validating: word.bytes[1...], as: UTF8.self)
+      else { return nil }
+      self.name = name
+      isShort = true
+      value = nil
+    }
+    range = word.range
+  }
+}
+
+extension NamespaceWord {
+  package init(_ word: Word) throws(ShellError) {
+    let name = word.dropping(1)
+    if name.bareText == "*" {
+      self = .all(word.range)
+      return
+    }
+    guard !name.isGlob else {
+      throw ShellError(
+        .usage, "\(word.bytes) is a pattern, and namespaces are named", at: word.range,
+        hint: "@* is all of them; a name that has such a character goes in quotes: @'a*'")
+    }
+    self = .named(try NamespaceName(name, at: word.range))
+  }
+}
+
+extension NamespaceName {
+  fileprivate init(_ word: Word, at range: Range<Int>) throws(ShellError) {
+    var word = word
+    word.range = range
+    try self.init(word)
+  }
+}

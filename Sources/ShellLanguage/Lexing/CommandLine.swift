@@ -1,0 +1,69 @@
+/// One command as it was written: the grammar is applied, nothing is looked up yet.
+package struct CommandLine: Sendable, Hashable {
+  package let source: Source
+  /// The line of the source where the command begins, from 1.
+  package let firstLine: Int
+  /// The lines of the command, joined by newlines; all ranges count bytes in it.
+  package let text: [UInt8]
+  package let arguments: [Argument]
+
+  /// The place of a stretch of `text`, cut at the end of its line.
+  package func place(of range: Range<Int>) -> Place {
+    let start = min(range.lowerBound, text.count)
+    let before = text[..<start]
+    let lineStart = (before.lastIndex(of: .newline) ?? -1) + 1
+    let lineEnd = text[start...].firstIndex(of: .newline) ?? text.endIndex
+    let end = min(max(range.upperBound, start), lineEnd)
+    return Place(
+      source: source,
+      line: firstLine + before.count(where: { $0 == .newline }),
+      column: text[lineStart..<start].characterCount + 1,
+      width: max(text[start..<end].characterCount, 1),
+      text: Array(text[lineStart..<lineEnd]),
+      isLastLine: lineEnd == text.endIndex)
+  }
+
+  /// The error with its place; without a range it points at the command's first word.
+  package func locate(_ error: ShellError) -> ShellError {
+    guard error.place == nil else { return error }
+    var located = error
+    let first = arguments.first.map { $0.range.lowerBound..<$0.range.lowerBound }
+    located.place = place(of: error.range ?? first ?? 0..<0)
+    return located
+  }
+}
+
+extension ArraySlice<UInt8> {
+  package var characterCount: Int { String(decoding: self, as: UTF8.self).count }
+}
+/// Where the text of a command comes from.
+package enum Source: Sendable, Hashable {
+  case prompt
+  case file(String)
+  /// One `--eval`, counted from 1.
+  case eval(Int)
+  case input
+
+  /// The name errors carry, absent at the prompt where the line is in sight.
+  package var name: String? {
+    switch self {
+    case .prompt: nil
+    case .file(let path): path
+    case .eval(let number): "--eval \(number)"
+    case .input: "stdin"
+    }
+  }
+}
+
+/// A stretch of characters in a source; lines and columns count from 1.
+package struct Place: Sendable, Hashable {
+  package let source: Source
+  package let line: Int
+  package let column: Int
+  /// The number of characters, at least 1.
+  package let width: Int
+  /// The whole line, for drawing a caret under it.
+  package let text: [UInt8]
+  /// The line is the last one of its command: at a prompt, the one above the cursor.
+  package let isLastLine: Bool
+}

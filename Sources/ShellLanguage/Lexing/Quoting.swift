@@ -1,0 +1,120 @@
+/// Bytes in forms that the lexer reads back to the same bytes.
+package enum Quoting {
+  /// In double quotes, with every control, hidden character and bad byte escaped: how keys appear
+  /// in tables and messages.
+  package static func quoted(_ bytes: [UInt8]) -> String {
+    var result = "\""
+    appendEscaped(bytes, to: &result, quotes: true, hidden: true)
+    result.append("\"")
+    return result
+  }
+
+  /// The same for messages, where a key as long as a page would hide what is said: its beginning
+  /// and its length.
+  package static func brief(_ bytes: [UInt8]) -> String {
+    guard bytes.count > mostInMessages else { return quoted(bytes) }
+    var start = Array(bytes.prefix(mostInMessages))
+    // A character is not cut in two.
+    for count in 1...3 where start.count > count {
+      let end = bytes.character(at: start.count - count)
+      guard case .scalar = end.character, end.end > start.count else { continue }
+      start.removeLast(count)
+      break
+    }
+    return quoted(start) + "... (\(Wording.count(bytes.count)) bytes)"
+  }
+
+  private static let mostInMessages = 120
+
+  /// A field of `plain` output: no quotes, and only what would break a line or hide bytes escaped.
+  package static func plain(_ bytes: [UInt8]) -> String {
+    var result = ""
+    appendEscaped(bytes, to: &result, quotes: false, hidden: false)
+    return result
+  }
+
+  /// Text for a person that is not a key: safe to print, and without quotes.
+  package static func printable(_ bytes: [UInt8]) -> String {
+    var result = ""
+    appendEscaped(bytes, to: &result, quotes: false, hidden: true, backslash: false)
+    return result
+  }
+
+  /// Bare if that reads back as the same key, else in double quotes: what completion inserts.
+  package static func typed(_ bytes: [UInt8]) -> String {
+    let acting: StaticASCII = "\\'\"*?[]{};|><&#"
+    let isPlain = bytes.indices.allSatisfy { index in
+      bytes[index] >= 0x80 || (bytes[index] > 0x20 && !acting.bytes.contains(bytes[index]))
+    }
+    let prefixes: [StaticASCII] = ["-", "@", "hex:", "b64:"]
+    let leads = prefixes.contains { bytes.starts(with: $0.bytes) }
+    let safe = quoted(bytes)
+    return isPlain && !leads && safe.utf8.count == bytes.count + 2 && !bytes.isEmpty
+      ? String(safe.unicodeScalars.dropFirst().dropLast()) : safe
+  }
+
+  private static func appendEscaped(
+    _ bytes: [UInt8], to result: inout String, quotes: Bool,
+    hidden: Bool, backslash: Bool = true
+  ) {
+    // Nearly every key is printable ASCII, and then there is nothing to look at.
+    if bytes.allSatisfy({ $0.isPrintable && $0 != .doubleQuote && $0 != .backslash }) {
+      result.append(String(decoding: bytes, as: UTF8.self))
+      return
+    }
+    var index = bytes.startIndex
+    while index < bytes.endIndex {
+      let (character, end) = bytes.character(at: index)
+      index = end
+      switch character {
+      case .byte(let byte):
+        result.append("\\x" + hex(byte))
+      case .scalar("\\") where backslash:
+        result.append("\\\\")
+      case .scalar("\"") where quotes:
+        result.append("\\\"")
+      case .scalar(let scalar) where scalar.isControl || (hidden && scalar.isHidden):
+        result.append(escape(scalar))
+      case .scalar(let scalar):
+        result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\n": "\\n"
+    case "\t": "\\t"
+    case "\r": "\\r"
+    case "\u{1B}": "\\e"
+    case "\0": "\\0"
+    case let scalar where scalar.value < 0x80: "\\x" + hex(UInt8(scalar.value))
+    default: "\\u{" + String(scalar.value, radix: 16) + "}"
+    }
+  }
+
+  private static func hex(_ byte: UInt8) -> String {
+    (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
+  }
+}
+
+extension Quoting {
+  /// The bytes of a field that `plain` output wrote, or of any line without a backslash.
+  package static func unescaped(plain line: [UInt8]) throws(ShellError) -> [UInt8] {
+    guard line.contains(.backslash) else { return line }
+    let lexer = Lexer(text: line)
+    var bytes: [UInt8] = []
+    var index = 0
+    while index < line.count {
+      if line[index] == .backslash {
+        let (escaped, next) = try lexer.escape(at: index)
+        bytes += escaped
+        index = next
+      } else {
+        bytes.append(line[index])
+        index += 1
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,55 @@
+/// A character of bytes that need not be UTF-8.
+package enum Character32: Hashable, Sendable {
+  case scalar(Unicode.Scalar)
+  /// A byte that is no part of valid UTF-8.
+  case byte(UInt8)
+}
+
+extension RandomAccessCollection<UInt8> where Index == Int {
+  /// The scalar that begins at `index` and where it ends; nil if no valid UTF-8 begins there.
+  package func scalar(at index: Int) -> (scalar: Unicode.Scalar, end: Int)? {
+    let first = self[index]
+    let (count, mask): (Int, UInt8) =
+      switch first {
+      case 0..<0x80: (1, 0x7F)
+      case 0xC2..<0xE0: (2, 0x1F)
+      case 0xE0..<0xF0: (3, 0x0F)
+      case 0xF0..<0xF5: (4, 0x07)
+      default: (0, 0)
+      }
+    guard count > 0, index + count <= endIndex else { return nil }
+    var value = UInt32(first & mask)
+    for next in index + 1..<index + count {
+      guard self[next] & 0xC0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(self[next] & 0x3F)
+    }
+    // Overlong forms and surrogates are not UTF-8.
+    guard count < 3 || value >= (count == 3 ? 0x800 : 0x10000) else { return nil }
+    return Unicode.Scalar(value).map { ($0, index + count) }
+  }
+
+  /// The character at `index`, a lone byte where there is no valid UTF-8, and where it ends.
+  package func character(at index: Int) -> (character: Character32, end: Int) {
+    if let (scalar, end) = scalar(at: index) { return (.scalar(scalar), end) }
+    return (.byte(self[index]), index + 1)
+  }
+}
+
+extension Unicode.Scalar {
+  /// C0, DEL and C1: what a terminal may obey.
+  package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
+
+  /// Draws nothing, or reorders what is drawn: bidi and zero-width controls, separators of lines,
+  /// fillers. Variation selectors stay: emoji are written with them.
+  package var isHidden: Bool {
+    switch value {
+    case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x300: return false
+    case 0xFE00...0xFE0F: return false
+    default: break
+    }
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: return true
+    default: return properties.isDefaultIgnorableCodePoint
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/// A word of a command: its bytes, and which of them were written bare.
+///
+/// Only bare bytes act: a dash, an at sign, a star or a keyword that was quoted or escaped is text.
+package struct Word: Sendable, Hashable {
+  /// A run of bytes that were all written the same way.
+  package struct Piece: Sendable, Hashable {
+    /// The bytes of the word it covers.
+    package var range: Range<Int>
+    package var isBare: Bool
+    /// Where it begins in the text of the command; bare pieces stand there byte for byte.
+    package var offset: Int
+  }
+
+  package internal(set) var bytes: [UInt8]
+  package var pieces: [Piece]
+  /// Where it stands in the text of the command, quotes included.
+  package internal(set) var range: Range<Int>
+
+  /// The text of a word that is bare throughout and valid UTF-8; what a keyword must be.
+  package var bareText: String? {
+    guard isBare else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// No byte of it was quoted or escaped.
+  package var isBare: Bool { pieces.allSatisfy(\.isBare) }
+
+  /// How many of the first bytes are bare.
+  package var bareCount: Int {
+    guard let first = pieces.first, first.isBare else { return 0 }
+    return first.range.upperBound
+  }
+
+  /// The first bytes are bare and spell `prefix`.
+  package func leads(with prefix: StaticASCII) -> Bool {
+    bareCount >= prefix.bytes.count && bytes.starts(with: prefix.bytes)
+  }
+
+  /// Where a byte of the word stands in the text of the command.
+  package func offset(of index: Int) -> Int {
+    guard let piece = pieces.first(where: { $0.range.contains(index) }) else {
+      return range.upperBound
+    }
+    return piece.isBare ? piece.offset + index - piece.range.lowerBound : piece.offset
+  }
+
+  /// The word without its first `count` bytes, which must be bare.
+  package func dropping(_ count: Int) -> Word {
+    var rest = Word(
+      bytes: Array(bytes[count...]), pieces: [], range: range.lowerBound + count..<range.upperBound)
+    for piece in pieces where piece.range.upperBound > count || piece.range.isEmpty {
+      let start = max(piece.range.lowerBound, count)
+      rest.pieces.append(
+        Piece(
+          range: start - count..<piece.range.upperBound - count, isBare: piece.isBare,
+          offset: piece.isBare ? piece.offset + start - piece.range.lowerBound : piece.offset))
+    }
+    return rest
+  }
+}
+
+/// The ASCII bytes of a literal.
+package struct StaticASCII: ExpressibleByStringLiteral, Sendable {
+  package let bytes: [UInt8]
+  package init(stringLiteral value: StaticString) { bytes = Array("\(value)".utf8) }
+}
+
+extension UInt8 {
+  package static let tab = UInt8(ascii: "\t")
+  package static let newline = UInt8(ascii: "\n")
+  package static let carriageReturn = UInt8(ascii: "\r")
+  package static let escape: UInt8 = 0x1B
+  package static let space = UInt8(ascii: " ")
+  package static let quote = UInt8(ascii: "'")
+  package static let doubleQuote = UInt8(ascii: "\"")
+  package static let backslash = UInt8(ascii: "\\")
+
+  package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+  package var isLowercase: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+  package var isLetter: Bool { (self | 0x20).isLowercase }
+  package var isPrintable: Bool { (0x20...0x7E).contains(self) }
+  package var isPunctuation: Bool { (0x21...0x7E).contains(self) && !isDigit && !isLetter }
+
+  package var hexValue: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,118 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Cell {
+  /// The field of an object; bytes that are not UTF-8 are never made a lossy string.
+  package func jsonField(_ name: String) -> JSON.Field {
+    switch self {
+    case .base64(let bytes):
+      JSON.Field("\(name)_base64", .string(Data(bytes).base64EncodedString()))
+    case .bytes(let bytes) where String(validating: bytes, as: UTF8.self) == nil:
+      Cell.base64(bytes).jsonField(name)
+    default:
+      JSON.Field(name, json)
+    }
+  }
+
+  private var json: JSON {
+    switch self {
+    case .bytes(let bytes): .string(String(decoding: bytes, as: UTF8.self))
+    case .base64(let bytes): .string(Data(bytes).base64EncodedString())
+    case .text(let text): .string(text)
+    case .number(let number), .size(let number): .number(number)
+    case .time(let time): .string(time.rfc3339)
+    case .expiry(let time), .deadline(let time): time.map { .string($0.rfc3339) } ?? .null
+    case .span(let milliseconds): .verbatim(Self.seconds(milliseconds))
+    case .bool(let value): .bool(value)
+    case .share(let value), .bar(let value): value.isFinite ? .verbatim("\(value)") : .null
+    case .entry(let namespace, let key):
+      .object([
+        Cell.text(namespace).jsonField("namespace"), Cell.bytes(key).jsonField("key"),
+      ])
+<<<<<<< HEAD:Sources/LarderShell/Output/Cell+Data.swift
+=======
+    case .rank(let ahead, let isAtLeast):
+      .object([.init("ahead", .number(ahead)), .init("at_least", .bool(isAtLeast))])
+>>>>>>> main:Sources/ShellLanguage/Output/Cell+Data.swift
+    case .list(let cells): .array(cells.map(\.json))
+    case .json(let value): value
+    case .null, .blank: .null
+    }
+  }
+
+  /// A field of `plain` output: nothing for null.
+  package var plain: String {
+    switch self {
+    case .bytes(let bytes): Quoting.plain(bytes)
+    default: dataText.map { Quoting.plain(Array($0.utf8)) } ?? ""
+    }
+  }
+
+  /// The bytes as they are.
+  package var raw: [UInt8] {
+    switch self {
+    case .bytes(let bytes): bytes
+    default: Array((dataText ?? "").utf8)
+    }
+  }
+
+  /// The text of a cell that is not bytes, as JSON writes it without quotes; nil for null.
+  private var dataText: String? {
+    switch json {
+    case .null: nil
+    case .string(let text): text
+    case let value: value.text
+    }
+  }
+
+  /// Milliseconds in seconds, exactly: `853.2`, `-0.5`.
+  private static func seconds(_ milliseconds: Int64) -> String {
+    let (whole, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
+    var text = (milliseconds < 0 ? "-" : "") + String(whole)
+    guard rest > 0 else { return text }
+    var fraction = padded(Int(rest), 3)
+    while fraction.hasSuffix("0") { fraction.removeLast() }
+    text += "." + fraction
+    return text
+  }
+}
+
+/// RFC 4180: fields by comma, lines by CRLF, quotes where they are needed; null is nothing and an
+/// empty string `""`.
+package enum CSV {
+  /// A column that may hold other bytes than UTF-8 has a second one for them, so that the header
+  /// does not depend on the rows.
+  package static func header(_ columns: [Column]) -> [String?] {
+    columns.flatMap { $0.holdsBytes ? [$0.name, "\($0.name)_base64"] : [$0.name] }
+  }
+
+  package static func fields(_ cell: Cell, of column: Column) -> [String?] {
+    let field = cell.jsonField(column.name)
+    let text: String? =
+      switch field.value {
+      case .null: nil
+      case .string(let text): text
+      case let value: value.text
+      }
+    guard column.holdsBytes else { return [text] }
+    return field.name == column.name ? [text, nil] : [nil, text]
+  }
+
+  package static func line(_ fields: [String?]) -> [UInt8] {
+    Array((fields.map { $0.map(quoted) ?? "" }.joined(separator: ",") + "\r\n").utf8)
+  }
+
+  private static func quoted(_ text: String) -> String {
+    let acting: StaticASCII = ",\"\r\n"
+    guard text.isEmpty || text.utf8.contains(where: acting.bytes.contains) else { return text }
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { result.append("\"") }
+      result.unicodeScalars.append(scalar)
+    }
+    return result + "\""
+  }
+}

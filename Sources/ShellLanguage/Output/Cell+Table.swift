@@ -1,0 +1,65 @@
+extension Cell {
+  /// As a person reads it in a table: safe to print, and never nothing.
+  package func shown(_ presentation: Presentation) -> String {
+    let dash = presentation.hasUnicode ? "\u{2014}" : "-"
+    return switch self {
+    case .bytes(let bytes), .base64(let bytes): Quoting.quoted(bytes)
+    case .text(let text): text.isEmpty ? dash : SafeText(text).description
+    case .number(let number): Wording.count(number)
+    case .size(let size): Wording.size(size)
+    case .time(let time): presentation.clock.distance(to: time)
+    case .expiry(let time): presentation.clock.expiry(time)
+    case .deadline(let time): presentation.clock.expiryAndClock(time)
+    case .span(let span): (span < 0 ? "-" : "") + Wording.span(abs(span))
+    case .bool(let value): value ? "yes" : "no"
+    case .share(let value): "\(Int((value * 100).rounded())) %"
+    case .bar(let value): Bar.text(value, width: Bar.width, hasUnicode: presentation.hasUnicode)
+<<<<<<< HEAD:Sources/LarderShell/Output/Cell+Table.swift
+    case .owner(let owner): "\(SafeText(owner.namespace)) \(SafeText(quoting: owner.key.bytes))"
+=======
+    case .entry(let namespace, let key): "\(SafeText(namespace)) \(SafeText(quoting: key))"
+    case .rank(let ahead, let isAtLeast):
+      isAtLeast
+        ? "behind \(Wording.count(ahead)) or more" : "\(Wording.ordinal(ahead + 1)) in line"
+>>>>>>> main:Sources/ShellLanguage/Output/Cell+Table.swift
+    case .list(let cells):
+      cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
+    case .json(let value): SafeText(value.text).description
+    case .null: dash
+    case .blank: ""
+    }
+  }
+
+  /// Numbers stand to the right.
+  package var isRight: Bool {
+    switch self {
+    case .number, .size, .span, .share, .null, .blank: true
+<<<<<<< HEAD:Sources/LarderShell/Output/Cell+Table.swift
+    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .owner, .list,
+=======
+    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .entry, .list, .rank,
+>>>>>>> main:Sources/ShellLanguage/Output/Cell+Table.swift
+      .json:
+      false
+    }
+  }
+}
+
+/// A part of a whole as a bar.
+package enum Bar {
+  /// That of the whole in a table, if there is room.
+  package static let width = 20
+
+  /// Eighths of a character where they can be drawn; what is not nothing is never drawn as nothing.
+  package static func text(_ share: Double, width: Int, hasUnicode: Bool) -> String {
+    let share = share.isFinite ? min(max(share, 0), 1) : 0
+    guard share > 0 else { return "" }
+    guard hasUnicode else {
+      return String(repeating: "#", count: max(Int((share * Double(width)).rounded()), 1))
+    }
+    let eighths = max(Int((share * Double(width * 8)).rounded()), 1)
+    let part = eighths % 8
+    return String(repeating: "\u{2588}", count: eighths / 8)
+      + (part == 0 ? "" : String(Unicode.Scalar(0x2590 - UInt32(part))!))
+  }
+}

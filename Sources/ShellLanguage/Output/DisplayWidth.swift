@@ -1,0 +1,43 @@
+/// How many columns of a terminal text takes, by the rules of `wcwidth`, which terminals follow.
+package enum DisplayWidth {
+  package static func of(_ text: some StringProtocol) -> Int {
+    text.unicodeScalars.reduce(0) { $0 + of($1) }
+  }
+
+  package static func of(_ scalar: Unicode.Scalar) -> Int {
+    let value = scalar.value
+    if (0x20..<0x7F).contains(value) { return 1 }
+    if value < 0xA0 { return 0 }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .control, .lineSeparator, .paragraphSeparator: return 0
+    case .format where value != 0xAD: return 0
+    default: break
+    }
+    // The vowels and final consonants of Hangul are drawn into the syllable they follow.
+    if (0x1160...0x11FF).contains(value) { return 0 }
+    return scalar.properties.isEmojiPresentation && !(0x1F1E6...0x1F1FF).contains(value)
+      || wide.contains(where: { $0.contains(value) }) ? 2 : 1
+  }
+
+  /// East Asian Wide and Fullwidth, without what is emoji anyway.
+  private static let wide: [ClosedRange<UInt32>] = [
+    0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF,
+    0x4DC0...0x4DFF, 0x4E00...0x9FFF, 0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
+    0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
+    0x16FE0...0x18CFF, 0x1AFF0...0x1B2FF, 0x1D300...0x1D376, 0x1F200...0x1F265, 0x1F300...0x1F320,
+    0x1F3FB...0x1F3FF, 0x20000...0x2FFFD, 0x30000...0x3FFFD,
+  ]
+
+  /// The longest beginning that fits, with `...` as one character at the end if it was cut.
+  package static func fit(_ text: String, to width: Int, mark: String) -> String {
+    guard of(text) > width else { return text }
+    var result = String.UnicodeScalarView()
+    var used = of(mark)
+    for scalar in text.unicodeScalars {
+      used += of(scalar)
+      guard used <= width else { break }
+      result.append(scalar)
+    }
+    return String(result) + (of(mark) <= width ? mark : "")
+  }
+}

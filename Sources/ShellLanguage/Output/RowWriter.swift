@@ -1,0 +1,109 @@
+/// Writes rows in a mode, a batch at a time, so that a long list need not be held.
+///
+/// In a table the columns are as wide as the widest cell so far: batches after the first line up
+/// with it unless they need more.
+package struct RowWriter: Sendable {
+  private let presentation: Presentation
+  private let columns: [Column]
+  /// The positions of the columns that this mode shows.
+  private let shown: [Int]
+  private let isObject: Bool
+  private var table: TableLayout
+  private var count = 0
+
+  package init(
+    _ presentation: Presentation, columns: [Column], isObject: Bool = false, isLong: Bool = false
+  ) {
+    self.presentation = presentation
+    self.columns = columns
+    self.isObject = isObject
+    let visibility: Column.Visibility =
+      switch presentation.mode {
+      case .table: .table
+      case .plain, .raw, .auto: isLong ? .data : .plain
+      case .json, .jsonl, .csv: .data
+      }
+    let shown = columns.indices.filter { !columns[$0].visibility.isDisjoint(with: visibility) }
+    self.shown = shown
+    table = TableLayout(presentation, titles: shown.map { columns[$0].title })
+  }
+
+  package init(_ presentation: Presentation, _ reply: Reply) {
+    switch reply.body {
+    case .rows(let columns, _):
+      self.init(presentation, columns: columns, isLong: reply.isLong)
+    case .object(let columns, _):
+      self.init(presentation, columns: columns, isObject: true, isLong: reply.isLong)
+    case .bytes, .text:
+      self.init(presentation, columns: [])
+    }
+  }
+
+  /// What comes before the first row.
+  package func begin() -> [UInt8] {
+    switch presentation.mode {
+    case .json where !isObject: Array("[".utf8)
+    case .csv: CSV.line(CSV.header(shown.map { columns[$0] }))
+    default: []
+    }
+  }
+
+  /// The next rows, each with a cell for every column.
+  package mutating func write(_ rows: [[Cell]]) -> [UInt8] {
+    // Some answers have nothing to say in this mode.
+    guard !rows.isEmpty, !shown.isEmpty else { return [] }
+    defer { count += rows.count }
+    switch presentation.mode {
+    case .table where isObject:
+      return table.facts(shown.map { rows[0][$0] })
+    case .table:
+      return table.lines(rows.map { row in shown.map { row[$0] } }, withHeader: count == 0)
+    default:
+      var bytes: [UInt8] = []
+      for (index, row) in rows.enumerated() { append(row, isFirst: count + index == 0, to: &bytes) }
+      return bytes
+    }
+  }
+
+  /// What comes after the last row.
+  package func end() -> [UInt8] {
+    presentation.mode == .json ? Array((isObject ? "\n" : "]\n").utf8) : []
+  }
+
+  private func append(_ row: [Cell], isFirst: Bool, to bytes: inout [UInt8]) {
+    switch presentation.mode {
+    case .json:
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
+      bytes += object(row).text.utf8
+    case .jsonl:
+      bytes += object(row).text.utf8
+      bytes.append(.newline)
+    case .csv:
+      let line = CSV.line(shown.flatMap { CSV.fields(row[$0], of: columns[$0]) })
+      bytes += presentation.isTerminal ? Self.visible(line.dropLast(2)) + line.suffix(2) : line
+    case .plain where !presentation.endsWithNUL:
+      bytes +=
+        shown.map { index in
+          let text = row[index].plain
+          return presentation.isTerminal ? Quoting.printable(Array(text.utf8)) : text
+        }.joined(separator: "\t").utf8
+      bytes.append(.newline)
+    case .plain, .raw, .table, .auto:
+      for (position, index) in shown.enumerated() {
+        if position > 0, !presentation.endsWithNUL { bytes.append(.tab) }
+        bytes += row[index].raw
+        if presentation.endsWithNUL { bytes.append(0) }
+      }
+      if !presentation.endsWithNUL { bytes.append(.newline) }
+    }
+  }
+
+  /// At a terminal a file's form gives way to what the terminal could obey.
+  private static func visible(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    Array(Quoting.printable(Array(bytes)).utf8)
+  }
+
+  private func object(_ row: [Cell]) -> JSON {
+    .object(shown.map { row[$0].jsonField(columns[$0].name) })
+  }
+}

@@ -1,0 +1,58 @@
+extension JSONText {
+  /// Laid out for a person: what fits is on one line, what does not is a line for each element.
+  package func laidOut(width: Int) -> String {
+    var result: [UInt8] = []
+    var index = 0
+    append(&index, indent: 0, taken: 0, width, to: &result)
+    result.append(.newline)
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// - Parameter taken: The columns that stand on the line already or must follow on it.
+  private func append(
+    _ index: inout Int, indent: Int, taken: Int, _ width: Int, to result: inout [UInt8]
+  ) {
+    let token = tokens[index]
+    guard token.kind == .open, indent + taken + token.width > width, token.end > index + 1 else {
+      appendLine(&index, to: &result)
+      return
+    }
+    result += text(token)
+    index += 1
+    while index < token.end {
+      result.append(.newline)
+      result += repeatElement(.space, count: indent + 2)
+      var name = 0
+      if tokens[index].kind == .name {
+        result += text(tokens[index]) + Array(": ".utf8)
+        name = tokens[index].width + 2
+        index += 1
+      }
+      append(&index, indent: indent + 2, taken: name + 1, width, to: &result)
+      if index < token.end { result.append(UInt8(ascii: ",")) }
+    }
+    result.append(.newline)
+    result += repeatElement(.space, count: indent)
+    result += text(tokens[token.end])
+    index = token.end + 1
+  }
+
+  /// A whole value on the present line: `{ "a": [ 1, 2 ] }`.
+  private func appendLine(_ index: inout Int, to result: inout [UInt8]) {
+    let end = tokens[index].kind == .open ? tokens[index].end : index
+    let start = index
+    while index <= end {
+      let token = tokens[index]
+      if index > start {
+        switch (tokens[index - 1].kind, token.kind) {
+        case (.open, .close): break
+        case (.name, _): result += Array(": ".utf8)
+        case (.open, _), (_, .close): result.append(.space)
+        default: result += Array(", ".utf8)
+        }
+      }
+      result += text(token)
+      index += 1
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/// JSON as somebody wrote it, checked and cut into tokens, to be laid out anew.
+///
+/// Numbers, the order of fields, fields of the same name and escapes stay as they are; only space
+/// between tokens changes, and hidden characters in strings are written as escapes.
+package struct JSONText {
+  package struct Token {
+    package enum Kind {
+      case value
+      /// The name of a field.
+      case name
+      case open
+      case close
+    }
+
+    package let kind: Kind
+    /// Where it stands; a bracket is one byte.
+    package let range: Range<Int>
+    /// Of an opening bracket: where the token is that closes it.
+    fileprivate(set) var end = 0
+    /// How many columns it takes on one line, with all that is in it.
+    fileprivate(set) var width = 0
+  }
+
+  package struct Flaw: Error {
+    package let reason: SafeText
+    package let offset: Int
+  }
+
+  package let bytes: [UInt8]
+  private(set) var tokens: [Token] = []
+
+  /// Checks by RFC 8259, nested at most 200 deep.
+  package init(_ bytes: [UInt8]) throws(Flaw) {
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      throw Flaw(reason: "it is not UTF-8", offset: 0)
+    }
+    self.bytes = bytes
+    var scanner = JSONScanner(bytes)
+    tokens = try scanner.scan()
+    measure()
+  }
+
+  /// It is an object or an array, not just a word that happens to be JSON.
+  package var isStructured: Bool { tokens.first?.kind == .open }
+
+  /// What a token looks like.
+  package func text(_ token: Token) -> [UInt8] {
+    let text = bytes[token.range]
+    guard !text.allSatisfy(\.isPrintable) else { return Array(text) }
+    var safe = ""
+    for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+      if scalar.isControl || scalar.isHidden {
+        safe.append(JSON.escape(scalar))
+      } else {
+        safe.unicodeScalars.append(scalar)
+      }
+    }
+    return Array(safe.utf8)
+  }
+
+  /// Without any space.
+  package var minified: [UInt8] {
+    var result: [UInt8] = []
+    for (index, token) in tokens.enumerated() {
+      if index > 0, token.kind != .close {
+        switch tokens[index - 1].kind {
+        case .open: break
+        case .name: result.append(UInt8(ascii: ":"))
+        case .value, .close: result.append(UInt8(ascii: ","))
+        }
+      }
+      result += text(token)
+    }
+    return result
+  }
+
+  /// Gives brackets their partners and everything its width: `{ "a": [ 1, 2 ] }`.
+  private mutating func measure() {
+    var open: [Int] = []
+    for index in tokens.indices {
+      switch tokens[index].kind {
+      case .value, .name:
+        tokens[index].width =
+          DisplayWidth.of(String(decoding: text(tokens[index]), as: UTF8.self))
+      case .open: open.append(index)
+      case .close:
+        guard let start = open.popLast() else { continue }
+        tokens[start].end = index
+        // The two brackets, and behind each part but the last a colon or comma and a space.
+        var width = 2
+        var child = start + 1
+        while child < index {
+          width += tokens[child].width + 2
+          child = tokens[child].kind == .open ? tokens[child].end + 1 : child + 1
+        }
+        tokens[start].width = width
+      }
+    }
+  }
+}

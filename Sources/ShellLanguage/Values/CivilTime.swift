@@ -1,0 +1,111 @@
+/// A date and time of day as a calendar on the wall shows it, in the Gregorian calendar.
+package struct CivilTime: Sendable, Hashable {
+  package var year: Int
+  package var month: Int
+  package var day: Int
+  package var secondOfDay: Int
+  package var millisecond = 0
+
+  package var hour: Int { secondOfDay / 3600 }
+  package var minute: Int { secondOfDay / 60 % 60 }
+  package var second: Int { secondOfDay % 60 }
+
+  /// Days since 1970-01-01.
+  package var dayNumber: Int {
+    // Years begin in March here, so that the leap day is the last one.
+    let shifted = month <= 2 ? year - 1 : year
+    let era = shifted / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+
+  /// The moment a wall shows this that is `offset` seconds ahead of UTC.
+  package func moment(offset: Int) -> UnixTime {
+    let seconds = dayNumber * 86_400 + secondOfDay - offset
+    return UnixTime(milliseconds: Int64(seconds * 1000 + millisecond))
+  }
+
+  /// 0 is Sunday.
+  package var weekday: Int { ((dayNumber + 4) % 7 + 7) % 7 }
+
+  package init(dayNumber: Int, secondOfDay: Int, millisecond: Int = 0) {
+    let days = dayNumber + 719_468
+    let era = days / 146_097
+    let dayOfEra = days - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    month = shiftedMonth + (shiftedMonth < 10 ? 3 : -9)
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    self.secondOfDay = secondOfDay
+    self.millisecond = millisecond
+  }
+
+  /// Nil if the calendar has no such day.
+  package init?(year: Int, month: Int, day: Int, secondOfDay: Int) {
+    guard (1970...9999).contains(year), (1...12).contains(month), day >= 1,
+      (0..<86_400).contains(secondOfDay)
+    else { return nil }
+    self.year = year
+    self.month = month
+    self.day = day
+    self.secondOfDay = secondOfDay
+    guard CivilTime(dayNumber: dayNumber, secondOfDay: 0).day == day else { return nil }
+  }
+
+  /// The time that UTC shows.
+  package init(_ time: UnixTime, offset: Int = 0) {
+    let milliseconds = Int(time.milliseconds) + offset * 1000
+    let seconds = milliseconds.flooredDivision(by: 1000)
+    let day = seconds.flooredDivision(by: 86_400)
+    self.init(
+      dayNumber: day, secondOfDay: seconds - day * 86_400,
+      millisecond: milliseconds - seconds * 1000)
+  }
+}
+
+extension Int {
+  fileprivate func flooredDivision(by divisor: Int) -> Int {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+}
+
+extension UnixTime {
+  /// RFC 3339 in UTC with milliseconds, so that text sorts as time does. For a year that takes more than four digits,
+  /// ISO 8601's expanded form with its sign.
+  package var rfc3339: String {
+    let time = CivilTime(self)
+    var text: [UInt8] = []
+    text.reserveCapacity(24)
+    func append(_ number: Int, _ width: Int, _ end: Character) {
+      for power in [1000, 100, 10, 1].suffix(width) {
+        text.append(UInt8(ascii: "0") + UInt8(number / power % 10))
+      }
+      text.append(contentsOf: end.utf8)
+    }
+    if (0...9999).contains(time.year) {
+      append(time.year, 4, "-")
+    } else {
+      let digits = String(time.year.magnitude)
+      let zeroes = String(repeating: "0", count: max(6 - digits.count, 0))
+      text += Array(((time.year < 0 ? "-" : "+") + zeroes + digits + "-").utf8)
+    }
+    append(time.month, 2, "-")
+    append(time.day, 2, "T")
+    append(time.hour, 2, ":")
+    append(time.minute, 2, ":")
+    append(time.second, 2, ".")
+    append(time.millisecond, 3, "Z")
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+/// A number with zeroes in front.
+package func padded(_ number: Int, _ width: Int = 2) -> String {
+  let digits = String(number)
+  return String(repeating: "0", count: max(width - digits.count, 0)) + digits
+}

@@ -1,0 +1,50 @@
+/// A moment as milliseconds since 1970-01-01 00:00 UTC, without leap seconds.
+package struct UnixTime: Sendable, Hashable, Comparable {
+  package let milliseconds: Int64
+
+  package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  package static func < (left: UnixTime, right: UnixTime) -> Bool {
+    left.milliseconds < right.milliseconds
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, rounded towards zero.
+  package var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+  }
+}
+
+extension UnixTime {
+  /// The last moment of the year 9999: what RFC 3339 can write.
+  package static let last = UnixTime(milliseconds: 253_402_300_799_999)
+
+  /// Nil beyond the years 1970 to 9999.
+  package func moved(by milliseconds: Int64) -> UnixTime? {
+    let (sum, overflow) = self.milliseconds.addingReportingOverflow(milliseconds)
+    return overflow || sum < 0 || sum > Self.last.milliseconds ? nil : UnixTime(milliseconds: sum)
+  }
+
+  /// From `other` to this one, in milliseconds.
+  package func since(_ other: UnixTime) -> Int64 { milliseconds - other.milliseconds }
+}
+
+/// When an entry is to expire.
+package enum Deadline: Sendable, Hashable {
+  case never
+  case at(UnixTime)
+
+  /// Nil for never.
+  package var time: UnixTime? {
+    if case .at(let time) = self { time } else { nil }
+  }
+}
+
+extension SafeText {
+  /// `12 entries never expire`
+  package static func neverExpire(_ count: Int) -> SafeText {
+    "\(Wording.entries(count)) never \(count == 1 ? "expires" : "expire")"
+  }
+}

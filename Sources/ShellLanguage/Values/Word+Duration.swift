@@ -1,0 +1,115 @@
+extension Word {
+  /// A length of time such as `90s`, `1h30m` or `1.5h`; zero stands for now.
+  package func duration() throws(ShellError) -> Duration {
+    let text = try numberText("duration", code: .badTime)
+    func wrong(_ what: SafeText, _ hint: SafeText) -> ShellError {
+      ShellError(
+        .badTime, "\(bytes) is not a duration: \(what)", at: range, hint: "\(hint)   (help times)")
+    }
+    guard text != "0" else { return .zero }
+    guard !text.hasPrefix("-") else { throw wrong("it is negative", "say how long: 15m") }
+
+    var total: Int64 = 0
+    var rest = text[...]
+    while !rest.isEmpty {
+      let number = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+      rest = rest.dropFirst(number.count)
+      let unit = rest.prefix { !$0.isNumber && $0 != "." }
+      rest = rest.dropFirst(unit.count)
+      guard let decimal = DecimalNumber(number) else {
+        throw wrong("it does not begin with a number", "say 90s, 15m, 1h30m or 7d")
+      }
+      if let problem = Self.vagueUnit(String(unit), after: decimal, number: String(number)) {
+        throw wrong(problem.message, problem.hint)
+      }
+      guard let length = Self.units[String(unit)] else {
+        let lowercase = unit.lowercased()
+        throw wrong(
+          "there is no unit \(Array(unit.utf8))",
+          Self.units[lowercase] == nil
+            ? "units are ms s m h d w" : "units are lower case: \(String(number))\(lowercase)")
+      }
+      let (sum, overflow) = total.addingReportingOverflow(decimal.times(length) ?? .max)
+      guard !overflow, sum <= UnixTime.last.milliseconds else {
+        throw wrong("it is too long", "say never for what should stay")
+      }
+      total = sum
+    }
+    return .milliseconds(total)
+  }
+
+  private static let units: [String: Int64] = [
+    "ms": 1,
+    "s": 1000, "sec": 1000,
+    "m": 60_000, "min": 60_000,
+    "h": 3_600_000, "hr": 3_600_000, "hour": 3_600_000, "hours": 3_600_000,
+    "d": 86_400_000, "day": 86_400_000, "days": 86_400_000,
+    "w": 604_800_000, "week": 604_800_000, "weeks": 604_800_000,
+  ]
+
+  /// Units that people write and that have no length, or none that is sure.
+  private static func vagueUnit(
+    _ unit: String, after decimal: DecimalNumber, number: String
+  ) -> (message: SafeText, hint: SafeText)? {
+    // Months and years are answered in the unit's own number as far as that makes sense.
+    let count = decimal.whole.flatMap { $0 <= 100 ? Int($0) : nil } ?? 1
+    switch unit {
+    case "":
+      return ("it has no unit", "say \(number)s, \(number)m or \(number)h")
+    case "M":
+      return (
+        "M is not minutes, and months vary", "say \(number)m, or \(count * 30)d or \(count * 4)w"
+      )
+    case "mo", "mos", "month", "months":
+      return ("months vary", "say \(count * 30)d or \(count * 4)w")
+    case "y", "yr", "year", "years":
+      return ("years vary", "say \(count * 365)d")
+    default:
+      return nil
+    }
+  }
+
+  /// The text of a word that should be a number with a unit.
+  package func numberText(_ kind: String, code: ShellError.Code) throws(ShellError) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
+      throw ShellError(
+        code, "\(bytes) is not a \(kind)", at: range,
+        hint: kind == "size" ? "say 10kB or 1.5MB   (help sizes)" : "say 90s or 15m   (help times)")
+    }
+    return text
+  }
+}
+
+/// Digits with an optional fraction, kept exact until they are multiplied by their unit.
+package struct DecimalNumber {
+  private let integer: Int64
+  private let fraction: Int64
+  private let scale: Int64
+
+  /// Nil unless it is `12` or `1.5`, of at most 15 and 9 digits.
+  package init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count),
+      parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }),
+      parts[0].count <= 15, parts.count == 1 || parts[1].count <= 9,
+      let integer = Int64(parts[0]), let fraction = parts.count == 1 ? 0 : Int64(parts[1])
+    else { return nil }
+    self.integer = integer
+    self.fraction = fraction
+    scale = (0..<(parts.count == 1 ? 0 : parts[1].count)).reduce(1) { scale, _ in scale * 10 }
+  }
+
+  /// The number if it has no fraction.
+  package var whole: Int64? { fraction == 0 ? integer : nil }
+
+  /// The product rounded to the nearest whole number; nil beyond Int64.
+  package func times(_ unit: Int64) -> Int64? {
+    let (product, overflow) = integer.multipliedReportingOverflow(by: unit)
+    guard !overflow else { return nil }
+    let part = fraction.multipliedFullWidth(by: unit)
+    let (quotient, remainder) = scale.dividingFullWidth(part)
+    let (sum, tooBig) = product.addingReportingOverflow(
+      quotient + (remainder >= scale - remainder ? 1 : 0))
+    return tooBig ? nil : sum
+  }
+}

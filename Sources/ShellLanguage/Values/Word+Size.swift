@@ -1,0 +1,55 @@
+extension Word {
+  /// A number of bytes such as `512`, `10kB` or `1.5GiB`; the case of the unit does not matter.
+  package func size() throws(ShellError) -> Int {
+    let text = try numberText("size", code: .badSize)
+    func wrong(_ what: SafeText, _ hint: SafeText) -> ShellError {
+      ShellError(
+        .badSize, "\(bytes) is not a size: \(what)", at: range, hint: "\(hint)   (help sizes)")
+    }
+    guard !text.hasPrefix("-") else { throw wrong("it is negative", "say 10kB or 1.5MB") }
+    let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let unit = text.dropFirst(number.count).lowercased()
+    guard let decimal = DecimalNumber(number) else {
+      throw wrong("it does not begin with a number", "say 10kB or 1.5MB")
+    }
+    if ["k", "m", "g", "t"].contains(unit) {
+      let prefix = unit == "k" ? "k" : unit.uppercased()
+      let kibi = unit.uppercased()
+      func reading(_ symbol: String) -> SafeText {
+        let bytes = Self.sizeUnits[symbol.lowercased()].flatMap(decimal.times) ?? .max
+        return "\(String(number))\(symbol) (\(Wording.count(Int(bytes))) bytes)"
+      }
+      throw wrong(
+        "it can be read in two ways", "say \(reading(prefix + "B")) or \(reading(kibi + "iB"))")
+    }
+    guard let length = Self.sizeUnits[unit] else {
+      throw wrong(
+        "there is no unit \(Array(text.dropFirst(number.count).utf8))",
+        "units are B kB MB GB TB, and KiB MiB GiB TiB")
+    }
+    guard length > 1 || decimal.whole != nil else {
+      throw wrong("bytes are whole", "say 10kB or 1.5MB")
+    }
+    guard let size = decimal.times(length) else {
+      throw wrong("it is too large", "say 10kB or 1.5MB")
+    }
+    return Int(size)
+  }
+
+  /// A whole number from 0.
+  package func count() throws(ShellError) -> Int {
+    guard let text = String(validating: bytes, as: UTF8.self), text.utf8.allSatisfy(\.isDigit),
+      let count = Int(text)
+    else {
+      throw ShellError(
+        .usage, "\(bytes) is not a whole number", at: range, hint: "say 50, without a unit")
+    }
+    return count
+  }
+
+  private static let sizeUnits: [String: Int64] = [
+    "": 1, "b": 1,
+    "kb": 1000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
+    "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+  ]
+}

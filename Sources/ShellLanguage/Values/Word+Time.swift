@@ -1,0 +1,168 @@
+extension Word {
+  /// A time to come, as `help times` lists them: a duration counts from now.
+  package func deadline(_ clock: WallClock) throws(ShellError) -> Deadline {
+    if bareText?.lowercased() == "never" { return .never }
+    return .at(try time(.ahead, clock))
+  }
+
+  /// A time to come that is a moment.
+  package func timeAhead(_ clock: WallClock) throws(ShellError) -> UnixTime {
+    try time(.ahead, clock)
+  }
+
+  /// A time gone by: a duration counts back, and a time of day is the last one that was.
+  package func timeAgo(_ clock: WallClock) throws(ShellError) -> UnixTime {
+    try time(.back, clock)
+  }
+
+  private enum Direction { case ahead, back }
+
+  private static let keywords =
+    ["now", "midnight", "noon", "tomorrow", "never"] + Wording.weekdays.map { $0.lowercased() }
+
+  private func time(_ direction: Direction, _ clock: WallClock) throws(ShellError) -> UnixTime {
+    let text = try numberText("time", code: .badTime)
+    let word = text.lowercased()
+    if Self.keywords.contains(word) {
+      guard isBare else {
+        throw wrongTime("in quotes it is a plain word", "write \(word) without the quotes")
+      }
+      return try keyword(word, direction, clock)
+    }
+    if let secondOfDay = Self.clockTime(text) {
+      return try moment(secondOfDay, nil, direction, clock)
+    }
+    if text.count >= 8, text.dropFirst(4).hasPrefix("-") {
+      return try date(text, clock)
+    }
+    guard text.first.map({ $0.isNumber || $0 == "-" }) ?? false else {
+      let near = Suggestions.near(word, among: Self.keywords)
+      throw wrongTime(
+        nil, near.map { "did you mean \($0)?" } ?? "say 15m, 06:30, midnight, monday or 2026-11-21")
+    }
+    let span = try duration().milliseconds
+    guard let time = clock.now.moved(by: direction == .ahead ? span : -span) else {
+      throw wrongTime("it is too far away", "say never for what should stay")
+    }
+    return time
+  }
+
+  private func keyword(
+    _ word: String, _ direction: Direction, _ clock: WallClock
+  ) throws(ShellError) -> UnixTime {
+    switch word {
+    case "now":
+      return clock.now
+    case "noon":
+      return try moment(43_200, nil, direction, clock)
+    case "midnight":
+      return try moment(0, nil, direction, clock)
+    case "tomorrow" where direction == .ahead:
+      return try moment(0, nil, direction, clock)
+    case "tomorrow", "never":
+      throw wrongTime(
+        direction == .ahead ? "it is no moment" : "it has not been",
+        direction == .ahead
+          ? "--permanent finds what never expires" : "say 7d, monday or 2026-11-21")
+    default:
+      let weekday = Wording.weekdays.firstIndex { $0.lowercased() == word }
+      return try moment(0, weekday, direction, clock)
+    }
+  }
+
+  private func moment(
+    _ secondOfDay: Int, _ weekday: Int?, _ direction: Direction, _ clock: WallClock
+  ) throws(ShellError) -> UnixTime {
+    let time =
+      direction == .ahead
+      ? clock.next(secondOfDay: secondOfDay, weekday: weekday)
+      : clock.last(secondOfDay: secondOfDay, weekday: weekday)
+    guard let time else { throw wrongTime("no such moment is near", "write the date: 2026-11-21") }
+    return time
+  }
+
+  /// `2026-11-21`, or with a time of day and a zone: `2026-11-21T06:30:00+01:00`.
+  private func date(_ text: String, _ clock: WallClock) throws(ShellError) -> UnixTime {
+    let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
+    let numbers = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard numbers.map(\.count) == [4, 2, 2], let year = Self.digits(numbers[0]),
+      let month = Self.digits(numbers[1]), let day = Self.digits(numbers[2])
+    else { throw wrongTime(nil, "dates are written 2026-11-21") }
+    let time = parts.count == 1 ? (0, 0, nil) : Self.timeAndZone(parts[1])
+    guard let (secondOfDay, millisecond, offset) = time else {
+      throw wrongTime(nil, "say 2026-11-21T06:30, and Z or +01:00 for the zone")
+    }
+    guard
+      var civil = CivilTime(year: year, month: month, day: day, secondOfDay: secondOfDay)
+    else { throw wrongTime("there is no such day", "days are those of the years 1970 to 9999") }
+    civil.millisecond = millisecond
+    let moment = offset.map { civil.moment(offset: $0) } ?? clock.moments(of: civil).first
+    guard let moment, (0...UnixTime.last.milliseconds).contains(moment.milliseconds) else {
+      throw wrongTime("there is no such day", "days are those of the years 1970 to 9999")
+    }
+    return moment
+  }
+
+  /// `06:30`, in seconds.
+  fileprivate static func clockTime(_ text: some StringProtocol) -> Int? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
+      let hour = digits(parts[0]), let minute = digits(parts[1]), hour < 24, minute < 60
+    else { return nil }
+    return hour * 3600 + minute * 60
+  }
+
+  /// `06:30[:00[.000]]` and `Z` or `+01:00`; the offset is nil where none is written.
+  fileprivate static func timeAndZone(
+    _ text: Substring
+  ) -> (secondOfDay: Int, millisecond: Int, offset: Int?)? {
+    var time = text
+    var offset: Int?
+    if time.hasSuffix("Z") {
+      time = time.dropLast()
+      offset = 0
+    } else if let sign = time.lastIndex(where: { $0 == "+" || $0 == "-" }) {
+      guard time[sign...].count == 6, let size = clockTime(time[time.index(after: sign)...])
+      else { return nil }
+      offset = time[sign] == "-" ? -size : size
+      time = time[..<sign]
+    }
+    guard time.count >= 5, let minutes = clockTime(time.prefix(5)), time.prefix(5).count == 5
+    else { return nil }
+    var seconds = time.dropFirst(5)
+    guard !seconds.isEmpty else { return (minutes, 0, offset) }
+    guard seconds.removeFirst() == ":" else { return nil }
+    let parts = seconds.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count <= 2, parts[0].count == 2, let second = digits(parts[0]), second < 60
+    else { return nil }
+    guard parts.count == 2 else { return (minutes + second, 0, offset) }
+    guard parts[1].count == 3, let millisecond = digits(parts[1]) else { return nil }
+    return (minutes + second, millisecond, offset)
+  }
+
+  fileprivate static func digits(_ text: some StringProtocol) -> Int? {
+    !text.isEmpty && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
+  }
+
+  private func wrongTime(_ what: SafeText?, _ hint: SafeText) -> ShellError {
+    ShellError(
+      .badTime, what.map { "\(bytes) is not a time: \($0)" } ?? "\(bytes) is not a time", at: range,
+      hint: "\(hint)   (help times)")
+  }
+}
+
+extension UnixTime {
+  /// A moment as data has it: `2026-11-21T06:30:00.000Z`, also with another zone. Nil if it is none.
+  package init?(rfc3339 text: String) {
+    let parts = text.split(separator: "T", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let numbers = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard numbers.map(\.count) == [4, 2, 2], let year = Word.digits(numbers[0]),
+      let month = Word.digits(numbers[1]), let day = Word.digits(numbers[2]),
+      let (secondOfDay, millisecond, offset) = Word.timeAndZone(parts[1]), let offset,
+      var civil = CivilTime(year: year, month: month, day: day, secondOfDay: secondOfDay)
+    else { return nil }
+    civil.millisecond = millisecond
+    self = civil.moment(offset: offset)
+  }
+}

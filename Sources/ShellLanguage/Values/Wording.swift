@@ -1,0 +1,93 @@
+/// Numbers, sizes and lengths of time as a person reads them.
+package enum Wording {
+  package static let weekdays = [
+    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+  ]
+  package static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// `1,203`
+  package static func count(_ number: Int) -> String {
+    var digits = Array(String(number.magnitude))
+    for index in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(",", at: index) }
+    return (number < 0 ? "-" : "") + String(digits)
+  }
+
+  /// `1,203 entries`, `1 entry`
+  package static func count(_ number: Int, _ one: String, _ many: String) -> String {
+    "\(count(number)) \(number == 1 ? one : many)"
+  }
+
+<<<<<<< HEAD:Sources/LarderShell/Values/Wording.swift
+  static func records(_ number: Int) -> String { count(number, "record", "records") }
+=======
+  /// `1st`, `12th`, `1,203rd`
+  package static func ordinal(_ number: Int) -> String {
+    let ending =
+      switch (number % 100, number % 10) {
+      case (11...13, _): "th"
+      case (_, 1): "st"
+      case (_, 2): "nd"
+      case (_, 3): "rd"
+      default: "th"
+      }
+    return count(number) + ending
+  }
+
+  package static func records(_ number: Int) -> String { count(number, "record", "records") }
+>>>>>>> main:Sources/ShellLanguage/Values/Wording.swift
+
+  package static func entries(_ number: Int) -> String { count(number, "entry", "entries") }
+
+  /// `812 B`, `2.4 kB`, `31 kB`, `16.3 MB`: powers of 1000, a fraction only where it tells.
+  package static func size(_ bytes: Int) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+    var power = 0
+    var unit = 1
+    // A size that rounds to 1000 of one unit is 1 of the next.
+    while power < units.count - 1, rounded(bytes, to: unit, tenths: false) >= 1000 {
+      power += 1
+      unit *= 1000
+    }
+    let tenths = rounded(bytes, to: unit, tenths: true)
+    let showsTenths = power > 0 && tenths < (power == 1 ? 100 : 1000) && tenths % 10 != 0
+    let number =
+      showsTenths
+      ? "\(tenths / 10).\(tenths % 10)" : String(rounded(bytes, to: unit, tenths: false))
+    return "\(number) \(units[power])"
+  }
+
+  private static func rounded(_ bytes: Int, to unit: Int, tenths: Bool) -> Int {
+    let (whole, rest) = bytes.quotientAndRemainder(dividingBy: unit)
+    let part = Double(rest) / Double(unit)
+    return tenths
+      ? whole * 10 + Int((part * 10).rounded()) : whole + Int(part.rounded())
+  }
+
+  /// `48 s`, `1 min 30 s`, `14 min`, `4 h 12 min`, `2 d 4 h`, rounded to what is shown.
+  package static func span(_ milliseconds: Int64) -> String {
+    guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
+    let seconds = rounded(milliseconds, to: 1000)
+    if seconds < 60 { return "\(seconds) s" }
+    if seconds < 600 { return pair(seconds, 60, "min", "s") }
+    let minutes = rounded(milliseconds, to: 60_000)
+    if minutes < 60 { return "\(minutes) min" }
+    if minutes < 1440 { return pair(minutes, 60, "h", "min") }
+    let hours = rounded(milliseconds, to: 3_600_000)
+    if hours < 240 { return pair(hours, 24, "d", "h") }
+    return "\(count(Int(rounded(milliseconds, to: 86_400_000)))) d"
+  }
+
+  private static func rounded(_ milliseconds: Int64, to unit: Int64) -> Int64 {
+    let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: unit)
+    return quotient + (remainder * 2 >= unit ? 1 : 0)
+  }
+
+  private static func pair(
+    _ amount: Int64, _ size: Int64, _ unit: String, _ smallUnit: String
+  ) -> String {
+    let (large, rest) = amount.quotientAndRemainder(dividingBy: size)
+    return rest == 0 ? "\(large) \(unit)" : "\(large) \(unit) \(rest) \(smallUnit)"
+  }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+/// The environment variables of the tests.
+///
+/// - `LARDER_SEED` replaces the seed of every random test. A failure prints the value that repeats it.
+/// - `LARDER_TRIALS` multiplies the length of random tests; `make trials` sets it.
+package enum TestSettings {
+  private static let environment = ProcessInfo.processInfo.environment
+
+  /// The seed of `LARDER_SEED`, else nil.
+  package static let fixedSeed = environment["LARDER_SEED"].flatMap { UInt64($0) }
+
+  /// The seed of a test that runs with one seed: `LARDER_SEED`, else a random one.
+  package static let seed = fixedSeed ?? UInt64.random(in: 0..<1_000_000_000)
+
+  /// The factor of `LARDER_TRIALS`, 1 without it.
+  package static let trials = max(1, environment["LARDER_TRIALS"].flatMap { Int($0) } ?? 1)
+
+  /// The seeds of a test that runs once per seed: `LARDER_SEED` alone, else the fixed corpus `0..<corpus`, longer in
+  /// trials, and a random seed.
+  package static func seeds(corpus: Int) -> [UInt64] {
+    if let fixedSeed { return [fixedSeed] }
+    return (0..<UInt64(corpus * trials)).map { $0 } + [seed]
+  }
+
+  /// A number from the environment, for runs of another length than the usual.
+  package static func number(_ name: String, default usual: Int) -> Int {
+    environment[name].flatMap { Int($0) } ?? usual
+  }
+}
