@@ -54,12 +54,7 @@ extension Command {
       .bool(entry.isNegative), entry.idle.map { .span($0.milliseconds) } ?? .null,
       entry.staleUntil.map { .expiry($0.unix) } ?? .null, .text(entry.codec.name),
       .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
-<<<<<<< HEAD:Sources/LarderShell/Commands/CommandSpec+Info.swift
-      .bool(entry.isPinned), .list(entry.owners.map { .owner($0) }), bytes(entry.entityTag),
-=======
-      .bool(entry.isPinned), rank.map { .rank(ahead: $0.ahead, isAtLeast: $0.isAtLeast) } ?? .null,
-      .list(entry.owners.map(Cell.owner)), bytes(entry.entityTag),
->>>>>>> main:Sources/LarderShell/Commands/Command+Info.swift
+      .bool(entry.isPinned), .list(entry.owners.map(Cell.owner)), bytes(entry.entityTag),
       bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,
     ]
   }

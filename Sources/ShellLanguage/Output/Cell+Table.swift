@@ -14,14 +14,7 @@ extension Cell {
     case .bool(let value): value ? "yes" : "no"
     case .share(let value): "\(Int((value * 100).rounded())) %"
     case .bar(let value): Bar.text(value, width: Bar.width, hasUnicode: presentation.hasUnicode)
-<<<<<<< HEAD:Sources/LarderShell/Output/Cell+Table.swift
-    case .owner(let owner): "\(SafeText(owner.namespace)) \(SafeText(quoting: owner.key.bytes))"
-=======
     case .entry(let namespace, let key): "\(SafeText(namespace)) \(SafeText(quoting: key))"
-    case .rank(let ahead, let isAtLeast):
-      isAtLeast
-        ? "behind \(Wording.count(ahead)) or more" : "\(Wording.ordinal(ahead + 1)) in line"
->>>>>>> main:Sources/ShellLanguage/Output/Cell+Table.swift
     case .list(let cells):
       cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
     case .json(let value): SafeText(value.text).description
@@ -34,11 +27,7 @@ extension Cell {
   package var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
-<<<<<<< HEAD:Sources/LarderShell/Output/Cell+Table.swift
-    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .owner, .list,
-=======
-    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .entry, .list, .rank,
->>>>>>> main:Sources/ShellLanguage/Output/Cell+Table.swift
+    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .entry, .list,
       .json:
       false
     }
