@@ -67,6 +67,7 @@ traces:
 	Benchmarks/.build/release/TraceBench "$(TRACES)" $(if $(JSON),--json "$(JSON)") $(TRACE_OPTIONS)
 
 lint:
+	./.ci/names
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks
 
 format:

@@ -15,6 +15,16 @@ let lending: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
 
 // MARK: - Examples
 
+/// LARDER_EXAMPLES=0 leaves the examples out, for a quicker build of the library and the shell.
+let buildsExamples = Context.environment["LARDER_EXAMPLES"] != "0"
+
+let examplePrograms: [Product] = [
+  .executable(name: "larder-lego", targets: ["LarderLego"]),
+  .executable(name: "larder-departures", targets: ["LarderDepartures"]),
+  .executable(name: "larder-articles", targets: ["LarderArticles"]),
+  .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
+]
+
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
@@ -48,9 +58,6 @@ let exampleTests: [Target.Dependency] = [
 
 let examples: [Target] =
   [
-    .executableTarget(
-      name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",
-      swiftSettings: strict),
     .executableTarget(
       name: "larder-rates",
       dependencies: ["Larder", "LarderHTTP", "LarderURLSession", "Service", httpTypes],
@@ -92,13 +99,9 @@ let package = Package(
     .library(name: "LarderAsyncHTTPClient", targets: ["LarderAsyncHTTPClient"]),
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
-    .executable(name: "larder-lego", targets: ["LarderLego"]),
-    .executable(name: "larder-departures", targets: ["LarderDepartures"]),
-    .executable(name: "larder-articles", targets: ["LarderArticles"]),
-    .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
     // For tests alone: it is preloaded into processes whose writes are recorded.
     .library(name: "PowerRecorder", type: .dynamic, targets: ["PowerRecorder"]),
-  ],
+  ] + (buildsExamples ? examplePrograms : []),
   traits: [
     .trait(
       name: "ServiceLifecycle", description: "Lets `Maintenance` run in a `ServiceGroup`."),
@@ -169,6 +172,9 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
+      name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",
+      swiftSettings: strict),
+    .executableTarget(
       name: "LarderPeer",
       dependencies: [
         "LMDB", "Larder", "LarderHTTP", "TestSupport", httpTypes,
@@ -200,5 +206,5 @@ let package = Package(
     .executableTarget(
       name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",
       swiftSettings: strict),
-  ] + examples
+  ] + (buildsExamples ? examples : [])
 )

@@ -24,7 +24,7 @@ import Testing
     -> [String]
   {
     let session = try TerminalSession(
-      running: Workplace.programs + "/larder",
+      running: Fixture.programs + "/larder",
       [home.path + "/store", "-r", "-e", command, "-e", "echo done"], showing: nil, home: home,
       environment: environment, columns: columns, rows: 60)
     #expect(try session.terminal.waitForExit() == 0)

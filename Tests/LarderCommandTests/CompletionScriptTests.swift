@@ -3,8 +3,8 @@ import Testing
 
 /// Completions at work in the shells they are for, where those are installed.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct CompletionScriptTests {
-  private let workplace: Workplace
-  init() throws { workplace = try Workplace() }
+  private let fixture: Fixture
+  init() throws { fixture = try Fixture() }
 
   static func path(of program: String) -> String? {
     ["/bin/", "/usr/bin/", "/usr/local/bin/"].map { $0 + program }
@@ -15,11 +15,11 @@ import Testing
   private func session(
     _ shell: String, _ arguments: [String], taking script: String
   ) throws -> TerminalSession {
-    _ = try workplace.answer(to: "larder --completions \(shell) > _larder")
+    _ = try fixture.answer(to: "larder --completions \(shell) > _larder")
     let session = try TerminalSession(
-      running: try #require(Self.path(of: shell)), arguments, showing: nil, home: workplace.home,
-      environment: ["PATH": Workplace.programs + ":/usr/bin:/bin", "PS1": "> "])
-    try session.type("cd '\(workplace.home.path)'; \(script); echo rea''dy\r")
+      running: try #require(Self.path(of: shell)), arguments, showing: nil, home: fixture.home,
+      environment: ["PATH": Fixture.programs + ":/usr/bin:/bin", "PS1": "> "])
+    try session.type("cd '\(fixture.home.path)'; \(script); echo rea''dy\r")
     expect("the completions taken in", session) { $0.lines.contains("ready") }
     return session
   }
@@ -54,9 +54,9 @@ import Testing
 
   @Test(.enabled(if: path(of: "fish") != nil, "fish is not installed"))
   func `fish completes options, their values and commands`() throws {
-    _ = try workplace.answer(to: "larder --completions fish > larder.fish")
+    _ = try fixture.answer(to: "larder --completions fish > larder.fish")
     func candidates(_ line: String) throws -> [String] {
-      try workplace.answer(
+      try fixture.answer(
         to: "fish --no-config -c 'source larder.fish; complete -C \"\(line)\"' | cut -f 1"
       ).split(separator: "\n").map(String.init)
     }

@@ -19,16 +19,16 @@ import Testing
 
   @Test(.enabled(if: count != nil, "LARDER_TEST_LARGE is not set"))
   func `the prompt, a page of keys and Tab come at once`() throws {
-    let workplace = try Workplace()
-    let store = workplace.home.path + "/store"
+    let fixture = try Fixture()
+    let store = fixture.home.path + "/store"
     var answer = ""
     let filling = try ContinuousClock().measure {
-      answer = try workplace.answer(to: "LarderPeer large \(store) \(Self.count!)")
+      answer = try fixture.answer(to: "LarderPeer large \(store) \(Self.count!)")
     }
     #expect(answer == "filled\n")
     func session() throws -> TerminalSession {
       try TerminalSession(
-        running: Workplace.programs + "/larder", [store], showing: "larder>", home: workplace.home,
+        running: Fixture.programs + "/larder", [store], showing: "larder>", home: fixture.home,
         columns: 120)
     }
     let start = try measure { _ = try session() }

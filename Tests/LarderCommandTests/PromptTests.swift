@@ -26,7 +26,7 @@ import Testing
     try store.namespace("articles").set("text", for: "000011")
     try store.close()
     return try TerminalSession(
-      running: Workplace.programs + "/larder", [home.path + "/store"] + arguments,
+      running: Fixture.programs + "/larder", [home.path + "/store"] + arguments,
       showing: prompt, home: home, environment: environment, columns: 120)
   }
 

@@ -24,11 +24,11 @@ import Testing
 
   @Test func `the session in the README is what the programs answer`() throws {
     let session = Transcript(try Self.block("console", in: try Self.text(of: "README.md")))
-    let workplace = try Workplace()
+    let fixture = try Fixture()
     #expect(session.steps.count > 4)
     for step in session.steps {
       // A reader sees both streams as they come, and no exit code.
-      let answer = try workplace.answer(to: step.command)
+      let answer = try fixture.answer(to: step.command)
         .split(separator: "\n").filter { !$0.hasPrefix("? ") }
         .map { $0.hasPrefix("! ") ? $0.dropFirst(2) : $0 }
       #expect(answer == step.answer.split(separator: "\n"), "\(step.command)")

@@ -6,18 +6,18 @@ import Testing
   static let browser = ["chromium", "chromium-browser", "google-chrome"]
     .compactMap(CompletionScriptTests.path).first
 
-  private let workplace: Workplace
-  init() throws { workplace = try Workplace() }
+  private let fixture: Fixture
+  init() throws { fixture = try Fixture() }
 
   /// What the browser writes to its console, and the bytes of the picture it makes of a page.
   private func look(at page: String) throws -> (console: [String], picture: Data) {
-    let answer = try workplace.answer(
+    let answer = try fixture.answer(
       to: """
         \(try #require(Self.browser)) --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
         --user-data-dir=$PWD/browser --hide-scrollbars --window-size=1000,2000 \
         --enable-logging=stderr --screenshot=$PWD/\(page).png file://$PWD/\(page).html
         """)
-    let picture = URL(fileURLWithPath: workplace.home.path + "/\(page).png")
+    let picture = URL(fileURLWithPath: fixture.home.path + "/\(page).png")
     return (
       answer.split(separator: "\n").map(String.init).filter { $0.contains("CONSOLE") },
       try Data(contentsOf: picture)
@@ -26,13 +26,13 @@ import Testing
 
   @Test(.enabled(if: browser != nil, "no browser is installed"))
   func `a browser shows the page and has nothing to complain of`() throws {
-    _ = try workplace.answer(
+    _ = try fixture.answer(
       to: """
         larder store --create -q -e 'set @a k v --ttl 1h' -e 'set @b "<script>alert(1)</script>" x' \
         -e 'set @b "</svg><img src=x onerror=alert(1)>" 12345' -e 'report page.html'
         """)
-    try workplace.home.write("<!DOCTYPE html><html><body></body></html>", to: "empty.html")
-    try workplace.home.write(
+    try fixture.home.write("<!DOCTYPE html><html><body></body></html>", to: "empty.html")
+    try fixture.home.write(
       "<!DOCTYPE html><html><body><script>console.error('!')</script></body></html>",
       to: "faulty.html")
     let (console, picture) = try look(at: "page")

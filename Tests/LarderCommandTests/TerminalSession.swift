@@ -25,7 +25,7 @@ final class TerminalSession {
     if let prompt { expect(line: prompt, column: prompt.count + 1) }
   }
 
-  static let probe = Workplace.programs + "/LineEditorProbe"
+  static let probe = Fixture.programs + "/LineEditorProbe"
 
   private let home: TemporaryHome
 

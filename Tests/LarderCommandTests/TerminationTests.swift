@@ -16,7 +16,7 @@ import Testing
   }
 
   private func start(_ arguments: [String], by parent: Parent) throws -> PseudoTerminal {
-    let program = Workplace.programs + "/larder"
+    let program = Fixture.programs + "/larder"
     let words = parent == .ignoring ? ["-c", "trap '' TERM; exec \"$0\" \"$@\"", program] : []
     return try PseudoTerminal(
       running: parent == .ignoring ? "/bin/sh" : program, words + [store] + arguments,

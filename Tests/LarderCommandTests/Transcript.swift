@@ -7,7 +7,7 @@ import Foundation
 ///     ! error: ...                     what it wrote to standard error
 ///     ? 2                              its exit code, if it is not 0
 ///
-/// A blank line ends an answer, so one within it is written `\n`, as `\r` and `\0` are; the workplace is
+/// A blank line ends an answer, so one within it is written `\n`, as `\r` and `\0` are; the fixture is
 /// `$PWD`. Anything before the first command, and lines that begin with `# `
 /// between them, are remarks.
 struct Transcript {
@@ -66,7 +66,7 @@ struct Transcript {
 }
 
 /// A directory in which transcripts run, with the program in the path.
-final class Workplace {
+final class Fixture {
   let home = TemporaryHome()
 
   init() throws {

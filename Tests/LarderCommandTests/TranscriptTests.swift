@@ -17,9 +17,9 @@ import Testing
   }
 
   private func run(_ transcript: Transcript) throws -> [String] {
-    let workplace = try Workplace()
+    let fixture = try Fixture()
     let answers = try transcript.steps.map { step in
-      let answer = try workplace.answer(to: step.command)
+      let answer = try fixture.answer(to: step.command)
       if ProcessInfo.processInfo.environment["RECORD"] == nil {
         #expect(answer == step.answer, "\(step.command)")
       }

@@ -6,44 +6,44 @@ import Testing
 
 struct BodyTests {
   @Test func `a body comes piece by piece, and is stored when all of it has come`() async throws {
-    let desk = try Desk(Origin())
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(Origin())
+    fixture.origin.become { _, _ in
       (response(200, [("Cache-Control", "max-age=100")]), .pieces)
     }
-    let result = try await desk.cache.send(request())
+    let result = try await fixture.cache.send(request())
     var count = 0
     for try await piece in result.body { count += piece.count }
-    #expect(count == 5000 && desk.origin.count == 1)
-    let again = try await desk.cache.send(request())
+    #expect(count == 5000 && fixture.origin.count == 1)
+    let again = try await fixture.cache.send(request())
     #expect(again.isHit && again.body.whole?.count == 5000)
   }
 
   @Test func `a body that breaks off is passed on as far as it came, and not stored`() async throws
   {
-    let desk = try Desk(Origin())
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(Origin())
+    fixture.origin.become { _, _ in
       (
         response(200, [("Cache-Control", "max-age=100"), ("Content-Length", "10")]),
         .steps([{ [1, 2, 3] }, { throw Origin.Down() }])
       )
     }
-    let result = try await desk.cache.send(request())
+    let result = try await fixture.cache.send(request())
     var pieces: [[UInt8]] = []
     await #expect(throws: Origin.Down.self) {
       for try await piece in result.body { pieces.append(piece) }
     }
     #expect(pieces == [[1, 2, 3]])
-    #expect(try desk.store.namespace("http").count() == 0)
+    #expect(try fixture.store.namespace("http").count() == 0)
   }
 
   @Test func `a body longer than the policy stores passes through`() async throws {
     var policy = HTTPCachePolicy()
     policy.largestBody = 2500
-    let desk = try Desk(Origin(), policy: policy)
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(Origin(), policy: policy)
+    fixture.origin.become { _, _ in
       (response(200, [("Cache-Control", "max-age=100")]), .pieces)
     }
-    #expect(try await desk.cache.send(request()).body.bytes().count == 5000)
-    #expect(try desk.store.namespace("http").count() == 0)
+    #expect(try await fixture.cache.send(request()).body.bytes().count == 5000)
+    #expect(try fixture.store.namespace("http").count() == 0)
   }
 }

@@ -6,19 +6,20 @@ import Testing
 
 struct CacheTests {
   @Test func `a response is stored as an ordinary entry under its URI`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("A", "b")]))
-    let first = try await desk.get()
+    let fixture = try Fixture(
+      .page([("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("A", "b")]))
+    let first = try await fixture.get()
     #expect(first.body == "body" && !first.result.isHit && first.result.isStored)
     #expect(first.result.forwarded == .uriMiss && first.result.originStatus == 200)
-    let second = try await desk.get()
-    #expect(second.body == "body" && second.result.isHit && desk.origin.count == 1)
+    let second = try await fixture.get()
+    #expect(second.body == "body" && second.result.isHit && fixture.origin.count == 1)
     #expect(second.result.age == 0 && second.result.remaining == 100)
-    let namespace = desk.store.namespace("http")
+    let namespace = fixture.store.namespace("http")
     let entry = try #require(try namespace.entry(for: "https://example.com/a"))
     #expect(entry.entityTag == Array("\"1\"".utf8) && entry.size == 4)
     #expect(String(decoding: entry.metadata ?? [], as: UTF8.self).contains("\nA: b\n"))
     #expect(try namespace.value(for: "https://example.com/a") == "body")
-    #expect(try desk.store.verify().faults == [])
+    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test func `an answer as it came says for how long it is fresh, unless it is not stored`()
@@ -28,8 +29,9 @@ struct CacheTests {
       ("max-age=100", "0", 100), ("max-age=100", "30", 70), ("max-age=100", "101", -1),
       ("no-store", "0", nil as Int?),
     ] {
-      let desk = try Desk(.page([("Cache-Control", control), ("Age", age), ("ETag", "\"1\"")]))
-      let result = try await desk.get().result
+      let fixture = try Fixture(
+        .page([("Cache-Control", control), ("Age", age), ("ETag", "\"1\"")]))
+      let result = try await fixture.get().result
       #expect(result.remaining == remaining && result.age == nil && result.reason == nil)
     }
   }
@@ -37,31 +39,31 @@ struct CacheTests {
   @Test func `stale for serving is not expired for storage, for purge, reads or a restart`()
     async throws
   {
-    let desk = try Desk(
+    let fixture = try Fixture(
       .page([("Cache-Control", "public, max-age=300, must-revalidate"), ("ETag", "\"1\"")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(301))
-    #expect(try desk.store.purge().entries == 0)
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(301))
+    #expect(try fixture.store.purge().entries == 0)
     let again = HTTPCache(
-      in: desk.store.namespace("http"), over: desk.origin)
+      in: fixture.store.namespace("http"), over: fixture.origin)
     let result = try await again.send(request())
-    #expect(desk.origin.received.last?.headerFields[.ifNoneMatch] == "\"1\"")
+    #expect(fixture.origin.received.last?.headerFields[.ifNoneMatch] == "\"1\"")
     #expect(result.reason == .validated && result.body.whole == Array("body".utf8))
-    desk.clock.advance(by: .seconds(299))
-    #expect(try await desk.get().result.isHit)
-    desk.clock.advance(by: .days(30))
-    #expect(try desk.store.purge().entries == 1)
+    fixture.clock.advance(by: .seconds(299))
+    #expect(try await fixture.get().result.isHit)
+    fixture.clock.advance(by: .days(30))
+    #expect(try fixture.store.purge().entries == 1)
   }
 
   @Test func `a 304 for a body that is gone is followed by one unconditional request`() async throws
   {
-    let desk = try Desk(Origin())
-    let store = desk.store
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(Origin())
+    let store = fixture.store
+    fixture.origin.become { _, _ in
       (response(200, [("Cache-Control", "max-age=0"), ("ETag", "\"1\"")]), HTTPBody([1]))
     }
-    _ = try await desk.get()
-    desk.origin.become { request, _ in
+    _ = try await fixture.get()
+    fixture.origin.become { request, _ in
       guard request.headerFields.contains(.ifNoneMatch) else {
         return (response(200, [("ETag", "\"1\"")]), HTTPBody(Array("anew".utf8)))
       }
@@ -69,65 +71,68 @@ struct CacheTests {
       _ = try await store.namespace("http").remove("https://example.com/a")
       return (response(304, [("ETag", "\"1\"")]), HTTPBody())
     }
-    let result = try await desk.get()
-    #expect(result.body == "anew" && desk.origin.count == 3)
-    #expect(desk.origin.received[2].headerFields[.ifNoneMatch] == nil)
+    let result = try await fixture.get()
+    #expect(result.body == "anew" && fixture.origin.count == 3)
+    #expect(fixture.origin.received[2].headerFields[.ifNoneMatch] == nil)
   }
 
   @Test func `a body that another process replaced meanwhile keeps its own validators`()
     async throws
   {
-    let desk = try Desk(.page([("Cache-Control", "max-age=0"), ("ETag", "\"1\"")]))
-    _ = try await desk.get()
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=0"), ("ETag", "\"1\"")]))
+    _ = try await fixture.get()
     let other = HTTPCache(
-      in: desk.store.namespace("http"),
+      in: fixture.store.namespace("http"),
       over: Origin.page([("Cache-Control", "max-age=9"), ("ETag", "\"2\"")], body: "new"))
-    desk.origin.become { _, _ in
+    fixture.origin.become { _, _ in
       _ = try await other.send(request()).body.bytes()
       return (response(304, [("ETag", "\"1\"")]), HTTPBody())
     }
-    _ = try await desk.get()
-    let entry = try #require(try desk.store.namespace("http").entry(for: "https://example.com/a"))
-    let body: String? = try desk.store.namespace("http").value(for: "https://example.com/a")
+    _ = try await fixture.get()
+    let entry = try #require(
+      try fixture.store.namespace("http").entry(for: "https://example.com/a"))
+    let body: String? = try fixture.store.namespace("http").value(for: "https://example.com/a")
     #expect(entry.entityTag == Array((body == "new" ? "\"2\"" : "\"1\"").utf8))
   }
 
   @Test func `what is unsafe ends what is stored of its URI, all variants of it`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
-    for value in ["1", "2"] { _ = try await desk.get("/a", [("Foo", value)]) }
-    _ = try await desk.get("/ab")
-    #expect(try desk.store.namespace("http").count() == 3)
-    _ = try await desk.cache.send(request("M-SEARCH"))
-    #expect(try desk.store.namespace("http").count() == 1)
-    #expect(try await desk.get("/ab").result.isHit)
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
+    for value in ["1", "2"] { _ = try await fixture.get("/a", [("Foo", value)]) }
+    _ = try await fixture.get("/ab")
+    #expect(try fixture.store.namespace("http").count() == 3)
+    _ = try await fixture.cache.send(request("M-SEARCH"))
+    #expect(try fixture.store.namespace("http").count() == 1)
+    #expect(try await fixture.get("/ab").result.isHit)
   }
 
   @Test func `a long URI is a key like any other`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
     let long = "/" + String(repeating: "x", count: 3000)
     for path in [long + "1", long + "2"] {
-      for value in ["1", "2"] { _ = try await desk.get(path, [("Foo", value)]) }
-      for value in ["1", "2"] { #expect(try await desk.get(path, [("Foo", value)]).result.isHit) }
+      for value in ["1", "2"] { _ = try await fixture.get(path, [("Foo", value)]) }
+      for value in ["1", "2"] {
+        #expect(try await fixture.get(path, [("Foo", value)]).result.isHit)
+      }
     }
-    #expect(desk.origin.count == 4)
+    #expect(fixture.origin.count == 4)
   }
 
   @Test func `ranges come from the stored body`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=100")], body: "0123456789"))
-    _ = try await desk.get()
-    let part = try await desk.get("/a", [("Range", "bytes=2-4")])
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=100")], body: "0123456789"))
+    _ = try await fixture.get()
+    let part = try await fixture.get("/a", [("Range", "bytes=2-4")])
     #expect(part.body == "234" && part.result.response.status.code == 206)
-    #expect(desk.origin.count == 1)
+    #expect(fixture.origin.count == 1)
   }
 
   @Test func `secrets are neither in keys nor in metadata nor in values`() async throws {
-    let desk = try Desk(
+    let fixture = try Fixture(
       .page([("Cache-Control", "max-age=100"), ("Set-Cookie", "s=geheim"), ("Vary", "Cookie")]))
-    let first = try await desk.get(
+    let first = try await fixture.get(
       "/a?key=geheim", [("Authorization", "geheim"), ("Cookie", "geheim")])
     #expect(first.result.response.headerFields[.setCookie] == "s=geheim")
     var seen = 0
-    try desk.store.namespace("http").scan { entry, value in
+    try fixture.store.namespace("http").scan { entry, value in
       seen += 1
       #expect(entry.key.string?.contains("geheim") == false)
       #expect(!String(decoding: entry.metadata ?? [], as: UTF8.self).contains("geheim"))
@@ -137,9 +142,9 @@ struct CacheTests {
   }
 
   @Test func `metadata of something else is not believed, and makes way`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=100")]))
-    try await desk.store.namespace("http").set("foreign", for: "https://example.com/a")
-    #expect(try await desk.get().body == "body")
-    #expect(try await desk.get().result.isHit)
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=100")]))
+    try await fixture.store.namespace("http").set("foreign", for: "https://example.com/a")
+    #expect(try await fixture.get().body == "body")
+    #expect(try await fixture.get().result.isHit)
   }
 }

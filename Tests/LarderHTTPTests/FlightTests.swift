@@ -8,28 +8,28 @@ import Testing
 struct FlightTests {
   @Test func `many that ask the same at once make one request`() async throws {
     let gate = Gate()
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin { _, _ in
         await gate.wait()
         return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("body".utf8)))
       })
     try await withThrowingTaskGroup(of: String.self) { group in
       for index in 0..<200 {
-        group.addTask { try await desk.get("/\(index % 10)").body }
+        group.addTask { try await fixture.get("/\(index % 10)").body }
       }
       group.addTask {
-        await desk.origin.wait(for: 10)
+        await fixture.origin.wait(for: 10)
         await gate.open()
         return "body"
       }
       for try await body in group { #expect(body == "body") }
     }
-    #expect(desk.origin.count == 10)
+    #expect(fixture.origin.count == 10)
   }
 
   @Test func `an error reaches all who wait, and is not kept`() async throws {
     let gate = Gate()
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin { _, _ in
         await gate.wait()
         throw Origin.Down()
@@ -38,35 +38,35 @@ struct FlightTests {
       for _ in 0..<20 {
         group.addTask {
           do {
-            _ = try await desk.get()
+            _ = try await fixture.get()
             return false
           } catch is Origin.Down {
             return true
           }
         }
       }
-      await desk.origin.wait(for: 1)
+      await fixture.origin.wait(for: 1)
       await gate.open()
       return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
     // Whoever came after it had failed asked anew.
     #expect(failures == 20)
-    let before = desk.origin.count
-    await #expect(throws: Origin.Down.self) { try await desk.get() }
-    #expect(desk.origin.count == before + 1)
+    let before = fixture.origin.count
+    await #expect(throws: Origin.Down.self) { try await fixture.get() }
+    #expect(fixture.origin.count == before + 1)
   }
 
   @Test func `cancelling one who asks leaves the others`() async throws {
     let gate = Gate()
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin { _, number in
         if number == 1 { try await Task.sleep(for: .seconds(1000)) }
         await gate.wait()
         return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("body".utf8)))
       })
-    let first = Task { try await desk.get().body }
-    await desk.origin.wait(for: 1)
-    let second = Task { try await desk.get().body }
+    let first = Task { try await fixture.get().body }
+    await fixture.origin.wait(for: 1)
+    let second = Task { try await fixture.get().body }
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
     await gate.open()
@@ -74,32 +74,32 @@ struct FlightTests {
   }
 
   @Test func `one refresh runs in the background while stale is served`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(3))
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(3))
     let gate = Gate()
-    desk.origin.become { _, _ in
+    fixture.origin.become { _, _ in
       await gate.wait()
       return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("new".utf8)))
     }
     for _ in 0..<10 {
-      let stale = try await desk.get()
+      let stale = try await fixture.get()
       #expect(stale.body == "body" && stale.result.reason == .staleWhileRevalidating)
     }
-    await desk.origin.wait(for: 2)
+    await fixture.origin.wait(for: 2)
     await gate.open()
-    while try await desk.get().body != "new" { await Task.yield() }
-    #expect(desk.origin.count == 2)
+    while try await fixture.get().body != "new" { await Task.yield() }
+    #expect(fixture.origin.count == 2)
   }
 
   @Test func `a refresh that fails costs nobody an answer`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(3))
-    desk.origin.become { _, _ in throw Origin.Down() }
-    #expect(try await desk.get().result.reason == .staleWhileRevalidating)
-    await desk.origin.wait(for: 2)
-    #expect(try await desk.get().body == "body")
-    #expect(try desk.store.namespace("http").count() == 1)
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(3))
+    fixture.origin.become { _, _ in throw Origin.Down() }
+    #expect(try await fixture.get().result.reason == .staleWhileRevalidating)
+    await fixture.origin.wait(for: 2)
+    #expect(try await fixture.get().body == "body")
+    #expect(try fixture.store.namespace("http").count() == 1)
   }
 }

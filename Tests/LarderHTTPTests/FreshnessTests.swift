@@ -35,10 +35,10 @@ struct FreshnessTests {
       ([("Cache-Control", "max-age=3600"), ("Pragma", "no-cache")], true),
     ] as [(Pairs, Bool)])
   func `RFC 9111, 4.2.1: a response is fresh for as long as it says`(fields: Pairs, isFresh: Bool) {
-    let lab = Lab()
-    lab.prime(fields)
-    lab.wait(3)
-    #expect(lab.isHit() == isFresh)
+    let harness = HTTPHarness()
+    harness.prime(fields)
+    harness.wait(3)
+    #expect(harness.isHit() == isFresh)
   }
 
   @Test(
@@ -50,78 +50,78 @@ struct FreshnessTests {
   func `RFC 9111, 4.2.2: some statuses are fresh for a tenth of the time they had not changed`(
     status: Int, isFresh: Bool
   ) {
-    let lab = Lab()
-    lab.prime([("Last-Modified", date(-1000)), ("Date", date(0))], status: status)
-    lab.wait(99)
-    #expect(lab.isHit() == isFresh)
-    lab.wait(1)
-    #expect(!lab.isHit())
+    let harness = HTTPHarness()
+    harness.prime([("Last-Modified", date(-1000)), ("Date", date(0))], status: status)
+    harness.wait(99)
+    #expect(harness.isHit() == isFresh)
+    harness.wait(1)
+    #expect(!harness.isHit())
   }
 
   @Test func `RFC 9111, 4.2.2: public lets the freshness of any status be guessed`() {
-    let lab = Lab()
-    lab.prime([("Last-Modified", date(-1000)), ("Cache-Control", "public")], status: 599)
-    lab.wait(99)
-    #expect(lab.isHit())
-    lab.wait(1)
-    #expect(!lab.isHit())
+    let harness = HTTPHarness()
+    harness.prime([("Last-Modified", date(-1000)), ("Cache-Control", "public")], status: 599)
+    harness.wait(99)
+    #expect(harness.isHit())
+    harness.wait(1)
+    #expect(!harness.isHit())
   }
 
   @Test func `RFC 9111, 4.2.2: a guess is never longer than the policy says`() {
-    let lab = Lab()
-    lab.prime([("Last-Modified", date(-100 * 86_400))])
-    lab.wait(86_399)
-    #expect(lab.isHit())
-    lab.wait(1)
-    #expect(!lab.isHit())
+    let harness = HTTPHarness()
+    harness.prime([("Last-Modified", date(-100 * 86_400))])
+    harness.wait(86_399)
+    #expect(harness.isHit())
+    harness.wait(1)
+    #expect(!harness.isHit())
   }
 
   @Test(arguments: [
     200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599, 999,
   ])
   func `RFC 9111, 3: any final status with explicit freshness is used again`(status: Int) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100")], status: status)
-    let again = lab.ask { _ in (response(599), "") }
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100")], status: status)
+    let again = harness.ask { _ in (response(599), "") }
     #expect(again.isFromCache && again.status == status && again.body == "body")
-    lab.wait(100)
-    #expect(!lab.isHit())
+    harness.wait(100)
+    #expect(!harness.isHit())
   }
 
   @Test func `RFC 9111, 4.2.3: the time that the origin took counts to the age`() {
-    let lab = Lab()
-    lab.delay = .seconds(5)
-    lab.prime([("Cache-Control", "max-age=10"), ("Age", "3")])
-    let again = lab.ask { _ in (response(599), "") }
+    let harness = HTTPHarness()
+    harness.delay = .seconds(5)
+    harness.prime([("Cache-Control", "max-age=10"), ("Age", "3")])
+    let again = harness.ask { _ in (response(599), "") }
     #expect(again.fields[.age] == "8")
-    lab.wait(1)
-    #expect(lab.isHit())
-    lab.wait(1)
-    #expect(!lab.isHit())
+    harness.wait(1)
+    #expect(harness.isHit())
+    harness.wait(1)
+    #expect(!harness.isHit())
   }
 
   @Test func `RFC 9111, 5.1: every answer from the cache has an Age, and one`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("Age", "30"), ("Date", date(0))])
-    lab.wait(3)
-    let again = lab.ask { _ in (response(599), "") }
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100"), ("Age", "30"), ("Date", date(0))])
+    harness.wait(3)
+    let again = harness.ask { _ in (response(599), "") }
     #expect(again.fields[values: .age] == ["33"])
     #expect(again.fields[.date] == date(0))
   }
 
   @Test func `a response that came later than now is not fresh`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100")])
-    lab.wait(-30)
-    #expect(lab.isHit())
-    lab.wait(-31)
-    #expect(!lab.isHit())
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100")])
+    harness.wait(-30)
+    #expect(harness.isHit())
+    harness.wait(-31)
+    #expect(!harness.isHit())
   }
 
   @Test func `RFC 9111, 5.2.2.4: no-cache is validated before each use`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "no-cache, max-age=100"), ("ETag", "\"1\"")])
-    let again = lab.ask { request in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "no-cache, max-age=100"), ("ETag", "\"1\"")])
+    let again = harness.ask { request in
       #expect(request.headerFields[.ifNoneMatch] == "\"1\"")
       return (response(304, [("ETag", "\"1\"")]), "")
     }
@@ -130,12 +130,12 @@ struct FreshnessTests {
 
   @Test func `RFC 8246, 2: an immutable response is not validated on a reload while it is fresh`() {
     let reload = request("GET", "/a", [("Cache-Control", "max-age=0")])
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\"")])
-    #expect(lab.isHit(reload))
-    #expect(!lab.isHit(request("GET", "/a", [("Cache-Control", "no-cache")])))
-    lab.prime([("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\"")])
-    lab.wait(100)
-    #expect(!lab.isHit(reload))
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\"")])
+    #expect(harness.isHit(reload))
+    #expect(!harness.isHit(request("GET", "/a", [("Cache-Control", "no-cache")])))
+    harness.prime([("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\"")])
+    harness.wait(100)
+    #expect(!harness.isHit(reload))
   }
 }

@@ -57,18 +57,18 @@ struct HeaderSetTests {
     var hits = 0
     for record in try Self.records() {
       let (request, response) = try parts(record)
-      let lab = Lab()
-      lab.now = moment(response)
+      let harness = HTTPHarness()
+      harness.now = moment(response)
       var plain = request
       plain.headerFields.removeAll(ClientCondition.fields)
       let body = response.status.code == 204 ? "" : "body"
-      _ = lab.ask(plain) { _ in (response, body) }
+      _ = harness.ask(plain) { _ in (response, body) }
       let directives = ResponseDirectives(response.headerFields)
       if directives.noStore || response.headerFields[.vary]?.contains("*") == true {
-        #expect(lab.held.isEmpty, "\(record.id)")
+        #expect(harness.held.isEmpty, "\(record.id)")
       }
-      stored += lab.held.count
-      let again = lab.ask(plain) { _ in (LarderHTTPTests.response(599), "") }
+      stored += harness.held.count
+      let again = harness.ask(plain) { _ in (LarderHTTPTests.response(599), "") }
       if again.isFromCache { hits += 1 }
       if directives.noCache { #expect(!again.isFromCache, "\(record.id)") }
       // Whoever was told a tag is answered with a 304 for it, be it spelt as it may.
@@ -79,14 +79,14 @@ struct HeaderSetTests {
         var field = tag
         field.name = .ifNoneMatch
         conditional.headerFields.append(field)
-        let result = lab.ask(conditional) { _ in (LarderHTTPTests.response(599), "") }
+        let result = harness.ask(conditional) { _ in (LarderHTTPTests.response(599), "") }
         #expect(result.status == 304 && result.isFromCache, "\(record.id)")
       }
-      for value in lab.held.values {
+      for value in harness.held.values {
         let metadata = value.response.encodedMetadata()
         #expect(StoredResponse(metadata: metadata, bodySize: value.body.count) == value.response)
         // What is held is validated by its own words, and a bare 304 is understood.
-        let later = lab.ask(plain) { sent in
+        let later = harness.ask(plain) { sent in
           if let tag = value.response.entityTag {
             #expect(sent.headerFields.lines(of: .ifNoneMatch).first == tag.text, "\(record.id)")
           }

@@ -5,22 +5,24 @@ import Testing
 @testable import LarderHTTP
 
 struct InvalidationTests {
-  private func lab() -> Lab {
-    let lab = Lab()
-    lab.prime(
+  private func harness() -> HTTPHarness {
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Vary", "Foo")],
       request: request("GET", "/a", [("Foo", "1")]))
     for path in ["/a", "/b", "/c", "/a/b"] {
-      lab.prime([("Cache-Control", "max-age=100")], request: request("GET", path))
+      harness.prime([("Cache-Control", "max-age=100")], request: request("GET", path))
     }
-    lab.prime(
+    harness.prime(
       [("Cache-Control", "max-age=100")], request: request("GET", "/a", [("Authorization", "x")]))
-    return lab
+    return harness
   }
 
-  private func held(_ lab: Lab) -> Set<String> {
+  private func held(_ harness: HTTPHarness) -> Set<String> {
     Set(
-      lab.held.keys.map { String($0.dropFirst("https://example.com".count).prefix { $0 != " " }) })
+      harness.held.keys.map {
+        String($0.dropFirst("https://example.com".count).prefix { $0 != " " })
+      })
   }
 
   @Test(
@@ -28,24 +30,24 @@ struct InvalidationTests {
   func `RFC 9111, 4.4: a method that may change something ends all responses of the URI`(
     method: String, status: Int
   ) {
-    let lab = lab()
-    #expect(lab.held.count == 6)
-    _ = lab.ask(request(method)) { _ in (response(status), "") }
-    #expect(held(lab) == ["/b", "/c", "/a/b"])
+    let harness = harness()
+    #expect(harness.held.count == 6)
+    _ = harness.ask(request(method)) { _ in (response(status), "") }
+    #expect(held(harness) == ["/b", "/c", "/a/b"])
   }
 
   @Test(arguments: [400, 404, 409, 500, 503])
   func `RFC 9111, 4.4: one that failed does not`(status: Int) {
-    let lab = lab()
-    _ = lab.ask(request("POST")) { _ in (response(status, [("Location", "/b")]), "") }
-    #expect(lab.held.count == 6)
+    let harness = harness()
+    _ = harness.ask(request("POST")) { _ in (response(status, [("Location", "/b")]), "") }
+    #expect(harness.held.count == 6)
   }
 
   @Test(arguments: ["OPTIONS", "TRACE", "PROPFIND", "QUERY"])
   func `RFC 9110, 9.2.1: safe methods end nothing`(method: String) {
-    let lab = lab()
-    _ = lab.ask(request(method)) { _ in (response(200, [("Location", "/b")]), "") }
-    #expect(lab.held.count == 6)
+    let harness = harness()
+    _ = harness.ask(request(method)) { _ in (response(200, [("Location", "/b")]), "") }
+    #expect(harness.held.count == 6)
   }
 
   @Test(
@@ -61,17 +63,17 @@ struct InvalidationTests {
   func `RFC 9111, 4.4: what Location and Content-Location name on the origin ends too`(
     reference: (String, Set<String>), name: String
   ) {
-    let lab = lab()
-    _ = lab.ask(request("POST")) { _ in (response(201, [(name, reference.0)]), "") }
-    #expect(held(lab) == reference.1)
+    let harness = harness()
+    _ = harness.ask(request("POST")) { _ in (response(201, [(name, reference.0)]), "") }
+    #expect(held(harness) == reference.1)
   }
 
   @Test func `RFC 9111, 4.4: a POST that is kept for GET ends the older response first`() {
-    let lab = lab()
-    _ = lab.ask(request("POST")) { _ in
+    let harness = harness()
+    _ = harness.ask(request("POST")) { _ in
       (response(200, [("Cache-Control", "max-age=9"), ("Content-Location", "/a")]), "new")
     }
-    #expect(lab.ask { _ in (response(599), "") }.body == "new")
-    #expect(!lab.isHit(request("GET", "/a", [("Authorization", "x")])))
+    #expect(harness.ask { _ in (response(599), "") }.body == "new")
+    #expect(!harness.isHit(request("GET", "/a", [("Authorization", "x")])))
   }
 }

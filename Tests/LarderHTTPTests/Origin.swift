@@ -49,7 +49,7 @@ final class Origin: HTTPTransport {
 }
 
 /// A cache over a temporary store, its origin and its clock.
-struct Desk {
+struct Fixture {
   let store: Store
   let clock: ManualClock
   let origin: Origin

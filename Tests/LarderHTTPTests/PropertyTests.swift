@@ -6,7 +6,7 @@ import Testing
 @testable import LarderHTTP
 
 /// Requests and answers of all kinds, sense and nonsense.
-struct Chance {
+struct RandomMessages {
   var random: SeededRNG
 
   mutating func one<T>(_ choices: [T]) -> T { choices.randomElement(using: &random)! }
@@ -59,18 +59,18 @@ struct PropertyTests {
 
   @Test(arguments: seeds)
   func `RFC 9111, 4: nothing is served past its freshness unless a rule allows it`(seed: UInt64) {
-    var chance = Chance(random: SeededRNG(seed: seed))
-    let lab = Lab()
+    var messages = RandomMessages(random: SeededRNG(seed: seed))
+    let harness = HTTPHarness()
     for step in 0..<300 {
-      lab.wait(chance.one([0, 1, 2, 5, 20, 90_000]))
-      let request = chance.request(at: lab.now)
+      harness.wait(messages.one([0, 1, 2, 5, 20, 90_000]))
+      let request = messages.request(at: harness.now)
       let wish = RequestDirectives(request.headerFields)
-      let before = lab.held.mapValues(\.response)
-      let asked = lab.now
-      let isDown = chance.happens(20)
-      let answer = chance.response(at: lab.now)
-      let result = lab.ask(request) { _ in
-        if isDown { throw Lab.Unreachable() }
+      let before = harness.held.mapValues(\.response)
+      let asked = harness.now
+      let isDown = messages.happens(20)
+      let answer = messages.response(at: harness.now)
+      let result = harness.ask(request) { _ in
+        if isDown { throw HTTPHarness.Unreachable() }
         return (answer, answer.status.code == 206 ? "0123" : "012345678")
       }
       guard let reason = result.reason, reason != .onlyIfCached, reason != .completed else {
@@ -82,7 +82,7 @@ struct PropertyTests {
       // Somebody held must be one that the reason allows.
       let allowed = before.values.contains { stored in
         guard stored.isSelected(by: request.headerFields) else { return false }
-        let freshness = Freshness(of: stored, at: asked, policy: lab.rules.policy)
+        let freshness = Freshness(of: stored, at: asked, policy: harness.rules.policy)
         let directives = stored.directives
         let late = freshness.staleness ?? 0
         switch reason {
@@ -106,23 +106,23 @@ struct PropertyTests {
 
   @Test(arguments: seeds)
   func `storing then asking is stable, and outlives the coding of metadata`(seed: UInt64) throws {
-    var chance = Chance(random: SeededRNG(seed: seed))
+    var messages = RandomMessages(random: SeededRNG(seed: seed))
     for step in 0..<300 {
-      let lab = Lab()
-      let plain = request("GET", "/a", chance.happens(50) ? [("Foo", "1")] : [])
-      let answer = chance.response(at: lab.now)
-      lab.prime(
+      let harness = HTTPHarness()
+      let plain = request("GET", "/a", messages.happens(50) ? [("Foo", "1")] : [])
+      let answer = messages.response(at: harness.now)
+      harness.prime(
         answer.headerFields.map { ($0.name.rawName, $0.value) }, status: answer.status.code,
         body: "012345678", request: plain)
-      let first = lab.ask(plain) { _ in (response(304), "") }
-      for (key, value) in lab.held {
+      let first = harness.ask(plain) { _ in (response(304), "") }
+      for (key, value) in harness.held {
         let again = try #require(
           StoredResponse(metadata: value.response.encodedMetadata(), bodySize: value.body.count))
         #expect(again == value.response, "LARDER_SEED=\(seed), step \(step)")
-        lab.held[key] = (again, value.body)
+        harness.held[key] = (again, value.body)
       }
       guard first.isFromCache else { continue }
-      let second = lab.ask(plain) { _ in (response(599), "") }
+      let second = harness.ask(plain) { _ in (response(599), "") }
       #expect(second.isFromCache && second.body == first.body, "LARDER_SEED=\(seed), step \(step)")
       #expect(second.fields == first.fields, "LARDER_SEED=\(seed), step \(step)")
     }
@@ -130,11 +130,11 @@ struct PropertyTests {
 
   @Test(arguments: seeds)
   func `parsers take any bytes`(seed: UInt64) {
-    var chance = Chance(random: SeededRNG(seed: seed))
+    var messages = RandomMessages(random: SeededRNG(seed: seed))
     let alphabet = Array("\"\\,;=-/ \t*W0123456789abcdefGMTjan:+.".utf8) + [0xFC, 0xC3]
     for _ in 0..<30 {
-      let bytes = (0..<Int.random(in: 0..<40, using: &chance.random)).map { _ in
-        chance.one(alphabet)
+      let bytes = (0..<Int.random(in: 0..<40, using: &messages.random)).map { _ in
+        messages.one(alphabet)
       }
       var fields = HTTPFields()
       for name in [
@@ -145,9 +145,9 @@ struct PropertyTests {
       }
       var ask = request()
       ask.headerFields = fields
-      let lab = Lab()
-      lab.prime(fields.map { ($0.name.rawName, $0.value) }, request: ask)
-      #expect(lab.ask(ask) { _ in (response(500), "") }.status > 0)
+      let harness = HTTPHarness()
+      harness.prime(fields.map { ($0.name.rawName, $0.value) }, request: ask)
+      #expect(harness.ask(ask) { _ in (response(500), "") }.status > 0)
       #expect(fields[fields: .eTag].first?.valueBytes == bytes)
     }
   }

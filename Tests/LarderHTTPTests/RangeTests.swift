@@ -23,10 +23,10 @@ struct RangeTests {
   func `RFC 9110, 14.2: ranges are served from the whole`(
     text: String, status: Int, body: String, content: String?
   ) {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("A", "1"), ("Content-Length", "11")], body: "0123456789A")
-    let result = lab.ask(range(text)) { _ in (response(599), "") }
+    let result = harness.ask(range(text)) { _ in (response(599), "") }
     #expect(result.isFromCache && result.status == status && result.body == body)
     #expect(result.fields[.contentRange] == content && result.fields[.init("A")!] == "1")
     #expect(result.fields[.contentLength] == String(body.count))
@@ -40,35 +40,39 @@ struct RangeTests {
   func `RFC 9110, 13.1.5: If-Range gives the part of what the client has, else the whole`(
     condition: String, status: Int
   ) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("Last-Modified", date(-100))])
+    let harness = HTTPHarness()
+    harness.prime([
+      ("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("Last-Modified", date(-100)),
+    ])
     #expect(
-      lab.ask(range("bytes=0-1", [("If-Range", condition)])) { _ in (response(599), "") }.status
+      harness.ask(range("bytes=0-1", [("If-Range", condition)])) { _ in (response(599), "") }.status
         == status)
   }
 
   @Test func `RFC 9110, 13.1.5: a date that may be that of two versions lets no part be given`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("Last-Modified", date(-59))])
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100"), ("Last-Modified", date(-59))])
     #expect(
-      lab.ask(range("bytes=0-1", [("If-Range", date(-59))])) { _ in (response(599), "") }.status
+      harness.ask(range("bytes=0-1", [("If-Range", date(-59))])) { _ in (response(599), "") }.status
         == 200)
   }
 
   @Test func `RFC 9111, 3.3: a part is stored, and serves what lies in it`() {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Content-Range", "bytes 4-8/10"), ("ETag", "\"1\"")],
       status: 206, body: "45678", request: range("bytes=4-8"))
-    func ask(_ text: String) -> Lab.Result { lab.ask(range(text)) { _ in (response(599), "") } }
+    func ask(_ text: String) -> HTTPHarness.Result {
+      harness.ask(range(text)) { _ in (response(599), "") }
+    }
     #expect(ask("bytes=4-8").body == "45678" && ask("bytes=6-7").body == "67")
     let part = ask("bytes=6-7")
     #expect(part.status == 206 && part.fields[.contentRange] == "bytes 6-7/10")
     #expect(part.isFromCache && part.fields[.contentLength] == "2")
     #expect(ask("bytes=3-4").status == 599 && ask("bytes=8-").status == 599)
     #expect(ask("bytes=-1").status == 599 && ask("bytes=0-1,5-6").status == 599)
-    #expect(lab.ask { _ in (response(599), "") }.status == 599, "a part is not the whole")
-    lab.wait(100)
+    #expect(harness.ask { _ in (response(599), "") }.status == 599, "a part is not the whole")
+    harness.wait(100)
     #expect(ask("bytes=4-8").status == 599)
   }
 
@@ -78,11 +82,11 @@ struct RangeTests {
       "bytes */10",
     ])
   func `RFC 9110, 14.4: a part that does not say which one, truly, is not stored`(content: String) {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Content-Range", content)], status: 206, body: "45678",
       request: range("bytes=4-8"))
-    #expect(lab.held.isEmpty)
+    #expect(harness.held.isEmpty)
   }
 
   @Test(
@@ -93,11 +97,11 @@ struct RangeTests {
   func `RFC 9111, 3.4: a part is completed by what is missing`(
     held: String, first: String, asked: String, content: String, rest: String
   ) {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Content-Range", held), ("ETag", "\"1\""), ("A", "1")],
       status: 206, body: first, request: range("bytes=0-4"))
-    let whole = lab.ask { request in
+    let whole = harness.ask { request in
       #expect(request.headerFields[.range] == asked && request.headerFields[.ifRange] == "\"1\"")
       return (
         response(
@@ -108,17 +112,17 @@ struct RangeTests {
     #expect(whole.status == 200 && whole.body == "0123456789" && whole.reason == .completed)
     #expect(whole.fields[.contentLength] == "10" && whole.fields[.contentRange] == nil)
     #expect(whole.fields[values: .init("A")!] == ["2"])
-    let again = lab.ask { _ in (response(599), "") }
+    let again = harness.ask { _ in (response(599), "") }
     #expect(again.isFromCache && again.body == "0123456789")
   }
 
   @Test(arguments: [206, 416])
   func `RFC 9111, 3.4: a rest that does not fit is followed by a plain request`(status: Int) {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Content-Range", "bytes 0-4/10"), ("ETag", "\"1\"")],
       status: 206, body: "01234", request: range("bytes=0-4"))
-    let result = lab.ask { request in
+    let result = harness.ask { request in
       request.headerFields.contains(.range)
         ? (response(status, [("Content-Range", "bytes 5-9/10"), ("ETag", "\"2\"")]), "56789")
         : (response(200, [("ETag", "\"2\"")]), "new")
@@ -127,24 +131,24 @@ struct RangeTests {
   }
 
   @Test func `RFC 9111, 3.4: another version in the place of the rest is taken as it is`() {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Content-Range", "bytes 0-4/10"), ("ETag", "\"1\"")],
       status: 206, body: "01234", request: range("bytes=0-4"))
-    let result = lab.ask { _ in
+    let result = harness.ask { _ in
       (response(200, [("ETag", "\"2\""), ("Cache-Control", "max-age=9")]), "new")
     }
     #expect(result.sent.count == 1 && result.body == "new")
-    #expect(lab.ask { _ in (response(599), "") }.body == "new")
+    #expect(harness.ask { _ in (response(599), "") }.body == "new")
   }
 
   @Test(arguments: ["W/\"1\"", "abc"])
   func `RFC 9110, 15.3.7.3: parts without a strong tag are not put together`(tag: String) {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Content-Range", "bytes 0-4/10"), ("ETag", tag)],
       status: 206, body: "01234", request: range("bytes=0-4"))
-    let result = lab.ask { request in
+    let result = harness.ask { request in
       #expect(!request.headerFields.contains(.range))
       return (response(200), "new")
     }
@@ -152,10 +156,10 @@ struct RangeTests {
   }
 
   @Test func `RFC 9111, 3.4: parts that clients ask for grow together, and leave no gap`() {
-    let lab = Lab()
+    let harness = HTTPHarness()
     func take(_ first: Int, _ last: Int) {
       let text = String((first...last).map { Character(String($0 % 10)) })
-      _ = lab.ask(range("bytes=\(first)-\(last)")) { _ in
+      _ = harness.ask(range("bytes=\(first)-\(last)")) { _ in
         (
           response(
             206,
@@ -168,20 +172,21 @@ struct RangeTests {
     }
     take(2, 4)
     take(4, 6)
-    #expect(lab.ask(range("bytes=2-6")) { _ in (response(599), "") }.body == "23456")
+    #expect(harness.ask(range("bytes=2-6")) { _ in (response(599), "") }.body == "23456")
     take(8, 9)
-    #expect(lab.ask(range("bytes=2-6")) { _ in (response(599), "") }.status == 599)
-    #expect(lab.ask(range("bytes=8-9")) { _ in (response(599), "") }.body == "89")
+    #expect(harness.ask(range("bytes=2-6")) { _ in (response(599), "") }.status == 599)
+    #expect(harness.ask(range("bytes=8-9")) { _ in (response(599), "") }.body == "89")
     take(0, 7)
-    let whole = lab.ask { _ in (response(599), "") }
+    let whole = harness.ask { _ in (response(599), "") }
     #expect(whole.isFromCache && whole.status == 200 && whole.body == "0123456789")
   }
 
   @Test func `RFC 9111, 3.4: a part of what is held whole only updates its fields`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("A", "1")], body: "0123456789")
-    lab.wait(3)
-    let result = lab.ask(range("bytes=0-1")) { _ in
+    let harness = HTTPHarness()
+    harness.prime(
+      [("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("A", "1")], body: "0123456789")
+    harness.wait(3)
+    let result = harness.ask(range("bytes=0-1")) { _ in
       (
         response(
           206,
@@ -193,7 +198,7 @@ struct RangeTests {
       )
     }
     #expect(result.status == 206 && result.body == "01")
-    let whole = lab.ask { _ in (response(599), "") }
+    let whole = harness.ask { _ in (response(599), "") }
     #expect(whole.isFromCache && whole.body == "0123456789" && whole.fields[.init("A")!] == "2")
   }
 }

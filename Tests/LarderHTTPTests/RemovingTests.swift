@@ -9,114 +9,114 @@ struct RemovingTests {
   private static let page = Origin.page([("Cache-Control", "max-age=1000"), ("ETag", "\"1\"")])
 
   private func isHit(
-    _ desk: Desk, _ path: String = "/a", _ fields: Pairs = [], host: String = "example.com"
+    _ fixture: Fixture, _ path: String = "/a", _ fields: Pairs = [], host: String = "example.com"
   ) async throws -> Bool {
-    let result = try await desk.cache.send(request("GET", path, fields, host: host))
+    let result = try await fixture.cache.send(request("GET", path, fields, host: host))
     _ = try await result.body.bytes()
     return result.isHit
   }
 
   @Test func `one call ends all of a host, and nothing of another`() async throws {
-    let desk = try Desk(Self.page)
+    let fixture = try Fixture(Self.page)
     for host in ["Example.com:443", "example.com:8443", "example.org"] {
-      for path in ["/a", "/b"] { _ = try await isHit(desk, path, host: host) }
+      for path in ["/a", "/b"] { _ = try await isHit(fixture, path, host: host) }
     }
-    _ = try await isHit(desk, "/a", [("Authorization", "Bearer 1")])
-    #expect(try await desk.cache.removeAll(host: "EXAMPLE.com").entries == 3)
-    #expect(try await !isHit(desk))
-    #expect(try await !isHit(desk, "/a", [("Authorization", "Bearer 1")]))
-    #expect(try await isHit(desk, host: "example.com:8443"))
-    #expect(try await isHit(desk, host: "example.org"))
-    #expect(try await desk.cache.removeAll(host: "example.com:8443").entries == 2)
-    #expect(try await desk.cache.removeAll(host: "nobody").entries == 0)
-    #expect(try desk.store.verify().faults == [])
+    _ = try await isHit(fixture, "/a", [("Authorization", "Bearer 1")])
+    #expect(try await fixture.cache.removeAll(host: "EXAMPLE.com").entries == 3)
+    #expect(try await !isHit(fixture))
+    #expect(try await !isHit(fixture, "/a", [("Authorization", "Bearer 1")]))
+    #expect(try await isHit(fixture, host: "example.com:8443"))
+    #expect(try await isHit(fixture, host: "example.org"))
+    #expect(try await fixture.cache.removeAll(host: "example.com:8443").entries == 2)
+    #expect(try await fixture.cache.removeAll(host: "nobody").entries == 0)
+    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test func `a host is as it is written, whatever its length and letters`() async throws {
-    let desk = try Desk(Self.page)
+    let fixture = try Fixture(Self.page)
     let long = String(repeating: "x", count: 240) + ".example"
     for host in [long, "zug\u{FC}.example", "[::1]:8000"] {
-      _ = try await isHit(desk, host: host)
-      #expect(try await desk.cache.removeAll(host: host).entries == 1)
+      _ = try await isHit(fixture, host: host)
+      #expect(try await fixture.cache.removeAll(host: host).entries == 1)
     }
   }
 
   @Test func `one call ends all that a user was answered, on every host`() async throws {
-    let desk = try Desk(Self.page)
+    let fixture = try Fixture(Self.page)
     let (one, other): (Pairs, Pairs) = ([("Authorization", "1")], [("Authorization", "2")])
     for host in ["example.com", "example.org"] {
-      for fields in [[], one, other] { _ = try await isHit(desk, "/a", fields, host: host) }
+      for fields in [[], one, other] { _ = try await isHit(fixture, "/a", fields, host: host) }
     }
-    #expect(try await desk.cache.removeAll(authorization: "1").entries == 2)
-    #expect(try await !isHit(desk, "/a", one))
-    #expect(try await isHit(desk, "/a", other))
-    #expect(try await isHit(desk, "/a", other, host: "example.org"))
-    #expect(try await isHit(desk))
+    #expect(try await fixture.cache.removeAll(authorization: "1").entries == 2)
+    #expect(try await !isHit(fixture, "/a", one))
+    #expect(try await isHit(fixture, "/a", other))
+    #expect(try await isHit(fixture, "/a", other, host: "example.org"))
+    #expect(try await isHit(fixture))
   }
 
   @Test func `tags of the client's choice end what was asked for with them`() async throws {
-    let desk = try Desk(Self.page)
+    let fixture = try Fixture(Self.page)
     for cursor in 0..<4 {
       let tags = ["listing", cursor % 2 == 0 ? "even" : "odd"]
-      _ = try await desk.cache.send(request("GET", "/list?cursor=\(cursor)"), tags: tags)
+      _ = try await fixture.cache.send(request("GET", "/list?cursor=\(cursor)"), tags: tags)
         .body.bytes()
     }
-    _ = try await isHit(desk)
-    #expect(try await desk.cache.removeAll(tag: "odd").entries == 2)
-    #expect(try await isHit(desk, "/list?cursor=2"))
+    _ = try await isHit(fixture)
+    #expect(try await fixture.cache.removeAll(tag: "odd").entries == 2)
+    #expect(try await isHit(fixture, "/list?cursor=2"))
     // Of whatever namespace.
     var attributes = EntryAttributes()
     attributes.tags = ["listing"]
-    try await desk.store.namespace("decoded").set([1], for: "list", attributes)
-    #expect(try desk.store.invalidate(tag: "listing").entries == 3)
-    #expect(try await !isHit(desk, "/list?cursor=2"))
-    #expect(try await isHit(desk))
+    try await fixture.store.namespace("decoded").set([1], for: "list", attributes)
+    #expect(try fixture.store.invalidate(tag: "listing").entries == 3)
+    #expect(try await !isHit(fixture, "/list?cursor=2"))
+    #expect(try await isHit(fixture))
   }
 
   @Test func `tags stay while a response is validated and replaced, and more come`() async throws {
-    let desk = try Desk(Origin.page([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]))
+    let fixture = try Fixture(Origin.page([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]))
     func ask(_ tags: [String]) async throws -> HTTPCacheResult {
-      let result = try await desk.cache.send(request(), tags: tags)
+      let result = try await fixture.cache.send(request(), tags: tags)
       _ = try await result.body.bytes()
       return result
     }
     func tags() throws -> Set<String> {
-      Set(try desk.store.namespace("http").entry(for: "https://example.com/a")?.tags ?? [])
+      Set(try fixture.store.namespace("http").entry(for: "https://example.com/a")?.tags ?? [])
     }
     _ = try await ask(["first"])
     #expect(try tags() == ["first", "http-host:example.com"])
-    desk.clock.advance(by: .seconds(11))
+    fixture.clock.advance(by: .seconds(11))
     #expect(try await ask(["second"]).reason == .validated)
     #expect(try tags() == ["first", "second", "http-host:example.com"])
-    desk.clock.advance(by: .seconds(11))
-    desk.origin.become { _, _ in
+    fixture.clock.advance(by: .seconds(11))
+    fixture.origin.become { _, _ in
       (response(200, [("Cache-Control", "max-age=10")]), HTTPBody(Array("new".utf8)))
     }
     _ = try await ask([])
     #expect(try tags() == ["first", "second", "http-host:example.com"])
-    #expect(try await desk.cache.removeAll(tag: "first").entries == 1)
+    #expect(try await fixture.cache.removeAll(tag: "first").entries == 1)
     _ = try await ask([])
     #expect(try tags() == ["http-host:example.com"])
   }
 
   @Test(arguments: ["", "a\0b", String(repeating: "x", count: 201)])
   func `what cannot be a tag is refused before anything is sent`(tag: String) async throws {
-    let desk = try Desk(Self.page)
-    let count = desk.origin.count
+    let fixture = try Fixture(Self.page)
+    let count = fixture.origin.count
     await #expect(throws: LarderError.self) {
-      try await desk.cache.send(request(), tags: [tag])
+      try await fixture.cache.send(request(), tags: [tag])
     }
-    #expect(desk.origin.count == count)
+    #expect(fixture.origin.count == count)
   }
 
   @Test func `a URI is dropped with all its variants, and no other`() async throws {
-    let desk = try Desk(Origin.page([("Cache-Control", "max-age=1000"), ("Vary", "Foo")]))
-    for value in ["1", "2"] { _ = try await isHit(desk, "/a", [("Foo", value)]) }
-    _ = try await isHit(desk, "/ab")
-    let removal = try await desk.cache.removeAll(for: request())
+    let fixture = try Fixture(Origin.page([("Cache-Control", "max-age=1000"), ("Vary", "Foo")]))
+    for value in ["1", "2"] { _ = try await isHit(fixture, "/a", [("Foo", value)]) }
+    _ = try await isHit(fixture, "/ab")
+    let removal = try await fixture.cache.removeAll(for: request())
     #expect(removal == RemovalResult(entries: 2, bytes: 8))
-    #expect(try await !isHit(desk, "/a", [("Foo", "1")]))
-    #expect(try await isHit(desk, "/ab"))
+    #expect(try await !isHit(fixture, "/a", [("Foo", "1")]))
+    #expect(try await isHit(fixture, "/ab"))
   }
 
   @Test func `more than a transaction removes is gone at once for who has the store open too`()
@@ -139,13 +139,13 @@ struct RemovingTests {
   enum Ending: CaseIterable {
     case host, user, tag, uri, unsafe
 
-    func end(_ desk: Desk) async throws {
+    func end(_ fixture: Fixture) async throws {
       switch self {
-      case .host: try await desk.cache.removeAll(host: "example.com")
-      case .user: try await desk.cache.removeAll(authorization: "1")
-      case .tag: try await desk.cache.removeAll(tag: "listing")
-      case .uri: try await desk.cache.removeAll(for: request())
-      case .unsafe: _ = try await desk.cache.send(request("DELETE"))
+      case .host: try await fixture.cache.removeAll(host: "example.com")
+      case .user: try await fixture.cache.removeAll(authorization: "1")
+      case .tag: try await fixture.cache.removeAll(tag: "listing")
+      case .uri: try await fixture.cache.removeAll(for: request())
+      case .unsafe: _ = try await fixture.cache.send(request("DELETE"))
       }
     }
   }
@@ -154,71 +154,73 @@ struct RemovingTests {
   func `what is under way when it is ended is answered and not stored`(ending: Ending) async throws
   {
     let gate = Gate()
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin { request, _ in
         if request.method == .get { await gate.wait() }
         return (response(200, [("Cache-Control", "max-age=1000")]), HTTPBody(Array("old".utf8)))
       })
     let asking = Task {
-      try await desk.cache.send(request("GET", "/a", [("Authorization", "1")]), tags: ["listing"])
-        .body.bytes()
+      try await fixture.cache.send(
+        request("GET", "/a", [("Authorization", "1")]), tags: ["listing"]
+      )
+      .body.bytes()
     }
-    await desk.origin.wait(for: 1)
-    try await ending.end(desk)
+    await fixture.origin.wait(for: 1)
+    try await ending.end(fixture)
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))
-    #expect(try desk.store.namespace("http").count() == 0)
+    #expect(try fixture.store.namespace("http").count() == 0)
     // What is asked for afterwards is stored.
-    _ = try await isHit(desk, "/a", [("Authorization", "1")])
-    #expect(try desk.store.namespace("http").count() == 1)
+    _ = try await isHit(fixture, "/a", [("Authorization", "1")])
+    #expect(try fixture.store.namespace("http").count() == 1)
   }
 
   @Test func `what takes the place of something with a tag is ended with it`() async throws {
     let gate = Gate()
-    let desk = try Desk(Origin.page([("Cache-Control", "max-age=10")]))
-    _ = try await desk.cache.send(request(), tags: ["listing"]).body.bytes()
-    desk.clock.advance(by: .seconds(11))
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(Origin.page([("Cache-Control", "max-age=10")]))
+    _ = try await fixture.cache.send(request(), tags: ["listing"]).body.bytes()
+    fixture.clock.advance(by: .seconds(11))
+    fixture.origin.become { _, _ in
       await gate.wait()
       return (response(200, [("Cache-Control", "max-age=10")]), HTTPBody(Array("old".utf8)))
     }
     // Without the tag, which stays with what it replaces.
-    let asking = Task { try await desk.get().body }
-    await desk.origin.wait(for: 2)
-    #expect(try await desk.cache.removeAll(tag: "listing").entries == 1)
+    let asking = Task { try await fixture.get().body }
+    await fixture.origin.wait(for: 2)
+    #expect(try await fixture.cache.removeAll(tag: "listing").entries == 1)
     await gate.open()
     #expect(try await asking.value == "old")
-    #expect(try desk.store.namespace("http").count() == 0)
+    #expect(try fixture.store.namespace("http").count() == 0)
   }
 
   @Test(arguments: Ending.allCases.filter { $0 != .unsafe })
   func `a 304 for what was ended meanwhile brings nothing back`(ending: Ending) async throws {
     let fields: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
     let gate = Gate()
-    let desk = try Desk(Origin.page(fields, body: "old"))
+    let fixture = try Fixture(Origin.page(fields, body: "old"))
     let asked = request("GET", "/a", [("Authorization", "1")])
-    _ = try await desk.cache.send(asked, tags: ["listing"]).body.bytes()
-    desk.clock.advance(by: .seconds(11))
-    desk.origin.become { request, _ in
+    _ = try await fixture.cache.send(asked, tags: ["listing"]).body.bytes()
+    fixture.clock.advance(by: .seconds(11))
+    fixture.origin.become { request, _ in
       guard request.headerFields[.ifNoneMatch] != nil else {
         return (response(200, fields), HTTPBody(Array("old".utf8)))
       }
       await gate.wait()
       return (response(304, fields), HTTPBody())
     }
-    let asking = Task { try await desk.cache.send(asked, tags: ["listing"]).body.bytes() }
-    await desk.origin.wait(for: 2)
-    try await ending.end(desk)
+    let asking = Task { try await fixture.cache.send(asked, tags: ["listing"]).body.bytes() }
+    await fixture.origin.wait(for: 2)
+    try await ending.end(fixture)
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))
-    #expect(desk.origin.count == 3, "once more without a condition")
-    #expect(try desk.store.namespace("http").count() == 0)
+    #expect(fixture.origin.count == 3, "once more without a condition")
+    #expect(try fixture.store.namespace("http").count() == 0)
   }
 
   @Test func `a POST that names itself is stored, though it ends what its URI had`() async throws {
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin.page([("Cache-Control", "max-age=1000"), ("Content-Location", "/a")]))
-    _ = try await desk.cache.send(request("POST")).body.bytes()
-    #expect(try await isHit(desk))
+    _ = try await fixture.cache.send(request("POST")).body.bytes()
+    #expect(try await isHit(fixture))
   }
 }

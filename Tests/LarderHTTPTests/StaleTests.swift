@@ -6,7 +6,7 @@ import Testing
 
 struct StaleTests {
   private static let unreachable: @Sendable (HTTPRequest) throws -> (HTTPResponse, String) = { _ in
-    throw Lab.Unreachable()
+    throw HTTPHarness.Unreachable()
   }
 
   @Test(
@@ -19,103 +19,103 @@ struct StaleTests {
   func `RFC 9111, 4.2.4: stale is served without the origin, unless that is forbidden`(
     line: String, isServed: Bool
   ) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", line), ("ETag", "\"1\"")])
-    lab.wait(3)
-    let result = lab.ask(request(), Self.unreachable)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", line), ("ETag", "\"1\"")])
+    harness.wait(3)
+    let result = harness.ask(request(), Self.unreachable)
     #expect(result.status == (isServed ? 200 : 0))
     #expect(result.reason == (isServed ? .staleDisconnected : nil))
   }
 
   @Test func `RFC 9111, 4.2.4: without the origin stale is served for a bounded time`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
-    lab.wait(86_402)
-    #expect(lab.ask(request(), Self.unreachable).status == 200)
-    lab.wait(1)
-    #expect(lab.ask(request(), Self.unreachable).status == 0)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    harness.wait(86_402)
+    #expect(harness.ask(request(), Self.unreachable).status == 200)
+    harness.wait(1)
+    #expect(harness.ask(request(), Self.unreachable).status == 0)
   }
 
   @Test func `RFC 9111, 5.2.1.4: a request that wants it validated gets no stale answer`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100")])
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100")])
     let wish = request("GET", "/a", [("Cache-Control", "no-cache")])
-    #expect(lab.ask(wish, Self.unreachable).status == 0)
+    #expect(harness.ask(wish, Self.unreachable).status == 0)
   }
 
   @Test(arguments: [500, 502, 503, 504])
   func `RFC 5861, 4: an error is answered with the stale response within its window`(status: Int) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2, stale-if-error=10")])
-    lab.wait(12)
-    let within = lab.ask { _ in (response(status), "error") }
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2, stale-if-error=10")])
+    harness.wait(12)
+    let within = harness.ask { _ in (response(status), "error") }
     #expect(within.status == 200 && within.body == "body" && within.reason == .staleOnError)
     #expect(within.fields[.age] == "12")
-    lab.wait(1)
-    #expect(lab.ask { _ in (response(status), "error") }.status == status)
+    harness.wait(1)
+    #expect(harness.ask { _ in (response(status), "error") }.status == status)
   }
 
   @Test(arguments: [400, 404, 403, 501, 505, 599])
   func `RFC 5861, 4: other answers are no errors that stale may stand in for`(status: Int) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2, stale-if-error=10")])
-    lab.wait(3)
-    #expect(lab.ask { _ in (response(status), "") }.status == status)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2, stale-if-error=10")])
+    harness.wait(3)
+    #expect(harness.ask { _ in (response(status), "") }.status == status)
   }
 
   @Test func `RFC 5861, 4: a request may ask for it too`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2")])
-    lab.wait(3)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2")])
+    harness.wait(3)
     let wish = request("GET", "/a", [("Cache-Control", "stale-if-error=5")])
-    #expect(lab.ask(wish) { _ in (response(503), "") }.status == 200)
-    #expect(lab.ask { _ in (response(503), "") }.status == 503)
-    lab.wait(5)
-    #expect(lab.ask(wish) { _ in (response(503), "") }.status == 503)
+    #expect(harness.ask(wish) { _ in (response(503), "") }.status == 200)
+    #expect(harness.ask { _ in (response(503), "") }.status == 503)
+    harness.wait(5)
+    #expect(harness.ask(wish) { _ in (response(503), "") }.status == 503)
   }
 
   @Test func `RFC 5861, 4: the window is judged when the error comes`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2, stale-if-error=10")])
-    lab.wait(12)
-    lab.delay = .seconds(2)
-    #expect(lab.ask { _ in (response(503), "") }.status == 503)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2, stale-if-error=10")])
+    harness.wait(12)
+    harness.delay = .seconds(2)
+    #expect(harness.ask { _ in (response(503), "") }.status == 503)
   }
 
   @Test func `RFC 5861, 3: stale is served while it is validated, within the window`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=1, stale-while-revalidate=10"), ("ETag", "\"1\"")])
-    lab.wait(3)
-    let result = lab.ask { request in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=1, stale-while-revalidate=10"), ("ETag", "\"1\"")])
+    harness.wait(3)
+    let result = harness.ask { request in
       #expect(request.headerFields[.ifNoneMatch] == "\"1\"")
       return (response(200, [("Cache-Control", "max-age=1"), ("ETag", "\"2\"")]), "new")
     }
     #expect(result.body == "body" && result.reason == .staleWhileRevalidating)
     #expect(result.sent.count == 1 && result.fields[.age] == "3")
-    #expect(lab.ask { _ in (response(599), "") }.body == "new")
+    #expect(harness.ask { _ in (response(599), "") }.body == "new")
   }
 
   @Test func `RFC 5861, 3: after the window it is not`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=1, stale-while-revalidate=10"), ("ETag", "\"1\"")])
-    lab.wait(12)
-    #expect(lab.ask { _ in (response(304), "") }.reason == .validated)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=1, stale-while-revalidate=10"), ("ETag", "\"1\"")])
+    harness.wait(12)
+    #expect(harness.ask { _ in (response(304), "") }.reason == .validated)
   }
 
   @Test func `RFC 5861, 3: nor where it is forbidden, or the request wants better`() {
     for line in ["must-revalidate", "no-cache"] {
-      let lab = Lab()
-      lab.prime([
+      let harness = HTTPHarness()
+      harness.prime([
         ("Cache-Control", "max-age=1, stale-while-revalidate=10, \(line)"), ("ETag", "\"1\""),
       ])
-      lab.wait(3)
-      #expect(lab.ask { _ in (response(304), "") }.reason == .validated)
+      harness.wait(3)
+      #expect(harness.ask { _ in (response(304), "") }.reason == .validated)
     }
     for wish in ["no-cache", "max-age=0", "max-age=2", "min-fresh=1"] {
-      let lab = Lab()
-      lab.prime([("Cache-Control", "max-age=1, stale-while-revalidate=10"), ("ETag", "\"1\"")])
-      lab.wait(3)
-      let result = lab.ask(request("GET", "/a", [("Cache-Control", wish)])) { _ in
+      let harness = HTTPHarness()
+      harness.prime([("Cache-Control", "max-age=1, stale-while-revalidate=10"), ("ETag", "\"1\"")])
+      harness.wait(3)
+      let result = harness.ask(request("GET", "/a", [("Cache-Control", wish)])) { _ in
         (response(304), "")
       }
       #expect(result.reason == .validated, "\(wish)")
@@ -140,41 +140,43 @@ struct RequestDirectiveTests {
       ("max-age=2", "only-if-cached, max-stale", true),
     ])
   func `RFC 9111, 5.2.1: a request says what it accepts`(held: String, wish: String, isHit: Bool) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", held)])
-    lab.wait(3)
-    #expect(lab.isHit(request("GET", "/a", [("Cache-Control", wish)])) == isHit)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", held)])
+    harness.wait(3)
+    #expect(harness.isHit(request("GET", "/a", [("Cache-Control", wish)])) == isHit)
   }
 
   @Test func `RFC 9111, 5.2.1.7: only-if-cached is answered with 504 where nothing can be used`() {
     let wish = request("GET", "/a", [("Cache-Control", "only-if-cached")])
-    let lab = Lab()
-    let nothing = lab.ask(wish) { _ in (response(599), "") }
+    let harness = HTTPHarness()
+    let nothing = harness.ask(wish) { _ in (response(599), "") }
     #expect(nothing.status == 504 && nothing.sent.isEmpty && nothing.reason == .onlyIfCached)
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
-    #expect(lab.ask(wish) { _ in (response(599), "") }.status == 200)
-    lab.wait(3)
-    #expect(lab.ask(wish) { _ in (response(599), "") }.status == 504)
-    lab.held = [:]
-    lab.prime([("Cache-Control", "max-age=2, stale-while-revalidate=9")])
-    lab.wait(3)
-    let stale = lab.ask(wish) { _ in (response(599), "") }
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    #expect(harness.ask(wish) { _ in (response(599), "") }.status == 200)
+    harness.wait(3)
+    #expect(harness.ask(wish) { _ in (response(599), "") }.status == 504)
+    harness.held = [:]
+    harness.prime([("Cache-Control", "max-age=2, stale-while-revalidate=9")])
+    harness.wait(3)
+    let stale = harness.ask(wish) { _ in (response(599), "") }
     #expect(stale.status == 200 && stale.sent.isEmpty)
   }
 
   @Test func `RFC 9111, 5.4: Pragma counts where there is no Cache-Control`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100")])
-    #expect(!lab.isHit(request("GET", "/a", [("Pragma", "no-cache")])))
-    #expect(lab.isHit(request("GET", "/a", [("Pragma", "foo")])))
-    #expect(lab.isHit(request("GET", "/a", [("Pragma", "no-cache"), ("Cache-Control", "x")])))
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100")])
+    #expect(!harness.isHit(request("GET", "/a", [("Pragma", "no-cache")])))
+    #expect(harness.isHit(request("GET", "/a", [("Pragma", "foo")])))
+    #expect(harness.isHit(request("GET", "/a", [("Pragma", "no-cache"), ("Cache-Control", "x")])))
   }
 
   @Test(arguments: ["no-cache", "max-age=0"])
   func `RFC 9111, 5.2.1.4: what is held is validated rather than fetched`(wish: String) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("Last-Modified", date(-9))])
-    let result = lab.ask(request("GET", "/a", [("Cache-Control", wish)])) { request in
+    let harness = HTTPHarness()
+    harness.prime([
+      ("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("Last-Modified", date(-9)),
+    ])
+    let result = harness.ask(request("GET", "/a", [("Cache-Control", wish)])) { request in
       #expect(request.headerFields[.ifNoneMatch] == "\"1\"")
       #expect(request.headerFields[.ifModifiedSince] == date(-9))
       #expect(request.headerFields[.cacheControl] == wish)

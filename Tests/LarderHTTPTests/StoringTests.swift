@@ -13,69 +13,69 @@ struct StoringTests {
       "must-understand, no-store",
     ])
   func `RFC 9111, 5.2.2.5: what says no-store is not stored`(line: String) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", line), ("ETag", "\"1\"")], status: 599)
-    #expect(lab.held.isEmpty)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", line), ("ETag", "\"1\"")], status: 599)
+    #expect(harness.held.isEmpty)
   }
 
   @Test(arguments: [(200, true), (404, true), (599, false), (299, false)])
   func `RFC 9111, 5.2.2.3: must-understand stores what is understood, no-store or not`(
     status: Int, isStored: Bool
   ) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100, no-store, must-understand")], status: status)
-    #expect(lab.isHit() == isStored)
-    lab.held = [:]
-    lab.prime([("Cache-Control", "max-age=100, must-understand")], status: status)
-    #expect(lab.isHit() == isStored)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100, no-store, must-understand")], status: status)
+    #expect(harness.isHit() == isStored)
+    harness.held = [:]
+    harness.prime([("Cache-Control", "max-age=100, must-understand")], status: status)
+    #expect(harness.isHit() == isStored)
   }
 
   @Test func `RFC 9111, 5.2.1.5: the answer to a request with no-store is not stored`() {
-    let lab = Lab()
-    lab.prime([fresh], request: request("GET", "/a", [("Cache-Control", "no-store")]))
-    #expect(lab.held.isEmpty)
+    let harness = HTTPHarness()
+    harness.prime([fresh], request: request("GET", "/a", [("Cache-Control", "no-store")]))
+    #expect(harness.held.isEmpty)
   }
 
   @Test func `RFC 9111, 3: what nothing speaks for is not stored`() {
-    let lab = Lab()
-    lab.prime([])
-    #expect(lab.held.isEmpty)
-    lab.prime([("Last-Modified", date(-1))], status: 599)
-    #expect(lab.held.isEmpty)
-    lab.prime([("ETag", "\"1\"")])
-    #expect(lab.held.count == 1)
+    let harness = HTTPHarness()
+    harness.prime([])
+    #expect(harness.held.isEmpty)
+    harness.prime([("Last-Modified", date(-1))], status: 599)
+    #expect(harness.held.isEmpty)
+    harness.prime([("ETag", "\"1\"")])
+    #expect(harness.held.count == 1)
   }
 
   @Test(arguments: [100, 103, 304])
   func `RFC 9111, 3: what is no final answer is not stored`(status: Int) {
-    let lab = Lab()
-    lab.prime([fresh, ("ETag", "\"1\"")], status: status)
-    #expect(lab.held.isEmpty)
+    let harness = HTTPHarness()
+    harness.prime([fresh, ("ETag", "\"1\"")], status: status)
+    #expect(harness.held.isEmpty)
   }
 
   @Test(arguments: ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "FOO"])
   func `RFC 9111, 3: answers to other methods are not stored`(method: String) {
-    let lab = Lab()
-    lab.prime([fresh], request: request(method))
-    #expect(lab.held.isEmpty)
+    let harness = HTTPHarness()
+    harness.prime([fresh], request: request(method))
+    #expect(harness.held.isEmpty)
   }
 
   @Test func `RFC 9111, 3.1: fields of the connection are not stored`() {
-    let lab = Lab()
-    lab.prime([
+    let harness = HTTPHarness()
+    harness.prime([
       fresh, ("Connection", "a, B"), ("a", "1"), ("b", "2"), ("c", "3"), ("Keep-Alive", "5"),
       ("Transfer-Encoding", "chunked"), ("Upgrade", "x"), ("TE", "x"),
       ("Proxy-Authenticate", "x"), ("Proxy-Authorization", "x"),
       ("Proxy-Authentication-Info", "x"), ("Proxy-Connection", "x"),
     ])
-    let names = lab.ask { _ in (response(599), "") }.fields.map(\.name.canonicalName)
+    let names = harness.ask { _ in (response(599), "") }.fields.map(\.name.canonicalName)
     #expect(Set(names) == ["cache-control", "c", "date", "age"])
   }
 
   @Test func `RFC 9111, 3.1: fields stay in their order, repeated and spelt as they came`() {
-    let lab = Lab()
-    lab.prime([("x-B", "2"), fresh, ("X-a", "1"), ("x-b", "3"), ("Date", date(0)), ("E", "")])
-    let fields = lab.ask { _ in (response(599), "") }.fields
+    let harness = HTTPHarness()
+    harness.prime([("x-B", "2"), fresh, ("X-a", "1"), ("x-b", "3"), ("Date", date(0)), ("E", "")])
+    let fields = harness.ask { _ in (response(599), "") }.fields
     #expect(
       fields.map { "\($0.name.rawName)=\($0.value)" } == [
         "x-B=2", "Cache-Control=max-age=100", "X-a=1", "x-b=3", "Date=\(date(0))", "E=", "Age=0",
@@ -83,40 +83,40 @@ struct StoringTests {
   }
 
   @Test func `RFC 9111, 5.2.2.4: fields that no-cache names are not used again`() {
-    let lab = Lab()
-    lab.prime([
+    let harness = HTTPHarness()
+    harness.prime([
       ("Cache-Control", "no-cache=\"a, B\", max-age=100"), ("A", "1"), ("b", "2"), ("c", "3"),
     ])
-    let again = lab.ask { _ in (response(599), "") }
+    let again = harness.ask { _ in (response(599), "") }
     #expect(again.isFromCache && again.fields[.init("c")!] == "3")
     #expect(!again.fields.contains(.init("a")!) && !again.fields.contains(.init("b")!))
   }
 
   @Test func `RFC 9111, 5.2.2.7: private fields are a private cache's to keep`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "private=\"a\", max-age=100"), ("a", "1")])
-    #expect(lab.ask { _ in (response(599), "") }.fields[.init("a")!] == "1")
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "private=\"a\", max-age=100"), ("a", "1")])
+    #expect(harness.ask { _ in (response(599), "") }.fields[.init("a")!] == "1")
   }
 
   @Test func `cookies are stored only where the policy says so`() {
-    let lab = Lab()
-    lab.prime([fresh, ("Set-Cookie", "a=b"), ("Set-Cookie2", "a=b")])
-    #expect(!lab.ask { _ in (response(599), "") }.fields.contains(.setCookie))
-    lab.held = [:]
-    lab.rules.policy.storesCookies = true
-    lab.prime([fresh, ("Set-Cookie", "a=b"), ("Set-Cookie", "c=d")])
-    #expect(lab.ask { _ in (response(599), "") }.fields[values: .setCookie] == ["a=b", "c=d"])
+    let harness = HTTPHarness()
+    harness.prime([fresh, ("Set-Cookie", "a=b"), ("Set-Cookie2", "a=b")])
+    #expect(!harness.ask { _ in (response(599), "") }.fields.contains(.setCookie))
+    harness.held = [:]
+    harness.rules.policy.storesCookies = true
+    harness.prime([fresh, ("Set-Cookie", "a=b"), ("Set-Cookie", "c=d")])
+    #expect(harness.ask { _ in (response(599), "") }.fields[values: .setCookie] == ["a=b", "c=d"])
   }
 
   @Test func `RFC 9111, 3.5: responses are kept apart by credentials`() {
-    let lab = Lab()
+    let harness = HTTPHarness()
     func user(_ name: String) -> HTTPRequest { request("GET", "/a", [("Authorization", name)]) }
-    lab.prime([("Cache-Control", "max-age=100, public")], body: "A", request: user("Basic a"))
-    #expect(!lab.isHit() && !lab.isHit(user("Basic b")) && lab.isHit(user("Basic a")))
-    lab.prime([fresh], body: "B", request: user("Basic b"))
-    #expect(lab.ask(user("Basic a")) { _ in (response(599), "") }.body == "A")
-    #expect(lab.ask(user("Basic b")) { _ in (response(599), "") }.body == "B")
-    let text = lab.held.map {
+    harness.prime([("Cache-Control", "max-age=100, public")], body: "A", request: user("Basic a"))
+    #expect(!harness.isHit() && !harness.isHit(user("Basic b")) && harness.isHit(user("Basic a")))
+    harness.prime([fresh], body: "B", request: user("Basic b"))
+    #expect(harness.ask(user("Basic a")) { _ in (response(599), "") }.body == "A")
+    #expect(harness.ask(user("Basic b")) { _ in (response(599), "") }.body == "B")
+    let text = harness.held.map {
       $0.key + String(decoding: $0.value.response.encodedMetadata(), as: UTF8.self)
     }
     #expect(text.allSatisfy { !$0.contains("Basic") })
@@ -124,20 +124,20 @@ struct StoringTests {
 
   @Test func `RFC 9110, 9.3.3: a POST that names itself is kept for GET, if it says for how long`()
   {
-    let lab = Lab()
+    let harness = HTTPHarness()
     let post = request("POST", "/a")
-    lab.prime([fresh, ("Content-Location", "/a")], request: post)
-    #expect(lab.isHit())
-    lab.held = [:]
-    lab.prime([fresh, ("Content-Location", "https://EXAMPLE.com:443/a")], request: post)
-    #expect(lab.isHit())
+    harness.prime([fresh, ("Content-Location", "/a")], request: post)
+    #expect(harness.isHit())
+    harness.held = [:]
+    harness.prime([fresh, ("Content-Location", "https://EXAMPLE.com:443/a")], request: post)
+    #expect(harness.isHit())
     for fields in [
       [fresh], [fresh, ("Content-Location", "/b")],
       [("Content-Location", "/a"), ("ETag", "\"1\"")],
     ] {
-      lab.held = [:]
-      lab.prime(fields, request: post)
-      #expect(!lab.isHit())
+      harness.held = [:]
+      harness.prime(fields, request: post)
+      #expect(!harness.isHit())
     }
   }
 

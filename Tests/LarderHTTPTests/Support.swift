@@ -34,7 +34,7 @@ func response(_ status: Int = 200, _ fields: Pairs = []) -> HTTPResponse {
 func date(_ offset: Int) -> String { HTTPDate(start.advanced(by: .seconds(offset))).text }
 
 /// A cache without a store: the rules, and what they said to hold.
-final class Lab {
+final class HTTPHarness {
   struct Result {
     var status: Int
     var fields: HTTPFields

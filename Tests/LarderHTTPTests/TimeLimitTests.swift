@@ -6,14 +6,14 @@ import Testing
 
 struct TimeLimitTests {
   @Test func `an origin that takes too long is one that cannot be reached`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(11))
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(11))
+    fixture.origin.become { _, _ in
       try await Task.sleep(for: .seconds(1000))
       throw Origin.Down()
     }
-    let (clock, origin) = (desk.clock, desk.origin)
+    let (clock, origin) = (fixture.clock, fixture.origin)
     // Once a request is under way, its time is running.
     let passing = Task {
       for number in 2...3 {
@@ -21,10 +21,10 @@ struct TimeLimitTests {
         clock.advance(by: .seconds(15))
       }
     }
-    let stale = try await desk.get()
+    let stale = try await fixture.get()
     #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
     #expect(stale.result.age == 26)
-    await #expect(throws: HTTPCacheError.timedOut(.seconds(15))) { try await desk.get("/b") }
+    await #expect(throws: HTTPCacheError.timedOut(.seconds(15))) { try await fixture.get("/b") }
     await passing.value
   }
 
@@ -33,51 +33,51 @@ struct TimeLimitTests {
 
   @Test func `a body that stalls ends with an error, and is not stored`() async throws {
     let stalled = Gate()
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin { _, _ in
         (response(200, Self.fresh), .steps([{ [1, 2, 3] }, { try await stalled.openAndStall() }]))
       })
-    var body = try await desk.cache.send(request()).body.makeAsyncIterator()
+    var body = try await fixture.cache.send(request()).body.makeAsyncIterator()
     #expect(try await body.next() == [1, 2, 3])
     await stalled.wait()
-    desk.clock.advance(by: .seconds(15))
+    fixture.clock.advance(by: .seconds(15))
     await #expect(throws: Self.limit) { try await body.next() }
-    #expect(try desk.store.namespace("http").count() == 0)
+    #expect(try fixture.store.namespace("http").count() == 0)
   }
 
   @Test func `a body that stalls reaches all who wait for it as the error that it is`() async throws
   {
     let (stalled, begun) = (Gate(), Gate())
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin { _, _ in
         await begun.wait()
         return (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
       })
-    let asking = (0..<2).map { _ in Task { try await desk.get() } }
-    await desk.origin.wait(for: 1)
-    await desk.waiting(for: 1)
+    let asking = (0..<2).map { _ in Task { try await fixture.get() } }
+    await fixture.origin.wait(for: 1)
+    await fixture.waiting(for: 1)
     await begun.open()
     await stalled.wait()
-    desk.clock.advance(by: .seconds(15))
+    fixture.clock.advance(by: .seconds(15))
     for task in asking {
       await #expect(throws: Self.limit) { try await task.value }
     }
-    #expect(desk.origin.count == 1)
+    #expect(fixture.origin.count == 1)
   }
 
   @Test func `a body that never begins is one of an origin that cannot be reached`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(11))
-    let (stalled, clock) = (Gate(), desk.clock)
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(11))
+    let (stalled, clock) = (Gate(), fixture.clock)
+    fixture.origin.become { _, _ in
       (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
     }
     let passing = Task {
       await stalled.wait()
       clock.advance(by: .seconds(15))
     }
-    let stale = try await desk.get()
+    let stale = try await fixture.get()
     #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
     await passing.value
   }
@@ -85,37 +85,37 @@ struct TimeLimitTests {
   @Test func `a body that breaks off before it begins is replaced by what may be served stale`()
     async throws
   {
-    let desk = try Desk(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(11))
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(11))
+    fixture.origin.become { _, _ in
       (response(200, Self.fresh), .steps([{ throw Origin.Down() }]))
     }
-    #expect(try await desk.get().result.reason == .staleDisconnected)
-    desk.origin.become { _, _ in (response(200, Self.fresh), .pieces) }
-    #expect(try await desk.get().result.originStatus == 200)
-    #expect(try await desk.get().result.isHit)
+    #expect(try await fixture.get().result.reason == .staleDisconnected)
+    fixture.origin.become { _, _ in (response(200, Self.fresh), .pieces) }
+    #expect(try await fixture.get().result.originStatus == 200)
+    #expect(try await fixture.get().result.isHit)
   }
 
   @Test func `where stale is forbidden, a body that never begins is an error`() async throws {
-    let desk = try Desk(.page([("Cache-Control", "max-age=10, must-revalidate")]))
-    _ = try await desk.get()
-    desk.clock.advance(by: .seconds(11))
-    let (stalled, clock) = (Gate(), desk.clock)
-    desk.origin.become { _, _ in
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, must-revalidate")]))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(11))
+    let (stalled, clock) = (Gate(), fixture.clock)
+    fixture.origin.become { _, _ in
       (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
     }
     let passing = Task {
       await stalled.wait()
       clock.advance(by: .seconds(15))
     }
-    await #expect(throws: Self.limit) { try await desk.get() }
+    await #expect(throws: Self.limit) { try await fixture.get() }
     await passing.value
   }
 
   @Test func `a body may take as long as it likes while it moves`() async throws {
     let clock = ManualClock()
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin { _, _ in
         let step: HTTPBody.Step = {
           clock.advance(by: .seconds(14))
@@ -123,27 +123,27 @@ struct TimeLimitTests {
         }
         return (response(200, Self.fresh), .steps([HTTPBody.Step](repeating: step, count: 10)))
       }, clock: clock)
-    #expect(try await desk.get().body.utf8.count == 10)
+    #expect(try await fixture.get().body.utf8.count == 10)
     #expect(clock.now == start.advanced(by: .seconds(140)))
-    #expect(try desk.store.namespace("http").count() == 1)
+    #expect(try fixture.store.namespace("http").count() == 1)
   }
 
   @Test func `a body that is not stored has the same limit, and a slow reader has none`()
     async throws
   {
     let stalled = Gate()
-    let desk = try Desk(
+    let fixture = try Fixture(
       Origin { _, _ in
         (
           response(200, [("Cache-Control", "no-store")]),
           .steps([{ [1] }, { [2] }, { try await stalled.openAndStall() }])
         )
       })
-    var body = try await desk.cache.send(request()).body.makeAsyncIterator()
+    var body = try await fixture.cache.send(request()).body.makeAsyncIterator()
     #expect(try await body.next() == [1])
-    desk.clock.advance(by: .days(1))
+    fixture.clock.advance(by: .days(1))
     #expect(try await body.next() == [2])
-    let clock = desk.clock
+    let clock = fixture.clock
     let passing = Task {
       await stalled.wait()
       clock.advance(by: .seconds(15))

@@ -14,77 +14,77 @@ struct ValidationTests {
   func `RFC 9111, 4.3.1: a stale response is asked about with its own tag, byte for byte`(
     tag: String
   ) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", tag), ("Last-Modified", date(-9))])
-    lab.wait(3)
-    let result = lab.ask { request in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", tag), ("Last-Modified", date(-9))])
+    harness.wait(3)
+    let result = harness.ask { request in
       #expect(request.headerFields[values: .ifNoneMatch] == [tag])
       #expect(request.headerFields[values: .ifModifiedSince] == [date(-9)])
       return (response(304, [("ETag", tag)]), "")
     }
     #expect(result.status == 200 && result.body == "body" && result.reason == .validated)
-    #expect(result.fields[values: .eTag] == [tag] && lab.isHit())
+    #expect(result.fields[values: .eTag] == [tag] && harness.isHit())
   }
 
   @Test func `RFC 9111, 4.3.1: bytes that are no text are echoed as they came`() throws {
     let bytes: [UInt8] = [0x22, 0xFC, 0xFE, 0x22]
-    let lab = Lab()
+    let harness = HTTPHarness()
     var first = response(200, [("Cache-Control", "max-age=0")])
     first.headerFields.append(HTTPField(name: .eTag, value: bytes))
-    _ = lab.ask { _ in (first, "body") }
-    _ = lab.ask { request in
+    _ = harness.ask { _ in (first, "body") }
+    _ = harness.ask { request in
       #expect(request.headerFields[fields: .ifNoneMatch].map(\.valueBytes) == [bytes])
       return (response(304), "")
     }
   }
 
   @Test func `RFC 9110, 8.8.3.2: tags that differ in bytes that are no text are not the same`() {
-    let lab = Lab()
+    let harness = HTTPHarness()
     var first = response(200, [("Cache-Control", "max-age=9")])
     first.headerFields.append(HTTPField(name: .eTag, value: [0x22, 0xFC, 0x22]))
-    _ = lab.ask { _ in (first, "body") }
+    _ = harness.ask { _ in (first, "body") }
     for (byte, status) in [(UInt8(0xFC), 304), (0xFD, 200)] {
       var wish = request()
       wish.headerFields.append(HTTPField(name: .ifNoneMatch, value: [0x22, byte, 0x22]))
-      #expect(lab.ask(wish) { _ in (response(599), "") }.status == status)
+      #expect(harness.ask(wish) { _ in (response(599), "") }.status == status)
     }
   }
 
   @Test func `RFC 9111, 4.3.3: a full answer takes the place of the stale one`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
-    lab.wait(3)
-    let result = lab.ask { _ in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    harness.wait(3)
+    let result = harness.ask { _ in
       (response(200, [("Cache-Control", "max-age=9"), ("ETag", "\"2\"")]), "new")
     }
     #expect(result.body == "new" && result.reason == nil)
-    #expect(lab.ask { _ in (response(599), "") }.body == "new")
+    #expect(harness.ask { _ in (response(599), "") }.body == "new")
   }
 
   @Test func `RFC 9111, 4.3.3: a full answer that may not be stored still ends the stale one`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
-    lab.wait(3)
-    _ = lab.ask { _ in (response(200, [("Cache-Control", "no-store")]), "new") }
-    #expect(lab.held.isEmpty)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    harness.wait(3)
+    _ = harness.ask { _ in (response(200, [("Cache-Control", "no-store")]), "new") }
+    #expect(harness.held.isEmpty)
   }
 
   @Test func `RFC 9111, 4.3.3: an error does not end the stale one, and reaches the client`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
-    lab.wait(3)
-    #expect(lab.ask { _ in (response(503), "sorry") }.status == 503)
-    #expect(lab.held.count == 1)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    harness.wait(3)
+    #expect(harness.ask { _ in (response(503), "sorry") }.status == 503)
+    #expect(harness.held.count == 1)
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 updates fields and freshness, but for those of the body`() {
-    let lab = Lab()
-    lab.prime([
+    let harness = HTTPHarness()
+    harness.prime([
       ("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("A", "1"), ("A", "2"), ("B", "3"),
       ("Age", "1"), ("Content-Length", "4"), ("Content-Type", "text/plain"),
       ("Content-Encoding", "x"), ("Content-Foo", "1"), ("Content-Security-Policy", "1"),
     ])
-    lab.wait(3)
+    harness.wait(3)
     let newer = response(
       304,
       [
@@ -93,9 +93,9 @@ struct ValidationTests {
         ("Content-Encoding", "y"), ("Content-Foo", "2"), ("Content-Security-Policy", "2"),
         ("Connection", "C"), ("C", "1"),
       ])
-    let validated = lab.ask { _ in (newer, "") }
-    lab.wait(49)
-    let later = lab.ask { _ in (response(599), "") }
+    let validated = harness.ask { _ in (newer, "") }
+    harness.wait(49)
+    let later = harness.ask { _ in (response(599), "") }
     #expect(later.isFromCache && later.fields[.age] == "49" && validated.fields[.age] == "0")
     for fields in [validated.fields, later.fields] {
       #expect(fields[values: .init("A")!] == ["9"] && fields[values: .init("B")!] == ["3"])
@@ -106,19 +106,19 @@ struct ValidationTests {
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 without validators speaks of the one that was asked about`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "abc"), ("Last-Modified", date(-9))])
-    lab.wait(3)
-    let result = lab.ask { _ in (response(304), "") }
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "abc"), ("Last-Modified", date(-9))])
+    harness.wait(3)
+    let result = harness.ask { _ in (response(304), "") }
     #expect(result.sent.count == 1 && result.body == "body")
-    #expect(result.fields[.eTag] == "abc" && lab.isHit())
+    #expect(result.fields[.eTag] == "abc" && harness.isHit())
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 with another tag updates nothing`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
-    lab.wait(3)
-    let result = lab.ask { request in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    harness.wait(3)
+    let result = harness.ask { request in
       request.headerFields.contains(.ifNoneMatch)
         ? (response(304, [("ETag", "\"2\"")]), "")
         : (response(200, [("Cache-Control", "max-age=9")]), "new")
@@ -127,11 +127,11 @@ struct ValidationTests {
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 that says no-store ends the stored one after this use`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
-    lab.wait(3)
-    let result = lab.ask { _ in (response(304, [("Cache-Control", "no-store")]), "") }
-    #expect(result.body == "body" && lab.held.isEmpty)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    harness.wait(3)
+    let result = harness.ask { _ in (response(304, [("Cache-Control", "no-store")]), "") }
+    #expect(result.body == "body" && harness.held.isEmpty)
   }
 
   @Test(
@@ -149,12 +149,12 @@ struct ValidationTests {
   func `RFC 9111, 4.3.2: the client's own condition is answered from the cache`(
     condition: Pairs, status: Int
   ) {
-    let lab = Lab()
-    lab.prime([
+    let harness = HTTPHarness()
+    harness.prime([
       ("Cache-Control", "max-age=100"), ("ETag", "\"abc\""), ("Last-Modified", date(-9)),
       ("Vary", "Q"), ("Content-Location", "/b"), ("Content-Type", "text/plain"),
     ])
-    let result = lab.ask(request("GET", "/a", condition)) { _ in (response(599), "") }
+    let result = harness.ask(request("GET", "/a", condition)) { _ in (response(599), "") }
     #expect(result.isFromCache && result.status == status)
     #expect(result.body == (status == 304 ? "" : "body"))
     #expect(result.fields[.eTag] == "\"abc\"" && result.fields[.vary] == "Q")
@@ -164,10 +164,10 @@ struct ValidationTests {
   }
 
   @Test func `RFC 9111, 4.3.2: without Last-Modified, the date counts`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("Date", date(0))])
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100"), ("Date", date(0))])
     func status(_ offset: Int) -> Int {
-      lab.ask(request("GET", "/a", [("If-Modified-Since", date(offset))])) { _ in
+      harness.ask(request("GET", "/a", [("If-Modified-Since", date(offset))])) { _ in
         (response(599), "")
       }
       .status
@@ -177,98 +177,98 @@ struct ValidationTests {
 
   @Test(arguments: [301, 404, 500])
   func `RFC 9110, 13.2.1: a condition says nothing of an answer that is no success`(status: Int) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("ETag", "\"1\"")], status: status)
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100"), ("ETag", "\"1\"")], status: status)
     #expect(
-      lab.ask(request("GET", "/a", [("If-None-Match", "\"1\"")])) { _ in (response(599), "") }
+      harness.ask(request("GET", "/a", [("If-None-Match", "\"1\"")])) { _ in (response(599), "") }
         .status == status)
   }
 
   @Test
   func `RFC 9111, 4.3.2: a stale response is validated before the client's condition is answered`()
   {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("Last-Modified", date(-9))])
-    lab.wait(3)
-    let same = lab.ask(request("GET", "/a", [("If-Modified-Since", date(-9))])) { request in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("Last-Modified", date(-9))])
+    harness.wait(3)
+    let same = harness.ask(request("GET", "/a", [("If-Modified-Since", date(-9))])) { request in
       #expect(request.headerFields[values: .ifModifiedSince] == [date(-9)])
       return (response(304), "")
     }
     #expect(same.status == 304 && same.reason == .validated)
-    lab.wait(3)
-    let older = lab.ask(request("GET", "/a", [("If-None-Match", "\"client\"")])) { request in
+    harness.wait(3)
+    let older = harness.ask(request("GET", "/a", [("If-None-Match", "\"client\"")])) { request in
       #expect(request.headerFields[values: .ifNoneMatch] == [])
       return (response(304), "")
     }
     #expect(older.status == 200 && older.body == "body")
-    lab.wait(3)
-    let newer = lab.ask(request("GET", "/a", [("If-None-Match", "\"client\"")])) { _ in
+    harness.wait(3)
+    let newer = harness.ask(request("GET", "/a", [("If-None-Match", "\"client\"")])) { _ in
       (response(200, [("ETag", "\"client\"")]), "new")
     }
     #expect(newer.status == 304 && newer.body == "")
-    #expect(lab.held.values.map { String(decoding: $0.body, as: UTF8.self) } == ["new"])
+    #expect(harness.held.values.map { String(decoding: $0.body, as: UTF8.self) } == ["new"])
   }
 
   @Test func `a condition of the client goes on where the cache has nothing, and so does its 304`()
   {
-    let lab = Lab()
-    let result = lab.ask(request("GET", "/a", [("If-None-Match", "abc")])) { request in
+    let harness = HTTPHarness()
+    let result = harness.ask(request("GET", "/a", [("If-None-Match", "abc")])) { request in
       #expect(request.headerFields[values: .ifNoneMatch] == ["abc"])
       return (response(304, [("ETag", "abc"), ("Cache-Control", "max-age=9")]), "")
     }
-    #expect(result.status == 304 && result.reason == nil && lab.held.isEmpty)
+    #expect(result.status == 304 && result.reason == nil && harness.held.isEmpty)
   }
 
   @Test(arguments: ["If-Match", "If-Unmodified-Since"])
   func `RFC 9111, 4.3.2: conditions that are the origin's to judge go there`(name: String) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("ETag", "\"1\"")])
-    #expect(!lab.isHit(request("GET", "/a", [(name, "\"1\"")])))
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100"), ("ETag", "\"1\"")])
+    #expect(!harness.isHit(request("GET", "/a", [(name, "\"1\"")])))
   }
 
   @Test func `RFC 9110, 9.3.2: HEAD is answered from a stored GET, without the body`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("Content-Length", "4")])
-    let result = lab.ask(request("HEAD")) { _ in (response(599), "") }
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100"), ("Content-Length", "4")])
+    let result = harness.ask(request("HEAD")) { _ in (response(599), "") }
     #expect(result.isFromCache && result.body == "" && result.fields[.contentLength] == "4")
   }
 
   @Test func `RFC 9111, 4.3.5: HEAD updates what is stored, never its length`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("A", "1"), ("B", "1")])
-    lab.wait(3)
-    let head = lab.ask(request("HEAD")) { request in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("A", "1"), ("B", "1")])
+    harness.wait(3)
+    let head = harness.ask(request("HEAD")) { request in
       #expect(request.method == .head)
       return (
         response(200, [("Cache-Control", "max-age=100"), ("A", "2"), ("Content-Length", "4")]), ""
       )
     }
     #expect(head.reason == nil)
-    let result = lab.ask { _ in (response(599), "") }
+    let result = harness.ask { _ in (response(599), "") }
     #expect(result.isFromCache && result.body == "body" && result.fields[.init("A")!] == "2")
     #expect(result.fields[.init("B")!] == "1" && result.fields[.contentLength] == nil)
   }
 
   @Test(arguments: [("Content-Length", "5"), ("ETag", "\"2\""), ("Last-Modified", date(-1))])
   func `RFC 9111, 4.3.5: HEAD shows that what is stored no longer holds`(field: (String, String)) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("Last-Modified", date(-9))])
-    lab.wait(3)
-    _ = lab.ask(request("HEAD")) { _ in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("Last-Modified", date(-9))])
+    harness.wait(3)
+    _ = harness.ask(request("HEAD")) { _ in
       (response(200, [field, ("Cache-Control", "max-age=9")]), "")
     }
-    #expect(lab.held.isEmpty)
+    #expect(harness.held.isEmpty)
   }
 
   @Test(arguments: [404, 410, 500])
   func `RFC 9111, 4.3.5: a HEAD that is no 200 changes nothing`(status: Int) {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=2"), ("A", "1")])
-    lab.wait(3)
-    _ = lab.ask(request("HEAD")) { _ in
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2"), ("A", "1")])
+    harness.wait(3)
+    _ = harness.ask(request("HEAD")) { _ in
       (response(status, [("Cache-Control", "max-age=9"), ("A", "2")]), "")
     }
-    #expect(lab.held.values.first?.response.fields[.init("A")!] == "1")
-    #expect(!lab.isHit())
+    #expect(harness.held.values.first?.response.fields[.init("A")!] == "1")
+    #expect(!harness.isHit())
   }
 }

@@ -40,82 +40,82 @@ struct VaryTests {
   func `RFC 9111, 4.1: a response is used for requests with the same selecting fields`(
     vary: String, first: Pairs, second: Pairs, matches: Bool
   ) {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Vary", vary)], request: request("GET", "/a", first))
-    #expect(lab.isHit(request("GET", "/a", second)) == matches)
+    #expect(harness.isHit(request("GET", "/a", second)) == matches)
   }
 
   @Test func `RFC 9111, 4.1: lines of Vary count together`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100"), ("Vary", ""), ("Vary", "*")])
-    #expect(lab.held.isEmpty)
-    lab.prime([("Cache-Control", "max-age=100"), ("Vary", "a"), ("Vary", "b")])
-    #expect(lab.isHit() && !lab.isHit(request("GET", "/a", [("b", "1")])))
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100"), ("Vary", ""), ("Vary", "*")])
+    #expect(harness.held.isEmpty)
+    harness.prime([("Cache-Control", "max-age=100"), ("Vary", "a"), ("Vary", "b")])
+    #expect(harness.isHit() && !harness.isHit(request("GET", "/a", [("b", "1")])))
   }
 
   @Test func `RFC 9111, 4.1: several variants of a URI are held at once`() {
-    let lab = Lab()
+    let harness = HTTPHarness()
     let fields = [("Cache-Control", "max-age=100"), ("Vary", "Foo")]
     for value in ["1", "2", "3"] {
-      lab.prime(fields, body: value, request: request("GET", "/a", [("Foo", value)]))
+      harness.prime(fields, body: value, request: request("GET", "/a", [("Foo", value)]))
     }
-    #expect(lab.held.count == 3)
+    #expect(harness.held.count == 3)
     for value in ["1", "2", "3"] {
-      let again = lab.ask(request("GET", "/a", [("Foo", value)])) { _ in (response(599), "") }
+      let again = harness.ask(request("GET", "/a", [("Foo", value)])) { _ in (response(599), "") }
       #expect(again.isFromCache && again.body == value)
     }
   }
 
   @Test func `RFC 9111, 4.1: of several that match the newest is used`() {
-    let lab = Lab()
-    lab.prime([("Cache-Control", "max-age=100")], body: "old")
-    lab.wait(1)
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100")], body: "old")
+    harness.wait(1)
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Vary", "Foo")], body: "new",
       request: request("GET", "/a", [("Cache-Control", "no-cache")]))
-    #expect(lab.ask { _ in (response(599), "") }.body == "new")
+    #expect(harness.ask { _ in (response(599), "") }.body == "new")
   }
 
   @Test func `RFC 9111, 4.1: the language that a request wants most is good enough`() {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Vary", "Accept-Language"), ("Content-Language", "de")],
       request: request("GET", "/a", [("Accept-Language", "en, de")]))
     func hit(_ wish: String) -> Bool {
-      lab.isHit(request("GET", "/a", [("Accept-Language", wish)]))
+      harness.isHit(request("GET", "/a", [("Accept-Language", wish)]))
     }
     #expect(hit("fr;q=0.5, de;q=1.0") && hit("de"))
     #expect(!hit("fr, de") && !hit("fr, de;q=0.9") && !hit("de;q=0") && !hit("de-CH"))
   }
 
   @Test func `RFC 9111, 4.3.1: a request that selects none asks about all variants at once`() {
-    let lab = Lab()
+    let harness = HTTPHarness()
     for value in ["1", "2"] {
-      lab.prime(
+      harness.prime(
         [("Cache-Control", "max-age=100"), ("Vary", "Foo"), ("ETag", "\"\(value)\"")], body: value,
         request: request("GET", "/a", [("Foo", value)]))
     }
     let third = request("GET", "/a", [("Foo", "3")])
-    let result = lab.ask(third) { request in
+    let result = harness.ask(third) { request in
       let tags = request.headerFields[.ifNoneMatch]?.split(separator: ", ").sorted() ?? []
       #expect(tags == ["\"1\"", "\"2\""])
       #expect(!request.headerFields.contains(.ifModifiedSince))
       return (response(304, [("ETag", "\"2\""), ("Vary", "Foo")]), "")
     }
     #expect(result.status == 200 && result.body == "2")
-    #expect(lab.isHit(third) && lab.held.count == 3)
-    #expect(lab.isHit(request("GET", "/a", [("Foo", "2")])))
+    #expect(harness.isHit(third) && harness.held.count == 3)
+    #expect(harness.isHit(request("GET", "/a", [("Foo", "2")])))
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 that does not say of which is followed by a plain request`() {
-    let lab = Lab()
+    let harness = HTTPHarness()
     for value in ["1", "2"] {
-      lab.prime(
+      harness.prime(
         [("Cache-Control", "max-age=100"), ("Vary", "Foo"), ("ETag", "\"\(value)\"")], body: value,
         request: request("GET", "/a", [("Foo", value)]))
     }
-    let result = lab.ask(request("GET", "/a", [("Foo", "3")])) { request in
+    let result = harness.ask(request("GET", "/a", [("Foo", "3")])) { request in
       request.headerFields.contains(.ifNoneMatch)
         ? (response(304), "") : (response(200, [("Vary", "Foo")]), "3")
     }
@@ -123,11 +123,11 @@ struct VaryTests {
   }
 
   @Test func `selecting fields that are secrets are stored as digests`() {
-    let lab = Lab()
-    lab.prime(
+    let harness = HTTPHarness()
+    harness.prime(
       [("Cache-Control", "max-age=100"), ("Vary", "Cookie, Foo")],
       request: request("GET", "/a", [("Cookie", "session=geheim"), ("Foo", "x")]))
-    let text = lab.held.map {
+    let text = harness.held.map {
       $0.key + String(decoding: $0.value.response.encodedMetadata(), as: UTF8.self)
     }
     #expect(text.count == 1 && !text[0].contains("geheim") && text[0].contains("vary foo=x"))

@@ -7,7 +7,7 @@ struct LarderBench: ParsableCommand {
     abstract:
       "Measures Larder beside what could be used in its place, in one process and in turns.",
     subcommands: [
-      PeersCommand.self, GrowthCommand.self, UpkeepCommand.self, MemoryCommand.self,
+      PeersCommand.self, GrowthCommand.self, PurgeCommand.self, MemoryCommand.self,
       WatchCommand.self, MarkdownCommand.self, ReaderCommand.self,
     ],
     defaultSubcommand: PeersCommand.self)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite struct CatalogueTests {
+@Suite struct NamespaceLifecycleTests {
   @Test func `names are 1 to 100 bytes without white space, at signs and controls`() throws {
     try withStore { (store, _) throws in
       let possible = [

@@ -3,13 +3,13 @@ import Larder
 import Synchronization
 
 /// Purges of a store whose commits are on the disk.
-struct Upkeep {
+struct MaintenanceBench {
   let store: Store
   let data: Dataset
 
   init(count: Int, directory: String) throws {
     data = Dataset(count: count, valueSize: 200)
-    store = try Store(at: "\(directory)/upkeep-\(count)")
+    store = try Store(at: "\(directory)/bench-\(count)")
   }
 
   func fill(_ name: String, count: Int, expires: Expiration) throws {
