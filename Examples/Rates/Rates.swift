@@ -26,12 +26,12 @@ struct RateBook: Sendable {
 
   /// One request however many ask, and none while it is fresh.
   func rates(on day: String) async throws -> CacheResult<Rates> {
-    try await days.value(for: day, stale: .onError(.days(30))) { try await fetch(day) }
+    try await days.result(for: day, stale: .onError(.days(30))) { try await fetch(day) }
   }
 
   /// Two at a time, before anybody asks.
-  func prefetch(_ wanted: [String]) -> Prefetch<String> {
-    days.prefetch(wanted, concurrency: 2) { try await fetch($0) }
+  func prefetch(_ wanted: [String]) throws -> Prefetch<String> {
+    try days.prefetch(wanted, concurrency: 2) { try await fetch($0) }
   }
 
   private func fetch(_ day: String) async throws -> Rates {
@@ -47,7 +47,7 @@ struct RateBook: Sendable {
     let store = try Store(at: words[1])
     let book = RateBook(store, base: words[2])
     let days = Array(words[3...])
-    for await step in book.prefetch(days) { print("\(step.done) of \(step.total)") }
+    for await step in try book.prefetch(days) { print("\(step.done) of \(step.total)") }
     for day in days {
       let found = try await book.rates(on: day)
       print(day, found.value.rates["CHF"] ?? 0, found.source)

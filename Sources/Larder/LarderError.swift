@@ -34,8 +34,10 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchOwner
     /// Only what is stored was asked for, and there is nothing.
     case notStored
-    /// Loading took longer than it may.
+    /// A load exceeded its timeout.
     case timedOut
+    /// A load asked for its own key, directly or through the load of another key.
+    case loadCycle
     /// A page cursor is malformed or of another namespace.
     case badCursor
     /// A key, name or rule is not a possible one.

@@ -1,6 +1,6 @@
-import LarderSystem
 import Foundation
 import LarderPeer
+import LarderSystem
 import TestSupport
 import Testing
 

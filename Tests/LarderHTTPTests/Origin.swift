@@ -76,6 +76,6 @@ struct Fixture {
 
   /// Waits until so many wait for others' requests.
   func waiting(for number: Int) async {
-    while cache.flights.joined < number { await Task.yield() }
+    while cache.flights.callers() < number { await Task.yield() }
   }
 }

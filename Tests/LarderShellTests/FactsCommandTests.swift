@@ -117,7 +117,6 @@ import Testing
         version        5
         tags           \u{2014}
         pinned         no
-        evictable      5th in line
         owners         \u{2014}
         etag           \u{2014}
         last_modified  \u{2014}

@@ -46,24 +46,7 @@ import Testing
   }
 }
 
-@Suite struct LineTests {
-  @Test func `a place in line is written as one says it`() {
-    #expect(
-      [1, 2, 3, 4, 11, 12, 13, 21, 22, 103, 111, 1203].map(Wording.ordinal) == [
-        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "103rd", "111th",
-        "1,203rd",
-      ])
-  }
-
-  @Test func `info says where an entry stands, and that a pinned one does not`() throws {
-    let shell = try Shell(.jsonl)
-    for key in ["1", "2", "3"] { try shell.store.namespace("a").set("v", for: key) }
-    try shell("limits @a --policy fifo", "pin @a 1")
-    #expect(try shell("info @a 1").contains("\"evictable\":null"))
-    #expect(try shell("info @a 3").contains("\"evictable\":{\"ahead\":1,\"at_least\":false}"))
-    #expect(try shell("output table", "info @a 3").contains("evictable      2nd in line\n"))
-  }
-
+@Suite struct StoppedCheckTests {
   @Test func `a check that is stopped says how far it came`() throws {
     let shell = try Shell(.table)
     let a = shell.store.namespace("a")

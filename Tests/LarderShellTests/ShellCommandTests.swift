@@ -33,10 +33,10 @@ import Testing
     let shell = try Shell()
     let boards = shell.store.cache(of: String.self, in: "boards")
     let options = LoadOptions(expires: .after(.minutes(2)), stale: .onError(.hours(24)))
-    _ = try await boards.value(for: "thun", options: options) { "a board" }
+    _ = try await boards.result(for: "thun", options: options) { "a board" }
     shell.clock.advance(by: .minutes(3))
     for _ in 0..<3 {
-      _ = try await boards.value(for: "thun", options: options) { () -> String in throw Refusal() }
+      _ = try await boards.result(for: "thun", options: options) { () -> String in throw Refusal() }
     }
     let table = try shell("stats")
     #expect(table.contains("served stale  3\n") && table.contains("found of all  75 %\n"))

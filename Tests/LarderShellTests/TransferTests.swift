@@ -22,7 +22,7 @@ import Testing
         var entry = entry
         entry.version = 0
         entry.state = .fresh
-        entry.used = nil
+        entry.lastUsed = nil
         all.insert(Known(entry: entry, value: value.bytes))
         return true
       }

@@ -1,7 +1,7 @@
-import LarderSystem
 import Foundation
 import LMDB
 import LarderPeer
+import LarderSystem
 import Testing
 
 @testable import Larder

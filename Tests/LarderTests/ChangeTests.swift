@@ -1,5 +1,5 @@
-import LarderSystem
 import Foundation
+import LarderSystem
 import TestSupport
 import Testing
 

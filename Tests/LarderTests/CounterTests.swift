@@ -90,7 +90,7 @@ import Testing
         #expect(facts.entries == expected.count)
         #expect(facts.bytes == expected.values.reduce(0, +))
         #expect(try store.statistics().entries == facts.entries)
-        #expect(try store.statistics().stored == facts.stored)
+        #expect(try store.statistics().storedSize == facts.storedSize)
       }
     }
   }
@@ -103,7 +103,7 @@ import Testing
       #expect(first.file == second.file)
       #expect(first.path == store.path && first.format == 1)
       #expect(first.file.size >= first.file.pages * first.file.pageSize)
-      #expect(first.entries == 1 && first.bytes == 1 && first.stored > 64)
+      #expect(first.entries == 1 && first.bytes == 1 && first.storedSize > 64)
       #expect(first.namespaces.count == 1 && !first.readers.isEmpty)
     }
   }

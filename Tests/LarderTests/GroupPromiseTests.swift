@@ -1,7 +1,7 @@
-import LarderSystem
 import Dispatch
 import Foundation
 import LMDB
+import LarderSystem
 import TestSupport
 import Testing
 

@@ -26,7 +26,7 @@ import Testing
     try withIdleStore { store, notes, clock, _ in
       try notes.set("v", for: "k")
       let entry = try #require(try notes.entry(for: "k"))
-      #expect(entry.idle == .seconds(1600))
+      #expect(entry.timeToIdle == .seconds(1600))
       #expect(entry.expires == clock.now.advanced(by: .seconds(1700)))
       clock.advance(by: .seconds(1700) - .milliseconds(1))
       #expect(try notes.contains("k"))
@@ -200,18 +200,18 @@ import Testing
   @Test func `a touch, another lifetime and an overwrite decide anew whether use counts`() throws {
     try withIdleStore(stale: .seconds(5)) { store, notes, clock, timer in
       try notes.set("v", for: "k")
-      let stored = try #require(try notes.entry(for: "k")).stored
+      let stored = try #require(try notes.entry(for: "k")).storedSize
       clock.advance(by: .seconds(500))
       #expect(try notes.text("k") == "v")
       try notes.expire("k", .after(.seconds(10)))
       var entry = try #require(try notes.entry(for: "k"))
-      #expect(entry.idle == nil && entry.stored == stored - 13)
+      #expect(entry.timeToIdle == nil && entry.storedSize == stored - 13)
       #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
       timer.runOut()
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(10)))
       try notes.touch("k")
       entry = try #require(try notes.entry(for: "k"))
-      #expect(entry.idle == .seconds(1600) && entry.stored == stored)
+      #expect(entry.timeToIdle == .seconds(1600) && entry.storedSize == stored)
       #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
       clock.advance(by: .seconds(500))
       #expect(try notes.text("k") == "v")

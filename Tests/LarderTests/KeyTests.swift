@@ -1,6 +1,6 @@
-import LarderSystem
 import Foundation
 import LMDB
+import LarderSystem
 import TestSupport
 import Testing
 

@@ -92,7 +92,7 @@ import Testing
       options.readOnly = false
       let store = try Store(at: path + "/s", options: options)
       let facts = try #require(try store.statistics().namespaces.first)
-      #expect(facts.facts.entries == 1)
+      #expect(facts.info.entries == 1)
       #expect(facts.reads.hits == 1 && facts.reads.expired == 1)
       try store.close()
     }

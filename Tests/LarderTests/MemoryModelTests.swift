@@ -52,7 +52,7 @@ private struct MemoryRun {
       for _ in 0..<3 { try compare() }
     }
     let statistics = store.memory
-    #expect(statistics.hits > UInt64(steps / 10) && statistics.validations > UInt64(steps / 20))
+    #expect(statistics.hits > UInt64(steps / 10) && statistics.revalidatedHits > UInt64(steps / 20))
     #expect(try store.verify().faults == [])
     try peer.endInput()
     #expect(peer.line() == "closed")

@@ -1,5 +1,5 @@
-import LarderSystem
 import LMDB
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -18,7 +18,7 @@ extension MemoryTests {
       store = try Store(at: path + "/s")
       notes = store.cache(codec, in: "notes")
       #expect(try notes.value(for: "k") == "v")
-      #expect(try notes.namespace.reads.memory == 2 && notes.namespace.reads.hits == 4)
+      #expect(try notes.namespace.reads.memoryHits == 2 && notes.namespace.reads.hits == 4)
       try store.close()
     }
   }
@@ -30,7 +30,7 @@ extension MemoryTests {
       try notes.set("v", for: "k")
       for _ in 0..<3 { #expect(try notes.value(for: "k") == "v") }
       #expect(codec.decoded == 3)
-      #expect(try notes.namespace.reads.memory == 0)
+      #expect(try notes.namespace.reads.memoryHits == 0)
       #expect(try store.statistics().namespaces.first?.memory == nil)
     }
   }
@@ -71,7 +71,7 @@ extension MemoryTests {
         #expect(store.memory.usage.entries == 2)
       }
       #expect(store.memory.usage == MemoryUsage())
-      #expect(try store.namespace("notes").reads.memory == 4)
+      #expect(try store.namespace("notes").reads.memoryHits == 4)
     }
   }
 }

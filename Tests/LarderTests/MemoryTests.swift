@@ -1,5 +1,5 @@
-import LarderSystem
 import LMDB
+import LarderSystem
 import Synchronization
 import Testing
 
@@ -16,10 +16,10 @@ import Testing
       #expect(try notes.strictValue(for: "k") == "v")
       #expect(codec.decoded == 1)
       let statistics = try #require(notes.memory?.statistics)
-      #expect(statistics.hits == 5 && statistics.validations == 0 && statistics.misses == 1)
+      #expect(statistics.hits == 5 && statistics.revalidatedHits == 0 && statistics.misses == 1)
       #expect(statistics.usage == MemoryUsage(cost: 1, entries: 1) && statistics.hitRate == 5.0 / 6)
       let reads = try notes.namespace.reads
-      #expect(reads.hits == 6 && reads.memory == 5 && reads.misses == 0)
+      #expect(reads.hits == 6 && reads.memoryHits == 5 && reads.misses == 0)
       #expect(try store.statistics().namespaces.first?.memory == statistics)
     }
   }
@@ -35,9 +35,9 @@ import Testing
       }
       #expect(codec.decoded == 1)
       let statistics = try #require(notes.memory?.statistics)
-      #expect(statistics.validations == 3 && statistics.hits == 3 && statistics.misses == 1)
+      #expect(statistics.revalidatedHits == 3 && statistics.hits == 3 && statistics.misses == 1)
       let reads = try notes.namespace.reads
-      #expect(reads.hits == 7 && reads.memory == 6)
+      #expect(reads.hits == 7 && reads.memoryHits == 6)
     }
   }
 
@@ -50,7 +50,7 @@ import Testing
       try notes.set("2", for: "k")
       #expect(try notes.value(for: "k") == "2")
       // The first read after a write sees to it that no other write of the same commit came behind.
-      #expect(codec.decoded == 0 && notes.memory?.statistics.validations == 2)
+      #expect(codec.decoded == 0 && notes.memory?.statistics.revalidatedHits == 2)
       try store.write { batch in
         try batch.set("3", for: "k", in: notes)
         #expect(try notes.value(for: "k") == "2")

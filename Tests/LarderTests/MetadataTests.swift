@@ -25,7 +25,9 @@ struct MetadataTests {
         #expect(try store.write { try $0.setMetadata(metadata, of: key, in: images) })
         var after = try images.entry(for: key)!
         #expect(after.metadata == metadata)
-        (after.metadata, after.stored, after.used) = (nil, before.stored, before.used)
+        (after.metadata, after.storedSize, after.lastUsed) = (
+          nil, before.storedSize, before.lastUsed
+        )
         #expect(after == before)
         #expect(try images.bytes(key) == bytes)
         #expect(try store.verify().faults == [])
@@ -44,7 +46,9 @@ struct MetadataTests {
     let store = try Store.temporary(clock: ManualClock())
     let pages = store.cache(TextCodec(), in: "pages")
     try await pages.set("old", for: "a")
-    let loaded = try await pages.answer(for: "a", options: LoadOptions(policy: .revalidate)) { _ in
+    let loaded = try await pages.revalidatedResult(
+      for: "a", options: LoadOptions(policy: .revalidate)
+    ) { _ in
       try store.write { _ = try $0.setMetadata([1], of: "a", in: pages.namespace) }
       return .value("new")
     }

@@ -1,5 +1,5 @@
-import LarderSystem
 import LMDB
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -51,17 +51,17 @@ extension ModelRun {
     model.settle()
     let faults = try store.verify().faults
     try #require(faults == [])
-    #expect(statistics.namespaces.map(\.facts.name) == model.spaces.keys.sorted())
+    #expect(statistics.namespaces.map(\.info.name) == model.spaces.keys.sorted())
     for namespace in statistics.namespaces {
-      let space = try #require(model.spaces[namespace.facts.name])
-      #expect(namespace.facts.entries == space.entries.count)
-      #expect(namespace.facts.bytes == space.bytes)
+      let space = try #require(model.spaces[namespace.info.name])
+      #expect(namespace.info.entries == space.entries.count)
+      #expect(namespace.info.bytes == space.bytes)
       #expect(namespace.removals[.removed] == space.removed)
       #expect(namespace.removals[.replaced] == space.replaced)
       #expect(namespace.removals[.expired] == space.expired)
       #expect(namespace.removals[.cleared] == space.cleared)
       for key in keys {
-        let found = try store.namespace(namespace.facts.name).entry(for: key)
+        let found = try store.namespace(namespace.info.name).entry(for: key)
         #expect(found.map { Model.Entry($0) } == space.entries[key].map { $0.withoutValue })
         #expect(found?.state == space.entries[key]?.state(at: model.now))
       }

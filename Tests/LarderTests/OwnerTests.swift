@@ -73,7 +73,9 @@ struct OwnerTests {
         #expect(try store.write { try $0.setOwners(wanted, of: key, in: images) })
         var after = try images.entry(for: key)!
         #expect(after.owners == wanted)
-        (after.owners, after.stored, after.used) = (before.owners, before.stored, before.used)
+        (after.owners, after.storedSize, after.lastUsed) = (
+          before.owners, before.storedSize, before.lastUsed
+        )
         #expect(after == before)
         #expect(try images.bytes(key) == bytes)
         #expect(try store.verify().faults == [])

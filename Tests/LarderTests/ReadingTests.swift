@@ -1,5 +1,5 @@
-import LarderSystem
 import LMDB
+import LarderSystem
 import Testing
 
 @testable import Larder
@@ -81,7 +81,7 @@ import Testing
       #expect(entry.tags == ["a", "b"] && entry.owners == [owner] && entry.isPinned)
       #expect(entry.entityTag == Array("\"etag\"".utf8) && entry.metadata == [1, 2, 3])
       #expect(entry.lastModified == Array("then".utf8) && entry.codec == .text)
-      #expect(entry.state == .fresh && entry.stored > entry.size)
+      #expect(entry.state == .fresh && entry.storedSize > entry.size)
       #expect(try notes.text("k") == "value")
     }
   }

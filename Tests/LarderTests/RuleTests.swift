@@ -15,7 +15,7 @@ import Testing
       try ships.set("v", for: "k")
       let end = Timestamp(try Date("2026-03-29T02:00:00Z", strategy: .iso8601))
       #expect(try ships.entry(for: "k")?.expires == end)
-      #expect(try ships.entry(for: "k")?.idle == nil)
+      #expect(try ships.entry(for: "k")?.timeToIdle == nil)
       clock.advance(by: clock.now.duration(to: end) - .milliseconds(1))
       #expect(try ships.text("k") == "v")
       #expect(try ships.touch("k"))
@@ -198,7 +198,7 @@ import Testing
         facts.rules
           == Rules(expires: .afterAccess(.hours(2)), stale: .minutes(2), largestValue: 100))
       try notes.set("v", for: "k")
-      #expect(try notes.entry(for: "k")?.idle == .hours(2))
+      #expect(try notes.entry(for: "k")?.timeToIdle == .hours(2))
       try store.override(Rules.Overrides(), for: "notes")
       #expect(try notes.info()?.rules == declared)
     }

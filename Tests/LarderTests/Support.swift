@@ -50,7 +50,7 @@ extension Store.Namespace {
   }
 
   private var figures: Statistics.Namespace? {
-    get throws { try store.statistics().namespaces.first { $0.facts.name == name } }
+    get throws { try store.statistics().namespaces.first { $0.info.name == name } }
   }
 }
 

@@ -21,10 +21,10 @@ import Testing
       #expect(try mark("k", in: notes) == AccessStats(frequency: 3, clock: 2))
       try notes.set("w", for: "k")
       #expect(try mark("k", in: notes) == AccessStats(frequency: 4, clock: 3))
-      #expect(try notes.entry(for: "k")?.used == store.now)
+      #expect(try notes.entry(for: "k")?.lastUsed == store.now)
       clock.advance(by: .seconds(125))
       try notes.withValue(for: "k") { _ in }
-      let used = try #require(try notes.entry(for: "k")?.used)
+      let used = try #require(try notes.entry(for: "k")?.lastUsed)
       #expect(used <= store.now && used.advanced(by: .seconds(60)) > store.now)
       try notes.remove("k")
       #expect(try mark("k", in: notes) == AccessStats())
@@ -51,10 +51,10 @@ import Testing
       try notes.set("v", for: "k")
       clock.advance(by: .seconds(600))
       let before = try mark("k", in: notes)
-      let used = try notes.entry(for: "k")?.used
+      let used = try notes.entry(for: "k")?.lastUsed
       #expect(try notes.contains("k"))
-      #expect(try notes.page(limit: 10).items.map(\.used) == [used])
-      #expect(try store.read { try $0.entry(for: "k", in: notes)?.used } == used)
+      #expect(try notes.page(limit: 10).items.map(\.lastUsed) == [used])
+      #expect(try store.read { try $0.entry(for: "k", in: notes)?.lastUsed } == used)
       _ = try store.statistics()
       _ = try store.verify()
       #expect(try mark("k", in: notes) == before)
@@ -101,18 +101,18 @@ import Testing
       let alone = try Store(at: path + "/s", options: options)
       #expect(try alone.namespace("notes").text("k") == "v")
       #expect(try mark("k", in: alone.namespace("notes")) == before)
-      #expect(try alone.namespace("notes").entry(for: "k")?.used != nil)
+      #expect(try alone.namespace("notes").entry(for: "k")?.lastUsed != nil)
       try alone.close()
 
       try FileManager.default.removeItem(atPath: path + "/s/access")
       let without = try Store(at: path + "/s", options: options)
       #expect(try without.namespace("notes").text("k") == "v")
-      #expect(try without.namespace("notes").entry(for: "k")?.used == nil)
+      #expect(try without.namespace("notes").entry(for: "k")?.lastUsed == nil)
       #expect(!FileManager.default.fileExists(atPath: path + "/s/access"))
       // A second handle of the same process may write, and then there is a table.
       let writing = try Store(at: path + "/s")
       #expect(try writing.namespace("notes").text("k") == "v")
-      #expect(try writing.namespace("notes").entry(for: "k")?.used != nil)
+      #expect(try writing.namespace("notes").entry(for: "k")?.lastUsed != nil)
       try writing.close()
     }
   }
@@ -128,14 +128,14 @@ import Testing
           clock.advance(by: .seconds(60))
           _ = try notes.text("\(key)")
         }
-        let used = try (0..<100).map { try notes.entry(for: "\($0)")?.used }
+        let used = try (0..<100).map { try notes.entry(for: "\($0)")?.lastUsed }
         try store.close()
         return used
       }()
       clock.advance(by: .seconds(86_400))
       let store = try Store(at: path + "/s", options: .init(clock: clock))
       let notes = store.namespace("notes")
-      #expect(try (0..<100).map { try notes.entry(for: "\($0)")?.used } == used)
+      #expect(try (0..<100).map { try notes.entry(for: "\($0)")?.lastUsed } == used)
       #expect(Set(used).count > 30)
       try store.close()
     }

@@ -1,5 +1,5 @@
-import LarderSystem
 import LMDB
+import LarderSystem
 import Testing
 
 @testable import Larder

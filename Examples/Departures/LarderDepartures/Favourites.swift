@@ -33,7 +33,7 @@ struct LoadFavourites: AsyncParsableCommand {
       try widget.save(settings)
     }
     let line = ProgressLine.ifWatched
-    let prefetch = cache.prefetch(try settings.named())
+    let prefetch = try cache.prefetch(try settings.named())
     for await step in prefetch {
       line?.advance("boards", done: step.done, of: step.total)
       if case .failed(let error) = step.outcome {
@@ -47,7 +47,7 @@ struct LoadFavourites: AsyncParsableCommand {
       print(
         try JSONOutput.text(
           Summary(
-            present: came.present, loaded: came.loaded, failed: came.failed, left: came.left)))
+            present: came.present, loaded: came.loaded, failed: came.failed, left: came.remaining)))
     } else {
       print("\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed")
       session.close(.boards, .settings)

@@ -23,7 +23,7 @@ import Testing
   {
     let widget = Widget(bench.store)
     try widget.save(WidgetSettings(stations: ["7", "8"]))
-    #expect(await cache.start(["2", "1", "3"]).finish().counts == [0, 4, 0, 0])
+    #expect(try await cache.start(["2", "1", "3"]).finish().counts == [0, 4, 0, 0])
     #expect(services.asked == boards(["2", "1", "3"], on: "2025-07-12") + ["/boats/ships"])
     #expect(
       lines.all
@@ -33,7 +33,7 @@ import Testing
     #expect(try bench.store.namespace("boat.next").count() == 0, "nothing of the widget")
     #expect(bench.clock.waits.all == [.milliseconds(500), .milliseconds(200)])
 
-    #expect(await cache.start(["2", "1", "3"]).finish().counts == [4, 0, 0, 0])
+    #expect(try await cache.start(["2", "1", "3"]).finish().counts == [4, 0, 0, 0])
     #expect(services.count == 4 && bench.clock.waits.all.count == 2, "neither asked nor waited")
     try bench.store.finish()
   }
@@ -41,7 +41,7 @@ import Testing
   @Test func `the widget is told on leaving the screen, never at the start`() async throws {
     let widget = Widget(bench.store)
     try widget.save(WidgetSettings(stations: ["1", "2"], rows: 2))
-    #expect(await cache.start(["1", "2"]).finish().loaded == 3)
+    #expect(try await cache.start(["1", "2"]).finish().loaded == 3)
     #expect(services.count(of: "/ships") == 1)
     #expect(try bench.store.namespace("boat.next").count() == 0)
     #expect(try await cache.enterBackground().finish().counts == [3, 2, 0, 0])
@@ -92,7 +92,7 @@ import Testing
     services.change { $0.shipsAreDown = true }
     let widget = Widget(bench.store)
     try widget.save(WidgetSettings(stations: ["1", "2"]))
-    for errands in [cache.start(["1", "2"]), try cache.enterBackground()] {
+    for errands in [try cache.start(["1", "2"]), try cache.enterBackground()] {
       var failed: [Errand] = []
       for await step in errands {
         if case .failed = step.outcome { failed.append(step.key) }
@@ -117,7 +117,7 @@ import Testing
     let cache = try DeparturesCache(
       bench.store, services: Services(at: addresses, over: services, in: bench.store))
     try Widget(bench.store).save(WidgetSettings(stations: ["1"]))
-    #expect(await cache.start(["1"]).finish().counts == [1, 1, 0, 0])
+    #expect(try await cache.start(["1"]).finish().counts == [1, 1, 0, 0])
     #expect(try await cache.enterBackground().finish().counts == [2, 1, 0, 0])
     #expect(try await cache.shipNames().error == nil)
     let lake = try #require(cache.lake("thunersee"))
@@ -146,9 +146,9 @@ import Testing
   {
     try Widget(bench.store).save(WidgetSettings(stations: ["1", "2"]))
     // Who waits for the end of a task lends it his priority; who looks at its steps does not.
-    for await _ in cache.start(["1"]) {}
+    for await _ in try cache.start(["1"]) {}
     for await _ in try cache.enterBackground() {}
-    for await _ in cache.prefetch(["3"]) {}
+    for await _ in try cache.prefetch(["3"]) {}
     #expect(services.priorities.count == 6)
     #expect(services.priorities.allSatisfy { $0 == .low }, "\(services.priorities)")
     _ = try await Task(priority: .high) { try await cache.board(at: "4") }.value

@@ -27,7 +27,7 @@ import Testing
   func `the first two at once, half a second, then a fifth of a second each`(
     count: Int
   ) async throws {
-    let prefetch = cache.prefetch(stations(count))
+    let prefetch = try cache.prefetch(stations(count))
     var done: [Int] = []
     for await step in prefetch {
       done.append(step.done)
@@ -50,7 +50,7 @@ import Testing
   {
     _ = try await cache.board(at: stations(5)[1])
     _ = try await cache.board(at: stations(5)[3])
-    #expect(await cache.prefetch(stations(5)).finish().counts == [2, 3, 0, 0])
+    #expect(try await cache.prefetch(stations(5)).finish().counts == [2, 3, 0, 0])
     #expect(clock.waits.all == [.milliseconds(200)], "after the third, of five")
     #expect(services.count == 5)
     services.change { $0.delay = 2 }
@@ -58,7 +58,7 @@ import Testing
     _ = try await cache.board(at: live)
     try await clock.sleep(until: clock.monotonic + .seconds(1.9))
     for _ in 1...40 { try await clock.sleep(until: clock.monotonic + .seconds(1.9)) }
-    let summary = await cache.prefetch([live]).finish()
+    let summary = try await cache.prefetch([live]).finish()
     #expect(summary.counts == [0, 1, 0, 0] && services.count == 7)
     try store.finish()
   }
@@ -67,15 +67,15 @@ import Testing
     async throws
   {
     services.change { $0.unknown = ["8500001"] }
-    #expect(await cache.prefetch(stations(4)).finish().counts == [0, 3, 1, 0])
-    let prefetch = cache.prefetch((0..<200).map { "\(8_600_000 + $0)" })
+    #expect(try await cache.prefetch(stations(4)).finish().counts == [0, 3, 1, 0])
+    let prefetch = try cache.prefetch((0..<200).map { "\(8_600_000 + $0)" })
     var seen = 0
     for await _ in prefetch {
       seen += 1
       if seen == 3 { prefetch.cancel() }
     }
     let summary = await prefetch.finish()
-    #expect(summary.left > 0 && summary.loaded + summary.failed + summary.left == 200)
+    #expect(summary.remaining > 0 && summary.loaded + summary.failed + summary.remaining == 200)
     #expect(services.count - 4 <= summary.loaded + summary.failed)
     try store.finish()
   }
@@ -83,5 +83,5 @@ import Testing
 
 extension Prefetch.Summary {
   /// Present, loaded, failed, left.
-  var counts: [Int] { [present, loaded, failed, left] }
+  var counts: [Int] { [present, loaded, failed, remaining] }
 }

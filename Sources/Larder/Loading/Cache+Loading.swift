@@ -1,86 +1,134 @@
 import LarderSystem
 
+/// Reads that load what the store lacks.
+///
+/// Each form exists twice: `value...` returns the value, `result...` returns a ``CacheResult``, which also tells where the
+/// value came from, its age, and what went wrong on the way.
+///
+/// However many tasks of this process ask for a key at a time, it is loaded once, and all of them get the outcome. A task
+/// that is cancelled stops waiting; when every waiting task is cancelled, so is the load. An error reaches every waiting
+/// task and is not stored. A load may load other keys inside its closure, but not its own, directly or through another key:
+/// that throws ``LarderError/Code/loadCycle``.
+///
+/// A write of the key that is committed during the load wins: the loaded value is then returned and not stored. A value
+/// that cannot be stored is returned as well; ``CacheResult/error`` says why it was not stored.
+///
+/// All of them throw the error of `load` if no stored value may be served in its place,
+/// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if nothing is stored, and
+/// ``LarderError/Code/timedOut`` if the load exceeded ``LoadOptions/timeout``.
 extension Cache {
-  /// The value under `key`; if it is not fresh, what `load` makes of it, which is stored.
+  /// The value under `key`; if it is not fresh, the value that `load` returns, which is stored.
   ///
-  ///     let board = try await boards.value(
-  ///       for: station, expires: .after(.minutes(2)),
-  ///       stale: .whileRevalidating(.minutes(10)).onError(.hours(24))
-  ///     ) { try await api.board(station) }
+  ///     let board = try await boards.value(for: station, expires: .after(.minutes(2))) {
+  ///       try await api.board(station)
+  ///     }
   ///
-  /// However many tasks of this process ask for a key at a time, it is loaded once, and all get the outcome. A task that is
-  /// cancelled stops waiting; when all are, the load is. An error reaches all who wait and is not kept. See
-  /// ``value(for:options:load:)``.
+  /// - Parameters:
+  ///   - expires: how long a loaded value stays fresh; nil takes the namespace's rule.
+  ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value
-  ) async throws -> CacheResult<Value> {
-    try await value(for: key, options: LoadOptions(expires: expires, stale: stale), load: load)
+  ) async throws -> Value {
+    try await result(for: key, expires: expires, stale: stale, load: load).value
   }
 
-  /// The value under `key`, found or loaded as the options say.
-  ///
-  /// A write of the key that is committed while it is loaded stays: what was loaded is then returned and not stored.
-  /// Failing to store it is no failure either; ``CacheResult/error`` tells.
-  ///
-  /// Throws what `load` threw if nothing may be served instead, ``LarderError/Code/notStored`` if nothing was to be
-  /// loaded, ``LarderError/Code/timedOut`` if it took too long.
+  /// The value under `key`, read or loaded as the options say.
   public func value(
+    for key: some StoreKey, options: LoadOptions, load: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await result(for: key, options: options, load: load).value
+  }
+
+  /// What ``value(for:expires:stale:load:)`` returns, with its source and age:
+  ///
+  ///     let board = try await boards.result(
+  ///       for: station, expires: .after(.minutes(2)),
+  ///       stale: .whileRevalidating(.minutes(10)).onError(.hours(24))
+  ///     ) { try await api.board(station) }
+  ///     print(board.value, board.source, board.age)
+  public func result(
+    for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
+    load: @escaping @Sendable () async throws -> Value
+  ) async throws -> CacheResult<Value> {
+    try await result(for: key, options: LoadOptions(expires: expires, stale: stale), load: load)
+  }
+
+  /// What ``value(for:options:load:)`` returns, with its source and age.
+  public func result(
     for key: some StoreKey, options: LoadOptions, load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
     let key = Key(try key.copied)
-    let asking: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value> = { _ in
+    let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value> = { _ in
       .value(try await load())
     }
-    if let loaded = try await answer(for: key, options: options, asking) { return loaded }
-    // Another caller found that there is nothing. This one says that there always is something.
-    var options = options
+    if let result = try await revalidatedResult(for: key, options: options, load: load) {
+      return result
+    }
+    // Another caller stored that there is no value. This load always has one.
     if options.policy != .cacheOnly {
+      var options = options
       options.policy = .reload
-      if let loaded = try await answer(for: key, options: options, asking) { return loaded }
+      if let result = try await revalidatedResult(for: key, options: options, load: load) {
+        return result
+      }
     }
     throw notStored(key.bytes)
   }
 
-  /// The value under `key`, found or loaded; nil if there is none, which is known for as long as ``LoadOptions/absent``
-  /// says.
+  /// The value under `key`, read or loaded; nil if there is none, which is stored for ``LoadOptions/absent``.
   public func valueIfPresent(
-    for key: some StoreKey, options: LoadOptions,
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
+    load: @escaping @Sendable () async throws -> Value?
+  ) async throws -> Value? {
+    try await resultIfPresent(for: key, options: options, load: load)?.value
+  }
+
+  /// What ``valueIfPresent(for:options:load:)`` returns, with its source and age.
+  public func resultIfPresent(
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value?
   ) async throws -> CacheResult<Value>? {
-    try await answer(for: key, options: options) { _ in
+    try await revalidatedResult(for: key, options: options) { _ in
       try await load().map { .value($0) } ?? .absent
     }
   }
 
-  /// The value under `key`, found or loaded by a load that is told what is stored already, so that it can ask its origin
-  /// whether that is still right; nil if there is none.
-  public func answer(
-    for key: some StoreKey, options: LoadOptions,
-    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  /// The value under `key`, read or loaded by a load that is told the stored value, so that it can ask the origin whether
+  /// that is still right; nil if the load found that there is none.
+  public func revalidatedValue(
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
+    load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  ) async throws -> Value? {
+    try await revalidatedResult(for: key, options: options, load: load)?.value
+  }
+
+  /// What ``revalidatedValue(for:options:load:)`` returns, with its source and age.
+  public func revalidatedResult(
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
+    load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
   ) async throws -> CacheResult<Value>? {
     let key = try key.copied
-    let flight = LoadFlight(cache: self, key: key, options: options, load: load)
-    if options.policy == .reload { return try await flight.join() }
-    if options.policy != .revalidate, options.refreshAhead == nil, let hit = try inMemory(key) {
+    let loading = CacheLoad(cache: self, key: key, options: options, load: load)
+    if options.policy == .reload { return try await loading.join() }
+    if options.policy != .revalidate, options.refreshAhead == nil, let hit = memoryResult(key) {
       return hit
     }
-    let found = try find(key)
-    let choice = LoadChoice(found, options)
-    switch choice {
+    let lookup = try lookUp(key)
+    switch LoadDecision(lookup, options) {
     case .use:
-      return result(found)
+      return result(lookup)
     case .useAndRefresh:
-      flight.refresh()
-      return result(found)
+      loading.refresh()
+      return result(lookup)
     case .fail:
       throw notStored(key)
     case .load(let isFallback):
       do {
-        return try await flight.join()
+        return try await loading.join()
       } catch {
         try Task.checkCancellation()
-        guard isFallback, var served = result(found) else { throw error }
+        guard isFallback, var served = result(lookup) else { throw error }
         served.source = .stale
         served.error = error
         return served
@@ -88,8 +136,8 @@ extension Cache {
     }
   }
 
-  /// What needs no lookup. The age it tells is that of the value.
-  private func inMemory(_ key: [UInt8]) throws -> CacheResult<Value>? {
+  /// A current value in memory. No lookup is needed; its age is that of the value.
+  private func memoryResult(_ key: [UInt8]) -> CacheResult<Value>? {
     guard let item = memory?.current(key.span) else { return nil }
     let written = Timestamp(milliseconds: item.writtenAt)
     return CacheResult(
@@ -97,64 +145,20 @@ extension Cache {
       age: max(.zero, written.duration(to: namespace.engine.clock.now)))
   }
 
-  /// What is stored, as an answer; nil if it says that there is nothing.
-  func result(_ found: Found<Value>) -> CacheResult<Value>? {
-    guard let entry = found.entry, let value = found.value else { return nil }
+  /// The stored value as a result; nil for an entry that says there is none.
+  func result(_ lookup: CacheLookup<Value>) -> CacheResult<Value>? {
+    guard let entry = lookup.entry, let value = lookup.value else { return nil }
     if entry.state != .fresh { namespace.handle.countServed() }
     let written = Timestamp(milliseconds: entry.header.written)
     return CacheResult(
       value: value,
-      source: entry.state != .fresh ? .stale : found.isFromMemory ? .memory : .disk,
-      age: max(.zero, written.duration(to: found.now)))
+      source: entry.state != .fresh ? .stale : lookup.isFromMemory ? .memory : .disk,
+      age: max(.zero, written.duration(to: lookup.now)))
   }
 
   private func notStored(_ key: [UInt8]) -> LarderError {
     LarderError(
       .notStored, "namespace \(name) has nothing under \(Key(key))",
-      hint: "ask with another policy than cacheOnly to load it")
-  }
-}
-
-/// What is done about a request, given what is stored.
-enum LoadChoice: Equatable {
-  case use
-  case useAndRefresh
-  /// - Parameter isFallback: whether what is stored will do if loading fails.
-  case load(isFallback: Bool)
-  case fail
-
-  init<Value>(_ found: Found<Value>, _ options: LoadOptions) {
-    guard let entry = found.entry else {
-      self = options.policy == .cacheOnly ? .fail : .load(isFallback: false)
-      return
-    }
-    let isFallback =
-      entry.state == .fresh || entry.isWithin(options.stale?.onError, at: found.now)
-    switch options.policy {
-    case .cacheElseLoad, .cacheOnly:
-      self = .use
-    case .reload, .revalidate:
-      self = .load(isFallback: isFallback)
-    case .standard:
-      let isEnough: Bool
-      if entry.state == .fresh {
-        if !entry.isNearItsEnd(options.refreshAhead, at: found.now) {
-          self = .use
-          return
-        }
-        isEnough = true
-      } else {
-        isEnough = entry.isWithin(options.stale?.whileRevalidating, at: found.now)
-      }
-      self =
-        isEnough && !options.waitsForFresh ? .useAndRefresh : .load(isFallback: isFallback)
-    }
-  }
-}
-
-extension CachedEntry {
-  fileprivate func isNearItsEnd(_ ahead: Duration?, at now: Timestamp) -> Bool {
-    guard let ahead, header.expires != EntryHeader.never else { return false }
-    return now.advanced(by: ahead).milliseconds >= header.expires
+      hint: "use a policy other than cacheOnly to load it")
   }
 }

@@ -1,25 +1,31 @@
-/// A value that was asked for where a miss is loaded, and where it came from.
+/// A value that was read or loaded, and where it came from.
 public struct CacheResult<Value: Sendable>: Sendable {
+  /// Where a value came from.
   public enum Source: String, Sendable, Codable {
-    /// Fresh, and decoded already.
+    /// Fresh, and decoded before.
     case memory
     /// Fresh, decoded from the store.
     case disk
-    /// CacheResult just now, by this caller or another one that asked for the same, or found by its origin to be unchanged.
+    /// Loaded just now by this caller or another one that asked for the same key, or confirmed as unchanged by its origin.
     case loaded
-    /// Past its freshness: a newer one is being fetched, or was not to be had, or was not asked for.
+    /// Past its expiry: a refresh runs in the background, or the load failed, or the policy asked for no load.
     case stale
   }
 
+  /// The value.
   public var value: Value
+  /// Where the value came from.
   public var source: Source
-  /// How long ago it was written; zero if it was loaded just now.
+  /// Time since the value was written, at least zero; zero for a value loaded just now.
   public var age: Duration
-  /// What went wrong on the way: why no newer value than this stale one was to be had, or why what was loaded could not be
-  /// stored.
+  /// Why a stale value was served instead of a newer one, or why a loaded value could not be stored; nil if neither
+  /// happened.
   public var error: (any Error)?
 
-  /// For what answers as a cache does without being one, tests among them.
+  /// Whether the value is past its expiry.
+  public var isStale: Bool { source == .stale }
+
+  /// Makes a result without a cache, for tests and for caches of other kinds.
   public init(
     value: Value, source: Source, age: Duration = .zero, error: (any Error)? = nil
   ) {

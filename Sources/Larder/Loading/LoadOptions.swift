@@ -1,77 +1,87 @@
-/// For how long after its freshness a value may be served, and when; RFC 5861 has the same two windows.
+/// How long after its expiry a value may be served, and when. The two windows are those of RFC 5861.
 public struct Staleness: Hashable, Sendable {
-  /// At once, while a newer one is fetched in the background.
+  /// Served at once within this time after the expiry, while a newer value is loaded in the background.
   public var whileRevalidating: Duration
-  /// When loading fails.
+  /// Served within this time after the expiry if the load fails.
   public var onError: Duration
 
+  /// Both windows, each counted from the expiry. Zero means none.
   public init(whileRevalidating: Duration = .zero, onError: Duration = .zero) {
     self.whileRevalidating = whileRevalidating
     self.onError = onError
   }
 
+  /// Nothing is served after its expiry.
   public static let never = Staleness()
 
+  /// Stale values are served for `window` while a newer one is loaded.
   public static func whileRevalidating(_ window: Duration) -> Staleness {
     Staleness(whileRevalidating: window)
   }
 
+  /// Stale values are served for `window` if the load fails.
   public static func onError(_ window: Duration) -> Staleness { Staleness(onError: window) }
 
+  /// The same with another window for failed loads.
   public func onError(_ window: Duration) -> Staleness {
     Staleness(whileRevalidating: whileRevalidating, onError: window)
   }
 
+  /// The same with another window for loads in the background.
   public func whileRevalidating(_ window: Duration) -> Staleness {
     Staleness(whileRevalidating: window, onError: onError)
   }
 
-  /// How long the entry has to be kept for that.
+  /// How long the entry is kept after its expiry.
   var longest: Duration { max(whileRevalidating, onError) }
 }
 
-/// What is asked: the cache, the origin, or both.
+/// Whether a request reads the store, asks the origin, or both.
 public enum RequestPolicy: String, Sendable, Codable, CaseIterable {
-  /// By the lifetimes: a fresh value is used, a stale one within its windows, anything else is loaded.
+  /// A fresh value is used, a stale one within its windows, anything else is loaded.
   case standard
-  /// Whatever is stored is used, be it stale; only a miss is loaded.
+  /// A stored value is used, fresh or stale; only a miss is loaded.
   case cacheElseLoad
-  /// Whatever is stored is used, be it stale; nothing is ever loaded.
+  /// A stored value is used, fresh or stale; nothing is loaded.
   case cacheOnly
-  /// The origin is asked whether what is stored is still right; a load under way will do.
+  /// The load runs, or is joined if it runs already, and is told the stored value.
   case revalidate
-  /// The value is loaded whatever is stored and whatever is under way, as if nothing was known.
+  /// A load of its own runs and is told no stored value; its outcome replaces any version.
   case reload
 }
 
-/// How a value that is asked for is found, loaded and kept.
+/// How a value is read, loaded and stored.
 public struct LoadOptions: Sendable {
+  /// Whether the request reads the store, asks the origin, or both.
   public var policy: RequestPolicy
-  /// How long what is loaded stays fresh; nil: the namespace's rule.
+  /// How long a loaded value stays fresh; nil takes the namespace's rule.
   public var expires: Expiration?
-  /// The windows after that; nil: both as long as the namespace's rule says, and the entry itself is kept.
+  /// How long it may be served after that; nil takes the namespace's rule for both windows.
   public var stale: Staleness?
-  /// For how long it is known that there is nothing, when a load finds so; nil: that is not kept.
+  /// How long it stays known that a key has no value, once a load found that; nil does not store it.
   public var absent: Expiration?
-  /// A fresh value with less than this left of its lifetime is used, and a newer one fetched in the background.
+  /// A fresh value with less than this left of its lifetime is used, and a newer one loaded in the background; nil never.
   public var refreshAhead: Duration?
-  /// How long a load may take before it has failed; nil: as long as it likes.
+  /// How long a load may take before it fails with ``LarderError/Code/timedOut``, by the store's clock; nil has no limit.
   public var timeout: Duration?
-  /// The same for those in the background.
+  /// The same limit for loads in the background.
   public var refreshTimeout: Duration
-  /// The tags and owners of what is loaded.
-  public var tags: [String] = []
-  public var owners: [Owner] = []
-  /// Told of a load in the background that failed; nobody waits for those.
-  public var onRefreshError: (@Sendable (any Error) -> Void)?
+  /// The tags of a loaded entry; see ``Store/invalidate(tag:)``.
+  public var tags: [String]
+  /// The entries that a loaded entry belongs to.
+  public var owners: [Owner]
+  /// Called with the error of a load in the background.
+  public var onBackgroundError: (@Sendable (any Error) -> Void)?
 
-  /// Whether nothing but a fresh value will do where one can be loaded, as for a prefetch.
-  var waitsForFresh = false
+  /// Whether a stale value counts as a miss where a load is possible, as for a prefetch.
+  var requiresFresh = false
 
+  /// Every option has the default that ``Cache/value(for:expires:stale:load:)`` uses.
   public init(
     policy: RequestPolicy = .standard, expires: Expiration? = nil, stale: Staleness? = nil,
     absent: Expiration? = nil, refreshAhead: Duration? = nil, timeout: Duration? = nil,
-    refreshTimeout: Duration = .seconds(15)
+    refreshTimeout: Duration = .seconds(15), tags: [String] = [], owners: [Owner] = [],
+    onBackgroundError: (@Sendable (any Error) -> Void)? = nil
   ) {
     self.policy = policy
     self.expires = expires
@@ -80,6 +90,9 @@ public struct LoadOptions: Sendable {
     self.refreshAhead = refreshAhead
     self.timeout = timeout
     self.refreshTimeout = refreshTimeout
+    self.tags = tags
+    self.owners = owners
+    self.onBackgroundError = onBackgroundError
   }
 
   func attributes(codec: CodecID) -> EntryAttributes {

@@ -1,14 +1,17 @@
-/// What is stored under a key, for a load that asks its origin whether that is still right.
+/// The stored value, for a load that asks its origin whether it is still right.
 public struct CachedValue<Value: Sendable>: Sendable {
+  /// The value, fresh or stale.
   public var value: Value
+  /// When it was written or last found unchanged.
   public var written: Timestamp
-  /// The validators it was stored with, byte for byte.
+  /// The entity tag (RFC 9110, section 8.8.3) it was stored with, byte for byte.
   public var entityTag: [UInt8]?
+  /// The Last-Modified field (RFC 9110, section 8.8.2) it was stored with, byte for byte.
   public var lastModified: [UInt8]?
-  /// What the writer kept beside it.
+  /// The writer's own bytes beside the value; see ``EntryAttributes/metadata``.
   public var metadata: [UInt8]?
 
-  /// For what loads from elsewhere than a store, tests among them.
+  /// Makes one without a store, for tests and for caches of other kinds.
   public init(
     value: Value, written: Timestamp, entityTag: [UInt8]? = nil, lastModified: [UInt8]? = nil,
     metadata: [UInt8]? = nil
@@ -21,14 +24,15 @@ public struct CachedValue<Value: Sendable>: Sendable {
   }
 }
 
-/// What a load has come to.
+/// The outcome of a load that was told the stored value.
 public enum LoadOutcome<Value: Sendable>: Sendable {
-  /// A value, to be kept as the options say.
+  /// A value, stored as the options say.
   case value(Value)
-  /// A value that says itself how it is to be kept: its lifetime, its validators. The codec's id is set for it.
+  /// A value with attributes of its own: lifetime, validators, tags. What they leave out comes from the options; the
+  /// codec's id is set.
   case stored(Value, EntryAttributes)
-  /// What is known is still right: its lifetime begins anew.
+  /// The stored value is still right: its lifetime begins again. An error if there was none.
   case unchanged
-  /// There is no such thing.
+  /// There is no such value.
   case absent
 }

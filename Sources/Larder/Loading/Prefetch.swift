@@ -1,112 +1,138 @@
-/// Loads under way that nobody asked for yet, and how far they have come.
+/// Loads that run before any caller asks for their values, and their progress.
 ///
-///     for await step in boards.prefetch(favourites, pause: .milliseconds(200), load: board) {
+///     for await step in try boards.prefetch(favourites, pause: .milliseconds(200), load: board) {
 ///       print("\(step.done) of \(step.total)")
 ///     }
 ///
-/// They go on until all keys are done or they are cancelled: by ``cancel()``, or by cancelling the task that iterates. The
-/// steps can be iterated once.
+/// The loads run until every key is done or the prefetch is cancelled: by ``cancel()``, or by cancelling the task that
+/// iterates. The steps can be iterated once; the loads run whether or not they are.
 public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
+  /// One key that is done.
   public struct Step: Sendable {
+    /// How the load of a key ended.
     public enum Outcome: Sendable {
-      /// It was fresh, or being known not to be, already.
+      /// Nothing was loaded: a fresh value, or the knowledge that there is none, was stored already.
       case present
+      /// The value was loaded.
       case loaded
+      /// The load failed with this error.
       case failed(any Error)
     }
+    /// The key.
     public var key: Key
+    /// How its load ended.
     public var outcome: Outcome
     /// How many keys are done, this one included.
     public var done: Int
+    /// How many keys there are in all.
     public var total: Int
   }
 
-  /// How it went.
+  /// How many keys ended in which way.
   public struct Summary: Sendable, Hashable {
-    public var present = 0
-    public var loaded = 0
-    public var failed = 0
-    /// Keys that were never asked for, because it was cancelled.
-    public var left = 0
+    /// Keys that were fresh already.
+    public var present: Int
+    /// Keys that were loaded.
+    public var loaded: Int
+    /// Keys whose load failed.
+    public var failed: Int
+    /// Keys that were not tried because the prefetch was cancelled.
+    public var remaining: Int
+
+    /// A summary with the given counts.
+    public init(present: Int = 0, loaded: Int = 0, failed: Int = 0, remaining: Int = 0) {
+      self.present = present
+      self.loaded = loaded
+      self.failed = failed
+      self.remaining = remaining
+    }
   }
 
   private let steps: AsyncStream<Step>
   private let task: Task<Summary, Never>
 
-  /// Loads in whatever way `load` knows, in a rhythm of its own; ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``
-  /// is for the usual one.
+  /// Runs loads of any kind; ``Cache/prefetch(_:options:concurrency:pause:priority:load:)`` is the usual way.
+  ///
+  /// Throws ``LarderError/Code/invalidArgument`` for a concurrency below 1.
   ///
   /// - Parameters:
-  ///   - concurrency: how many are loaded at a time.
-  ///   - pause: how long each of these waits once so many keys are done, before it begins the next. Where a key was
-  ///     present nobody waits.
-  ///   - clock: that of the store, where there is one.
-  ///   - load: says whether there was anything to do. What it throws is that key's outcome.
+  ///   - concurrency: how many loads run at a time, 1 or more.
+  ///   - clock: the clock that pauses are measured by, usually that of the store.
+  ///   - pause: how long each of the concurrent loads waits before the next one, given how many keys are done. There is no
+  ///     pause after a key that was present.
+  ///   - load: returns whether there was anything to load. An error it throws is the outcome of that key.
   public init(
     _ keys: some Sequence<Key>, concurrency: Int = 2, clock: any LarderClock = SystemClock(),
     priority: TaskPriority? = .utility, pause: @escaping @Sendable (Int) -> Duration,
     load: @escaping @Sendable (Key) async throws -> Step.Outcome
-  ) {
-    precondition(concurrency > 0, "a prefetch of \(concurrency) at a time is not possible")
+  ) throws(LarderError) {
+    guard concurrency >= 1 else {
+      throw LarderError(
+        .invalidArgument, "a prefetch of \(concurrency) keys at a time is not possible",
+        hint: "pass a concurrency of 1 or more")
+    }
     let keys = Array(keys)
     let (steps, continuation) = AsyncStream<Step>.makeStream()
     self.steps = steps
-    let line = PrefetchLine(keys) { continuation.yield($0) }
+    let queue = PrefetchQueue(keys) { continuation.yield($0) }
     task = Task(priority: priority) {
       await withTaskGroup { group in
         for _ in 0..<Swift.min(concurrency, keys.count) {
           group.addTask {
-            while let key = line.next() {
+            while let key = queue.next() {
               let outcome: Step.Outcome
               do { outcome = try await load(key) } catch { outcome = .failed(error) }
-              let done = line.finish(key, outcome)
-              // What was there already has cost nobody anything.
+              let done = queue.finish(key, outcome)
               if case .present = outcome { continue }
               let pause = pause(done)
-              guard pause > .zero, line.isWaiting else { continue }
+              guard pause > .zero, queue.hasNext else { continue }
               do { try await clock.sleep(until: clock.monotonic + pause) } catch { return }
             }
           }
         }
       }
       continuation.finish()
-      return line.summary
+      return queue.summary
     }
     continuation.onTermination = { [task] reason in
       if case .cancelled = reason { task.cancel() }
     }
   }
 
+  /// The steps as keys are done.
   public func makeAsyncIterator() -> AsyncStream<Step>.Iterator { steps.makeAsyncIterator() }
 
-  /// Loads nothing more; a load under way is cancelled unless somebody else waits for it.
+  /// Starts no more loads and cancels those under way that no other caller waits for.
   public func cancel() { task.cancel() }
 
-  /// Waits for the end.
+  /// Waits until every key is done or the prefetch is cancelled.
   public func finish() async -> Summary { await task.value }
 }
 
 extension Cache {
-  /// Loads what of these keys is not fresh, in their order, before anybody asks for it.
+  /// Loads those of the keys that are not fresh, in their order, before any caller asks for them.
+  ///
+  /// A caller that asks for a key during its load shares it. Throws ``LarderError/Code/invalidArgument`` for a concurrency
+  /// below 1.
   ///
   /// - Parameters:
-  ///   - concurrency: how many are loaded at a time.
-  ///   - pause: how long each of these waits after a load before it begins the next, by the store's clock.
-  ///   - load: see ``value(for:options:load:)``; whoever asks for a key meanwhile shares its load.
+  ///   - concurrency: how many loads run at a time, 1 or more.
+  ///   - pause: how long each of the concurrent loads waits before the next one, by the store's clock.
+  ///   - load: see ``value(for:options:load:)``.
   public func prefetch<Key: StoreKey & Sendable>(
     _ keys: some Sequence<Key>, options: LoadOptions = LoadOptions(), concurrency: Int = 2,
     pause: Duration = .zero, priority: TaskPriority? = .utility,
     load: @escaping @Sendable (Key) async throws -> Value
-  ) -> Prefetch<Key> {
+  ) throws(LarderError) -> Prefetch<Key> {
     var options = options
-    options.waitsForFresh = true
-    return Prefetch(
+    options.requiresFresh = true
+    return try Prefetch(
       keys, concurrency: concurrency, clock: namespace.engine.clock, priority: priority,
       pause: { _ in pause },
       load: { [options] key in
-        let loaded = try await value(for: key, options: options) { try await load(key) }
-        if let error = loaded.error { return .failed(error) }
-        return loaded.source == .loaded ? .loaded : .present
+        let result = try await result(for: key, options: options) { try await load(key) }
+        if let error = result.error { return .failed(error) }
+        return result.source == .loaded ? .loaded : .present
       })
   }
 }

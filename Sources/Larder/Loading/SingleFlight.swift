@@ -1,69 +1,116 @@
 import Synchronization
 
-/// A load of whatever type.
-protocol AnyFlight: AnyObject, Sendable {
-  /// How many wait for it, or are about to.
-  var places: Int { get }
-}
+/// The loads that run in this process, by name: at most one per name, shared by every caller that asks for it.
+package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
+  private let loads = Mutex<[Name: any AnyInFlightLoad]>([:])
 
-/// The loads of a store that are under way in this process, by what they load.
-final class SingleFlight: Sendable {
-  struct Name: Hashable {
-    var namespace: String
-    var key: [UInt8]
-    /// Caches of different types load different things.
-    var type: ObjectIdentifier
-  }
+  package init() {}
 
-  private let flights = Mutex<[Name: any AnyFlight]>([:])
+  /// How many loads run.
+  package var count: Int { loads.withLock { $0.count } }
 
-  var count: Int { flights.withLock { $0.count } }
-
-  /// How many wait for loads of a namespace, or are about to.
-  func places(in namespace: String) -> Int {
-    flights.withLock { flights in
-      flights.reduce(0) { sum, flight in
-        flight.key.namespace == namespace ? sum + flight.value.places : sum
-      }
+  /// How many callers wait, or are about to, for loads whose name satisfies `isCounted`.
+  package func callers(where isCounted: (Name) -> Bool = { _ in true }) -> Int {
+    loads.withLock { loads in
+      loads.reduce(0) { sum, load in isCounted(load.key) ? sum + load.value.callers : sum }
     }
   }
 
-  /// The flight of that name and a place in it; a new one that takes `begin` to start it, if there is none or everybody
-  /// has just given it up.
+  // MARK: Loads with a task of their own
+
+  /// Waits for the outcome of the load `name`; if there is none to join, `start` begins it.
   ///
-  /// - Parameter joins: whether one under way will do; otherwise the new one takes its place, and who waits for the old
-  ///   one goes on waiting for that.
-  func enter<Outcome>(
-    _ name: Name, joins: Bool, begin: (Flight<Outcome>) -> Void
-  ) -> (flight: Flight<Outcome>, place: UInt64) {
-    let (flight, place, isNew) = flights.withLock { flights in
-      if joins, let known = flights[name] as? Flight<Outcome>, let place = known.enter() {
-        return (known, place, false)
+  /// Throws ``LoadCycle`` if the caller runs inside a load that this one waits for.
+  ///
+  /// - Parameter joins: whether a load that runs already may be joined. Otherwise the new one takes its place in the
+  ///   table, and callers of the old one go on waiting for that.
+  func outcome<Outcome: Sendable>(
+    of name: Name, joins: Bool, start: (InFlightLoad<Outcome>) -> Void
+  ) async throws -> Outcome {
+    let caller = LoadDependencies.running
+    // Even one that is not joined: a load that reloads its own key would never end.
+    if let caller, let running = loads.withLock({ $0[name] }),
+      LoadDependencies.includes(caller, waitedForBy: running)
+    {
+      throw LoadCycle()
+    }
+    let (load, place) = enter(name, joins: joins, start: start)
+    guard let caller else { return try await wait(load, place, name) }
+    guard LoadDependencies.add(from: caller, to: load) else {
+      load.leave(place) { remove(load, name) }
+      throw LoadCycle()
+    }
+    defer { LoadDependencies.remove(from: caller, to: load) }
+    return try await wait(load, place, name)
+  }
+
+  private func wait<Outcome: Sendable>(
+    _ load: InFlightLoad<Outcome>, _ place: UInt64, _ name: Name
+  ) async throws -> Outcome {
+    try await load.wait(place) { self.remove(load, name) }
+  }
+
+  private func enter<Outcome: Sendable>(
+    _ name: Name, joins: Bool, start: (InFlightLoad<Outcome>) -> Void
+  ) -> (load: InFlightLoad<Outcome>, place: UInt64) {
+    let (load, place, isNew) = loads.withLock { loads in
+      if joins, let running = loads[name] as? InFlightLoad<Outcome>, let place = running.join() {
+        return (running, place, false)
       }
-      let flight = Flight<Outcome>(isHeld: false)
-      flights[name] = flight
-      guard let place = flight.enter() else { preconditionFailure("nobody has left it yet") }
-      return (flight, place, true)
+      let load = InFlightLoad<Outcome>(isDetached: false)
+      loads[name] = load
+      guard let place = load.join() else { preconditionFailure("a new load has no callers yet") }
+      return (load, place, true)
     }
-    if isNew { begin(flight) }
-    return (flight, place)
+    if isNew { start(load) }
+    return (load, place)
   }
 
-  /// Starts a flight that nobody waits for, unless there is one of that name.
-  func hold<Outcome>(_ name: Name, begin: (Flight<Outcome>) -> Void) {
-    let flight = flights.withLock { flights -> Flight<Outcome>? in
-      if flights[name] != nil { return nil }
-      let flight = Flight<Outcome>(isHeld: true)
-      flights[name] = flight
-      return flight
+  /// Starts a load that no caller waits for, unless one of that name runs.
+  func startDetached<Outcome: Sendable>(_ name: Name, start: (InFlightLoad<Outcome>) -> Void) {
+    let load = loads.withLock { loads -> InFlightLoad<Outcome>? in
+      if loads[name] != nil { return nil }
+      let load = InFlightLoad<Outcome>(isDetached: true)
+      loads[name] = load
+      return load
     }
-    if let flight { begin(flight) }
+    if let load { start(load) }
   }
 
-  /// Lets nobody enter that flight any more.
-  func remove(_ flight: some AnyObject, _ name: Name) {
-    flights.withLock { flights in
-      if flights[name] === flight { flights[name] = nil }
+  /// Callers that come from now on do not join `load`.
+  func remove(_ load: some AnyObject, _ name: Name) {
+    loads.withLock { loads in
+      if loads[name] === load { loads[name] = nil }
     }
+  }
+
+  // MARK: Loads that a caller runs itself
+
+  /// A place among the callers of a load that another task runs.
+  package struct Joined<Outcome: Sendable>: Sendable {
+    fileprivate let load: InFlightLoad<Outcome>
+    fileprivate let place: UInt64
+
+    /// Waits for the outcome; throws `CancellationError` if the task is cancelled.
+    package func outcome() async throws -> Outcome { try await load.wait(place) {} }
+  }
+
+  /// Joins the load `name`; nil if there is none. The caller then runs it and must call ``complete(_:with:)`` once.
+  package func join<Outcome: Sendable>(_ name: Name, for type: Outcome.Type = Outcome.self)
+    -> Joined<Outcome>?
+  {
+    loads.withLock { loads in
+      if let load = loads[name] as? InFlightLoad<Outcome>, let place = load.join() {
+        return Joined(load: load, place: place)
+      }
+      loads[name] = InFlightLoad<Outcome>(isDetached: true)
+      return nil
+    }
+  }
+
+  /// Ends the load `name` that ``join(_:for:)`` began and resumes every caller that joined it.
+  package func complete<Outcome: Sendable>(_ name: Name, with outcome: Outcome) {
+    let load = loads.withLock { $0.removeValue(forKey: name) }
+    (load as? InFlightLoad<Outcome>)?.complete(.success(outcome))
   }
 }

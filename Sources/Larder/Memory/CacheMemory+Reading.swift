@@ -50,7 +50,7 @@ extension CacheMemory {
     shards.withLock(stripe) { _ in
       item.confirm(header, snapshot: snapshot)
       item.noteUse()
-      counters.count(MemoryCounts.Kind.validations.rawValue, stripe: stripe)
+      counters.count(MemoryCounts.Kind.revalidatedHits.rawValue, stripe: stripe)
     }
   }
 

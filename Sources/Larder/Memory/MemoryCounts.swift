@@ -5,7 +5,7 @@ import Synchronization
 /// What reads found in memory.
 struct MemoryCounts: Equatable {
   enum Kind: Int, CaseIterable {
-    case hits, validations, misses, evictions
+    case hits, revalidatedHits, misses, evictions
   }
 
   private var counts: [UInt64] = Array(repeating: 0, count: Kind.allCases.count)

@@ -6,7 +6,7 @@ public struct MemoryStatistics: Hashable, Sendable {
   /// Reads answered from memory with no lookup in the store: nothing was committed since the value was last compared.
   public var hits: UInt64
   /// Reads answered from memory after one lookup, which found that the value is still the entry's.
-  public var validations: UInt64
+  public var revalidatedHits: UInt64
   /// Reads that memory could not answer.
   public var misses: UInt64
   /// Values that left to make room.
@@ -14,7 +14,7 @@ public struct MemoryStatistics: Hashable, Sendable {
 
   /// Reads answered from memory among all; nil before the first.
   public var hitRate: Double? {
-    let served = hits &+ validations
+    let served = hits &+ revalidatedHits
     let all = served &+ misses
     return all == 0 ? nil : Double(served) / Double(all)
   }
@@ -26,7 +26,7 @@ public struct MemoryStatistics: Hashable, Sendable {
     self.usage = usage
     self.capacity = capacity
     hits = counts[.hits]
-    validations = counts[.validations]
+    revalidatedHits = counts[.revalidatedHits]
     misses = counts[.misses]
     evictions = counts[.evictions]
   }
@@ -36,7 +36,7 @@ public struct MemoryStatistics: Hashable, Sendable {
     sum.usage += right.usage
     sum.capacity += right.capacity
     sum.hits &+= right.hits
-    sum.validations &+= right.validations
+    sum.revalidatedHits &+= right.revalidatedHits
     sum.misses &+= right.misses
     sum.evictions &+= right.evictions
     return sum

@@ -171,7 +171,7 @@ public struct ReadCounters: Sendable, Equatable {
     self[.hits] - min(self[.hits], self[.undecodable])
   }
   /// Of the hits, those that found the value decoded in memory.
-  public var memory: UInt64 { self[.memory] }
+  public var memoryHits: UInt64 { self[.memory] }
   /// Reads that found none, for whatever reason.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
   /// Reads that were served a stale value, while a newer one was fetched or because there was none to be had.

@@ -93,7 +93,7 @@ final class NamespaceHandle: Sendable {
     let found = memory.withLock { $0.total }
     // A validation looked the entry up, and so is a hit among `reads` already.
     total[.hits] &+= found[.hits]
-    total[.memory] = found[.hits] &+ found[.validations]
+    total[.memory] = found[.hits] &+ found[.revalidatedHits]
     return total
   }
 

@@ -16,16 +16,16 @@ extension Store {
     /// Bytes of the value.
     public var size: Int
     /// Bytes of the header and the value.
-    public var stored: Int
+    public var storedSize: Int
     public var written: Timestamp
     /// When it was last read or written, to the minute; nil if that is not known any more.
-    public var used: Timestamp?
+    public var lastUsed: Timestamp?
     /// From when on it is not fresh; nil for never.
     public var expires: Timestamp?
     /// Until when it may be served stale; nil if there is no such time after `expires`.
     public var staleUntil: Timestamp?
     /// For how long it stays after its last use, at the least; nil where use does not count.
-    public var idle: Duration?
+    public var timeToIdle: Duration?
     public var state: State
     public var codec: CodecID
     /// Changes whenever the value is written again, and never returns.

@@ -39,13 +39,13 @@ extension StoreEngine {
     let now = clock.now
     let lastUse = access.lastUse(of: Checksum.place(of: key.bytes.span, in: entry.id))
     return Store.Entry(
-      namespace: namespace, key: key, size: entry.valueCount, stored: entry.storedCount,
+      namespace: namespace, key: key, size: entry.valueCount, storedSize: entry.storedCount,
       written: Timestamp(milliseconds: header.written),
-      used: lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) },
+      lastUsed: lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) },
       expires: header.expires == never ? nil : Timestamp(milliseconds: header.expires),
       staleUntil: header.staleUntil == header.expires || header.staleUntil == never
         ? nil : Timestamp(milliseconds: header.staleUntil),
-      idle: idle.map { .milliseconds($0.milliseconds) },
+      timeToIdle: idle.map { .milliseconds($0.milliseconds) },
       state: header.state(at: now.milliseconds), codec: CodecID(rawValue: header.codec),
       version: header.version, isPinned: header.flags.contains(.pinned),
       isNegative: header.flags.contains(.negative), owners: owners,

@@ -3,7 +3,7 @@ import LMDB
 /// How a store stands: what it holds, what its reads met, why entries went, and the file behind it.
 public struct Statistics: Sendable {
   public struct Namespace: Sendable {
-    public var facts: NamespaceInfo
+    public var info: NamespaceInfo
     /// From when on reads and removals are counted: since the namespace was made, or its statistics were reset.
     public var since: Timestamp
     /// Of all processes. What another process has read and not merged yet is missing: it merges with each of its writes,
@@ -29,7 +29,7 @@ public struct Statistics: Sendable {
     public var limit: Int?
 
     /// The used part of the limit, 1 when full; nil without a limit, and for a limit of 0.
-    public var share: Double? {
+    public var utilization: Double? {
       limit.flatMap { $0 > 0 ? Double(used) / Double($0) : nil }
     }
   }
@@ -72,7 +72,7 @@ public struct Statistics: Sendable {
   /// Totals of all namespaces.
   public var entries: Int
   public var bytes: Int
-  public var stored: Int
+  public var storedSize: Int
   public var usage: Usage
   public var file: File
   public var readers: [Reader]
@@ -109,7 +109,8 @@ extension Store {
         path: path, format: Int(StoreFormat.current), durability: durability,
         namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),
-        stored: Int(clamping: state.stored), usage: usage(state, settings.limits, fileSize: size),
+        storedSize: Int(clamping: state.stored),
+        usage: usage(state, settings.limits, fileSize: size),
         file: Statistics.File(
           size: size, pageSize: info.pageSize, pages: info.pages,
           freePages: try transaction.freePages(), transaction: newest),
@@ -152,14 +153,14 @@ extension Statistics.Namespace {
     memory: MemoryStatistics?
   ) {
     handle.begin(listed.counters.epoch, seenAt: moment)
-    facts = listed.facts
+    info = listed.facts
     since = Timestamp(milliseconds: Int64(clamping: listed.counters.since))
     reads = listed.counters.reads + handle.unmerged()
     removals = listed.counters.removals
     self.memory = memory
-    let limits = facts.rules.limits
+    let limits = info.rules.limits
     usage = Usage(
-      entries: Statistics.Tier(used: facts.entries, limit: limits.entries),
-      bytes: Statistics.Tier(used: facts.bytes, limit: limits.bytes))
+      entries: Statistics.Tier(used: info.entries, limit: limits.entries),
+      bytes: Statistics.Tier(used: info.bytes, limit: limits.bytes))
   }
 }

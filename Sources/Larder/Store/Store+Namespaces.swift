@@ -9,7 +9,7 @@ public struct NamespaceInfo: Sendable, Hashable {
   /// Bytes of their values.
   public var bytes: Int
   /// Bytes of their headers and values.
-  public var stored: Int
+  public var storedSize: Int
   public var created: Timestamp
   /// What code declared.
   public var declared: Rules
@@ -124,7 +124,7 @@ extension StoreEngine {
     let counters = try counters(of: record.id, in: transaction)
     let facts = NamespaceInfo(
       name: name, entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
-      stored: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
+      storedSize: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
       declared: record.rules.declared, overrides: record.rules.overrides)
     return ListedNamespace(id: record.id, facts: facts, counters: counters)
   }

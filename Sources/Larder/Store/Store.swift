@@ -33,7 +33,7 @@ public struct Store: Sendable {
     /// Limits to declare for the store as a whole; nil leaves those it has. See ``Store/declare(_:)``.
     public var limits: StoreLimits?
     /// Accept a store that belongs to another user; it is then read-only.
-    public var foreign = false
+    public var allowsForeignOwner = false
     /// What a power cut may cost, for a new store; the store keeps it. A store that is there must have the one asked for;
     /// nil takes what it has, and makes a new one ``Durability/grouped``.
     public var durability: Durability?
@@ -63,7 +63,7 @@ public struct Store: Sendable {
   /// ``LarderError/Code``.
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     engine = try StoreEngine.open(at: path, options: options)
-    isReadOnly = options.readOnly || options.foreign
+    isReadOnly = options.readOnly || options.allowsForeignOwner
     engine.access.open(writable: !isReadOnly, in: engine.coarseMinute)
     if !isReadOnly {
       engine.isWritable.store(true, ordering: .relaxed)

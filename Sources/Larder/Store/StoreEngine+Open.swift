@@ -21,11 +21,11 @@ extension StoreEngine {
     at path: String, options: Store.Options
   ) throws(LarderError) -> Environment {
     var environmentOptions = EnvironmentOptions()
-    environmentOptions.create = options.create && !options.readOnly && !options.foreign
+    environmentOptions.create = options.create && !options.readOnly && !options.allowsForeignOwner
     environmentOptions.databases = Indexes.names
     environmentOptions.lockTimeout = options.lockTimeout
-    environmentOptions.foreignOwner = options.foreign
-    environmentOptions.readOnly = options.readOnly || options.foreign
+    environmentOptions.foreignOwner = options.allowsForeignOwner
+    environmentOptions.readOnly = options.readOnly || options.allowsForeignOwner
     environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
     environmentOptions.changesDurability = options.changesDurability
     environmentOptions.checkpointInterval = options.checkpointInterval

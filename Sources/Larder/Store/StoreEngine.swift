@@ -31,7 +31,7 @@ final class StoreEngine: Sendable {
   let accessFailure = Atomic<Int64>(.min)
   let removals = PendingExpirations()
   let tombstones = KnownTombstones()
-  let flights = SingleFlight()
+  let loads = SingleFlight<LoadName>()
   let uses = PendingAccesses()
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let queue = WriteQueue()

@@ -4,7 +4,7 @@ import Larder
 extension HTTPCache {
   /// Asks the origin, keeps what is to be kept, and gives what the client is to get; nil if it is to be tried anew.
   ///
-  /// - Parameter flight: landed, come what may.
+  /// - Parameter flight: completed in every case.
   func exchange(
     _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, flight: String?
   ) async throws -> HTTPCacheResult? {
@@ -12,11 +12,11 @@ extension HTTPCache {
       let result = try await answer(forward, held, attempt, flight: flight)
       return result
     } catch let error where !(error is CancellationError) && !(error is LarderError) {
-      if let flight { flights.land(flight, .failed(error)) }
+      if let flight { complete(flight, .failed(error)) }
       var lost = attempt.lost
       return try staleFallback(for: forward, held, after: error, &lost)
     } catch {
-      if let flight { flights.land(flight, error is CancellationError ? .abandoned : .arrived) }
+      if let flight { complete(flight, error is CancellationError ? .abandoned : .arrived) }
       throw error
     }
   }
@@ -56,7 +56,7 @@ extension HTTPCache {
     case .answer:
       let result = try await answered(arrival, body: try await body.bytes())
       if let result {
-        if let flight { flights.land(flight, .arrived) }
+        if let flight { complete(flight, .arrived) }
         return result
       }
       // The body that the origin spoke of is gone: it is asked for once, without a condition.
@@ -137,7 +137,7 @@ extension HTTPCache {
     let isLarge = (length ?? 0) > rules.policy.largestBody
     if isLarge || reception.stores.isEmpty {
       try await drop(reception.removes, of: arrival)
-      if let flight { flights.land(flight, .ownOnly) }
+      if let flight { complete(flight, .ownOnly) }
       return result
     }
     let (kept, _) = reception.stores[0]
@@ -148,15 +148,15 @@ extension HTTPCache {
     if isThere {
       // No end of a body will tell the client that it is stored: so it is stored first.
       await store(arrival, received: [])
-      if let flight { flights.land(flight, .arrived) }
+      if let flight { complete(flight, .arrived) }
       return result
     }
     let relay = BodyRelay()
     let reader = BodyReader(relay)
     result.body = HTTPBody(next: { try await reader.relay.next() })
     Task {
-      let landing = await pump(body, into: relay, of: arrival, length: length)
-      if let flight { flights.land(flight, landing) }
+      let outcome = await pump(body, into: relay, of: arrival, length: length)
+      if let flight { complete(flight, outcome) }
     }
     return result
   }
@@ -167,7 +167,7 @@ extension HTTPCache {
   /// the length that was announced, is held back until then.
   private func pump(
     _ body: HTTPBody, into relay: BodyRelay, of arrival: Arrival, length: Int?
-  ) async -> Flights.Landing {
+  ) async -> ExchangeOutcome {
     var received: [UInt8] = []
     var last: [UInt8] = []
     var isKept = true

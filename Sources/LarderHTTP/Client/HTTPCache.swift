@@ -10,7 +10,7 @@ public struct HTTPCache: Sendable {
   public let namespace: Store.Namespace
   public let rules: HTTPRules
   let transport: any HTTPTransport
-  let flights = Flights()
+  let flights = SingleFlight<String>()
   let permits = StoreTokens()
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
@@ -97,19 +97,21 @@ public struct HTTPCache: Sendable {
     guard let flight = flight(of: forward), !attempt.hasWaited else {
       return try await exchange(forward, held, attempt, flight: nil)
     }
-    if let landing = flights.join(flight) {
+    if let joined = flights.join(flight, for: ExchangeOutcome.self) {
       attempt.hasWaited = true
-      for await landing in landing {
-        switch landing {
-        case .failed(let error):
-          return try staleFallback(for: forward, held, after: error, &attempt.lost)
-        case .abandoned: attempt.hasWaited = false
-        case .arrived, .ownOnly: break
-        }
+      switch try await joined.outcome() {
+      case .failed(let error):
+        return try staleFallback(for: forward, held, after: error, &attempt.lost)
+      case .abandoned: attempt.hasWaited = false
+      case .arrived, .ownOnly: break
       }
       return nil
     }
     return try await exchange(forward, held, attempt, flight: flight)
+  }
+
+  func complete(_ flight: String, _ outcome: ExchangeOutcome) {
+    flights.complete(flight, with: outcome)
   }
 
   /// The name under which equal requests wait for each other; nil where each is to be sent.
@@ -124,7 +126,8 @@ public struct HTTPCache: Sendable {
 
   /// Makes a request in the background, unless the same is under way.
   private func refresh(_ forward: CacheForward, _ held: [StoredVariant], _ client: Attempt) {
-    guard let flight = flight(of: forward), flights.join(flight) == nil else { return }
+    guard let flight = flight(of: forward), flights.join(flight, for: ExchangeOutcome.self) == nil
+    else { return }
     let attempt = Attempt(
       request: forward.original, body: [], tags: client.tags, interim: { _ in },
       permit: client.permit)

@@ -21,20 +21,18 @@ extension Command {
       return entry
     }
     let clock = session.wallClock
-    func facts(_ entry: Store.Entry) throws -> [Cell] {
-      Self.facts(entry, try namespace.evictionRank(of: entry.key), clock)
-    }
+    func facts(_ entry: Store.Entry) -> [Cell] { Self.facts(entry, clock) }
     if session.isForPerson || entries.count == 1 {
       for (index, entry) in entries.enumerated() {
         if index > 0 { try session.write([.newline]) }
         try session.answer(
           Reply(
-            .object(factColumns, try facts(entry)),
+            .object(factColumns, facts(entry)),
             notes: entry.isNegative ? ["it says that there is nothing, and reads find none"] : [],
             isLong: true))
       }
     } else {
-      try session.answer(Reply(.rows(factColumns, try entries.map(facts)), isLong: true))
+      try session.answer(Reply(.rows(factColumns, entries.map(facts)), isLong: true))
     }
     return .done
   }
@@ -44,22 +42,19 @@ extension Command {
       Column(all: column, except: column.name == "expires_in" ? .table : [])
     }
       + [
-        "negative", "idle", "stale_until", "codec", "version", "tags", "pinned", "evictable",
+        "negative", "idle", "stale_until", "codec", "version", "tags", "pinned",
       ].map { Column($0) }
       + [Column("owners"), Column("etag", holdsBytes: true)]
       + [Column("last_modified", holdsBytes: true), Column("metadata")]
   }
 
-  private static func facts(_ entry: Store.Entry, _ rank: EvictionRank?, _ clock: WallClock)
-    -> [Cell]
-  {
+  private static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
-      .bool(entry.isNegative), entry.idle.map { .span($0.milliseconds) } ?? .null,
+      .bool(entry.isNegative), entry.timeToIdle.map { .span($0.milliseconds) } ?? .null,
       entry.staleUntil.map { .expiry($0.unix) } ?? .null, .text(entry.codec.name),
       .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
-      .bool(entry.isPinned), rank.map { .rank(ahead: $0.ahead, isAtLeast: $0.isAtLeast) } ?? .null,
-      .list(entry.owners.map(Cell.owner)), bytes(entry.entityTag),
+      .bool(entry.isPinned), .list(entry.owners.map(Cell.owner)), bytes(entry.entityTag),
       bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,
     ]
   }

@@ -40,7 +40,7 @@ extension Command {
       let limits = namespace.rules.limits
       return [
         .text(namespace.name), .number(namespace.entries), .size(namespace.bytes),
-        .size(namespace.stored), .share(share), .bar(share),
+        .size(namespace.storedSize), .share(share), .bar(share),
         next[namespace.name].map { .expiry($0.unix) } ?? .null, .lifetime(namespace.rules.expires),
         limits.words.map { .text($0) } ?? .null, limits.entries.map { .number($0) } ?? .null,
         limits.bytes.map { .size($0) } ?? .null, .size(namespace.rules.largestValue),

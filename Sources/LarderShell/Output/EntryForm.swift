@@ -27,8 +27,8 @@ extension EntryForm {
       isLong: isLong
     ) { entry, clock in
       [
-        .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.stored),
-        .time(entry.written.unix), entry.used.map { .time($0.unix) } ?? .null,
+        .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
+        .time(entry.written.unix), entry.lastUsed.map { .time($0.unix) } ?? .null,
         .expiry(entry.expires?.unix),
         .expiresIn(entry, clock),
         .text(entry.state.rawValue),

@@ -20,7 +20,7 @@ struct HTMLReport {
     self.session = session
     statistics = try session.store.statistics()
     isWhole = only == nil
-    namespaces = statistics.namespaces.filter { only == nil || $0.facts.name == only }
+    namespaces = statistics.namespaces.filter { only == nil || $0.info.name == only }
     // Round bounds that double, up to ten years and the largest value there can be; the empty ones
     // are left out in the end.
     let decade: Int64 = 315_360_000_000
@@ -29,11 +29,11 @@ struct HTMLReport {
     sizes = Histogram(
       .sizes, over: 0...Int64(Rules.largestPossibleValue), bins: 40, isLogarithmic: true)
     let now = session.now
-    let total = namespaces.reduce(0) { $0 + $1.facts.entries }
+    let total = namespaces.reduce(0) { $0 + $1.info.entries }
     try session.withProgress("looking", of: total) { progress in
       _ = try session.forEachEntries(
         of: Selection(namespaces: .all),
-        in: namespaces.map { session.store.namespace($0.facts.name) }
+        in: namespaces.map { session.store.namespace($0.info.name) }
       ) { entries in
         for entry in entries {
           ends.add(entry, now: now)
@@ -57,9 +57,9 @@ struct HTMLReport {
 
   func page() throws -> String {
     let clock = session.wallClock
-    let entries = namespaces.reduce(0) { $0 + $1.facts.entries }
-    let bytes = namespaces.reduce(0) { $0 + $1.facts.bytes }
-    let name = isWhole ? statistics.path : "\(namespaces[0].facts.name) in \(statistics.path)"
+    let entries = namespaces.reduce(0) { $0 + $1.info.entries }
+    let bytes = namespaces.reduce(0) { $0 + $1.info.bytes }
+    let name = isWhole ? statistics.path : "\(namespaces[0].info.name) in \(statistics.path)"
     let head =
       "<h1>\(HTML.text(name))</h1>\n<p>\(HTML.text("\(Wording.entries(entries)), \(Wording.size(bytes)) of values, a file of \(Wording.size(statistics.file.size)); \(clock.date(clock.now))"))</p>"
     return HTML.page(
@@ -71,8 +71,8 @@ struct HTMLReport {
   }
 
   private var space: String {
-    let most = max(namespaces.map(\.facts.bytes).max() ?? 0, 1)
-    let rows = namespaces.map(\.facts).sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }.map {
+    let most = max(namespaces.map(\.info.bytes).max() ?? 0, 1)
+    let rows = namespaces.map(\.info).sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }.map {
       (
         label: $0.name, share: Double($0.bytes) / Double(most),
         words: "\(Wording.size($0.bytes)), \(Wording.entries($0.entries))"
@@ -102,7 +102,7 @@ struct HTMLReport {
       let stale =
         reads.staleHits > 0 ? ", \(Wording.count(Int(clamping: reads.staleHits))) stale" : ""
       let words = rate.map { "\(Int(($0 * 100).rounded())) % of \(all)\(stale)" }
-      return (label: namespace.facts.name, share: rate ?? 0, words: words ?? "no reads yet")
+      return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
     }
     return HTML.section("Reads that found a value", HTML.bars("Hit rates", rows))
   }
@@ -121,7 +121,7 @@ struct HTMLReport {
   }
 
   private func limits() throws -> String {
-    let report = try LimitReport(of: isWhole ? nil : namespaces[0].facts.name, in: session)
+    let report = try LimitReport(of: isWhole ? nil : namespaces[0].info.name, in: session)
     return HTML.section(
       "Limits", HTML.table(LimitReport.titles, report.texts(for: session.presentation)))
   }

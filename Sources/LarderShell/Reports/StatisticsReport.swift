@@ -23,7 +23,7 @@ struct StatisticsReport {
       $0.process == Int(ProcessInfo.processInfo.processIdentifier)
     }
     isWhole = only == nil
-    namespaces = statistics.namespaces.filter { only == nil || $0.facts.name == only }
+    namespaces = statistics.namespaces.filter { only == nil || $0.info.name == only }
   }
 
   /// A person reads the store's facts and then tables; a pipe gets a line for each fact, and a
@@ -58,7 +58,7 @@ struct StatisticsReport {
         let count = namespace.removals[reason]
         guard let words = reason.eviction, count > 0 else { return nil }
         return [
-          .text(namespace.facts.name), .text(words), .number(Int(clamping: count)),
+          .text(namespace.info.name), .text(words), .number(Int(clamping: count)),
         ]
       }
     }
@@ -91,8 +91,8 @@ struct StatisticsReport {
     let removed = [namespace.removals[.expired], namespace.removals.evicted]
     let counts = [reads.hits, reads.staleHits, reads.misses].map { Cell.number(Int(clamping: $0)) }
     return [
-      .text(namespace.facts.name), .number(namespace.facts.entries), .size(namespace.facts.bytes),
-      namespace.facts.rules.limits.words.map { .text($0) } ?? .null,
+      .text(namespace.info.name), .number(namespace.info.entries), .size(namespace.info.bytes),
+      namespace.info.rules.limits.words.map { .text($0) } ?? .null,
     ] + counts + [reads.hitRate.map { .share($0) } ?? .null]
       + removed.map { .number(Int(clamping: $0)) }
   }
@@ -135,7 +135,7 @@ struct StatisticsReport {
     let store = isWhole ? storeFacts.map { [.text("@*"), .text($0.name), $0.cell] } : []
     let rows = namespaces.flatMap { namespace in
       facts(namespace).dropFirst().map { fact -> [Cell] in
-        [.text(namespace.facts.name), .text(fact.name), fact.cell]
+        [.text(namespace.info.name), .text(fact.name), fact.cell]
       }
     }
     return Reply(.rows(["namespace", "fact", "value"].map { Column($0) }, store + rows))
@@ -149,7 +149,7 @@ struct StatisticsReport {
       ("path", .text(statistics.path)), ("format", .number(statistics.format)),
       ("durability", .text(statistics.durability.rawValue)),
       ("entries", .number(statistics.entries)), ("bytes", .size(statistics.bytes)),
-      ("stored", .size(statistics.stored)), ("file_size", .size(file.size)),
+      ("stored", .size(statistics.storedSize)), ("file_size", .size(file.size)),
       ("page_size", .size(file.pageSize)), ("pages", .number(file.pages)),
       ("free_pages", .number(file.freePages)),
       ("transaction", .number(Int(clamping: file.transaction))),
@@ -161,10 +161,10 @@ struct StatisticsReport {
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {
-    let facts = namespace.facts
+    let facts = namespace.info
     return [
       ("namespace", .text(facts.name)), ("entries", .number(facts.entries)),
-      ("bytes", .size(facts.bytes)), ("stored", .size(facts.stored)),
+      ("bytes", .size(facts.bytes)), ("stored", .size(facts.storedSize)),
     ]
       + Self.limits([
         ("entries", facts.rules.limits.entries), ("bytes", facts.rules.limits.bytes),

@@ -65,7 +65,7 @@ struct EntryTest {
 
 extension Store.Entry {
   /// When it was last used as far as anybody knows: use that was forgotten was no earlier than the write.
-  var lastUse: Timestamp { used ?? written }
+  var lastUse: Timestamp { lastUsed ?? written }
 }
 
 extension Span<UInt8> {

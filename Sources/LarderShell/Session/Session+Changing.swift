@@ -129,7 +129,7 @@ extension Session {
       try list.advance(in: store) { entry, value in
         if host.isInterrupted() { throw Interruption() }
         items.append(try read(entry, value))
-        room -= entry.stored
+        room -= entry.storedSize
         return items.count < min(left, Self.changesPerBatch) && room > 0
       }
       guard !items.isEmpty, try body(items) else { return }
@@ -142,12 +142,12 @@ extension Session {
     var batches: [[Store.Entry]] = []
     var room = 0
     for entry in entries {
-      if entry.stored > room || batches.isEmpty {
+      if entry.storedSize > room || batches.isEmpty {
         batches.append([])
         room = bytesPerBatch
       }
       batches[batches.count - 1].append(entry)
-      room -= entry.stored
+      room -= entry.storedSize
     }
     return batches
   }

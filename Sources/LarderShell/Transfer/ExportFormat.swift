@@ -67,7 +67,7 @@ enum ExportFormat: String, CaseIterable {
     return [
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
       moment(entry.written), moment(entry.expires), moment(entry.staleUntil),
-      entry.idle.map { .span($0.milliseconds) } ?? .null,
+      entry.timeToIdle.map { .span($0.milliseconds) } ?? .null,
       entry.isPinned ? .bool(true) : .null, list(entry.owners.map(Cell.owner)),
       list(entry.tags.map { .text($0) }),
       bytes(entry.entityTag), bytes(entry.lastModified), bytes(entry.metadata),

@@ -32,8 +32,6 @@ extension Cell {
       .object([
         Cell.text(namespace).jsonField("namespace"), Cell.bytes(key).jsonField("key"),
       ])
-    case .rank(let ahead, let isAtLeast):
-      .object([.init("ahead", .number(ahead)), .init("at_least", .bool(isAtLeast))])
     case .list(let cells): .array(cells.map(\.json))
     case .json(let value): value
     case .null, .blank: .null

@@ -15,9 +15,6 @@ extension Cell {
     case .share(let value): "\(Int((value * 100).rounded())) %"
     case .bar(let value): Bar.text(value, width: Bar.width, hasUnicode: presentation.hasUnicode)
     case .entry(let namespace, let key): "\(SafeText(namespace)) \(SafeText(quoting: key))"
-    case .rank(let ahead, let isAtLeast):
-      isAtLeast
-        ? "behind \(Wording.count(ahead)) or more" : "\(Wording.ordinal(ahead + 1)) in line"
     case .list(let cells):
       cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
     case .json(let value): SafeText(value.text).description
@@ -30,7 +27,7 @@ extension Cell {
   package var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
-    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .entry, .list, .rank,
+    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .entry, .list,
       .json:
       false
     }

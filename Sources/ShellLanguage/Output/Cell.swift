@@ -25,8 +25,6 @@ package enum Cell: Sendable, Hashable {
   /// A reference to an entry, such as an owner.
   case entry(namespace: String, key: [UInt8])
   case list([Cell])
-  /// The place in the order of eviction: how many entries are evicted before, at least if not exactly.
-  case rank(ahead: Int, isAtLeast: Bool)
   /// What has a structure of its own.
   case json(JSON)
   /// Unknown or without meaning here.

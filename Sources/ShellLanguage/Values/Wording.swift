@@ -19,19 +19,6 @@ package enum Wording {
     "\(count(number)) \(number == 1 ? one : many)"
   }
 
-  /// `1st`, `12th`, `1,203rd`
-  package static func ordinal(_ number: Int) -> String {
-    let ending =
-      switch (number % 100, number % 10) {
-      case (11...13, _): "th"
-      case (_, 1): "st"
-      case (_, 2): "nd"
-      case (_, 3): "rd"
-      default: "th"
-      }
-    return count(number) + ending
-  }
-
   package static func records(_ number: Int) -> String { count(number, "record", "records") }
 
   package static func entries(_ number: Int) -> String { count(number, "entry", "entries") }

@@ -28,7 +28,7 @@ import Testing
   @Test func `a value`() async throws {
     let boards = try cache("boards")
     let station = "Thun"
-    let board = try await boards.value(
+    let board = try await boards.result(
       for: station, expires: .after(.minutes(2)),
       stale: .whileRevalidating(.minutes(10)).onError(.hours(24))
     ) { try await api.board(station) }
@@ -40,7 +40,7 @@ import Testing
     let forecasts = try cache("forecasts")
     let options = LoadOptions(
       policy: .cacheElseLoad, expires: .after(.hours(6)), refreshAhead: .minutes(30))
-    let weather = try await forecasts.value(for: "thun", options: options) {
+    let weather = try await forecasts.result(for: "thun", options: options) {
       try await api.forecast("thun")
     }
     #expect(weather.value == "sunny in thun")
@@ -60,7 +60,7 @@ import Testing
     let pages = try Store.temporary(clock: clock).cache(TextCodec(), in: "pages")
     let url = "https://example.org/1"
     for _ in 0..<2 {
-      let page = try await pages.answer(
+      let page = try await pages.revalidatedResult(
         for: url, options: LoadOptions(stale: .onError(.days(30)))
       ) { known in
         let response = try await api.page(url, unlessMatching: known?.entityTag)
@@ -78,7 +78,8 @@ import Testing
     let clock = SystemClock()
     let boards = try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
     let favourites = ["Thun"]
-    let prefetch = boards.prefetch(favourites, concurrency: 1, pause: .seconds(0.2)) { station in
+    let prefetch = try boards.prefetch(favourites, concurrency: 1, pause: .seconds(0.2)) {
+      station in
       try await api.board(station)
     }
     for await step in prefetch { print("\(step.done) of \(step.total)") }

@@ -16,7 +16,7 @@ import Testing
     let options = LoadOptions(expires: .after(.hours(1)), absent: .after(.minutes(1)))
     let isThere = Shared(false)
     let ask = {
-      try await boards.valueIfPresent(for: "thun", options: options) {
+      try await boards.resultIfPresent(for: "thun", options: options) {
         let load = try await origin.text()
         return isThere.withLock { $0 } ? load : nil
       }
@@ -48,7 +48,7 @@ import Testing
     let boards = try cache()
     let options = LoadOptions(absent: .after(.minutes(1)))
     #expect(try await boards.valueIfPresent(for: "thun", options: options) { nil } == nil)
-    #expect(try await boards.value(for: "thun") { "there" }.value == "there")
+    #expect(try await boards.result(for: "thun") { "there" }.value == "there")
     #expect(try boards.value(for: "thun") == "there")
   }
 
@@ -69,7 +69,9 @@ import Testing
     attributes.tags = ["line 1"]
     let (stored, stale) = (attributes, Staleness.onError(.minutes(1)))
     let options = LoadOptions(expires: .never, stale: stale)
-    _ = try await boards.answer(for: "thun", options: options) { _ in .stored("board", stored) }
+    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
+      .stored("board", stored)
+    }
     let entry = try #require(try boards.entry(for: "thun"))
     #expect(entry.entityTag == Array("\"v1\"".utf8) && entry.tags == ["line 1"])
     #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
@@ -86,11 +88,13 @@ import Testing
     attributes.metadata = [1, 2, 3]
     let stored = attributes
     let options = LoadOptions(expires: .after(.minutes(1)), stale: .onError(.hours(1)))
-    _ = try await boards.answer(for: "thun", options: options) { _ in .stored("board", stored) }
+    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
+      .stored("board", stored)
+    }
     let version = try boards.entry(for: "thun")?.version
     clock.advance(by: .minutes(2))
     let told = Shared<CachedValue<String>?>(nil)
-    let loaded = try await boards.answer(for: "thun", options: options) { known in
+    let loaded = try await boards.revalidatedResult(for: "thun", options: options) { known in
       told.withLock { $0 = known }
       return known == nil ? .value("new") : .unchanged
     }
@@ -113,9 +117,11 @@ import Testing
     var attributes = EntryAttributes()
     attributes.entityTag = [7]
     let stored = attributes
-    _ = try await boards.answer(for: "thun", options: options) { _ in .stored("board", stored) }
+    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
+      .stored("board", stored)
+    }
     clock.advance(by: .minutes(2))
-    let loaded = try await boards.answer(for: "thun", options: options) { _ in
+    let loaded = try await boards.revalidatedResult(for: "thun", options: options) { _ in
       try await boards.remove("thun")
       return .unchanged
     }
@@ -127,7 +133,7 @@ import Testing
   @Test func `unchanged without anything known is an error`() async throws {
     let boards = try cache()
     let error = await #expect(throws: LarderError.self) {
-      try await boards.answer(for: "thun", options: LoadOptions()) { _ in .unchanged }
+      try await boards.revalidatedResult(for: "thun", options: LoadOptions()) { _ in .unchanged }
     }
     #expect(error?.code == .failed)
   }

@@ -15,24 +15,24 @@ import Testing
 
   private func check(_ cache: Larder.Cache<String>) throws {
     #expect(try cache.namespace.store.verify().faults == [])
-    #expect(cache.namespace.engine.flights.count == 0)
+    #expect(cache.namespace.engine.loads.count == 0)
   }
 
   @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
     let boards = try cache()
     let disk = boards.namespace.store.cache(TextCodec(), in: "boards", memory: MemoryLimits.off)
-    let first = try await boards.value(for: "thun", expires: .after(.minutes(2))) {
+    let first = try await boards.result(for: "thun", expires: .after(.minutes(2))) {
       try await origin.text()
     }
     #expect(first.value == "load 1" && first.source == .loaded && first.age == .zero)
     #expect(first.error == nil)
     clock.advance(by: .seconds(30))
-    let again = try await boards.value(for: "thun") { try await origin.text() }
+    let again = try await boards.result(for: "thun") { try await origin.text() }
     #expect(again.value == "load 1" && again.source == .memory && again.age == .seconds(30))
-    let stored = try await disk.value(for: "thun") { try await origin.text() }
+    let stored = try await disk.result(for: "thun") { try await origin.text() }
     #expect(stored.value == "load 1" && stored.source == .disk && stored.age == .seconds(30))
     clock.advance(by: .seconds(90))
-    let later = try await boards.value(for: "thun") { try await origin.text() }
+    let later = try await boards.result(for: "thun") { try await origin.text() }
     #expect(later.value == "load 2" && later.source == .loaded && origin.loads == 2)
     try check(boards)
   }
@@ -44,7 +44,7 @@ import Testing
       for task in 0..<10_000 {
         let key = "key \(task % 100)"
         group.addTask {
-          let loaded = try await boards.value(for: key) {
+          let loaded = try await boards.result(for: key) {
             loads.withLock { $0[key, default: 0] += 1 }
             await Task.yield()
             return "of \(key)"
@@ -62,7 +62,7 @@ import Testing
   @Test func `who gives up leaves the others their load`() async throws {
     let boards = try cache()
     origin.close()
-    let ask = { Task { try await boards.value(for: "thun") { try await origin.text() } } }
+    let ask = { Task { try await boards.result(for: "thun") { try await origin.text() } } }
     let tasks = [ask(), ask(), ask()]
     await origin.waitForLoads(1)
     tasks[0].cancel()
@@ -81,7 +81,7 @@ import Testing
     let boards = try cache()
     origin.close()
     let tasks = (0..<3).map { _ in
-      Task { try await boards.value(for: "thun") { try await origin.text() } }
+      Task { try await boards.result(for: "thun") { try await origin.text() } }
     }
     await origin.waitForLoads(1)
     for task in tasks { task.cancel() }
@@ -90,7 +90,7 @@ import Testing
     }
     while origin.cancelled == 0 { await Task.yield() }
     origin.open()
-    #expect(try await boards.value(for: "thun") { try await origin.text() }.value == "load 2")
+    #expect(try await boards.result(for: "thun") { try await origin.text() }.value == "load 2")
     try check(boards)
   }
 
@@ -99,17 +99,17 @@ import Testing
     origin.close()
     origin.fail()
     let tasks = (0..<10).map { _ in
-      Task { try await boards.value(for: "thun") { try await origin.text() } }
+      Task { try await boards.result(for: "thun") { try await origin.text() } }
     }
     await origin.waitForLoads(1)
     // All of them have a place before the load ends.
-    while boards.namespace.engine.flights.places(in: "boards") < 10 { await Task.yield() }
+    while boards.namespace.engine.loads.callers() < 10 { await Task.yield() }
     origin.open()
     for task in tasks {
       await #expect(throws: Origin.Refusal(number: 1)) { try await task.value }
     }
     origin.fail(false)
-    #expect(try await boards.value(for: "thun") { try await origin.text() }.value == "load 2")
+    #expect(try await boards.result(for: "thun") { try await origin.text() }.value == "load 2")
     try check(boards)
   }
 
@@ -120,12 +120,12 @@ import Testing
     origin.close()
     let options = LoadOptions(timeout: .seconds(15))
     let task = Task {
-      try await boards.value(for: "thun", options: options) { try await origin.text() }
+      try await boards.result(for: "thun", options: options) { try await origin.text() }
     }
     await origin.waitForLoads(1)
     while !clock.isAwaited { await Task.yield() }
     clock.advance(by: .seconds(14))
-    #expect(boards.namespace.engine.flights.count == 1)
+    #expect(boards.namespace.engine.loads.count == 1)
     clock.advance(by: .seconds(1))
     let error = await #expect(throws: LarderError.self) { try await task.value }
     #expect(error?.code == .timedOut)
@@ -141,7 +141,7 @@ import Testing
     for key in ["thun", "bern"] {
       origin.close()
       let started = origin.loads
-      let task = Task { try await boards.value(for: key) { try await origin.text() } }
+      let task = Task { try await boards.result(for: key) { try await origin.text() } }
       await origin.waitForLoads(started + 1)
       try await boards.set("written", for: key)
       origin.open()
@@ -160,7 +160,7 @@ import Testing
     origin.close()
     let options = LoadOptions(policy: .revalidate)
     let task = Task {
-      try await boards.value(for: "thun", options: options) { try await origin.text() }
+      try await boards.result(for: "thun", options: options) { try await origin.text() }
     }
     await origin.waitForLoads(1)
     try boards.clear()
@@ -178,21 +178,21 @@ import Testing
     try await boards.set("other", for: "bern")
     if others == 0 { try await boards.remove("bern") }
     origin.close()
-    let task = Task { try await boards.value(for: "thun") { try await origin.text() } }
+    let task = Task { try await boards.result(for: "thun") { try await origin.text() } }
     await origin.waitForLoads(1)
     try boards.clear()
     origin.open()
     #expect(try await task.value.value == "load 1")
     #expect(try boards.count() == 0)
     // The next load knows the namespace as it is now.
-    #expect(try await boards.value(for: "thun") { try await origin.text() }.value == "load 2")
+    #expect(try await boards.result(for: "thun") { try await origin.text() }.value == "load 2")
     #expect(try boards.count() == 1)
     try check(boards)
   }
 
   @Test func `what cannot be stored is returned all the same, and says why`() async throws {
     let boards = try cache(rules: Rules(largestValue: 10))
-    let loaded = try await boards.value(for: "thun") { "more than ten bytes" }
+    let loaded = try await boards.result(for: "thun") { "more than ten bytes" }
     #expect(loaded.value == "more than ten bytes" && loaded.source == .loaded)
     #expect((loaded.error as? LarderError)?.code == .overLimit)
     #expect(try boards.count() == 0)
@@ -204,9 +204,9 @@ import Testing
     let text = store.cache(TextCodec(), in: "boards")
     let numbers = store.cache(of: Int.self, in: "boards")
     origin.close()
-    async let first = text.value(for: "k") { try await origin.text() }
+    async let first = text.result(for: "k") { try await origin.text() }
     await origin.waitForLoads(1)
-    async let second = numbers.value(for: "k") { try await origin.load() }
+    async let second = numbers.result(for: "k") { try await origin.load() }
     await origin.waitForLoads(2)
     origin.open()
     #expect(try await first.value == "load 1")
@@ -218,9 +218,9 @@ import Testing
     let boards = try cache()
     let second = Origin()
     origin.close()
-    let usual = Task { try await boards.value(for: "thun") { try await origin.text() } }
+    let usual = Task { try await boards.result(for: "thun") { try await origin.text() } }
     await origin.waitForLoads(1)
-    let reloaded = try await boards.value(for: "thun", options: LoadOptions(policy: .reload)) {
+    let reloaded = try await boards.result(for: "thun", options: LoadOptions(policy: .reload)) {
       "again \(try await second.load())"
     }
     #expect(reloaded.value == "again 1")

@@ -17,7 +17,7 @@ import Testing
     let boards = try cache()
     let keys = (0..<count).map { "key \($0)" }
     if count > 1 { try await boards.set("there", for: "key 1") }
-    let prefetch = boards.prefetch(keys, concurrency: 3) { key in
+    let prefetch = try boards.prefetch(keys, concurrency: 3) { key in
       "\(key): \(try await origin.load())"
     }
     var done: [Int] = []
@@ -37,7 +37,7 @@ import Testing
   @Test func `one after the other with a pause after each, by the store's clock`() async throws {
     let boards = try cache()
     let starts = Shared<[Duration]>([])
-    let prefetch = boards.prefetch(
+    let prefetch = try boards.prefetch(
       (0..<5).map { "\($0)" }, concurrency: 1, pause: .milliseconds(200)
     ) { [clock] key in
       starts.withLock { $0.append(clock.monotonic) }
@@ -58,7 +58,7 @@ import Testing
 
   @Test func `a prefetch can have a rhythm of its own, and loads of any kind`() async throws {
     let starts = Shared<[Duration]>([])
-    let prefetch = Prefetch(
+    let prefetch = try Prefetch(
       0..<6, concurrency: 1, clock: clock,
       pause: { done in .milliseconds(done < 2 ? 0 : done * 100) },
       load: { [clock] key in
@@ -85,28 +85,29 @@ import Testing
       expires: .after(.minutes(1)),
       stale: Staleness(whileRevalidating: .hours(1), onError: .hours(1)))
     let run = {
-      await boards.prefetch(["a", "b"], options: options) { _ in try await origin.text() }.finish()
+      try await boards.prefetch(["a", "b"], options: options) { _ in try await origin.text() }
+        .finish()
     }
-    #expect(await run() == .init(loaded: 2))
+    #expect(try await run() == .init(loaded: 2))
     clock.advance(by: .minutes(2))
-    #expect(await run() == .init(loaded: 2))
+    #expect(try await run() == .init(loaded: 2))
     clock.advance(by: .minutes(2))
     origin.fail()
-    #expect(await run() == .init(failed: 2))
+    #expect(try await run() == .init(failed: 2))
     #expect(try boards.namespace.store.verify().faults == [])
   }
 
   @Test func `a cancelled one loads nothing more`() async throws {
     let boards = try cache()
     origin.close()
-    let prefetch = boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _ in
+    let prefetch = try boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _ in
       try await origin.text()
     }
     await origin.waitForLoads(2)
     prefetch.cancel()
     let summary = await prefetch.finish()
-    #expect(summary.loaded == 0 && summary.failed == 2 && summary.left == 98)
+    #expect(summary.loaded == 0 && summary.failed == 2 && summary.remaining == 98)
     #expect(origin.loads == 2)
-    while boards.namespace.engine.flights.count > 0 { await Task.yield() }
+    while boards.namespace.engine.loads.count > 0 { await Task.yield() }
   }
 }

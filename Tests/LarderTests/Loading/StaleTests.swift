@@ -12,14 +12,14 @@ import Testing
   }
 
   private func check(_ cache: Larder.Cache<String>) async throws {
-    while cache.namespace.engine.flights.count > 0 { await Task.yield() }
+    while cache.namespace.engine.loads.count > 0 { await Task.yield() }
     #expect(try cache.namespace.store.verify().faults == [])
   }
 
   private let windows = Staleness.whileRevalidating(.minutes(10)).onError(.hours(24))
 
   private func ask(_ boards: Larder.Cache<String>) async throws -> CacheResult<String> {
-    try await boards.value(for: "thun", expires: .after(.minutes(2)), stale: windows) {
+    try await boards.result(for: "thun", expires: .after(.minutes(2)), stale: windows) {
       try await origin.text()
     }
   }
@@ -37,7 +37,7 @@ import Testing
     await origin.waitForLoads(2)
     #expect(origin.loads == 2)
     origin.open()
-    while boards.namespace.engine.flights.count > 0 { await Task.yield() }
+    while boards.namespace.engine.loads.count > 0 { await Task.yield() }
     let fresh = try await ask(boards)
     #expect(fresh.value == "load 2" && fresh.source != .stale && origin.loads == 2)
     #expect(try boards.namespace.reads.staleHits == 100)
@@ -65,7 +65,7 @@ import Testing
 
   @Test func `without windows of its own a request has those of the namespace`() async throws {
     let boards = try cache(rules: Rules(soft: .minutes(1), hard: .minutes(5)))
-    let ask = { try await boards.value(for: "thun") { try await origin.text() } }
+    let ask = { try await boards.result(for: "thun") { try await origin.text() } }
     _ = try await ask()
     clock.advance(by: .minutes(5) - .milliseconds(1))
     origin.fail()
@@ -85,7 +85,7 @@ import Testing
     let boards = try Store.temporary(clock: clock).cache(of: Board.self, in: "boards")
     let body = Shared("{\"station\":\"Thun\"}")
     let ask = {
-      try await boards.value(for: "thun", expires: .after(.minutes(2)), stale: windows) {
+      try await boards.result(for: "thun", expires: .after(.minutes(2)), stale: windows) {
         try JSONCodec<Board>().decode(Array(body.withLock { $0 }.utf8).span)
       }
     }
@@ -103,11 +103,11 @@ import Testing
   @Test func `a value near its end is used while a newer one is fetched`() async throws {
     let boards = try cache()
     let options = LoadOptions(expires: .after(.minutes(10)), refreshAhead: .minutes(1))
-    let ask = { try await boards.value(for: "thun", options: options) { try await origin.text() } }
+    let ask = { try await boards.result(for: "thun", options: options) { try await origin.text() } }
     _ = try await ask()
     clock.advance(by: .minutes(9) - .milliseconds(1))
     #expect(try await ask().value == "load 1" && origin.loads == 1)
-    #expect(boards.namespace.engine.flights.count == 0)
+    #expect(boards.namespace.engine.loads.count == 0)
     clock.advance(by: .milliseconds(1))
     let used = try await ask()
     #expect(used.value == "load 1" && used.source == .memory)
@@ -124,9 +124,9 @@ import Testing
     clock.advance(by: .minutes(2))
     let errors = Shared<[any Error]>([])
     var options = LoadOptions(stale: windows, refreshTimeout: .seconds(5))
-    options.onRefreshError = { error in errors.withLock { $0.append(error) } }
+    options.onBackgroundError = { error in errors.withLock { $0.append(error) } }
     origin.close()
-    let served = try await boards.value(for: "thun", options: options) { try await origin.text() }
+    let served = try await boards.result(for: "thun", options: options) { try await origin.text() }
     #expect(served.source == .stale)
     await origin.waitForLoads(2)
     while !clock.isAwaited { await Task.yield() }
@@ -142,7 +142,7 @@ import Testing
   @Test func `each policy asks what it says`() async throws {
     let boards = try cache()
     let ask = { (policy: RequestPolicy) in
-      try await boards.value(
+      try await boards.result(
         for: "thun",
         options: LoadOptions(policy: policy, expires: .after(.minutes(2)), stale: windows)
       ) { try await origin.text() }

@@ -47,7 +47,7 @@ public struct StoredArticle: Sendable, Hashable {
     }
     size = entry.size
     written = entry.written
-    used = entry.used
+    used = entry.lastUsed
     isEdited = entry.state == .stale
   }
 }

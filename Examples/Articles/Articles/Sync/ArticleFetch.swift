@@ -41,7 +41,8 @@ struct ArticleFetch: Sendable {
   ) async throws -> CacheResult<String> {
     while true {
       do {
-        let loaded = try await shelf.articles.answer(for: bookmark.id, options: options) {
+        let loaded = try await shelf.articles.revalidatedResult(for: bookmark.id, options: options)
+        {
           [self] known in
           let body = try await readeck.body(of: bookmark.id, unlessMatching: known?.entityTag)
           guard try shelf.isHere(user) else { throw ArticlesError.signedOut }
@@ -157,7 +158,7 @@ struct ArticleFetch: Sendable {
     at address: String, of id: String, limit: Int
   ) async throws -> ImageOutcome {
     while true {
-      let loaded = try await shelf.images.answer(for: address, options: LoadOptions()) {
+      let loaded = try await shelf.images.revalidatedResult(for: address, options: LoadOptions()) {
         [readeck, shelf] _ in
         let reply = try await readeck.image(at: address)
         return .stored(

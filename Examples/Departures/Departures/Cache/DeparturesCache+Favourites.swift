@@ -5,21 +5,21 @@ public import Larder
 /// Iterate them for the progress; end them by ``Prefetch/cancel()``.
 extension DeparturesCache {
   /// Fetches today's boards of favourites before anybody asks for them. What is fresh is passed over.
-  public func prefetch(_ favourites: [String]) -> Prefetch<Errand> {
-    run(favourites.map { .board($0) })
+  public func prefetch(_ favourites: [String]) throws -> Prefetch<Errand> {
+    try run(favourites.map { .board($0) })
   }
 
   /// What an app does when it starts: its favourites' boards, and then the names of the ships. Nothing of the widget.
-  public func start(_ favourites: [String]) -> Prefetch<Errand> {
-    run(favourites.map { .board($0) } + [.ships])
+  public func start(_ favourites: [String]) throws -> Prefetch<Errand> {
+    try run(favourites.map { .board($0) } + [.ships])
   }
 
   /// What an app does when it leaves the screen: it tells the widget what leaves next, and fetches the boards of tomorrow, so
   /// that they are there in the morning whatever the network is then. Both for the stations of the widget's settings.
   public func enterBackground() throws -> Prefetch<Errand> {
     let stations = try Widget(store).settings.stations
-    if stations.isEmpty { return run([]) }
-    return run(
+    if stations.isEmpty { return try run([]) }
+    return try run(
       [.ships] + stations.map { .next($0) } + stations.map { .board($0, inDays: 1) })
   }
 
@@ -32,9 +32,9 @@ extension DeparturesCache {
     }
   }
 
-  private func run(_ errands: [Errand]) -> Prefetch<Errand> {
+  private func run(_ errands: [Errand]) throws -> Prefetch<Errand> {
     let before = errands.first == .ships ? 1 : 0
-    return Prefetch(
+    return try Prefetch(
       errands, concurrency: 1, clock: store.clock, priority: .low,
       pause: { Self.pause(after: $0 - before) }, load: perform)
   }

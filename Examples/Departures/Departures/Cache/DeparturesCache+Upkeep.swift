@@ -20,10 +20,10 @@ extension DeparturesCache {
   public func usage() throws -> [ShelfUsage] {
     let namespaces = try store.statistics().namespaces
     return Shelf.allCases.compactMap { shelf in
-      namespaces.first { $0.facts.name == shelf.name }.map { namespace in
+      namespaces.first { $0.info.name == shelf.name }.map { namespace in
         ShelfUsage(
-          shelf: shelf.rawValue, entries: namespace.facts.entries, bytes: namespace.facts.bytes,
-          hits: namespace.reads.hits, memory: namespace.reads.memory,
+          shelf: shelf.rawValue, entries: namespace.info.entries, bytes: namespace.info.bytes,
+          hits: namespace.reads.hits, memory: namespace.reads.memoryHits,
           stale: namespace.reads.staleHits, misses: namespace.reads.misses,
           hitRate: namespace.reads.hitRate)
       }

@@ -65,10 +65,12 @@ public struct DeparturesCache: Sendable {
       options.stale = .onError(cache.rules?.stale ?? .zero)
     }
     if let log {
-      options.onRefreshError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }
+      options.onBackgroundError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }
     }
     do {
-      let loaded = try await cache.answer(for: key, options: options) { _ in try await load() }
+      let loaded = try await cache.revalidatedResult(for: key, options: options) { _ in
+        try await load()
+      }
       let words = loaded.map { "\($0.source.rawValue), \($0.age / .seconds(1)) s old" }
       log?("\(cache.name) \(key): \(words ?? "nothing")")
       return loaded

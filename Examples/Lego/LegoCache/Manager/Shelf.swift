@@ -12,7 +12,7 @@ enum Shelf<Value: Codable & Sendable>: Sendable {
   ) async throws -> CacheResult<Value>? {
     switch self {
     case .cache(let cache):
-      return try await cache.answer(for: key, options: options, load)
+      return try await cache.revalidatedResult(for: key, options: options, load: load)
     case .memory(let shelf):
       return try await shelf.answer(for: key, options: options, load)
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The keys of a prefetch, handed out one after the other.
-final class PrefetchLine<Key: Sendable>: Sendable {
+/// The keys of a prefetch, handed out one after the other to its workers.
+final class PrefetchQueue<Key: Sendable>: Sendable {
   private struct State {
     var next = 0
     var summary = Prefetch<Key>.Summary()
@@ -16,7 +16,7 @@ final class PrefetchLine<Key: Sendable>: Sendable {
     self.report = report
   }
 
-  /// Nil at the end, and once the task is cancelled.
+  /// The next key; nil at the end and once the task is cancelled.
   func next() -> Key? {
     if Task.isCancelled { return nil }
     return state.withLock { state in
@@ -26,10 +26,9 @@ final class PrefetchLine<Key: Sendable>: Sendable {
     }
   }
 
-  /// Whether there is another one to come.
-  var isWaiting: Bool { state.withLock { $0.next < keys.count } }
+  var hasNext: Bool { state.withLock { $0.next < keys.count } }
 
-  /// How many keys are done now.
+  /// Records an outcome and returns how many keys are done.
   func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {
     // Reported under the lock, so that the steps come in the order of their numbers.
     state.withLock { state in
@@ -48,7 +47,7 @@ final class PrefetchLine<Key: Sendable>: Sendable {
   var summary: Prefetch<Key>.Summary {
     state.withLock { state in
       var summary = state.summary
-      summary.left = keys.count - state.done
+      summary.remaining = keys.count - state.done
       return summary
     }
   }

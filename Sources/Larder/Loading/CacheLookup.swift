@@ -1,0 +1,65 @@
+import LMDB
+
+/// What a cache has under a key, for a caller that may load what it lacks.
+struct CacheLookup<Value: Sendable> {
+  /// The entry; nil if there is nothing under the key, or nothing that can be decoded.
+  var entry: CachedEntry?
+  /// Nil for an entry that says there is no value.
+  var value: Value?
+  var isFromMemory = false
+  var base: BaseVersion
+  /// When it was looked up.
+  var now: Timestamp
+}
+
+/// The version that a load would replace.
+struct BaseVersion {
+  /// The namespace at that time; ``NamespaceID/store`` if there was none.
+  var id: NamespaceID
+  /// The version of the value; nil if there was none.
+  var version: UInt64?
+}
+
+extension Cache {
+  /// One lookup. A value in memory that is still the entry's is not decoded again.
+  ///
+  /// - Parameter counts: whether statistics and the eviction policy count it as a read.
+  func lookUp(_ key: [UInt8], counts: Bool = true) throws -> CacheLookup<Value> {
+    let engine = namespace.engine
+    let item = memory?.item(key.span)
+    let transaction = try engine.beginRead()
+    let id = try engine.identify(namespace.handle, in: transaction)
+    var lookup = CacheLookup<Value>(base: BaseVersion(id: id), now: engine.clock.now)
+    var size = 0
+    var isUndecodable = false
+    func isKnown(_ entry: CachedEntry) -> Bool {
+      lookup.isFromMemory =
+        entry.state == .fresh
+        && item?.isValue(of: entry.header, id: entry.id, at: engine.coarseNow) ?? false
+      return lookup.isFromMemory
+    }
+    let entry = try engine.lendKept(
+      key.span, of: namespace.handle, id: id, in: transaction, counts: counts,
+      recordsAccess: counts && !namespace.store.isReadOnly, unless: isKnown
+    ) { bytes in
+      size = bytes.count
+      lookup.value = decodeCounting(bytes)
+      isUndecodable = lookup.value == nil
+    }
+    guard let entry else { return lookup }
+    lookup.base.version = entry.header.version
+    if isUndecodable { return lookup }
+    lookup.entry = entry
+    if lookup.isFromMemory, let item {
+      if counts { memory?.confirm(item, entry.header, snapshot: transaction.id) }
+      lookup.value = unbox(item)
+    } else if counts, entry.state == .fresh, let value = lookup.value {
+      memory?.countMiss()
+      engine.followMemoryLimit(in: transaction)
+      keep(
+        value, for: key.span, size: size, id: entry.id, header: entry.header,
+        snapshot: transaction.id)
+    }
+    return lookup
+  }
+}

@@ -1,0 +1,107 @@
+import Synchronization
+
+/// A load of any type, for the table of a ``SingleFlight``.
+protocol AnyInFlightLoad: AnyObject, Sendable {
+  /// Callers that wait for the load or are about to.
+  var callers: Int { get }
+}
+
+/// One load of one key, and the callers that wait for its outcome.
+///
+/// The load runs as long as a caller waits for it or it is detached. It is cancelled when the last caller is cancelled.
+package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
+  private struct State {
+    var nextPlace: UInt64 = 0
+    /// Callers that have joined, whether or not they wait yet.
+    var callers = 0
+    var waiting: [UInt64: CheckedContinuation<Outcome, any Error>] = [:]
+    /// Callers that were cancelled before they waited.
+    var cancelled: Set<UInt64> = []
+    var outcome: Result<Outcome, any Error>?
+    var task: Task<Void, Never>?
+    var isDetached: Bool
+    var isAbandoned = false
+  }
+  private let state: Mutex<State>
+
+  /// - Parameter isDetached: whether the load runs on when no caller waits.
+  init(isDetached: Bool) { state = Mutex(State(isDetached: isDetached)) }
+
+  var callers: Int { state.withLock { $0.callers } }
+
+  /// Starts the task that ends with ``complete(_:)``.
+  func start(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {
+    let task = Task(priority: priority, operation: body)
+    let isAbandoned = state.withLock { state in
+      state.task = task
+      return state.isAbandoned
+    }
+    if isAbandoned { task.cancel() }
+  }
+
+  /// Resumes every caller with the outcome. Only the first outcome counts; it is returned.
+  @discardableResult
+  func complete(_ outcome: Result<Outcome, any Error>) -> Result<Outcome, any Error> {
+    let (waiting, first) = state.withLock { state in
+      let first = state.outcome ?? outcome
+      state.outcome = first
+      defer { state.waiting = [:] }
+      return (Array(state.waiting.values), first)
+    }
+    for continuation in waiting { continuation.resume(with: first) }
+    return first
+  }
+
+  /// Completes with an error at once and cancels the task.
+  func fail(_ error: any Error) {
+    complete(.failure(error))
+    state.withLock { $0.task }?.cancel()
+  }
+
+  /// Adds a caller and returns its place; nil if every earlier caller has given up, so that the load is being cancelled.
+  func join() -> UInt64? {
+    state.withLock { state in
+      if state.isAbandoned { return nil }
+      state.nextPlace += 1
+      state.callers += 1
+      return state.nextPlace
+    }
+  }
+
+  /// Waits for the outcome in a place that ``join()`` returned.
+  ///
+  /// A task that is cancelled gives its place up. If it was the last one, `abandon` is called before the load is cancelled.
+  func wait(_ place: UInt64, abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation {
+        (continuation: CheckedContinuation<Outcome, any Error>) in
+        let outcome = state.withLock { state -> Result<Outcome, any Error>? in
+          if state.cancelled.remove(place) != nil { return .failure(CancellationError()) }
+          if let outcome = state.outcome { return outcome }
+          state.waiting[place] = continuation
+          return nil
+        }
+        if let outcome { continuation.resume(with: outcome) }
+      }
+    } onCancel: {
+      leave(place, abandon: abandon)
+    }
+  }
+
+  /// Gives a place up; its caller, if it waits, gets a `CancellationError`.
+  func leave(_ place: UInt64, abandon: () -> Void) {
+    let (continuation, isLast) = state.withLock { state in
+      let continuation = state.waiting.removeValue(forKey: place)
+      if continuation == nil { state.cancelled.insert(place) }
+      state.callers -= 1
+      let isLast = state.callers == 0 && !state.isDetached && state.outcome == nil
+      if isLast { state.isAbandoned = true }
+      return (continuation, isLast)
+    }
+    if isLast {
+      abandon()
+      state.withLock { $0.task }?.cancel()
+    }
+    continuation?.resume(throwing: CancellationError())
+  }
+}
