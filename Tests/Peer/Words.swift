@@ -88,11 +88,13 @@ extension Peer {
 
   /// Adds one to a word as often as it is told, in one step each.
   func countWords() throws {
-    let words = SharedWords.of(try Fixture.open(store))
+    let environment = try Fixture.open(store)
+    let words = SharedWords.of(environment)
     precondition(words.open(making: 64))
     Peer.say("open")
     waitForInput()
     for _ in 0..<argument(0) { words.increase() }
+    environment.close()
     Peer.say("counted")
   }
 
