@@ -6,8 +6,9 @@ import CLarderSystem
 /// has no locks tied to an open file description. `flock` does not separate the threads of a process: callers need a
 /// lock of their own for that.
 package struct FileLock: Sendable {
-  private let descriptors: ForkGuard
-  private let index: Int
+  let descriptors: ForkGuard
+  /// Nil for a lock without a file, which is always free.
+  private let index: Int?
 
   /// Opens the lock file, creating it if necessary. `descriptors` closes it.
   package init(opening path: String, in descriptors: ForkGuard) throws(SystemError) {
@@ -16,13 +17,33 @@ package struct FileLock: Sendable {
     index = descriptors.adopt(file)
   }
 
-  private var descriptor: Int32 { descriptors.descriptor(index) }
+  /// Opens a lock file that the process may only read. Without a file the lock is always free: a process that cannot
+  /// create it relies on the file system being read-only.
+  package init(readingIfPresent path: String, in descriptors: ForkGuard) throws(SystemError) {
+    self.descriptors = descriptors
+    guard FileStatus.of(path) != nil else {
+      index = nil
+      return
+    }
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+    index = descriptors.adopt(file)
+  }
+
+  /// A lock without a file, which is always free.
+  package init(withoutFileIn descriptors: ForkGuard) {
+    self.descriptors = descriptors
+    index = nil
+  }
+
+  /// -1 in a forked child and for a lock without a file.
+  var descriptor: Int32 { index.map { descriptors.descriptor($0) } ?? -1 }
 
   /// Takes the lock if it is free; returns whether it did.
   package func take(shared: Bool = false) throws(SystemError) -> Bool {
+    if index == nil { return true }
     let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
+    let descriptor = descriptor
     do throws(SystemError) {
-      let descriptor = descriptor
       try checkErrno { larder_flock(descriptor, operation) }
       return true
     } catch SystemError(code: EWOULDBLOCK) {

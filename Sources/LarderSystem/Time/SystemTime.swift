@@ -19,6 +19,13 @@ package enum SystemTime {
   /// Milliseconds since an arbitrary time in this boot; never goes back.
   package static var monotonicMilliseconds: Int64 { read(CLOCK_MONOTONIC) }
 
+  /// As ``monotonicMilliseconds``, in microseconds.
+  package static var monotonicMicroseconds: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec) / 1000
+  }
+
   @inline(__always)
   private static func read(_ clock: clockid_t) -> Int64 {
     var time = timespec()

@@ -1,0 +1,53 @@
+import CLarderSystem
+
+/// Finds the processes that hold a lock on a file, for messages.
+package enum LockHolders {
+  /// The processes that hold a `flock` lock on the file at `path`, except this one. Empty where the system does not tell:
+  /// on macOS, and for processes of other containers.
+  package static func processes(holding path: String) -> [Int32] {
+    guard let status = FileStatus.of(path) else { return [] }
+    #if canImport(Darwin)
+      return []
+    #else
+      return holders(of: status.st_ino)
+    #endif
+  }
+
+  /// A process's number with its name if the system tells that: `1234 (larder)`.
+  package static func description(of process: Int32) -> String {
+    guard let name = text(of: "/proc/\(process)/comm")?.split(separator: "\n").first else {
+      return "\(process)"
+    }
+    return "\(process) (\(name))"
+  }
+
+  #if !canImport(Darwin)
+    /// A line is `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`, with the process and the file's number.
+    private static func holders(of inode: ino_t) -> [Int32] {
+      guard let lines = text(of: "/proc/locks")?.split(separator: "\n") else { return [] }
+      let found = lines.compactMap { line -> Int32? in
+        let words = line.split(separator: " ")
+        guard words.count >= 6, words[1] == "FLOCK",
+          words[5].split(separator: ":").last == "\(inode)",
+          let process = Int32(words[4]), process > 0, process != getpid()
+        else { return nil }
+        return process
+      }
+      return Set(found).sorted()
+    }
+  #endif
+
+  /// The contents of a file in `/proc`, which has no size; nil if it cannot be read.
+  private static func text(of path: String) -> String? {
+    var bytes: [UInt8] = []
+    do throws(SystemError) {
+      let file = try FileDescriptor(opening: path, O_RDONLY)
+      while case let part = try file.contents(at: bytes.count, count: 65_536), !part.isEmpty {
+        bytes += part
+      }
+    } catch {
+      return nil
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

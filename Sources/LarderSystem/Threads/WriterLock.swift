@@ -1,0 +1,89 @@
+import CLarderSystem
+import Synchronization
+
+/// A lock between the threads of a process that serves them in the order in which they asked.
+@safe package final class WriterLock: @unchecked Sendable {
+  nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
+  /// The identity of the owning thread, 0 without one. Only changed with `mutex` held.
+  private let owner = Atomic<UInt64>(0)
+  // The fields below are only used with `mutex` held.
+
+  /// The tickets of the waiting threads, in the order of arrival.
+  private var waiting: [UInt64] = []
+  private var lastTicket: UInt64 = 0
+
+  package init() {
+    unsafe mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    unsafe condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe larder_cond_init(condition)
+  }
+
+  deinit {
+    // Not destroyed: in a forked child that would wait for the waiting threads of the parent.
+    unsafe mutex.deallocate()
+    unsafe condition.deallocate()
+  }
+
+  /// Whether the calling thread owns the lock.
+  package var isMine: Bool { owner.load(ordering: .relaxed) == threadIdentity }
+
+  /// Waits for the lock.
+  ///
+  /// - Precondition: the thread does not own it yet.
+  package func enter() { _ = enter(within: nil) }
+
+  /// Waits for the lock, at most for `lockTimeout`; returns whether the calling thread now owns it.
+  ///
+  /// - Precondition: the thread does not own it yet.
+  package func enter(lockTimeout: Duration) -> Bool { enter(within: lockTimeout) }
+
+  /// Takes the lock if it is free and no thread waits.
+  package func tryEnter() -> Bool { !isMine && enter(within: .zero) }
+
+  private func enter(within lockTimeout: Duration?) -> Bool {
+    precondition(!isMine, "the thread owns the lock already")
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    if isFree, waiting.isEmpty { return own() }
+    if lockTimeout == .zero { return false }
+    lastTicket += 1
+    let ticket = lastTicket
+    waiting.append(ticket)
+    let end = lockTimeout.map { SystemTime.monotonicMilliseconds + Int64($0 / .milliseconds(1)) }
+    while !isFree || waiting.first != ticket {
+      if let end, SystemTime.monotonicMilliseconds >= end {
+        waiting.removeAll { $0 == ticket }
+        // The thread behind may be the first now.
+        unsafe pthread_cond_broadcast(condition)
+        return false
+      }
+      sleep(until: end)
+    }
+    waiting.removeFirst()
+    return own()
+  }
+
+  package func leave() {
+    unsafe pthread_mutex_lock(mutex)
+    owner.store(0, ordering: .relaxed)
+    if !waiting.isEmpty { unsafe pthread_cond_broadcast(condition) }
+    unsafe pthread_mutex_unlock(mutex)
+  }
+
+  private var isFree: Bool { owner.load(ordering: .relaxed) == 0 }
+
+  private func own() -> Bool {
+    owner.store(threadIdentity, ordering: .relaxed)
+    return true
+  }
+
+  private func sleep(until end: Int64?) {
+    if let end {
+      _ = unsafe larder_cond_wait_until(condition, mutex, end)
+    } else {
+      unsafe pthread_cond_wait(condition, mutex)
+    }
+  }
+}
