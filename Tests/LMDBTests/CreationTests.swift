@@ -63,7 +63,7 @@ import Testing
       }
       Issue.record("a store came about")
     } catch {
-      #expect(error.kind == .system)
+      #expect(error.kind == .notCreated)
       #expect(error.cause == .diskFull)
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)

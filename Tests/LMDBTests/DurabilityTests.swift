@@ -32,7 +32,7 @@ import Testing
     let path = directory.path + "/" + name
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    for file in ["data.mdb", "boot"]
+    for file in ["data.mdb", "recovery"]
     where FileManager.default.fileExists(atPath: directory.store + "/" + file) {
       try FileManager.default.copyItem(
         atPath: directory.store + "/" + file, toPath: path + "/" + file)
@@ -58,11 +58,12 @@ import Testing
     environment.close()
     let other: DurabilityLevel = level == .durable ? .scratch : .durable
     #expect(refusal(directory.store, options(other)) == .otherDurability)
-    let hasBoot = FileManager.default.fileExists(atPath: directory.store + "/boot")
+    let hasBoot = FileManager.default.fileExists(atPath: directory.store + "/recovery")
     #expect(hasBoot == (level == .checkpointed || level == .scratch))
   }
 
-  @Test func `grouped: after a power cut the last checkpoint is there, after a kill everything`()
+  @Test
+  func `checkpointed: after a power cut the last checkpoint is there, after a kill everything`()
     throws
   {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
@@ -89,7 +90,7 @@ import Testing
     #expect(try value(directory.store, readOnly(options(nil, boot: 2)))?.first == 39)
   }
 
-  @Test func `grouped: opening for writing makes what a killed process left safe`() throws {
+  @Test func `checkpointed: opening for writing makes what a killed process left safe`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
     try environment.sync()
@@ -97,11 +98,12 @@ import Testing
     let killed = try copy("killed")
     environment.close()
     try Fixture.open(killed, readOnly(options(nil))).close()
-    let boot = try RecoveryFile(opening: killed + "/boot")
-    let before = try #require(try boot.read()?.point)
+    let boot = try RecoveryFile(opening: killed + "/recovery")
+    let before = try #require(try boot.read()?.recoveryPoint)
     let opened = try Fixture.open(killed, options(nil, interval: .milliseconds(1)))
     #expect(before.transaction < opened.lastTransaction)
-    #expect(eventually { (try? boot.readSynced()?.point?.transaction) == opened.lastTransaction })
+    #expect(
+      eventually { (try? boot.readSynced()?.recoveryPoint?.transaction) == opened.lastTransaction })
     #expect(try opened.value([5]) == [2])
     opened.close()
   }
@@ -133,28 +135,29 @@ import Testing
   @Test func `scratch: while another process has it open, closing settles nothing`() throws {
     let first = try Fixture.open(directory.store, options(.scratch))
     try first.set([5], [1])
-    let other = try PeerProcess("number", directory.store, ["1", "3"])
+    let other = try PeerProcess("number", directory.store, ["1", "2"])
     #expect(eventually { other.soFar.count > 3 })
     first.close()
     #expect(try value(copy("cut"), options(nil, boot: 2)) == nil)
     other.kill()
   }
 
-  @Test func `grouped: a checkpoint follows a commit by itself, and then nothing is pinned`() throws
+  @Test func `checkpointed: a checkpoint follows a commit by itself, and then nothing is pinned`()
+    throws
   {
     let environment = try Fixture.open(
       directory.store, options(.checkpointed, interval: .milliseconds(20)))
-    let file = try RecoveryFile(opening: directory.store + "/boot")
+    let file = try RecoveryFile(opening: directory.store + "/recovery")
     for number in 1...3 {
       try environment.set([5], [UInt8(number)])
       let last = environment.lastTransaction
-      #expect(try eventually { try file.read()?.point?.transaction == last })
+      #expect(try eventually { try file.read()?.recoveryPoint?.transaction == last })
       #expect(try eventually { try environment.readersNow().isEmpty })
     }
     environment.close()
   }
 
-  @Test func `grouped: while commits wait for their checkpoint its pages are pinned`() throws {
+  @Test func `checkpointed: while commits wait for their checkpoint its pages are pinned`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
     let pinned = try environment.readersNow().compactMap(\.transaction)
@@ -164,17 +167,17 @@ import Testing
     environment.close()
   }
 
-  @Test func `grouped: a file that grows fast gets its checkpoint early`() throws {
+  @Test func `checkpointed: a file that grows fast gets its checkpoint early`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
-    let file = try RecoveryFile(opening: directory.store + "/boot")
+    let file = try RecoveryFile(opening: directory.store + "/recovery")
     for number in 0..<40 {
       try environment.set([UInt8(number)], Fixture.filling(number, count: 1 << 20))
     }
-    #expect(try eventually { try (file.read()?.point?.transaction ?? 0) > 10 })
+    #expect(try eventually { try (file.read()?.recoveryPoint?.transaction ?? 0) > 10 })
     environment.close()
   }
 
-  @Test func `grouped: a killed writer's pin is let go of by the next checkpoint`() throws {
+  @Test func `checkpointed: a killed writer's pin is let go of by the next checkpoint`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])
     #expect(eventually { peer.soFar.count > 3 })
@@ -186,7 +189,7 @@ import Testing
     environment.close()
   }
 
-  @Test func `grouped: the last to close saves what a killed process wrote`() throws {
+  @Test func `checkpointed: the last to close saves what a killed process wrote`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     // The machine's real start is the peer's; it must be ours, too.
     environment.close()
@@ -196,8 +199,8 @@ import Testing
     peer.kill()
     let last = mine.lastTransaction
     mine.close()
-    let file = try RecoveryFile(opening: directory.store + "/boot")
-    #expect(try file.read()?.point?.transaction == last)
+    let file = try RecoveryFile(opening: directory.store + "/recovery")
+    #expect(try file.read()?.recoveryPoint?.transaction == last)
   }
 
   @Test func `a sync that fails ends the environment, and the next one returns to the checkpoint`()
@@ -213,7 +216,7 @@ import Testing
   func `without its file of the machine's starts a store is refused`(level: DurabilityLevel) throws
   {
     try Fixture.open(directory.store, options(level)).close()
-    let boot = directory.store + "/boot"
+    let boot = directory.store + "/recovery"
     let bytes = try Data(contentsOf: URL(fileURLWithPath: boot))
     try FileManager.default.removeItem(atPath: boot)
     #expect(refusal(directory.store, options(nil)) == .damaged)
@@ -233,20 +236,20 @@ import Testing
   }
 
   @Test func `a torn record leaves the one before`() throws {
-    let path = directory.path + "/boot"
-    var record = RecoveryRecord(level: .checkpointed, boot: BootIdentity(1, 2), point: nil)
+    let path = directory.path + "/recovery"
+    var record = RecoveryRecord(level: .checkpointed, boot: BootIdentity(1, 2), recoveryPoint: nil)
     try RecoveryFile.create(path, record)
     let file = try RecoveryFile(opening: path)
-    record.point = MetaImage(pageSize: 4096, bytes: (0..<152).map { UInt8($0) })
+    record.recoveryPoint = MetaImage(pageSize: 4096, bytes: (0..<152).map { UInt8($0) })
     try file.write(record)
-    #expect(try file.read()?.point == record.point)
+    #expect(try file.read()?.recoveryPoint == record.recoveryPoint)
     #expect(try file.read()?.sequence == 2)
     for offset in stride(from: 0, to: RecoveryRecord.size, by: 17) {
       var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
       bytes[offset] ^= 1
       try place(bytes, path + "-torn")
       let torn = try RecoveryFile(opening: path + "-torn").read()
-      #expect(torn?.sequence == 1 && torn?.point == nil)
+      #expect(torn?.sequence == 1 && torn?.recoveryPoint == nil)
     }
   }
 

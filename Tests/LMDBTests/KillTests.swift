@@ -13,7 +13,7 @@ import Testing
     try PeerProcess("number", directory.store, ["\(author)", "\(level.rawValue)"])
   }
 
-  private static let levels: [DurabilityLevel] = [.durable, .checkpointed, .relaxed, .scratch]
+  private static let levels: [DurabilityLevel] = [.durable, .checkpointed, .scratch]
 
   /// Killing is the same at each level but for what is beside LMDB.
   private func rounds(_ usual: Int, _ level: DurabilityLevel) -> Int {

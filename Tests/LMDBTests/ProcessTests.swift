@@ -50,7 +50,14 @@ import Testing
     #expect(try Fixture.open(directory.store).value([1]) == [1])
   }
 
-  @Test func `a write does not wait longer for another process than it has lockTimeout`() throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `a child forked during a write of another thread closes without waiting`() throws {
+    let peer = try PeerProcess("fork-while-writing", directory.store)
+    #expect(
+      Set(peer.lines()) == ["child true", "child [2]", "parent done", "ended 0 [1]"])
+  }
+
+  @Test func `a write does not wait longer for another process than its lock timeout`() throws {
     let peer = try PeerProcess("batches", directory.store, ["60000"])
     #expect(peer.line() == "open")
     let environment = try Fixture.open(

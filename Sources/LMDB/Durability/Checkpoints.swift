@@ -2,40 +2,40 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// What a process remembers of an environment at the levels grouped and scratch, between its writes.
+/// The state of a process between its writes, at the levels checkpointed and scratch.
 final class Checkpoints: Sendable {
   let boot: BootIdentity
   let file: RecoveryFile
   /// Milliseconds from a commit to the checkpoint that covers it.
   let interval: Int64
-  /// Held by the thread of this process that makes a checkpoint; taken after the writer's gate.
-  let gate = WriterLock()
+  /// Held by the thread of this process that makes a checkpoint; taken after the environment's writer lock.
+  let lock = WriterLock()
   let state = Mutex(State())
-  /// Pages that the file may grow by before a checkpoint is made early: with the pin where it is, freed pages are not
-  /// used again.
+
+  /// How many bytes the file may grow before a checkpoint is made early: while the pin stays, freed pages are not reused.
   static let growth = 16 << 20
 
   struct State: Sendable {
-    /// While there is one, no write anywhere touches the pages of the last checkpoint.
+    /// While a pin exists, no process overwrites the pages of the last checkpoint.
     var pin: Pin?
-    /// When the first commit behind the last checkpoint was made, by this process.
+    /// When this process made the first commit after the last checkpoint.
     var unsavedSince: Int64?
-    /// The size of the file at the last checkpoint, in pages.
+    /// The pages of the file at the last checkpoint.
     var pages = 0
-    /// A timer that is to run at once is on its way.
-    var isHurried = false
-    /// Scratch: how many records the file had when its mark was last seen to stand.
+    /// A checkpoint is requested at once, because the file has grown.
+    var isUrgent = false
+    /// Scratch: the number of recovery records when the environment was last seen marked as dirty.
     var markedAt: UInt64?
   }
 
   init(files: StoreFiles, options: EnvironmentOptions) throws(LMDBError) {
-    file = try RecoveryFile(opening: files.boot)
+    file = try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
     boot = try options.currentBoot
     interval = max(1, Int64(options.checkpointInterval / .milliseconds(1)))
   }
 
-  /// A read transaction that is never read through: its place in LMDB's reader table is what counts. It is its
-  /// process's own, so nobody else's end or clearing of the table takes it away.
+  /// A read transaction that is only held for its slot in LMDB's reader table. The slot belongs to this process, so the
+  /// end of another process does not remove it.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64
@@ -48,24 +48,24 @@ final class Checkpoints: Sendable {
     func release() { unsafe mdb_txn_abort(transaction) }
   }
 
-  /// Says of a data file that is on the disk that there is nothing to return to.
-  func settledRecord(_ level: DurabilityLevel) -> RecoveryRecord {
-    RecoveryRecord(level: level, boot: boot, point: nil)
+  /// A record for a data file that is completely on the disk: there is nothing to restore.
+  func cleanRecord(_ level: DurabilityLevel) -> RecoveryRecord {
+    RecoveryRecord(level: level, boot: boot, recoveryPoint: nil)
   }
 
-  /// Waits for the checkpoint that another thread is making. Called with the writer's gate held, so that none begins.
+  /// Waits for a checkpoint of another thread. The caller owns the writer lock, so no further one begins.
   func waitForOther() {
-    gate.enter()
-    gate.leave()
+    lock.enter()
+    lock.leave()
   }
 
-  /// Before LMDB lets go of the environment.
+  /// Called before LMDB releases the environment.
   func end() {
     waitForOther()
     move(to: nil)
   }
 
-  /// Puts the pin at another commit. The former one goes last, so that there is no moment without.
+  /// Replaces the pin. The former pin is released last, so that there is always one.
   func move(to pin: Pin?) {
     let former = state.withLock { state in
       let former = state.pin

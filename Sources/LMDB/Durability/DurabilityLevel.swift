@@ -1,35 +1,26 @@
 import CLMDB
-import LarderSystem
 
-/// What of an environment's commits survives a power cut; recorded in the environment. A killed process loses nothing
-/// at any level.
+/// Which commits of an environment survive a power failure. The level is stored in the environment. A killed process loses
+/// no commit at any level.
 package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// Every commit that returned.
   case durable = 0
-  /// The commits up to a checkpoint that is made a moment after the first commit behind the one before.
+  /// The commits up to the last checkpoint, which follows the first commit after the previous one by a fixed interval.
   case checkpointed = 1
-  /// Every commit that returned but perhaps the last.
-  case relaxed = 2
-  /// What was there when it was last closed or synced, if nothing was written since; otherwise nothing.
-  case scratch = 3
-  /// Nothing, and nobody finds out: for environments that do not outlive the process anyway.
-  case temporary = 4
+  /// The state at the last close or sync if nothing was written since; otherwise nothing.
+  case scratch = 2
+  /// Nothing, and damage is not detected: for environments that no other process uses later.
+  case temporary = 3
 
-  /// Of a new environment when none is asked for.
+  /// The level of a new environment when none is requested.
   package static let standard = DurabilityLevel.checkpointed
 
-  /// The key of the level's record in the main database. Namespace ids are never 0 there.
+  /// The key of the level's record in the main database. A namespace never has the id 0.
   static let record: [UInt8] = [0, 0, 0, 0, UInt8(ascii: "D")]
 
-  /// Whether the file `boot` tells what the running system has done to the environment.
-  var keepsBoot: Bool { self == .checkpointed || self == .scratch }
+  /// Whether the file `recovery` records what the running system has done to the environment.
+  var hasRecoveryFile: Bool { self == .checkpointed || self == .scratch }
 
-  /// What LMDB leaves to us.
-  var flags: UInt32 {
-    switch self {
-    case .durable: 0
-    case .relaxed: UInt32(MDB_NOMETASYNC)
-    case .checkpointed, .scratch, .temporary: UInt32(MDB_NOSYNC)
-    }
-  }
+  /// LMDB's flags: at all levels but durable, this layer syncs instead of LMDB.
+  var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 }

@@ -3,10 +3,10 @@ import CLarderSystem
 import LarderSystem
 
 extension Environment {
-  /// Gives the environment another level. Called with `lock.opening` held, of a data file that nobody has open.
+  /// Changes the durability level. The caller holds `lock.opening` and `lock.write` and is alone.
   ///
-  /// Everything is synced first, and the file `boot` made to ask for nothing, so that neither level finds anything to
-  /// mend wherever this is interrupted. The record in the data file decides.
+  /// Everything is synced first, and the recovery file asks for nothing, so wherever this is interrupted neither level
+  /// finds anything to restore. The record in the data file decides.
   static func changeLevel(
     _ files: StoreFiles, options: EnvironmentOptions, to level: DurabilityLevel
   ) throws(OpenError) {
@@ -21,13 +21,13 @@ extension Environment {
       try check(unsafe readLevel(handle, &former))
       if former == level { return }
       try check(unsafe mdb_env_sync(handle, 1))
-      if former.keepsBoot || level.keepsBoot {
+      if former.hasRecoveryFile || level.hasRecoveryFile {
         try resetRecoveryRecord(
-          files, RecoveryRecord(level: level, boot: options.currentBoot, point: nil))
+          files, RecoveryRecord(level: level, boot: options.currentBoot, recoveryPoint: nil))
       }
       try unsafe record(level, in: handle)
-      if former.keepsBoot, !level.keepsBoot {
-        try checkErrno { unsafe unlink(files.boot) }
+      if former.hasRecoveryFile, !level.hasRecoveryFile {
+        try FileStatus.remove(files.recovery)
         try FileStatus.syncDirectory(files.directory)
       }
     } catch {
@@ -38,14 +38,14 @@ extension Environment {
   private static func resetRecoveryRecord(_ files: StoreFiles, _ record: RecoveryRecord)
     throws(LMDBError)
   {
-    if FileStatus.of(files.boot) != nil {
-      return try RecoveryFile(opening: files.boot).write(record)
+    if FileStatus.of(files.recovery) != nil {
+      return try RecoveryFile(opening: files.recovery).write(record)
     }
-    try RecoveryFile.create(files.boot, record)
+    try RecoveryFile.create(files.recovery, record)
     try FileStatus.syncDirectory(files.directory)
   }
 
-  /// The level's record, in a transaction that is on the disk when this returns.
+  /// Writes the level's record in a transaction that is on the disk when this returns.
   private static func record(
     _ level: DurabilityLevel, in handle: OpaquePointer
   ) throws(LMDBError) {

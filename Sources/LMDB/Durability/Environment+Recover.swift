@@ -3,21 +3,20 @@ import CLarderSystem
 import LarderSystem
 
 extension Environment {
-  /// Mends what a power cut left, or proves that there was none. Called with `lock.opening` held, of a data file that
-  /// nobody has open.
+  /// Restores the last state on the disk after a power failure; does nothing without one. The caller is alone.
   ///
-  /// Whatever it writes it writes again if it is interrupted: the record that asks for it is replaced last.
+  /// If this is interrupted, the next opening repeats it: the record that asks for it is replaced last.
   static func recover(
     _ files: StoreFiles, options: EnvironmentOptions,
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) {
-    guard let found = try unsettled(files, options) else { return }
+    guard let found = try unrecovered(files, options) else { return }
     if options.readOnly { throw OpenError(.needsRecovery, path: files.directory) }
     if found.record.level == .scratch {
       try create(files, options: options, durability: .scratch, prepare: prepare)
     }
     do throws(LMDBError) {
-      if let point = found.record.point { try restore(point, files.data) }
+      if let point = found.record.recoveryPoint { try restore(point, files.data) }
       var record = found.record
       record.isDirty = false
       record.boot = try options.currentBoot
@@ -27,28 +26,28 @@ extension Environment {
     }
   }
 
-  /// The record of an earlier start of the machine, if the data file is not as that start left it on the disk.
-  private static func unsettled(
+  /// The record of an earlier boot, if the data file may differ from what that boot synced.
+  private static func unrecovered(
     _ files: StoreFiles, _ options: EnvironmentOptions
   ) throws(OpenError) -> (file: RecoveryFile, record: RecoveryRecord)? {
-    if FileStatus.of(files.boot) == nil { return nil }
+    if FileStatus.of(files.recovery) == nil { return nil }
     do throws(LMDBError) {
-      let file = try RecoveryFile(opening: files.boot)
+      let file = try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
       if let record = try file.read() {
         if try record.boot == options.currentBoot { return nil }
-        let isSettled = try record.point.map { point throws(LMDBError) in
+        let isAtPoint = try record.recoveryPoint.map { point throws(LMDBError) in
           try isAt(point, files.data)
         }
-        return isSettled ?? !record.isDirty ? nil : (file, record)
+        return isAtPoint ?? !record.isDirty ? nil : (file, record)
       }
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
     }
-    throw OpenError(.damaged, path: files.boot, detail: "it has no whole record")
+    throw OpenError(.damaged, path: files.recovery, detail: "it has no valid record")
   }
 
-  /// Whether the point is what LMDB would choose: then nothing behind it reached the meta pages, and its own pages are
-  /// as they were synced.
+  /// Whether LMDB would choose the recovery point: then no later commit reached the meta pages, and the pages of the point
+  /// are as they were synced.
   private static func isAt(_ point: MetaImage, _ path: String) throws(LMDBError) -> Bool {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
     let own = try file.contents(at: point.place, count: MetaImage.size)
@@ -57,7 +56,7 @@ extension Environment {
       && MetaImage(pageSize: point.pageSize, bytes: other).transaction == point.transaction - 1
   }
 
-  /// Makes LMDB choose the point.
+  /// Makes LMDB choose the recovery point.
   private static func restore(_ point: MetaImage, _ path: String) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
     try file.write(point.predecessor.bytes, at: point.predecessor.place)
@@ -65,21 +64,21 @@ extension Environment {
     try file.sync()
   }
 
-  /// What a data file says of itself that nobody has open.
+  /// The newer meta page of a data file that no process has open.
   static func newestMeta(of path: String) throws(LMDBError) -> MetaImage {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    let pageSize = Int(try file.contents(at: 0, count: MetaImage.size).u32(40))
-    let pages = [0, pageSize]
-    var newest: MetaImage?
-    for place in pages {
-      let image = MetaImage(
-        pageSize: pageSize, bytes: try file.contents(at: place, count: MetaImage.size))
-      if newest.map({ $0.transaction < image.transaction }) ?? true { newest = image }
-    }
-    return newest!
+    let first = try file.contents(at: 0, count: MetaImage.size)
+    guard first.count == MetaImage.size else { throw .corrupted }
+    let pageSize = UInt64(first.u32(40))
+    guard let zero = MetaImage(pageSize: pageSize, bytes: first),
+      let one = MetaImage(
+        pageSize: pageSize,
+        bytes: try file.contents(at: Int(pageSize), count: MetaImage.size))
+    else { throw .corrupted }
+    return zero.transaction < one.transaction ? one : zero
   }
 
-  /// The level that the environment has; durable if it says nothing.
+  /// The level of the environment; durable if it has no record.
   static func readLevel(_ handle: OpaquePointer, _ level: inout DurabilityLevel) -> Int32 {
     var transaction: OpaquePointer?
     let begun = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)

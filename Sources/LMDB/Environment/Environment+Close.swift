@@ -3,32 +3,32 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
-  /// Ends this process's use of the environment: waits for the write and the reads under way, then lets go of all.
+  /// Ends this process's use of the environment: waits for the current write and reads, then releases everything.
   ///
-  /// From the first moment every new call answers ``LMDBError/closed``. A forked child only forgets: the parent still
-  /// owns it all.
+  /// Every new call throws ``LMDBError/closed`` from the start. In a forked child this does nothing: the parent owns all.
   ///
-  /// - Returns: false if a read did not end within the environment's lockTimeout. The environment then stays mapped, and
-  ///   closing it again or opening it anew finishes the work, or fails while the read goes on.
+  /// - Returns: false if a read did not end within the environment's lock timeout. The environment then stays mapped.
+  ///   Closing it again or opening it again finishes the work, or fails while the read continues.
   @discardableResult
   package func close() -> Bool {
+    if isForked { return true }
     precondition(!writer.isMine, "closing a store inside one of its own writes")
     let wasSound = unsafe phase.pointee.change(ForkState.open, to: ForkState.closed)
     _ = unsafe phase.pointee.change(ForkState.broken, to: ForkState.closed)
+    timer?.stop()
     writer.enter()
     defer { writer.leave() }
-    if wasSound { settleIfPossible() }
+    if wasSound { flushForClosing() }
     return release(lockTimeout: lockTimeout)
   }
 
-  /// What cannot be put on the disk now is where a kill would have left it: the level's promise holds, and who wants to
-  /// hear of it syncs first.
-  private func settleIfPossible() {
-    isSettled.store(true, ordering: .relaxed)
-    do throws(LMDBError) { try settle() } catch { isSettled.store(false, ordering: .relaxed) }
+  /// A failed flush equals a kill: the promise of the durability level still holds. ``sync()`` reports errors.
+  private func flushForClosing() {
+    isFlushed.store(true, ordering: .relaxed)
+    do throws(LMDBError) { try flush() } catch { isFlushed.store(false, ordering: .relaxed) }
   }
 
-  /// Does what is left to do of ``close()``, if that needs no waiting. An environment that LMDB gave up is closed, too.
+  /// Finishes ``close()`` if that needs no waiting. Also closes an environment that LMDB cannot continue.
   func finishClosing() -> Bool {
     _ = unsafe phase.pointee.change(ForkState.broken, to: ForkState.closed)
     guard writer.tryEnter() else { return false }
@@ -36,8 +36,7 @@ extension Environment {
     return release(lockTimeout: .zero)
   }
 
-  /// Gives the map, the locks and the entry in the table back, once; true if that is done. Called with the writer's gate
-  /// held.
+  /// Releases the map, the locks and the table entry once; returns whether that is done. The caller owns `writer`.
   private func release(lockTimeout: Duration) -> Bool {
     if unsafe phase.pointee.current != ForkState.closed { return true }
     let idle: Void? = readers.withAllIdle(lockTimeout: lockTimeout) {
@@ -52,32 +51,32 @@ extension Environment {
     return idle != nil
   }
 
-  /// Closing must not race with another process opening, but it must not fail either: after the usual wait it goes on.
+  /// Closes LMDB's environment while no other process opens it. If `lock.opening` stays busy it closes without the lock:
+  /// closing must not fail.
   private func closeAlone() {
-    let waited: LMDBError?
+    let failure: LMDBError?
     do throws(LMDBError) {
       try locks.opening.wait(lockTimeout: lockTimeout)
-      waited = nil
+      failure = nil
     } catch {
-      waited = error
+      failure = error
     }
-    if waited == nil, isSettled.load(ordering: .relaxed) { settleIfAlone() }
+    if failure == nil, isFlushed.load(ordering: .relaxed) { flushIfAlone() }
     unsafe mdb_env_close(handle)
     locks.open.release()
-    if waited == nil { locks.opening.release() }
+    if failure == nil { locks.opening.release() }
   }
 
-  /// Nobody can open while `lock.opening` is held, so the presence that asking may cost is not missed.
-  private func settleIfAlone() {
+  /// Trying to take `lock.open` exclusively may release the shared lock; no process can open meanwhile.
+  private func flushIfAlone() {
     do throws(LMDBError) {
-      if try locks.open.take() { try settleAlone() }
+      if try locks.open.take() { try flushAsLastProcess() }
     } catch {
-      // As in `settleIfPossible`.
+      // As in `flushForClosing`.
     }
   }
 
-  /// The last reference is gone. A read that is still under way has lost the environment it was lent by; better a map
-  /// and a lock that stay until the process ends than a read of memory that is gone.
+  /// Called when the last reference is released. If a read still continues, its map and slot stay until the process ends.
   func closeForGood() {
     if !close() { _ = unsafe Unmanaged.passRetained(readers) }
   }

@@ -3,51 +3,50 @@ import CLarderSystem
 import LarderSystem
 
 extension Environment {
-  /// Makes a new data file under another name and moves it into place whole, so that a kill or a power cut leaves
-  /// either no store or a complete one. Called with `lock.opening` held and nobody present.
+  /// Creates a data file under a temporary name and renames it, so that a kill or a power failure leaves either no store
+  /// or a complete one. The caller holds `lock.opening` and is alone.
   static func create(
     _ files: StoreFiles, options: EnvironmentOptions, durability: DurabilityLevel,
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) {
     do throws(LMDBError) {
       try build(files.newData, options: options, durability: durability, prepare: prepare)
-      try prepareBoot(files, options: options, durability: durability)
+      try prepareRecoveryFile(files, options: options, durability: durability)
       try checkErrno { unsafe rename(files.newData, files.data) }
       if durability == .temporary { return }
       try FileStatus.syncDirectory(files.directory)
       try FileStatus.syncParent(of: files.directory)
     } catch {
-      // The next to create it removes what cannot be removed now.
+      let cause = explained(error, at: files.directory)
+      // If this fails, the next process that creates the store removes the file.
       unsafe unlink(files.newData)
-      throw OpenError(.system, path: files.directory, cause: error)
+      throw OpenError(.notCreated, path: files.directory, cause: cause)
     }
   }
 
-  /// What a creation or a compaction left that was killed. Called with `lock.opening` held and nobody present.
+  /// Removes the file of a creation or compaction that was killed. The caller holds `lock.opening` and is alone.
   static func removeUnfinished(_ files: StoreFiles) throws(OpenError) {
-    if FileStatus.of(files.newData) == nil { return }
     do throws(LMDBError) {
-      try checkErrno { unsafe unlink(files.newData) }
+      try FileStatus.remove(files.newData)
     } catch {
       throw OpenError(.system, path: files.newData, cause: error)
     }
   }
 
-  /// The record that a new environment begins with is there before the environment is.
-  private static func prepareBoot(
+  /// The recovery file of a new environment exists before its data file does.
+  private static func prepareRecoveryFile(
     _ files: StoreFiles, options: EnvironmentOptions, durability: DurabilityLevel
   ) throws(LMDBError) {
-    guard durability.keepsBoot else {
-      if !files.hasData, FileStatus.of(files.boot) != nil {
-        try checkErrno { unsafe unlink(files.boot) }
-      }
+    guard durability.hasRecoveryFile else {
+      if !files.hasData { try FileStatus.remove(files.recovery) }
       return
     }
-    // One that is being emptied keeps its record until it is empty.
+    // An environment that is being emptied keeps its record until it is empty.
     if files.hasData { return }
     let point = durability == .checkpointed ? try newestMeta(of: files.newData) : nil
     try RecoveryFile.create(
-      files.boot, RecoveryRecord(level: durability, boot: try options.currentBoot, point: point))
+      files.recovery,
+      RecoveryRecord(level: durability, boot: try options.currentBoot, recoveryPoint: point))
     try FileStatus.syncDirectory(files.directory)
   }
 

@@ -3,19 +3,19 @@ import CLarderSystem
 import LarderSystem
 
 extension Environment {
-  /// How the map and the file stand.
+  /// The sizes of the map and the file, and the use of the reader table.
   package struct Info: Sendable {
     package var mapSize: Int
     package var pageSize: Int
-    /// Pages ever used; the file is about this long.
+    /// Pages ever used, which is about the length of the file.
     package var pages: Int
     package var lastTransaction: UInt64
     package var readerSlots: Int
-    /// The highest number of slots ever in use at once, by all processes together.
+    /// The highest number of slots used at the same time by all processes.
     package var readersUsed: Int
   }
 
-  /// All zero once the environment is closed.
+  /// All zero after closing.
   package var info: Info {
     var info = unsafe MDB_envinfo()
     do throws(LMDBError) {
@@ -32,10 +32,10 @@ extension Environment {
 }
 
 extension Environment {
-  /// Bytes of the data file.
+  /// The size of the data file in bytes.
   package var fileSize: Int { Self.fileSize(at: path) }
 
-  /// The same of the environment in a directory, be it open or not; 0 if there is none.
+  /// The size of the data file in `directory`, whether open or not; 0 if there is none.
   package static func fileSize(at directory: String) -> Int {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }

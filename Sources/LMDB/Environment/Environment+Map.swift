@@ -3,16 +3,16 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// How far this process has mapped the file, and when it may be mapped otherwise.
+/// The size of this process's map of the data file, and when to change it.
 final class MapGrowth: Sendable {
-  /// What the map had when the environment was opened, and has at least unless a limit says less.
+  /// The size at opening: the map is at least so large unless the file limit is lower.
   let openingSize: Int
   let mapSize: Atomic<Int>
-  /// The most bytes that the file may have; the highest number for as many as there are.
+  /// The limit of the file's size in bytes; `Int.max` without a limit.
   let fileLimit = Atomic<Int>(.max)
-  /// A transaction found no room: do not wait for the usual moment.
+  /// A transaction found the map full: grow at once.
   let isWanted = Atomic<Bool>(false)
-  /// After a try in vain, the moment of the next one; until then writes go on in the room that is left.
+  /// After a failed attempt to grow, the time of the next one; until then writes use the space left.
   let nextTry = Atomic<Int64>(.min)
 
   init(mapSize: Int) {
@@ -22,33 +22,48 @@ final class MapGrowth: Sendable {
 }
 
 extension Environment {
+  private static let smallestMap = 64 << 20
+
+  /// The size to map at opening: `wanted` bytes, or less in a process with little address space, at most half of which is
+  /// taken. A large map needs no resizing, for which all reads of the process must end; only used pages take memory.
+  static func initialMapSize(_ wanted: Int, fileSize: Int) -> Int {
+    // A sparse file may claim to be larger than any address space.
+    let fileSize = min(fileSize, 1 << 45)
+    let needed = fileSize * 2
+    var size = min(wanted, 1 << 46)
+    while size > smallestMap, larder_check_address_space(2 * size) != 0 { size /= 2 }
+    size = max(size, needed)
+    if larder_check_address_space(size) != 0 { size = max(fileSize + 16 << 20, size / 2) }
+    let unit = 1 << 16
+    return (size + unit - 1) / unit * unit
+  }
+
   private var mapSize: Int { growth.mapSize.load(ordering: .relaxed) }
   private var usedSize: Int { meta.pages * meta.pageSize }
 
-  /// The map that keeps the file within its limit. What a file has beyond that is mapped all the same, to be read.
+  /// The largest map that keeps the file within its limit. A file that exceeds the limit is mapped completely.
   private var largestSize: Int {
     max(growth.fileLimit.load(ordering: .relaxed) / meta.pageSize * meta.pageSize, usedSize)
   }
 
-  /// What the map should have: all that the limit allows, or twice what is used.
+  /// The size the map should have: all that the limit allows, otherwise twice the used size.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = growth.isWanted.load(ordering: .relaxed) || usedSize > mapSize / 2
     return max(growth.openingSize, isTight ? max(mapSize, usedSize) * 2 : mapSize)
   }
 
-  /// The most bytes that this process lets the data file have, nil without a limit.
+  /// The limit that this process sets for the size of the data file in bytes, nil without a limit.
   ///
-  /// The limit is the size of this process's map, beyond which LMDB writes nothing, rounded down to whole pages; LMDB
-  /// leaves the last of them unused. A file that is larger already keeps its size. Every process that writes must set
-  /// the limit for itself.
+  /// The limit is the size of this process's map, rounded down to whole pages: LMDB writes nothing beyond the map and
+  /// leaves its last page unused. A file that exceeds the limit keeps its size. Every writing process must set the limit.
   package var fileLimit: Int? {
     let limit = growth.fileLimit.load(ordering: .relaxed)
     return limit == .max ? nil : limit
   }
 
-  /// Sets ``fileLimit``. It holds at once if no transaction of this process is under way, otherwise from the next write
-  /// on, which fails with ``LMDBError/mapHeld`` if a read does not let it have the map it needs in time.
+  /// Sets ``fileLimit``. The limit applies at once if this process has no transaction, otherwise from the next write,
+  /// which throws ``LMDBError/mapHeld`` if a read prevents remapping for too long.
   package func setFileLimit(_ bytes: Int?) {
     growth.fileLimit.store(bytes ?? .max, ordering: .relaxed)
     let useful = usefulSize
@@ -56,16 +71,16 @@ extension Environment {
     do throws(LMDBError) {
       _ = try resizeMap(toHold: useful, lockTimeout: .zero)
     } catch {
-      // Closed, forked or given up by LMDB, as every other call will say.
+      // The environment is closed, forked or broken; every later call throws the same error.
     }
   }
 
-  /// Sees to a map of the useful size. Called by a writer before it takes the locks between processes, so that nobody
-  /// else waits for this process's reads.
+  /// Resizes the map to the useful size. A writer calls it before it takes the locks between processes, so that no other
+  /// process waits for this process's reads.
   ///
-  /// The map must not move while a read of this process is under way. If it should be larger and one does not end in
-  /// time the write goes on in the room that is left, and one a second later tries again; with little room left, the
-  /// next one does. If it must be smaller there is no going on.
+  /// The map must not move during a read of this process. If a larger map is wanted and a read does not end in time, the
+  /// write uses the space left and a write one second later tries again, or the next one if little space is left. A smaller
+  /// map is mandatory.
   func prepareMap() throws(LMDBError) {
     if mapSize > largestSize { return try fitMap() }
     let useful = usefulSize
@@ -82,8 +97,8 @@ extension Environment {
     }
   }
 
-  /// Follows another process that made the file larger than this process's map, and a limit that was set meanwhile.
-  /// Called by a writer that holds the locks between processes, so that the file stays as it is.
+  /// Adapts the map to a file that another process has made larger, and to a changed limit. The caller holds the locks
+  /// between processes, so the file keeps its size.
   func fitMap() throws(LMDBError) {
     guard usedSize > mapSize || mapSize > largestSize else { return }
     if try !resizeMap(toHold: usedSize > mapSize ? usedSize * 2 : 0, lockTimeout: lockTimeout) {
@@ -91,20 +106,20 @@ extension Environment {
     }
   }
 
-  /// Lets a read see a file that another process made larger.
+  /// Lets a read see a file that another process has made larger.
   ///
-  /// - Returns: false if reads of this process kept the map where it is.
+  /// - Returns: false if reads of this process prevent remapping.
   func adoptMapSize(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= mapSize { return true }
     return try resizeMap(toHold: used * 2, lockTimeout: lockTimeout)
   }
 
-  /// Makes the map hold `size` bytes if the limit allows it, and as few as the limit asks for.
+  /// Makes the map hold `size` bytes if the limit allows it, and no more than the limit.
   ///
-  /// - Returns: false if the map stayed as it is, for want of address space or because of reads of this process.
+  /// - Returns: false if the map is unchanged, for lack of address space or because of reads of this process.
   private func resizeMap(toHold size: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
-    // LMDB gives the old map up before it asks for the new one and cannot go back.
+    // LMDB unmaps the file before it maps it again and cannot go back.
     if size > mapSize, larder_check_address_space(min(size, largestSize)) != 0 { return false }
     let result = readers.withAllIdle(lockTimeout: lockTimeout) { () -> LMDBError? in
       if !isOpen { return phaseError }
@@ -117,7 +132,7 @@ extension Environment {
       }
       var info = unsafe MDB_envinfo()
       unsafe mdb_env_info(handle, &info)
-      // LMDB takes more if another process made the file larger at this moment.
+      // LMDB maps more if another process has just made the file larger.
       growth.mapSize.store(unsafe info.me_mapsize, ordering: .relaxed)
       return nil
     }

@@ -2,27 +2,29 @@ package import LarderSystem
 
 /// How an environment is opened.
 package struct EnvironmentOptions: Sendable {
-  /// Make the environment if there is none.
+  /// Creates the environment if there is none.
   package var create = true
-  /// Nothing is ever repaired, restored or emptied.
+  /// Never repairs, restores or empties the environment, and needs no permission to write its files.
   package var readOnly = false
-  /// What survives a power cut; nil: what the environment has, ``DurabilityLevel/standard`` for a new one.
+  /// The required durability; nil accepts that of the environment, and means ``DurabilityLevel/standard`` for a new one.
   package var durability: DurabilityLevel?
-  /// Give the environment that level if it has another, which nobody may have open then.
+  /// Changes the durability of an existing environment, which no process may have open.
   package var changesDurability = false
-  /// At the level grouped, how long after a commit it is safe.
+  /// At the level checkpointed, the time from a commit to the checkpoint that covers it.
   package var checkpointInterval = Duration.milliseconds(200)
-  /// Which start of the machine this is; nil: the one it is.
+  /// The current boot of the machine; nil asks the system.
   package var boot: BootIdentity?
-  /// The named databases it must have.
+  /// The named databases that the environment must have.
   package var databases: [String] = []
-  /// The address space to begin with; it grows when half of it is used.
+  /// The size of the map at first, if the process has that much address space; the map grows when half of it is used.
   package var mapSize = 16 << 30
-  /// How long a write waits for other processes.
+  /// How long an open or a write waits for other processes.
   package var lockTimeout = Duration.seconds(10)
+  /// Opens an environment that belongs to another user.
   package var foreignOwner = false
+  /// Opens an environment on a network file system.
   package var networkFileSystem = false
-  /// The key of a record in the main database that only our own files have.
+  /// The key of a record in the main database that only Larder's files have.
   package var signature: [UInt8] = []
 
   package init() {}

@@ -1,9 +1,11 @@
-import CLMDB
 import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The environments this process has open, by the identity of their data file: LMDB allows each only once.
+/// The environments that this process has open, by the identity of their data files: LMDB allows each only once.
+///
+/// The table is only used inside `ProcessTable.exclusively`, so that a forked child finds it consistent, and never while
+/// the process waits for a lock.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?
@@ -12,41 +14,65 @@ enum EnvironmentTable {
     let process: pid_t
   }
 
-  private static let entries = Mutex<[FileIdentity: Entry]>([:])
-  /// Held while one is opened, so that two threads cannot open the same one.
-  private static let opening = Mutex<Void>(())
+  private struct Contents {
+    var entries: [FileIdentity: Entry] = [:]
+    /// The directories in which a thread opens an environment, with the process of the thread.
+    var opening: [FileIdentity: pid_t] = [:]
+  }
 
-  /// The environment in `files` if it is open, otherwise what `open` makes.
+  private static let contents = Mutex(Contents())
+
+  private static func update<Result>(_ body: (inout sending Contents) -> sending Result) -> Result {
+    ProcessTable.exclusively { contents.withLock(body) }
+  }
+
+  /// The environment in `files` if it is open, otherwise the result of `open`.
   static func environment(
     in files: StoreFiles, lockTimeout: Duration, open: () throws(OpenError) -> Environment
   ) throws(OpenError) -> Environment {
-    let result = opening.withLock { _ -> Result<Environment, OpenError> in
-      do throws(OpenError) {
-        if let found = try find(files, lockTimeout: lockTimeout) { return .success(found) }
-        let made = try open()
-        entries.withLock {
-          $0[made.identity] = Entry(
-            environment: made, lockIdentity: made.lockIdentity, process: getpid())
-        }
-        return .success(made)
-      } catch {
-        return .failure(error)
-      }
+    guard let directory = FileStatus.of(files.directory).map(FileIdentity.init) else {
+      throw OpenError(.absent, path: files.directory)
     }
-    return try result.get()
+    try reserve(directory, files, lockTimeout: lockTimeout)
+    defer { update { $0.opening[directory] = nil } }
+    if let found = try find(files, lockTimeout: lockTimeout) { return found }
+    let made = try open()
+    update {
+      $0.entries[made.identity] = Entry(
+        environment: made, lockIdentity: made.lockIdentity, process: getpid())
+    }
+    return made
   }
 
-  /// One that is being closed still holds LMDB's locks, so its end is waited for.
-  private static func find(_ files: StoreFiles, lockTimeout: Duration) throws(OpenError)
-    -> Environment?
-  {
+  /// Waits until no other thread opens an environment in the directory.
+  private static func reserve(
+    _ directory: FileIdentity, _ files: StoreFiles, lockTimeout: Duration
+  ) throws(OpenError) {
+    let deadline = ContinuousClock.now + lockTimeout
+    while true {
+      let isReserved = update { contents in
+        if contents.opening[directory] == getpid() { return false }
+        contents.opening[directory] = getpid()
+        return true
+      }
+      if isReserved { return }
+      if ContinuousClock.now > deadline { throw OpenError(.busy, path: files.directory) }
+      backOff(microseconds: 200)
+    }
+  }
+
+  /// Waits for the end of an environment that is being closed, which still holds LMDB's locks.
+  private static func find(
+    _ files: StoreFiles, lockTimeout: Duration
+  ) throws(OpenError) -> Environment? {
     let data = FileStatus.of(files.data).map(FileIdentity.init)
     let lock = FileStatus.of(files.lock).map(FileIdentity.init)
     let deadline = ContinuousClock.now + lockTimeout
     while true {
-      let mine = entries.withLock { $0.filter { $0.value.process == getpid() } }
+      let mine = ProcessTable.exclusively { contents.withLock { $0.entries } }
+        .filter { $0.value.process == getpid() }
       guard let data, let entry = mine[data] else {
-        // With another data file but the same lock file LMDB would wipe the locks of the one that is open.
+        // With another data file but the same lock file LMDB would clear the locks of the open environment.
         if let lock, mine.values.contains(where: { $0.lockIdentity == lock }) {
           throw OpenError(.replaced, path: files.directory)
         }
@@ -61,8 +87,8 @@ enum EnvironmentTable {
     }
   }
 
-  /// Called when LMDB has let go of the environment.
+  /// Called when LMDB has released the environment.
   static func forget(_ identity: FileIdentity) {
-    entries.withLock { $0[identity] = nil }
+    update { $0.entries[identity] = nil }
   }
 }

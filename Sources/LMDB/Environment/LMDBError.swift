@@ -22,18 +22,22 @@ extension SystemError: CustomStringConvertible {
   package static let mapHeld = LMDBError(code: -31_006)
   package static let occupied = LMDBError(code: -31_007)
   package static let stopped = LMDBError(code: -31_008)
+  package static let insideWrite = LMDBError(code: -31_009)
 
   package var description: String {
     switch self {
     case .closed: "the store is closed"
     case .forked: "the store was opened before this process was forked"
     case .busy: "another process holds the write lock"
-    case .lockMismatch: "the lock file does not agree with the data file"
+    case .lockMismatch: "the lock file does not match the data file"
     case .replaced: "the store's files were replaced or deleted while it was open"
     case .mapHeld:
-      "the store's size or its limit changed, and a read of this process keeps it from following"
+      "the store's size or limit changed, and a read in this process prevents remapping"
     case .occupied: "another process has the store open"
-    case .stopped: "it was stopped"
+    case .stopped: "the copy was stopped"
+    case .insideWrite: "a write inside a write on the same thread"
+    case .readersFull: "all \(Environment.maximumReaders) places for readers are in use"
+    case .damagedPage: "a page of the data file is damaged"
     default: unsafe String(cString: mdb_strerror(code))
     }
   }
@@ -42,22 +46,30 @@ extension SystemError: CustomStringConvertible {
     switch self {
     case .closed: "open it again"
     case .forked: "open the store in the child process itself"
-    case .busy: "find the process that holds a write transaction, or allow a longer wait"
+    case .busy: "wait for that process or end it, or allow a longer lock timeout"
     case .lockMismatch:
-      "close the store in every process and open it again; never delete or copy lock.mdb while it is in use"
-    case .replaced: "close this store and open it again"
-    case .mapHeld: "end the reads that have been open for long, then try again"
-    case .occupied: "close it there first"
-    case .stopped: "nothing was changed; begin again"
+      "close the store in every process and open it again; never delete or copy lock.mdb while the store is open"
+    case .replaced: "close the store and open it again"
+    case .mapHeld: "end long reads, then try again"
+    case .occupied: "close the store in that process first"
+    case .stopped: "nothing was changed; start again"
+    case .insideWrite: "use the batch that the outer write passes to its closure"
     case .mapFull: "raise the disk limit or remove entries"
     case .readersFull:
-      "close stores or snapshots in other processes; at most 1,022 reads at once are possible"
+      "close the store or end snapshots in some of those processes; an idle process releases its places within 10 s"
     case .diskFull: "free space on the disk; the store is intact"
     case .inputOutput: "check the disk and the system log; the last finished write is intact"
     case .panic: "close the store and open it again"
-    case .corrupted, .pageNotFound: "run verify, and restore or start the store anew"
+    case .damagedPage:
+      "copy everything readable into a new store: larder STORE salvage NEW; until then it can only be read"
+    case .corrupted, .pageNotFound: "copy what is readable with salvage, or restore a backup"
+    case LMDBError(code: ENOMEM):
+      "allow the process more memory or address space (ulimit -v): the store is mapped into memory"
+    case LMDBError(code: EMFILE), LMDBError(code: ENFILE):
+      "allow more open files (ulimit -n): a store needs 16, including the standard descriptors"
     case LMDBError(code: EACCES), LMDBError(code: EPERM):
       "check who owns the store's directory and files"
+    case LMDBError(code: EROFS): "open the store read-only"
     default: "see the message; the last finished write is intact"
     }
   }

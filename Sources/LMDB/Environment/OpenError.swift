@@ -1,13 +1,14 @@
+import CLarderSystem
 import LarderSystem
 
 /// Why an environment could not be opened: what, where, and the cause if the system or LMDB named one.
 package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
-    case absent, absentParent, notADirectory, notAFile, linked, foreignOwner, exposed,
-      networkFileSystem
-    case exists, notEmpty, notLMDB, foreign, damaged, truncated, locksLost, replaced, busy,
-      stillClosing, needsRecovery, otherDurability
-    case tooMany, system
+    case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
+    case foreignOwner, exposed, networkFileSystem
+    case exists, notEmpty, notLMDB, foreign, damaged, truncated, needsRecovery, otherDurability
+    case busy, inUse, locksLost, replaced, stillClosing
+    case notCreated, system
   }
 
   package let kind: Kind
@@ -24,58 +25,83 @@ package struct OpenError: Error, CustomStringConvertible {
 
   package var description: String {
     let because = cause.map { ": \($0.description)" } ?? ""
+    let details = detail.isEmpty ? "" : " (\(detail))"
     return switch kind {
     case .absent: "there is no store at \(path)"
     case .absentParent: "the directory that should hold \(path) does not exist"
+    case .danglingLink: "\(path) is a link to \(detail), which does not exist"
+    case .invalidPath: "the path \(path) is not valid UTF-8"
     case .notADirectory: "\(path) is a file; a store is a directory"
     case .notAFile: "\(path) is not a regular file"
     case .linked: "\(path) has more than one name (hard links)"
     case .foreignOwner: "\(path) belongs to another user"
-    case .exposed: "\(path) can be changed or read by other users"
+    case .exposed: "other users can change or read \(path)"
     case .networkFileSystem:
-      "\(path) is on a network file system, where locks and maps cannot be trusted"
-    case .exists: "\(path) is there already"
+      "\(path) is on a network file system, where locks and maps are not reliable"
+    case .exists: "\(path) exists already"
     case .notEmpty: "\(path) holds other files and no store"
     case .notLMDB: "\(path) is not an LMDB file: \(detail)"
     case .foreign: "\(path) is an LMDB file that Larder did not write"
     case .damaged: "\(path) is damaged: \(detail)"
-    case .truncated: "\(path) was cut short: \(detail)"
-    case .locksLost: "a process that has \(path) open has lost its locks"
-    case .replaced: "\(path) was replaced while this process has the former store there open"
-    case .stillClosing: "\(path) was closed in this process, but a read there goes on"
-    case .busy: "another process is opening or closing \(path) and does not finish"
+    case .truncated: "\(path) is truncated: \(detail)"
     case .needsRecovery: "\(path) was not closed before the machine stopped; it needs recovery"
     case .otherDurability: "\(path) has another durability: \(detail)"
-    case .tooMany: "this process has too many stores open to open \(path)"
-    case .system: "\(path) cannot be opened\(because)"
+    case .busy: "\(path): another process or thread is opening or closing the store\(details)"
+    case .inUse: "\(path) is open in another process\(details), and this process may only read it"
+    case .locksLost: "a process that has \(path) open has lost its locks\(details)"
+    case .replaced: "\(path) was replaced while this process has the former store there open"
+    case .stillClosing: "\(path) was closed in this process, but a read of it continues"
+    case .notCreated: "a store cannot be created at \(path)\(because)"
+    case .system: "\(path) cannot be opened\(because)\(details)"
     }
   }
 
   package var recoverySuggestion: String {
     switch kind {
-    case .absent: "check the path, or ask for the store to be made"
-    case .absentParent: "make that directory first"
+    case .absent: "check the path, or allow the store to be created"
+    case .absentParent: "create that directory first"
+    case .danglingLink: "create that directory, or remove the link"
+    case .invalidPath: "rename the directory so that its whole path is valid UTF-8"
     case .notADirectory: "name the directory that holds data.mdb"
     case .notAFile, .linked:
-      "put back the plain file; a link would let two processes miss each other's locks"
-    case .foreignOwner: "open it as that user, or ask for a foreign store explicitly"
-    case .exposed: "chmod go-rwx \(path)"
+      "replace it by a regular file with one name; with a link two processes miss each other's locks"
+    case .foreignOwner:
+      "open it as that user, or read it with the option foreign (larder --foreign)"
+    case .exposed: "chmod go-rwx \(Self.quoted(path))"
     case .networkFileSystem: "put the store on a local disk"
-    case .exists: "name a place where there is nothing"
+    case .exists: "name a path that does not exist"
     case .notEmpty: "name a new or an empty directory"
     case .notLMDB, .foreign: "name a directory that holds a Larder store, or a new one"
     case .damaged, .truncated:
-      "restore it from a backup, or move it away and let it fill again: a cache can"
+      "copy everything readable into a new store: larder STORE salvage NEW; or move it away: a cache fills again"
+    case .needsRecovery:
+      "open it once with permission to write; from read-only media, copy it to a disk first"
+    case .otherDurability:
+      "open it without a durability or with its own; to change it, close it in every process"
+    case .busy: "try again, or check whether that process is stopped"
+    case .inUse: "close it in that process, or read it as a user with permission to write"
     case .locksLost:
-      "close the store in every process, then open it again; lock.mdb was opened and closed behind its back"
+      "close the store in every process, then open it again; a program opened and closed lock.mdb"
     case .replaced: "close the store that this process opened there, then open it again"
     case .stillClosing: "end that read, then open it again"
-    case .busy: "try again, or look for a process that is stopped"
-    case .needsRecovery: "open it for writing once"
-    case .otherDurability:
-      "open it without asking for one, or with the one it has; to change it, close it in every process"
-    case .tooMany: "close some; a store is meant to be opened once and shared"
-    case .system: cause?.recoverySuggestion ?? "see the message"
+    case .notCreated:
+      cause == .diskFull ? "free space on the disk, then create it again" : suggestionOfCause
+    case .system: suggestionOfCause
     }
+  }
+
+  private var suggestionOfCause: String { cause?.recoverySuggestion ?? "see the message" }
+
+  /// A path as one word of a shell command.
+  private static func quoted(_ path: String) -> String {
+    let isPlain = path.utf8.allSatisfy { byte in
+      byte >= 0x80 || "/._-+=:@%".utf8.contains(byte)
+        || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+        || (0x61...0x7A).contains(byte)
+    }
+    if isPlain { return path }
+    return "'"
+      + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + "'"
   }
 }

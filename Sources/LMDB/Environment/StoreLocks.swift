@@ -5,41 +5,53 @@ import LarderSystem
 /// - `lock.open` is held shared while a process has the environment open; a process that gets it exclusively is alone.
 /// - `lock.opening` is held while a process opens or closes the environment, so that two processes never initialize it
 ///   at the same time.
-/// - `lock.queue` and `lock.write` are held around each write transaction, so LMDB's own mutex is never contended between
-///   processes. With contention, a waiter that is killed as it wakes can leave all other waiters asleep.
+/// - `lock.write` is held around each write transaction, so LMDB's own mutex is never contended between processes. With
+///   contention, a waiter that is killed as it wakes can leave all other waiters asleep. `lock.queue` orders the waiters.
 /// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared, because the table has a mutex of
 ///   the same kind.
 /// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older one never replaces a newer one.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
+///
+/// A process that may not write the lock files only reads. It has no slot in the reader table and holds `lock.write`
+/// shared instead, so that no other process writes meanwhile.
 final class StoreLocks: Sendable {
   static let names = [
     "lock.open", "lock.opening", "lock.queue", "lock.write", "lock.readers", "lock.checkpoint",
     "lock.maps",
   ]
 
-  let owner = ForkGuard()
+  let owner: ForkGuard
   let open: FileLock
   let opening: FileLock
-  let queue: FileLock
-  let write: FileLock
+  let write: QueuedFileLock
   let readers: GuardedFileLock
   let checkpoint: FileLock
   let maps: GuardedFileLock
+  /// `lock.write`, held shared by a process without permission to write.
+  let reading: FileLock
+  /// Whether the process may write the store's files.
+  let isWritable: Bool
 
-  init(in directory: String) throws(OpenError) {
-    let owner = owner
+  init(in directory: String, isWritable: Bool) throws(OpenError) {
+    let owner = ForkGuard()
     func lock(_ name: String) throws(OpenError) -> FileLock {
       let path = directory + "/" + name
       do throws(LMDBError) {
-        return try FileLock(opening: path, in: owner)
+        return isWritable
+          ? try FileLock(opening: path, in: owner)
+          : try FileLock(readingIfPresent: path, in: owner)
       } catch {
         throw OpenError(.system, path: path, cause: error)
       }
     }
+    self.owner = owner
+    self.isWritable = isWritable
     open = try lock("lock.open")
     opening = try lock("lock.opening")
-    queue = try lock("lock.queue")
-    write = try lock("lock.write")
+    reading = try lock("lock.write")
+    // Trying to write must not turn the shared lock into an exclusive one.
+    let writing = isWritable ? reading : FileLock(withoutFileIn: owner)
+    write = try QueuedFileLock(writing, queue: lock("lock.queue"))
     readers = try GuardedFileLock(lock("lock.readers"))
     checkpoint = try lock("lock.checkpoint")
     maps = try GuardedFileLock(lock("lock.maps"))
@@ -50,5 +62,19 @@ final class StoreLocks: Sendable {
   /// Runs one LMDB call that locks the reader table.
   func whileRegistering(lockTimeout: Duration, _ call: () -> Int32) throws(LMDBError) {
     try readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in try check(call()) }
+  }
+
+  /// The other processes that hold `lock.write` in `directory`, as text for a message; empty if the system tells none.
+  static func writers(in directory: String) -> String { holders(of: directory + "/lock.write") }
+
+  /// As ``writers(in:)``, for the processes that open or close the environment.
+  static func openers(in directory: String) -> String { holders(of: directory + "/lock.opening") }
+
+  /// As ``writers(in:)``, for the processes that have the environment open.
+  static func users(in directory: String) -> String { holders(of: directory + "/lock.open") }
+
+  private static func holders(of path: String) -> String {
+    let holders = LockHolders.processes(holding: path).map(LockHolders.description)
+    return holders.isEmpty ? "" : "process " + holders.joined(separator: ", ")
   }
 }

@@ -2,16 +2,16 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// A data file in the making, filled with the records of another in their order, so that its pages are full.
+/// A new data file that is filled with the records of another one in key order, so that its pages are full.
 ///
-/// It is nobody's until it is moved into place: it is written without locks, and put on the disk when it is whole.
+/// No other process uses it until it is renamed: it is written without locks and synced when it is complete.
 @safe struct CompactFile: ~Copyable {
-  /// A transaction holds the pages it writes in memory; between two of them the copy can be stopped.
+  /// A transaction keeps its pages in memory; the copy can be stopped between two transactions.
   private static let bytesPerTransaction = 8 << 20
 
   private let handle: OpaquePointer
 
-  /// - Parameter used: the bytes that the other file uses.
+  /// - Parameter used: the used size of the other file in bytes.
   init(at path: String, databases: Int, used: Int) throws(LMDBError) {
     unsafe handle = try Self.open(path, databases: databases, used: used)
   }
@@ -24,7 +24,7 @@ import LarderSystem
     let handle = unsafe created!
     do throws(LMDBError) {
       try check(unsafe mdb_env_set_maxdbs(handle, UInt32(databases)))
-      // Room for the other file's records on pages that are no fuller; only address space is taken.
+      // Enough for the records on pages that are no fuller than those of the other file; this takes only address space.
       try check(unsafe mdb_env_set_mapsize(handle, used * 2 + 64 << 20))
       let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC)
       try check(unsafe mdb_env_open(handle, path, flags, 0o600))
@@ -37,7 +37,7 @@ import LarderSystem
 
   deinit { unsafe mdb_env_close(handle) }
 
-  /// The database of that name, which is made.
+  /// Creates the database `name`.
   func makeDatabase(_ name: String) throws(LMDBError) -> Database {
     var transaction: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))
@@ -51,7 +51,7 @@ import LarderSystem
     return Database(handle: database)
   }
 
-  /// Opens the main database, which every file has.
+  /// Opens the main database.
   func openMain() throws(LMDBError) {
     var transaction: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction))
@@ -64,10 +64,10 @@ import LarderSystem
     try check(unsafe mdb_txn_commit(transaction))
   }
 
-  /// Copies records from the cursor on, as many as fit one transaction.
+  /// Copies the next records of the cursor, as many as fit into one transaction.
   ///
-  /// - Parameter skipped: keys that are left out.
-  /// - Returns: how many there were; 0 at the end.
+  /// - Parameter skipped: keys that are not copied.
+  /// - Returns: the number of records read; 0 at the end.
   func append(
     from cursor: inout Cursor, to database: Database, leavingOut skipped: [[UInt8]]
   ) throws(LMDBError) -> Int {
@@ -79,7 +79,7 @@ import LarderSystem
     while room > 0, let record = try cursor.next() {
       count += 1
       if skipped.contains(where: { $0.span.elementsEqual(record.key) }) { continue }
-      // Out of order: the file that is read is damaged.
+      // Keys out of order: the file being read is damaged.
       guard try transaction.append(record.value, for: record.key, in: database) else {
         throw .corrupted
       }
@@ -89,7 +89,7 @@ import LarderSystem
     return count
   }
 
-  /// Puts everything on the disk; returns the number of the newest commit.
+  /// Syncs the file; returns the number of the newest commit.
   func sync() throws(LMDBError) -> UInt64 {
     try check(unsafe mdb_env_sync(handle, 1))
     var info = unsafe MDB_envinfo()
@@ -97,10 +97,10 @@ import LarderSystem
     return unsafe UInt64(info.me_last_txnid)
   }
 
-  /// Gives the commits of a closed file numbers that are not below `number`, so that what was noted with the numbers of
-  /// the file it was copied from stays true: a number names one state of the store, and later states have higher ones.
+  /// Raises the commit numbers of a closed file to at least `number`. A number then still identifies one state of the
+  /// store, and later states have higher numbers than those of the file it was copied from.
   ///
-  /// Even and odd ones lie in page 0 and 1 by turns, which stays so.
+  /// Even numbers stay in page 0 and odd ones in page 1.
   static func renumber(
     _ path: String, from newest: UInt64, to number: UInt64
   ) throws(LMDBError) {

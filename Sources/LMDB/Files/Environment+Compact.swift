@@ -3,17 +3,18 @@ import CLarderSystem
 import LarderSystem
 
 extension Environment {
-  /// Makes a directory `path` with a data file that holds what the environment holds now, and no free pages. Others may
-  /// read and write meanwhile.
+  /// Creates a directory `path` with a copy of the environment's current records and no free pages. Other threads and
+  /// processes may read and write meanwhile.
   ///
-  /// - Parameter shouldContinue: told how many records of how many are copied; false stops it with ``LMDBError/stopped``.
+  /// - Parameter shouldContinue: called with the number of copied records and of all; false stops the copy with
+  ///   ``LMDBError/stopped``.
   package func copyCompacted(
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(OpenError) {
     var place = path
     while place.count > 1, place.last == "/" { place.removeLast() }
     if FileStatus.of(place) != nil { throw OpenError(.exists, path: place) }
-    // Under another name until it is whole; a kill leaves it behind, and the next copy takes it over.
+    // A kill leaves the temporary directory behind, and the next copy reuses it.
     let unfinished = place + ".new"
     do throws(OpenError) {
       try StoreFiles.makeDirectory(unfinished)
@@ -24,28 +25,29 @@ extension Environment {
     do throws(LMDBError) {
       try writeCompactCopy(to: data, shouldContinue)
       if let checkpoints {
-        try RecoveryFile.create(unfinished + "/boot", checkpoints.settledRecord(durability))
+        try RecoveryFile.create(unfinished + "/recovery", checkpoints.cleanRecord(durability))
       }
       try FileStatus.syncDirectory(unfinished)
       try checkErrno { unsafe rename(unfinished, place) }
       try FileStatus.syncParent(of: place)
     } catch {
       unsafe unlink(data)
-      unsafe unlink(unfinished + "/boot")
+      unsafe unlink(unfinished + "/recovery")
       unsafe rmdir(unfinished)
-      throw OpenError(.system, path: place, cause: explained(error, at: place + "/.."))
+      throw OpenError(.system, path: place, cause: Self.explained(error, at: place + "/.."))
     }
   }
 
-  /// Puts a compact copy of the data file in its place and closes the environment, provided that no other process has
-  /// it open; none can open it meanwhile. Reads of this process may go on until the last moment; its writes wait.
+  /// Replaces the data file by a compact copy and closes the environment. No other process may have it open, and none can
+  /// open it meanwhile. Reads of this process may continue until the file is replaced; its writes wait.
   ///
-  /// A kill or a power cut leaves the old file or the new one, and so does an error; as long as none of this process's own
-  /// files are replaced it leaves the environment open.
+  /// A kill, a power failure or an error leaves either the old or the new file. After an error before the replacement the
+  /// environment stays open.
   package func closeCompacting(
     _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(LMDBError) {
-    precondition(!writer.isMine, "compacting a store inside one of its own writes")
+    if !isOpen { throw phaseError }
+    if writer.isMine { throw .insideWrite }
     writer.enter()
     defer { writer.leave() }
     if !isOpen { throw phaseError }
@@ -58,21 +60,21 @@ extension Environment {
       try replaceData()
     } catch {
       unsafe unlink(files.newData)
-      // Nobody else could take it while `lock.opening` is held.
+      // No other process can take it while this one holds `lock.opening`.
       if isOpen { _ = try locks.open.take(shared: true) } else { locks.open.release() }
-      throw explained(error, at: path)
+      throw Self.explained(error, at: path)
     }
     locks.open.release()
   }
 
-  /// Turns the shared presence into one that nobody shares. Called with `lock.opening` held, without which nobody takes it.
+  /// Turns the shared `lock.open` into an exclusive one. The caller holds `lock.opening`, so no other process takes it.
   private func becomeAlone() throws(LMDBError) {
     if try locks.open.take() { return }
     _ = try locks.open.take(shared: true)
     throw .occupied
   }
 
-  /// Lets go of the old file and moves the new one into its place.
+  /// Closes the old file and renames the new one.
   private func replaceData() throws(LMDBError) {
     let result = readers.withAllIdle(lockTimeout: lockTimeout) { () -> LMDBError? in
       guard unsafe phase.pointee.change(ForkState.open, to: ForkState.released) else {
@@ -80,7 +82,7 @@ extension Environment {
       }
       readers.abortAll()
       checkpoints?.end()
-      let failure = failureToSettle()
+      let failure = failureToFlush()
       unsafe mdb_env_close(handle)
       EnvironmentTable.forget(identity)
       if let failure { return failure }
@@ -96,9 +98,9 @@ extension Environment {
     if let error = result { throw error }
   }
 
-  private func failureToSettle() -> LMDBError? {
+  private func failureToFlush() -> LMDBError? {
     do throws(LMDBError) {
-      try settleForReplacing()
+      try flushForReplacing()
       return nil
     } catch {
       return error
@@ -108,7 +110,7 @@ extension Environment {
   private func writeCompactCopy(
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(LMDBError) {
-    if FileStatus.of(path) != nil { try checkErrno { unsafe unlink(path) } }
+    try FileStatus.remove(path)
     let snapshot = try beginRead()
     let newest = try copyRecords(of: snapshot, to: path, shouldContinue)
     try CompactFile.renumber(path, from: newest, to: snapshot.id)
@@ -130,7 +132,7 @@ extension Environment {
     var all = try snapshot.statistics(of: .main).records
     for database in databases { all += try snapshot.statistics(of: database).records }
     var done = 0
-    // The records that name the databases are LMDB's own, and come when those are made.
+    // LMDB creates the records that name the databases itself.
     let names = databaseNames.map { Array($0.utf8) }
     let named: [(Database, String?)] = zip(databases, databaseNames).map { ($0, $1) }
     for (source, name) in [(.main, nil)] + named {

@@ -3,15 +3,15 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The two meta pages of the data file, in a small map of our own.
+/// The two meta pages of the data file, mapped separately.
 ///
-/// LMDB's map moves when it grows and goes when the environment closes, so asking LMDB for the newest commit would race
-/// with both. This map stays until the last reference to the environment is gone, and needs no lock.
+/// LMDB's map moves when it grows and disappears when the environment closes, so asking LMDB for the newest commit would
+/// race with both. This map stays until the last reference to the environment is released, and needs no lock.
 @safe final class MetaPages: Sendable {
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   let pageSize: Int
 
-  /// Where `mm_last_pg` and `mm_txnid` lie in a meta page (`mdb.c`: MDB_page, MDB_meta).
+  /// The offsets of `mm_last_pg` and `mm_txnid` in a meta page (`mdb.c`: MDB_page, MDB_meta).
   private static let lastPage = 136
   static let transaction = 144
 
@@ -38,14 +38,19 @@ import Synchronization
     max(word(Self.transaction), word(pageSize &+ Self.transaction))
   }
 
-  /// The meta page that a commit belongs to, as it is. The commit's own only if nobody may write meanwhile.
+  /// The meta page that commit `transaction` used. It shows that commit only while no process can write.
   func image(of transaction: UInt64) -> MetaImage {
     let page = unsafe UnsafeRawBufferPointer(
       start: start + Int(transaction % 2) * pageSize, count: MetaImage.size)
     return unsafe MetaImage(pageSize: pageSize, bytes: [UInt8](page))
   }
 
-  /// Pages that were ever in use, as of the newest commit.
+  /// The meta page that a commit belongs to.
+  @unsafe func address(of transaction: UInt64) -> UnsafeRawPointer {
+    unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)
+  }
+
+  /// The number of pages ever used, as of the newest commit.
   var pages: Int {
     let second = word(pageSize + Self.transaction) > word(Self.transaction)
     return Int(word((second ? pageSize : 0) + Self.lastPage)) + 1

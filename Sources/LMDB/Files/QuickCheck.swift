@@ -1,9 +1,9 @@
 import LarderSystem
 
-/// What is proven about a data file before LMDB maps it: its meta pages, its length, the roots of all databases and the
-/// path to each database's record.
+/// Checks a data file before LMDB maps it: the meta pages, the length, the roots of all databases and the path to each
+/// database's record.
 ///
-/// It reads a dozen pages whatever the file's size. It runs only while no process has the environment open.
+/// It reads about twelve pages, independent of the file's size, while no process has the environment open.
 struct QuickCheck: ~Copyable {
   private let file: RawFile
 
@@ -11,18 +11,20 @@ struct QuickCheck: ~Copyable {
     file = try RawFile(path: path)
   }
 
-  /// `MDB_INTEGERKEY`, the kind of the free list's keys; its record holds the environment's flags, too.
+  /// `MDB_INTEGERKEY`, the kind of the free list's keys; its record also holds the environment's flags.
   private static let integerKeys: UInt16 = 0x08
-  /// The flags that make a database of another kind than `Larder` ever makes.
+  /// The flags of database kinds that Larder does not use.
   private static let kinds: UInt16 = 0x7F
 
-  /// - Parameter signature: the key of a record that only our own files have; if empty, all files will do.
+  /// - Parameter signature: the key of a record that only Larder's files have; if empty, any LMDB file is accepted.
   func run(databases: [String], signature: [UInt8]) throws(RawFile.Finding) {
     if file.meta.main.flags & Self.kinds != 0 { throw .init(kind: .foreign, detail: "") }
     try checkRoot(file.meta.main, flags: 0, name: "the main database")
     try checkRoot(file.meta.free, flags: Self.integerKeys, name: "the free list")
     if !signature.isEmpty, try find(signature) == nil { throw .init(kind: .foreign, detail: "") }
     if file.pages <= file.meta.lastPage { try checkMissingPages() }
+    // LMDB reads it before there is a reader of our own.
+    _ = try find(DurabilityLevel.record)
     for name in databases {
       guard let record = try find(Array(name.utf8)) else {
         throw .init(kind: .damaged, detail: "it lacks the database \(name)")
@@ -73,8 +75,8 @@ struct QuickCheck: ~Copyable {
     return nil
   }
 
-  /// A file may end before its last page only if every page it lacks is free: LMDB does not write a page that was taken
-  /// and given back within one transaction.
+  /// A file may end before its last page only if all missing pages are free: LMDB does not write a page that one
+  /// transaction both allocates and frees.
   private func checkMissingPages() throws(RawFile.Finding) {
     var free = Set<UInt64>()
     var visited = 0
@@ -84,7 +86,7 @@ struct QuickCheck: ~Copyable {
       let page = try file.page(number)
       visited += 1
       guard visited <= file.pages else {
-        throw .init(kind: .damaged, detail: "the free list leads in circles at page \(number)")
+        throw .init(kind: .damaged, detail: "the free list has a cycle at page \(number)")
       }
       guard depth >= 1, page.isLeaf == (depth == 1) else {
         throw .init(

@@ -2,7 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// A data file read page by page, without LMDB, so that damage becomes an error instead of a fault in LMDB.
+/// Reads a data file page by page without LMDB, so that damage is an error and not a crash in LMDB.
 ///
 /// The layout is that of LMDB 0.9 on a 64-bit little-endian machine (`mdb.c`: MDB_page, MDB_meta, MDB_node).
 struct RawFile: ~Copyable {
@@ -19,7 +19,7 @@ struct RawFile: ~Copyable {
     var transaction: UInt64
   }
 
-  /// A database's root as its record tells it.
+  /// A database's root, as in its record.
   struct Tree {
     var flags: UInt16
     var depth: UInt16
@@ -30,7 +30,7 @@ struct RawFile: ~Copyable {
     var isEmpty: Bool { root == Self.noRoot }
   }
 
-  /// What is wrong with the file, and where.
+  /// Damage of the file: its kind and place.
   struct Finding: Error {
     let kind: OpenError.Kind
     let detail: String
@@ -56,7 +56,7 @@ struct RawFile: ~Copyable {
     }
     let first = try Self.meta(opened, page: 0, pageSize: pageSize)
     let second = try Self.meta(opened, page: 1, pageSize: pageSize)
-    // Commits take turns: the even ones are in page 0, the odd ones in page 1. LMDB trusts that.
+    // Commits with even numbers use page 0, those with odd numbers page 1. LMDB relies on it.
     let newest = max(first.transaction, second.transaction)
     guard first.transaction % 2 == 0,
       second.transaction % 2 == 1 && newest - min(first.transaction, second.transaction) == 1
@@ -92,7 +92,7 @@ struct RawFile: ~Copyable {
       lastPage: bytes.u64(136), transaction: bytes.u64(144))
   }
 
-  /// Pages the file holds in full.
+  /// The number of complete pages in the file.
   var pages: UInt64 { UInt64(size / pageSize) }
 
   func page(_ number: UInt64) throws(Finding) -> RawPage {
@@ -107,7 +107,7 @@ struct RawFile: ~Copyable {
     return try RawPage(bytes, number: number)
   }
 
-  /// The bytes of a value that lies on pages of its own.
+  /// The bytes of a value on overflow pages.
   func overflow(_ number: UInt64, count: Int) throws(Finding) -> [UInt8] {
     let needed = UInt64((16 + count + pageSize - 1) / pageSize)
     guard number >= 2, number <= meta.lastPage, needed <= meta.lastPage - number + 1 else {

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// One page of a B-tree, its header and node offsets proven to lie within it.
+/// A page of a B-tree with a checked header and checked node offsets.
 struct RawPage {
   let number: UInt64
   let isLeaf: Bool
@@ -35,7 +35,7 @@ struct RawPage {
     for index in 0..<count { try checkNode(self.offset(index), from: upper) }
   }
 
-  /// Only the flags that our files use: LMDB follows the others into memory that is not there.
+  /// Accepts only the flags that Larder uses: LMDB would read invalid memory for others.
   private func checkNode(_ node: Int, from upper: Int) throws(RawFile.Finding) {
     guard node >= upper, node + 8 <= bytes.count else {
       throw RawFile.Finding(kind: .damaged, detail: "page \(number) has a record outside itself")
@@ -60,13 +60,13 @@ struct RawPage {
     return bytes[node + 8..<node + 8 + keySize(node)]
   }
 
-  /// The page under branch record `index`.
+  /// The child page of branch record `index`.
   func child(_ index: Int) -> UInt64 {
     let node = offset(index)
     return UInt64(bytes.u32(node)) | UInt64(bytes.u16(node + 4)) << 32
   }
 
-  /// A leaf record's value: its bytes, or where they lie.
+  /// The value of a leaf record: its bytes or their overflow pages.
   enum Value {
     case inline([UInt8])
     case overflow(page: UInt64, count: Int)
@@ -82,7 +82,7 @@ struct RawPage {
   /// Whether record `index` describes a named database.
   func isDatabase(_ index: Int) -> Bool { bytes.u16(offset(index) + 4) & 0x02 != 0 }
 
-  /// The branch record to follow for `key`: the last one not after it.
+  /// The branch record to follow for `key`: the last one that is not greater.
   func branch(for key: [UInt8]) -> Int {
     var found = 0
     for index in 1..<max(count, 1) where !key.lexicographicallyPrecedes(self.key(index)) {

@@ -1,80 +1,127 @@
-import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Where the files of one environment are, and whether they can be trusted to be ours.
+/// The files of one environment, and whether they are safe to use.
 struct StoreFiles: Sendable {
   let directory: String
 
   var data: String { directory + "/data.mdb" }
   var newData: String { directory + "/data.mdb.new" }
   var lock: String { directory + "/lock.mdb" }
-  var boot: String { directory + "/boot" }
+  var recovery: String { directory + "/recovery" }
 
-  /// The directory with links resolved, so that one store has one path.
+  private static let names =
+    ["data.mdb", "data.mdb.new", "lock.mdb", "recovery"] + StoreLocks.names + MappedFile.names
+
+  /// Resolves links, so that one store has one path.
   init(resolving path: String) throws(OpenError) {
-    guard let resolved = unsafe realpath(path, nil) else {
-      throw OpenError(.absent, path: path, cause: LMDBError(code: larder_errno()))
-    }
+    guard let resolved = unsafe realpath(path, nil) else { throw Self.unresolvable(path) }
     defer { unsafe free(resolved) }
-    directory = unsafe String(cString: resolved)
+    guard let directory = unsafe String(validatingCString: resolved) else {
+      throw OpenError(.invalidPath, path: unsafe String(cString: resolved))
+    }
+    self.directory = directory
   }
 
-  /// Makes the directory, private to the user; its parent must exist.
+  private static func unresolvable(_ path: String) -> OpenError {
+    let cause = LMDBError.last
+    if cause.code == ENOENT {
+      if let target = target(of: path) {
+        return OpenError(.danglingLink, path: path, detail: target)
+      }
+      // Program arguments that are not UTF-8 reach Swift with U+FFFD in place of the invalid bytes.
+      if path.unicodeScalars.contains("\u{FFFD}") { return OpenError(.invalidPath, path: path) }
+    }
+    if cause.code == ENOTDIR { return OpenError(.notADirectory, path: path) }
+    return OpenError(cause.code == ENOENT ? .absent : .system, path: path, cause: cause)
+  }
+
+  private static func target(of path: String) -> String? {
+    let bytes = unsafe [CChar](unsafeUninitializedCapacity: 4096) { buffer, count in
+      count = max(unsafe readlink(path, buffer.baseAddress!, 4096), 0)
+    }
+    return bytes.isEmpty
+      ? nil : String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Creates the directory, private to the user; its parent must exist.
   static func makeDirectory(_ path: String) throws(OpenError) {
     if unsafe mkdir(path, 0o700) == 0 { return }
-    let code = larder_errno()
-    if code == EEXIST { return }
+    let cause = LMDBError.last
+    if cause.code == EEXIST { return }
+    let hasInvalidPath = path.unicodeScalars.contains("\u{FFFD}") && cause.code == ENOENT
     throw OpenError(
-      code == ENOENT ? .absentParent : .system, path: path, cause: LMDBError(code: code))
+      hasInvalidPath ? .invalidPath : cause.code == ENOENT ? .absentParent : .notCreated,
+      path: path, cause: cause)
   }
 
   var hasData: Bool { FileStatus.of(data).map { $0.st_size > 0 } ?? false }
 
-  /// Whether anything but files of our own is here.
-  func isEmptyBesidesLocks() throws(OpenError) -> Bool {
+  /// Whether the directory holds only files with the names of our own.
+  func isEmptyBesidesOwnFiles() throws(OpenError) -> Bool {
     guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
     defer { unsafe closedir(stream) }
-    let ours = Set(
-      StoreLocks.names + MappedFile.names + [
-        ".", "..", "data.mdb", "data.mdb.new", "lock.mdb", "boot",
-      ])
+    let own = Set(Self.names + [".", ".."])
     while let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if !ours.contains(name) { return false }
+      if !own.contains(name) { return false }
     }
     return true
   }
 
-  /// Refuses files that somebody else owns or could change, links, and file systems on which locks cannot be trusted.
-  func inspect(allowing: EnvironmentOptions) throws(OpenError) {
+  func systemError(_ path: String) -> OpenError { OpenError(.system, path: path, cause: .last) }
+}
+
+extension StoreFiles {
+  /// Refuses files that another user owns or can change, links, and file systems without reliable locks.
+  ///
+  /// - Returns: whether the process may write all of the files. If not, `options.readOnly` is set.
+  func inspect(_ options: EnvironmentOptions) throws(OpenError) -> Bool {
     guard let status = FileStatus.of(directory) else { throw systemError(directory) }
     if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) {
       throw OpenError(.notADirectory, path: directory)
     }
-    if unsafe larder_access(directory, R_OK | W_OK | X_OK) != 0 { throw systemError(directory) }
-    try inspectOwner(status, directory, forbidden: 0o022, allowing)
-    for file in [data, lock, boot] + StoreLocks.names.map({ directory + "/" + $0 }) {
-      guard let status = FileStatus.of(file) else { continue }
-      if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) {
-        throw OpenError(.notAFile, path: file)
-      }
-      if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
-      if unsafe larder_access(file, R_OK | W_OK) != 0 { throw systemError(file) }
-      try inspectOwner(status, file, forbidden: 0o077, allowing)
+    if unsafe larder_access(directory, R_OK | X_OK) != 0 { throw systemError(directory) }
+    let present = ([data, lock, recovery] + StoreLocks.names.map { directory + "/" + $0 }).filter {
+      FileStatus.of($0) != nil
     }
-    if !allowing.networkFileSystem, isOnNetwork {
+    try inspectOwner(status, directory, forbidden: 0o022, options)
+    for file in present { try inspectKind(of: file) }
+    let isWritable = try mayWrite(present, options)
+    for file in present {
+      guard let status = FileStatus.of(file) else { continue }
+      if unsafe larder_access(file, R_OK) != 0 { throw systemError(file) }
+      try inspectOwner(status, file, forbidden: isWritable ? 0o077 : 0o022, options)
+    }
+    if !options.networkFileSystem, isOnNetwork {
       throw OpenError(.networkFileSystem, path: directory)
     }
+    return isWritable
+  }
+
+  private func inspectKind(of file: String) throws(OpenError) {
+    guard let status = FileStatus.of(file) else { return }
+    if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) { throw OpenError(.notAFile, path: file) }
+    if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
+  }
+
+  private func mayWrite(
+    _ present: [String], _ options: EnvironmentOptions
+  ) throws(OpenError) -> Bool {
+    for path in [directory] + present where unsafe larder_access(path, W_OK) != 0 {
+      if options.readOnly { return false }
+      throw systemError(path)
+    }
+    return true
   }
 
   private func inspectOwner(
-    _ status: stat, _ path: String, forbidden: mode_t, _ allowing: EnvironmentOptions
+    _ status: stat, _ path: String, forbidden: mode_t, _ options: EnvironmentOptions
   ) throws(OpenError) {
     if status.st_uid != geteuid() {
-      if !allowing.foreignOwner { throw OpenError(.foreignOwner, path: path) }
+      if !options.foreignOwner { throw OpenError(.foreignOwner, path: path) }
     } else if status.st_mode & forbidden != 0 {
       throw OpenError(.exposed, path: path)
     }
@@ -93,9 +140,5 @@ struct StoreFiles: Sendable {
       ]
       return network.contains(UInt32(truncatingIfNeeded: system.f_type))
     #endif
-  }
-
-  func systemError(_ path: String) -> OpenError {
-    OpenError(.system, path: path, cause: LMDBError(code: larder_errno()))
   }
 }

@@ -1,13 +1,20 @@
 import CLMDB
 import LarderSystem
 
-/// A place in a database's order of keys.
+/// A position in a database's key order.
 ///
-/// A cursor cannot outlive its transaction, and a write transaction cannot change anything while one is open.
+/// A cursor cannot outlive its transaction, and a write transaction cannot change anything while a cursor exists.
 @safe package struct Cursor: ~Copyable, ~Escapable {
-  private let handle: OpaquePointer
+  /// LMDB's cursor, for a transaction that writes; nil for one that reads.
+  private let handle: OpaquePointer?
+  private var pages: TreeCursor?
+  /// Of a transaction that writes: proves the pages that the cursor comes to.
+  private let writeGuard: WriteGuard?
+  private let database: Database
+  /// The key of the record that LMDB's cursor is on.
+  private var current = unsafe MDB_val()
 
-  /// One record; its bytes are lent until the transaction ends or changes something.
+  /// A record; its bytes are valid until the transaction ends or changes something.
   package struct Record: ~Escapable {
     package let key: Span<UInt8>
     package let value: Span<UInt8>
@@ -20,61 +27,119 @@ import LarderSystem
   }
 
   @unsafe @_lifetime(immortal)
-  init(database: Database, transaction: OpaquePointer) throws(LMDBError) {
+  init(
+    database: Database, transaction: OpaquePointer, guarded writeGuard: WriteGuard? = nil
+  ) throws(LMDBError) {
     var cursor: OpaquePointer?
     try check(unsafe mdb_cursor_open(transaction, database.handle, &cursor))
     unsafe handle = cursor!
+    pages = nil
+    self.writeGuard = writeGuard
+    self.database = database
   }
 
-  deinit { unsafe mdb_cursor_close(handle) }
+  @unsafe @_lifetime(immortal)
+  init(_ pages: consuming TreeCursor) {
+    unsafe handle = nil
+    self.pages = .some(pages)
+    writeGuard = nil
+    database = .main
+  }
 
-  /// Set when a move led beyond the first or the last record. LMDB itself stays on the record it was on, so that the
-  /// way back would leave that record out.
+  deinit { if let handle = unsafe handle { unsafe mdb_cursor_close(handle) } }
+
+  /// Set when a move went beyond the first or the last record. LMDB's cursor stays on its record, so a move back would skip
+  /// that record.
   private var beyond: MDB_cursor_op?
 
-  /// The first record whose key is not before `key`.
+  /// The first record whose key is not less than `key`.
   @_lifetime(copy self)
   package mutating func seek(_ key: Span<UInt8>) throws(LMDBError) -> Record? {
     if key.isEmpty { return try first() }
+    if pages != nil {
+      let found = try unsafe key.withUnsafeBytes { (bytes) throws(LMDBError) in
+        try unsafe pages!.seek(SearchKey(bytes.baseAddress!, count: bytes.count))
+      }
+      return lend(found)
+    }
     return try unsafe move(MDB_SET_RANGE, from: MDB_val(key), end: MDB_LAST)
   }
 
   @_lifetime(copy self)
   package mutating func first() throws(LMDBError) -> Record? {
-    try unsafe move(MDB_FIRST, from: MDB_val(), end: MDB_LAST)
+    if pages != nil { return try lend(pages!.first()) }
+    return try unsafe move(MDB_FIRST, from: MDB_val(), end: MDB_LAST)
   }
 
   @_lifetime(copy self)
   package mutating func last() throws(LMDBError) -> Record? {
-    try unsafe move(MDB_LAST, from: MDB_val(), end: MDB_FIRST)
+    if pages != nil { return try lend(pages!.last()) }
+    return try unsafe move(MDB_LAST, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// The record after the one last returned; the first at the beginning, nil at the end however often it is asked.
+  /// The record after the last one returned, or the first record at the beginning; nil at the end, also when repeated.
   @_lifetime(copy self)
+  @inline(__always)
   package mutating func next() throws(LMDBError) -> Record? {
+    if pages != nil { return try lend(pages!.next()) }
     if beyond == MDB_LAST { return nil }
     return try unsafe move(beyond ?? MDB_NEXT, from: MDB_val(), end: MDB_LAST)
   }
 
-  /// The record before the one last returned; the last at the beginning, and after a seek or a move beyond the end.
+  /// The record before the last one returned; the last record at the beginning and after a seek or move beyond the end.
   @_lifetime(copy self)
   package mutating func previous() throws(LMDBError) -> Record? {
+    if pages != nil { return try lend(pages!.previous()) }
     if beyond == MDB_FIRST { return nil }
     return try unsafe move(beyond ?? MDB_PREV, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// - Parameter end: the record next to the place that the cursor is in when there is none to return.
+  /// - Parameter end: the move to the adjacent record if there is no record to return.
   @_lifetime(copy self)
   private mutating func move(
     _ operation: MDB_cursor_op, from start: MDB_val, end: MDB_cursor_op
   ) throws(LMDBError) -> Record? {
+    try unsafe checkPages(operation, from: start)
     var key = unsafe start
     var value = unsafe MDB_val()
-    let result = unsafe mdb_cursor_get(handle, &key, &value, operation)
+    let result = unsafe mdb_cursor_get(handle!, &key, &value, operation)
     beyond = result == MDB_NOTFOUND ? end : nil
     if result == MDB_NOTFOUND { return nil }
     try check(result)
+    unsafe current = key
     let record = unsafe Record(key: Span(key), value: Span(value))
+    return unsafe _overrideLifetime(record, copying: self)
+  }
+
+  /// The pages that LMDB's cursor may come to.
+  private func checkPages(
+    _ operation: MDB_cursor_op, from start: MDB_val
+  ) throws(LMDBError) {
+    guard let writeGuard else { return }
+    let (start, current, database) = unsafe (start, current, database)
+    try writeGuard.checking { () throws(PageDamage) in
+      switch operation {
+      case MDB_FIRST: try writeGuard.willMove(toLast: false, in: database)
+      case MDB_LAST: try writeGuard.willMove(toLast: true, in: database)
+      default:
+        let from = unsafe operation == MDB_SET_RANGE ? start : current
+        guard let key = unsafe PageCheck.Key(from) else {
+          // LMDB itself then goes to one of the ends.
+          return try writeGuard.willMove(toLast: operation == MDB_PREV, in: database)
+        }
+        try writeGuard.willMove(from: key, forward: operation != MDB_PREV, in: database)
+      }
+    }
+  }
+
+  @inline(__always)
+  @_lifetime(copy self)
+  private func lend(_ found: TreeCursor.Record?) -> Record? {
+    guard let found else { return nil }
+    let key = unsafe UnsafeRawBufferPointer(start: found.key, count: found.keyCount)
+    let value = unsafe UnsafeRawBufferPointer(start: found.value, count: found.valueCount)
+    let record = unsafe Record(
+      key: Span<UInt8>(_unsafeBytes: key), value: Span<UInt8>(_unsafeBytes: value))
     return unsafe _overrideLifetime(record, copying: self)
   }
 }

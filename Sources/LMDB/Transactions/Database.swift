@@ -1,20 +1,20 @@
 import CLMDB
 import LarderSystem
 
-/// A handle to one of the environment's databases, opened once when the environment was.
+/// A handle to one of the environment's databases, opened together with the environment.
 package struct Database: Sendable, Equatable {
   @usableFromInline let handle: UInt32
 
   @usableFromInline init(handle: UInt32) { self.handle = handle }
 
-  /// The one database every environment has. It needs no second descent to find its root, so the keys read most live here.
+  /// The database that every environment has. Its root is in the meta page, which saves a descent: it holds the entries.
   @inlinable package static var main: Database { Database(handle: 1) }
 
-  /// LMDB's own list of free pages: transaction number to page numbers.
+  /// LMDB's free lists: page numbers by transaction number.
   static var free: Database { Database(handle: 0) }
 }
 
-/// How many pages and records a database has; constant time.
+/// The numbers of a database's pages and records; constant time.
 package struct DatabaseStatistics: Sendable, Equatable {
   package var pageSize: Int
   package var depth: Int

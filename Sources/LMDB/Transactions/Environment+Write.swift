@@ -4,41 +4,38 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
-  /// Runs `body` in the one write transaction and commits it; an error from `body` takes everything back.
+  /// Runs `body` in the only write transaction and commits it; an error from `body` rolls it back.
   ///
-  /// Waits for this process's other writers, then for those of other processes for at most the environment's lockTimeout.
-  /// Reading on the same thread meanwhile is fine; writing there is a programming error and traps. After
-  /// ``LMDBError/mapFull`` the same write may succeed when it is tried again, because each write first sees to the
-  /// map's size.
+  /// Waits for this process's other writers, then for those of other processes, at most for the environment's lock
+  /// timeout. The same thread may read meanwhile; a write there throws ``LMDBError/insideWrite``. After
+  /// ``LMDBError/mapFull`` the same write may succeed when repeated, because each write first adapts the map's size.
   ///
-  /// - Parameter bound: how long to wait for other writers instead, those of this process included.
+  /// - Parameter bound: a lock timeout for this write, which also applies to this process's other writers.
   package func write<Result>(
     waitingAtMost bound: Duration? = nil, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    let lockTimeout = bound ?? lockTimeout
+    if !isOpen { throw phaseError }
+    if writer.isMine { throw LMDBError.insideWrite }
     if let bound {
       guard writer.enter(lockTimeout: bound) else { throw LMDBError.busy }
     } else {
       writer.enter()
     }
     defer { writer.leave() }
-    let result = try writeLocked(lockTimeout: lockTimeout, body)
+    let result = try writeLocked(lockTimeout: bound ?? lockTimeout, body)
     checkpointWithoutTimer()
     return result
   }
 
-  /// With the writer's gate held.
+  /// The caller owns the writer lock.
   private func writeLocked<Result>(
     lockTimeout: Duration, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     if !isOpen { throw phaseError }
+    if writeGuard.damage != nil { throw LMDBError.damagedPage }
     try prepareMap()
     try keepCheckpoint(lockTimeout: lockTimeout)
-    try locks.queue.wait(lockTimeout: lockTimeout)
-    do {
-      defer { locks.queue.release() }
-      try locks.write.wait(lockTimeout: lockTimeout)
-    }
+    try locks.write.wait(lockTimeout: lockTimeout)
     defer { locks.write.release() }
     try checkIdentity()
     try fitMap()
@@ -46,7 +43,7 @@ extension Environment {
     readers.enterWriter()
     defer { readers.leaveWriter() }
     do {
-      let result = try writeAlone(body)
+      let result = try commitTransaction(body)
       noteCommit()
       return result
     } catch let error as LMDBError {
@@ -56,18 +53,23 @@ extension Environment {
     }
   }
 
-  private func writeAlone<Result>(_ body: (inout WriteTransaction) throws -> Result) throws
-    -> Result
-  {
+  private func commitTransaction<Result>(
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
     var transaction = try beginWrite()
+    let id = transaction.id
+    try beginGuarding(id)
     let result = try body(&transaction)
-    // `body` may have returned twice: here and in a child that it forked, which must not commit.
+    // A child that `body` forked also returns here and must not commit.
     if isForked { throw LMDBError.forked }
+    // `body` may have caught the error.
+    if writeGuard.damage != nil { throw LMDBError.damagedPage }
     do throws(LMDBError) {
       try transaction.commit()
     } catch {
-      throw explained(error, at: path)
+      throw Self.explained(error, at: path)
     }
+    writeGuard.noteCommit(id)
     return result
   }
 
@@ -76,14 +78,14 @@ extension Environment {
     var transaction: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))
     let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
-    // Under the guard lock nobody else can have committed in between, so any other number means that the lock file
-    // lost its memory or that somebody writes without our locks. (A writer killed before it published its commit is
-    // no such case: LMDB then learns of its death and takes the number from the data file.)
+    // No other process commits while this one holds `lock.write`. Any other number means that the lock file lost its
+    // contents or that a program writes without our locks. (If a writer was killed before it published its commit, LMDB
+    // notices its death and takes the number from the data file.)
     if begun.id != expected { throw .lockMismatch }
     return begun
   }
 
-  /// The files behind the open descriptors must still be the ones that the path names.
+  /// The open files must still be those at the path.
   func checkIdentity() throws(LMDBError) {
     guard let data = FileStatus.of(files.data), FileIdentity(data) == identity,
       data.st_nlink == 1,
@@ -91,16 +93,14 @@ extension Environment {
     else { throw .replaced }
   }
 
-  /// LMDB reports a full disk as an I/O error, because it sees only a short write.
-  func explained(_ error: LMDBError, at place: String) -> LMDBError {
+  /// LMDB reports a full disk as an I/O error, because it only sees a short write.
+  static func explained(_ error: LMDBError, at place: String) -> LMDBError {
     guard error == .inputOutput else { return error }
     var system = statvfs()
     guard unsafe statvfs(place, &system) == 0 else { return error }
     return UInt64(system.f_bavail) * UInt64(system.f_frsize) < 4 << 20 ? .diskFull : error
   }
-}
 
-extension Environment {
-  /// Whether the calling thread is inside ``write(_:)``.
+  /// Whether the calling thread is inside ``write(waitingAtMost:_:)``.
   package var isWriting: Bool { writer.isMine }
 }

@@ -1,12 +1,12 @@
 import LarderSystem
 
-/// One record of LMDB's list of free pages: those that one commit freed.
+/// One record of LMDB's free lists: the pages that one commit freed.
 struct FreeList: ~Escapable {
   let transaction: UInt64
   let count: Int
   private let words: Span<UInt8>
 
-  /// A record is checked before anything is read from it, because LMDB does not.
+  /// Checks the record's lengths, which LMDB does not.
   @_lifetime(copy record)
   init(_ record: Cursor.Record) throws(LMDBError) {
     guard record.key.count == 8, record.value.count >= 8 else { throw .corrupted }
@@ -21,7 +21,7 @@ struct FreeList: ~Escapable {
 }
 
 extension ReadTransaction {
-  /// How many pages of the file are free for writes to use again. Proportional to the length of the free list.
+  /// The number of free pages in the file. Proportional to the number of free lists.
   package func freePages() throws(LMDBError) -> Int {
     var total = 0
     var cursor = try cursor(in: .free)

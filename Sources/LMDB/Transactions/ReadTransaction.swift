@@ -1,18 +1,18 @@
 import CLMDB
 import LarderSystem
 
-/// A consistent view of the environment, on loan from its pool.
+/// A snapshot of the environment, with a slot of the reader pool.
 ///
-/// It ends when it goes out of scope. Bytes read through it cannot outlive it: the compiler ties them to it.
+/// It ends when it goes out of scope. The compiler ties the bytes that it lends to its lifetime.
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
-  /// The number of the last transaction this view includes.
+  /// The number of the snapshot's newest transaction.
   package let id: UInt64
-  /// Which of the pool's slots this is; ``StripedCounters`` counts without locks by it.
+  /// The index of the reader slot, which selects a stripe of ``StripedCounters``.
   package let stripe: Int
 
-  /// The slot is the caller's and its transaction is renewed.
+  /// The caller owns the slot and has renewed its transaction.
   @inline(__always)
   init(slot: UnsafeMutablePointer<ReaderSlot>, handle: OpaquePointer) {
     unsafe self.slot = slot
@@ -27,16 +27,16 @@ import LarderSystem
     unsafe ReaderPool.release(slot)
   }
 
-  /// The value stored under `prefix` (big-endian), `key` and `suffix` put together; no allocation.
+  /// The value of the key that consists of `prefix` (big-endian), `key` and `suffix`; no allocation.
   ///
   /// - Precondition: the three have at most 511 bytes.
+  @inline(__always)
   package func find(
     prefix: UInt32, key: Span<UInt8>, suffix: UInt8, in database: Database
   ) throws(LMDBError) -> Region? {
     let length = key.count &+ 5
     precondition(length <= 511, "a key of more than 511 bytes")
-    var value = unsafe MDB_val()
-    let result = unsafe withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { buffer in
+    let found = unsafe withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { buffer in
       let start = buffer.baseAddress!
       unsafe start.storeBytes(of: prefix.bigEndian, as: UInt32.self)
       unsafe key.withUnsafeBufferPointer {
@@ -45,21 +45,53 @@ import LarderSystem
         }
       }
       unsafe start.storeBytes(of: suffix, toByteOffset: length &- 1, as: UInt8.self)
-      var name = unsafe MDB_val(mv_size: length, mv_data: start)
-      return unsafe mdb_get(handle, database.handle, &name, &value)
+      return unsafe lookUp(SearchKey(UnsafeRawPointer(start), count: length), in: database)
     }
-    if result == 0 { return unsafe Region(value) }
-    if result == MDB_NOTFOUND { return nil }
-    throw LMDBError(code: result)
+    return try region(found)
   }
 
-  /// The value stored under `key`, or nil.
+  /// The value of `key`, or nil.
   package func find(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> Region? {
-    guard let value = try unsafe lookUp(key, in: database, of: handle) else { return nil }
-    return unsafe Region(value)
+    if key.isEmpty || key.count > 511 { return nil }
+    let found = unsafe key.withUnsafeBytes {
+      unsafe lookUp(SearchKey($0.baseAddress!, count: $0.count), in: database)
+    }
+    return try region(found)
   }
 
-  /// The bytes of a region that this transaction found.
+  /// - Precondition: the key's bytes live until this returns.
+  @inline(__always)
+  private func lookUp(_ key: SearchKey, in database: Database) -> PageLookup {
+    if database == .main, unsafe slot.pointee.pages.isReadable {
+      return unsafe slot.pointee.pages.table.lookUp(key, in: slot.pointee.pages.main)
+    }
+    return unsafe lookUpElsewhere(key, in: database)
+  }
+
+  @inline(never)
+  private func lookUpElsewhere(_ key: SearchKey, in database: Database) -> PageLookup {
+    if unsafe !slot.pointee.pages.isReadable {
+      return unsafe LMDB.lookUp(key, in: database, of: handle)
+    }
+    guard let tree = tree(of: database) else { return .damaged }
+    return unsafe slot.pointee.pages.table.lookUp(key, in: tree)
+  }
+
+  @inline(__always)
+  private func region(_ found: PageLookup) throws(LMDBError) -> Region? {
+    if let start = unsafe found.start { return unsafe Region(start: start, count: found.count) }
+    if found.isAbsent { return nil }
+    throw .damagedPage
+  }
+
+  /// The root of a database in this snapshot; nil if it cannot be reached.
+  func tree(of database: Database) -> Tree? {
+    if database == .main { return unsafe slot.pointee.pages.main }
+    if database == .free { return unsafe slot.pointee.pages.free }
+    return unsafe slot.pointee.named(database)
+  }
+
+  /// The bytes of a region found by this transaction.
   @inlinable @inline(__always)
   @_lifetime(borrow self)
   package func bytes(of region: Region) -> Span<UInt8> {
@@ -67,17 +99,28 @@ import LarderSystem
   }
 
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
-    try unsafe readStatistics(of: database, in: handle)
+    if unsafe !slot.pointee.pages.isReadable {
+      return try unsafe readStatistics(of: database, in: handle)
+    }
+    guard let tree = tree(of: database) else { throw .damagedPage }
+    return unsafe DatabaseStatistics(tree, pageSize: slot.pointee.pages.table.pageSize)
   }
 
   @_lifetime(borrow self)
   package func cursor(in database: Database) throws(LMDBError) -> Cursor {
-    let cursor = try unsafe Cursor(database: database, transaction: handle)
+    if unsafe !slot.pointee.pages.isReadable {
+      let cursor = try unsafe Cursor(database: database, transaction: handle)
+      return unsafe _overrideLifetime(cursor, borrowing: self)
+    }
+    guard let tree = tree(of: database) else { throw .damagedPage }
+    let cursor = unsafe Cursor(
+      TreeCursor(
+        tree, in: slot.pointee.pages.table, numberKeys: database == .free))
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 }
 
-/// One lookup, for either kind of transaction.
+/// A lookup in either kind of transaction.
 @inline(__always)
 func lookUp(
   _ key: Span<UInt8>, in database: Database, of transaction: OpaquePointer
@@ -89,6 +132,19 @@ func lookUp(
   if result == 0 { return unsafe value }
   if result == MDB_NOTFOUND { return nil }
   throw LMDBError(code: result)
+}
+
+/// A lookup by LMDB itself, in a file whose pages are not read here.
+func lookUp(
+  _ key: SearchKey, in database: Database, of transaction: OpaquePointer
+) -> PageLookup {
+  var name = unsafe MDB_val(
+    mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.start))
+  var value = unsafe MDB_val()
+  let result = unsafe mdb_get(transaction, database.handle, &name, &value)
+  if result == MDB_NOTFOUND { return .absent }
+  guard result == 0, let start = unsafe value.mv_data else { return .damaged }
+  return unsafe PageLookup(start: UnsafeRawPointer(start), count: value.mv_size)
 }
 
 func readStatistics(

@@ -2,62 +2,36 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// One read transaction that is kept and renewed, with the flag that says whose it is.
+/// Read transactions that are renewed instead of created: a read takes no lock and makes no allocation or system call.
 ///
-/// Slots lie 128 bytes apart so that two threads reading do not share a cache line.
-@safe struct ReaderSlot: ~Copyable {
-  static let stride = 128
-  static let idle: UInt32 = 0
-  static let busy: UInt32 = 1
-
-  let state: Atomic<UInt32>
-  let index: Int
-  var transaction: OpaquePointer?
-  /// Tells a view that a forked child inherited: to end it there would end the parent's.
-  let shared: UnsafeMutablePointer<ForkState>
-  /// Set for a slot outside the pool: the count of such slots, to be lowered when the read ends.
-  let extra: UnsafeMutablePointer<Atomic<Int>>?
-
-  init(
-    index: Int, shared: UnsafeMutablePointer<ForkState>, extra: UnsafeMutablePointer<Atomic<Int>>?
-  ) {
-    state = unsafe Atomic(extra == nil ? Self.idle : Self.busy)
-    self.index = index
-    unsafe self.transaction = nil
-    unsafe self.shared = shared
-    unsafe self.extra = extra
-  }
-
-  @inline(__always)
-  var isInherited: Bool {
-    unsafe shared.pointee.phase.load(ordering: .relaxed) == ForkState.forked
-  }
-}
-
-/// Read transactions that are renewed instead of created: no lock, no allocation and no system call for a read.
-///
-/// A thread begins at a home slot derived from its identity and takes the first idle one. When all are busy a
-/// transaction of its own is made for that read and thrown away after it. Whoever holds a slot may count on the map
-/// staying where it is; the writer has one for itself.
+/// A thread starts at a home slot derived from its identity and takes the first idle one. When all are busy, the read
+/// gets a transaction of its own, which ends with it. The map does not move while any slot is held; the writer has a slot
+/// of its own for that.
 @safe final class ReaderPool: Sendable {
   static let slotCount = 16
   private static let writerSlot = slotCount
 
   nonisolated(unsafe) private let slots: UnsafeMutableRawPointer
-  /// Reads outside the pool that are under way; ``shut`` is added while ``withAllIdle`` keeps them out.
+  /// The number of current reads outside the pool; `shut` is added while ``withAllIdle(lockTimeout:_:)`` excludes them.
   nonisolated(unsafe) private let extras: UnsafeMutablePointer<Atomic<Int>>
   private static let shut = -1_000_000
-  /// Kept for the state that the slots point to.
-  private let locks: StoreLocks
+  /// Keeps the state allocated to which the slots point.
+  private let owner: ForkGuard
 
-  init(locks: StoreLocks) {
-    self.locks = locks
+  private let names: [String]
+
+  /// - Parameter names: the names of the databases in the order of their handles.
+  init(owner: ForkGuard, names: [String]) {
+    precondition(Self.slotCount == StripedCounters.shared)
+    self.owner = owner
+    self.names = names
     unsafe slots = UnsafeMutableRawPointer.allocate(
       byteCount: (Self.slotCount + 1) * ReaderSlot.stride, alignment: ReaderSlot.stride)
     unsafe extras = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
     unsafe extras.initialize(to: Atomic(0))
     for index in 0...Self.slotCount {
-      unsafe slot(index).initialize(to: ReaderSlot(index: index, shared: locks.state, extra: nil))
+      unsafe slot(index).initialize(
+        to: ReaderSlot(index: index, names: names, shared: owner.state, extra: nil))
     }
   }
 
@@ -73,11 +47,10 @@ import Synchronization
     unsafe (slots + index &* ReaderSlot.stride).assumingMemoryBound(to: ReaderSlot.self)
   }
 
-  @inline(__always)
+  /// Takes an idle or resting slot.
   private static func take(_ slot: UnsafeMutablePointer<ReaderSlot>) -> Bool {
-    unsafe slot.pointee.state.compareExchange(
-      expected: ReaderSlot.idle, desired: ReaderSlot.busy, ordering: .acquiring
-    ).exchanged
+    unsafe slot.pointee.change(ReaderSlot.idle, to: ReaderSlot.busy)
+      || slot.pointee.change(ReaderSlot.resting, to: ReaderSlot.busy)
   }
 
   /// A slot that belongs to the caller until it is released; nil while the pool is shut.
@@ -85,13 +58,13 @@ import Synchronization
   func acquire() -> UnsafeMutablePointer<ReaderSlot>? {
     let home = Int(truncatingIfNeeded: (threadIdentity &* 0x9E37_79B9_7F4A_7C15) &>> 60)
     let first = unsafe slot(home)
-    if unsafe Self.take(first) { return unsafe first }
+    if unsafe first.pointee.change(ReaderSlot.idle, to: ReaderSlot.busy) { return unsafe first }
     return unsafe acquireElsewhere(home: home)
   }
 
   @inline(never)
   private func acquireElsewhere(home: Int) -> UnsafeMutablePointer<ReaderSlot>? {
-    for step in 1..<Self.slotCount {
+    for step in 0..<Self.slotCount {
       let candidate = unsafe slot((home + step) % Self.slotCount)
       if unsafe Self.take(candidate) { return unsafe candidate }
     }
@@ -101,11 +74,11 @@ import Synchronization
     }
     let made = UnsafeMutablePointer<ReaderSlot>.allocate(capacity: 1)
     unsafe made.initialize(
-      to: ReaderSlot(index: Self.slotCount, shared: locks.state, extra: extras))
+      to: ReaderSlot(index: Self.slotCount, names: names, shared: owner.state, extra: extras))
     return unsafe made
   }
 
-  /// Gives a slot back; its transaction must have been reset.
+  /// Releases a slot whose transaction has been reset.
   @inline(__always)
   static func release(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if unsafe slot.pointee.extra == nil {
@@ -115,7 +88,7 @@ import Synchronization
     }
   }
 
-  /// Gives back a slot whose read did not come about, wherever it got to.
+  /// Releases a slot whose read failed at any point.
   func abandon(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if let transaction = unsafe slot.pointee.transaction { unsafe mdb_txn_reset(transaction) }
     unsafe Self.release(slot)
@@ -130,7 +103,7 @@ import Synchronization
     unsafe extra?.pointee.subtract(1, ordering: .releasing)
   }
 
-  /// Keeps the map where it is for a write. Called with the writer's gate held; waits while the map is being moved.
+  /// Keeps the map where it is for a write. The caller owns the writer lock; waits while the map is moved.
   func enterWriter() {
     while !(unsafe Self.take(slot(Self.writerSlot))) { backOff() }
   }
@@ -138,23 +111,47 @@ import Synchronization
   func leaveWriter() {
     unsafe Self.release(slot(Self.writerSlot))
   }
+}
 
-  /// Ends the pooled transactions for good. Only inside ``withAllIdle(lockTimeout:_:)``.
-  func abortAll() {
+extension ReaderPool {
+  /// Ends the transactions that were not used since the last sweep, which frees their places in LMDB's reader table.
+  ///
+  /// - Returns: whether transactions are left.
+  func sweep() -> Bool {
+    var anyIsOpen = false
     for index in 0..<Self.slotCount {
-      if let transaction = unsafe slot(index).pointee.transaction {
-        unsafe mdb_txn_abort(transaction)
+      let slot = unsafe slot(index)
+      if unsafe slot.pointee.change(ReaderSlot.resting, to: ReaderSlot.busy) {
+        unsafe end(slot)
+        unsafe Self.release(slot)
+      } else if unsafe slot.pointee.change(ReaderSlot.idle, to: ReaderSlot.busy) {
+        let hasTransaction = unsafe slot.pointee.transaction != nil
+        if hasTransaction { anyIsOpen = true }
+        unsafe slot.pointee.state.store(
+          hasTransaction ? ReaderSlot.resting : ReaderSlot.idle, ordering: .releasing)
+      } else {
+        anyIsOpen = true
       }
-      unsafe slot(index).pointee.transaction = nil
     }
+    return anyIsOpen
   }
 
-  /// Runs `body` while no transaction of this process is under way, and none can begin.
+  /// Ends the pooled transactions. Only inside ``withAllIdle(lockTimeout:_:)``.
+  func abortAll() {
+    for index in 0..<Self.slotCount { unsafe end(slot(index)) }
+  }
+
+  private func end(_ slot: UnsafeMutablePointer<ReaderSlot>) {
+    if let transaction = unsafe slot.pointee.transaction { unsafe mdb_txn_abort(transaction) }
+    unsafe slot.pointee.transaction = nil
+  }
+
+  /// Runs `body` while this process has no transaction, and none can begin.
   ///
-  /// Slots are taken in order, so that of two callers one waits at the first slot. Reads that find the pool busy
-  /// meanwhile go on outside it; they are kept out only at last, when there is but one caller left.
+  /// Slots are taken in order, so of two callers one waits at the first slot. Reads that find the pool busy continue
+  /// outside it; they are excluded last, when only one caller is left.
   ///
-  /// - Returns: nil if transactions were still under way after `lockTimeout`.
+  /// - Returns: nil if transactions remained after `lockTimeout`.
   func withAllIdle<Result>(lockTimeout: Duration, _ body: () throws -> Result) rethrows -> Result? {
     let deadline = ContinuousClock.now + lockTimeout
     var taken = 0

@@ -1,10 +1,9 @@
 import CLMDB
 import LarderSystem
 
-/// Bytes inside LMDB's memory map, named by place and length.
+/// The address and length of bytes in LMDB's map.
 ///
-/// A region is only a name: ``ReadTransaction/bytes(of:)`` lends the bytes for as long as the transaction that found
-/// them lives.
+/// ``ReadTransaction/bytes(of:)`` lends the bytes for the lifetime of the transaction that found them.
 @safe @usableFromInline package struct Region {
   @usableFromInline let start: UnsafePointer<UInt8>?
   @usableFromInline package let count: Int
@@ -15,12 +14,18 @@ import LarderSystem
     count = unsafe value.mv_size
   }
 
-  /// The address of the first byte, for tests that prove nothing was copied.
+  @inline(__always)
+  init(start: UnsafeRawPointer, count: Int) {
+    unsafe self.start = unsafe start.assumingMemoryBound(to: UInt8.self)
+    self.count = count
+  }
+
+  /// The address of the first byte, for tests that prove that nothing is copied.
   package var address: UInt { unsafe UInt(bitPattern: start) }
 }
 
 extension MDB_val {
-  /// Only for a call that reads the bytes before `bytes` ends.
+  /// Only for a call that reads the bytes during the lifetime of `bytes`.
   @inline(__always)
   init(_ bytes: Span<UInt8>) {
     unsafe self = bytes.withUnsafeBufferPointer {
@@ -30,7 +35,7 @@ extension MDB_val {
 }
 
 extension Span<UInt8> {
-  /// The caller ties the result to the transaction that the value came from.
+  /// The caller ties the result to the lifetime of the transaction.
   @inline(__always)
   @unsafe @_lifetime(immortal)
   init(_ value: MDB_val) {

@@ -1,17 +1,16 @@
 import LarderSystem
 
-/// Looks for pages in a row in the lists of free pages, as LMDB's `mdb_page_alloc` does.
+/// Searches the free lists for a run of pages as LMDB's `mdb_page_alloc` does.
 ///
-/// LMDB reads one list after another until what it has read holds a run, and gives up `60 * pages` lists after it has
-/// read enough pages for one. Single pages it takes from what it has read, the lowest first, and reads on when that is
-/// used up.
+/// LMDB reads one list after another until the pages read contain a run, and gives up `60 * pages` lists after it has read
+/// as many pages as the run has. It takes single pages from those read, the lowest first, and reads on when none is left.
 struct RunSearch {
   private let pages: Int
   private var known: PageSet
   private var found = 0
   private var lists = 0
   private var lastList = Int.max
-  /// Single pages that the lists read so far do not have.
+  /// How many of the single pages the lists read so far do not contain.
   private(set) var missing: Int
 
   init(pages: Int, singles: Int, fileEnd: Int) {
@@ -20,8 +19,8 @@ struct RunSearch {
     known = PageSet(upTo: fileEnd)
   }
 
-  /// Whether the next list matters. Fewer singles than allowed for may be taken, and then LMDB reads no list beyond
-  /// those that it would read without any.
+  /// Whether the next list matters. The transaction may need fewer single pages than allowed for; LMDB then reads no more
+  /// lists than without any.
   var shouldContinue: Bool { lists < lastList }
 
   mutating func add(_ list: borrowing FreeList) throws(LMDBError) {
@@ -37,11 +36,11 @@ struct RunSearch {
   var hasRun: Bool { known.hasRun(of: pages) }
 }
 
-/// A set of page numbers, one bit for each page of the file.
+/// A set of page numbers, with one bit for each page of the file.
 struct PageSet {
   private let end: UInt64
   private var words: [UInt64]
-  /// No word before this one has a page.
+  /// All words before this one are 0.
   private var lowest = 0
 
   init(upTo end: Int) {
@@ -49,7 +48,7 @@ struct PageSet {
     words = [UInt64](repeating: 0, count: end / 64 + 1)
   }
 
-  /// False if the file has no such page.
+  /// Returns false if the file has no such page.
   mutating func insert(_ page: UInt64) -> Bool {
     guard page < end else { return false }
     let word = Int(page / 64)
@@ -58,7 +57,11 @@ struct PageSet {
     return true
   }
 
-  /// False if there is none.
+  func contains(_ page: UInt64) -> Bool {
+    page < end && words[Int(page / 64)] & 1 << (page % 64) != 0
+  }
+
+  /// Returns false if the set is empty.
   mutating func removeLowest() -> Bool {
     while lowest < words.count, words[lowest] == 0 { lowest += 1 }
     guard lowest < words.count else { return false }

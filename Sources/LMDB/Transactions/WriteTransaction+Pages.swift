@@ -1,15 +1,15 @@
 import CLMDB
 import LarderSystem
 
-/// What this transaction may count on at its beginning, before its first change.
+/// The pages that this transaction can allocate, as of its beginning.
 ///
-/// LMDB takes single pages from the lists of free pages first, the oldest list first, and then from behind the last page
-/// of the file. Several pages in a row it takes from where it finds them. Pages that commit `n` freed are there for
-/// commit `n + 2` and later ones, once every reader has a snapshot of commit `n + 1` or later.
+/// LMDB takes single pages from the free lists, the oldest list first, and then from the end of the file. It takes a run of
+/// pages from either. Commit `n + 2` and later ones can reuse the pages that commit `n` freed, once every reader has a
+/// snapshot of commit `n + 1` or later.
 extension WriteTransaction {
-  /// Pages in use now: those of `databases`, of the main one and of the list of free pages, and the two meta pages.
+  /// The number of pages in use: those of `databases`, the main database and the free lists, and the two meta pages.
   ///
-  /// After a commit these and the free ones are all pages of the file. Proportional to the number of databases.
+  /// After a commit, all other pages of the file are free. Proportional to the number of databases.
   package func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     var pages = 2
     pages += try statistics(of: .main).pages
@@ -20,10 +20,10 @@ extension WriteTransaction {
     return pages
   }
 
-  /// How many pages this transaction can take, one by one, before LMDB finds none or the file passes `limit` bytes.
+  /// How many single pages this transaction can allocate within a file of `limit` bytes.
   ///
-  /// The commit itself takes some of them. Counting ends at `enough` or beyond; it takes time in proportion to the
-  /// number of free lists that it needs, and to that of readers if the pages behind the last one are not enough.
+  /// The commit itself needs some of them. Counting stops at `enough` or more. Proportional to the number of free lists
+  /// counted, and to the number of readers if the end of the file is not sufficient.
   package func availablePages(upTo enough: Int, limit: Int) throws(LMDBError) -> Int {
     let tail = try pagesBehindLast(limit: limit)
     if tail >= enough { return tail }
@@ -35,20 +35,20 @@ extension WriteTransaction {
     return available
   }
 
-  /// How many of the available pages to leave for the commit, which takes some to write the lists of free pages anew.
+  /// How many of the available pages to reserve for the commit, which rewrites the free lists.
   ///
-  /// A bound that is generous for up to a dozen named databases. What the transaction frees, LMDB stores in one list: of
-  /// more than 500 pages, it needs one page for each 500, in a row. In a file without a page left nothing can even be
-  /// removed, so what is stored must end well before the limit.
+  /// The bound is generous for up to a dozen named databases. LMDB stores the pages that the transaction frees in one list,
+  /// which needs a run of one page for each 500. Without a page left nothing can even be removed, so writes must stop well
+  /// before the limit.
   package static func pagesOfCommit(available: Int, freeing: Int) -> Int {
     32 + (available + freeing) / 128
   }
 
-  /// Whether LMDB finds `pages` pages in a row in this transaction without the file passing `limit` bytes, even if up to
-  /// `singles` pages were taken one by one before.
+  /// Whether LMDB finds a run of `pages` pages within a file of `limit` bytes, even after it has allocated up to `singles`
+  /// single pages.
   ///
-  /// False may be wrong, true never is. Proportional to the number of free pages if those behind the last one are not
-  /// enough.
+  /// False may be wrong, true is always right. Proportional to the number of free pages if the end of the file is not
+  /// sufficient.
   package func hasRun(
     of pages: Int, afterTaking singles: Int = 0, limit: Int
   ) throws(LMDBError) -> Bool {
@@ -67,14 +67,14 @@ extension WriteTransaction {
     return search.hasRun || tail >= pages + search.missing
   }
 
-  /// How many pages in a row LMDB takes for a value that does not fit into a leaf; such a value begins at about half a
-  /// page, key included.
+  /// The length of the run of pages for a value that does not fit into a leaf: one larger than about half a page, including
+  /// its key.
   package func pages(forValueOf bytes: Int) throws(LMDBError) -> Int {
     let header = 16
     return try (header + bytes - 1) / statistics(of: .free).pageSize + 1
   }
 
-  /// Lists of free pages with this number and later ones are not touched, as in LMDB's `mdb_find_oldest`.
+  /// LMDB does not use free lists with this number or a later one (`mdb_find_oldest`).
   private var oldestReader: UInt64 {
     min(id - 1, unsafe clmdb_oldest_reader(mdb_txn_env(live)).transaction)
   }
@@ -93,10 +93,10 @@ extension WriteTransaction {
     return unsafe info
   }
 
-  /// Pages between the last one of the last commit and the limit, all in a row; constant time.
+  /// The length of the run of pages between the last page of the last commit and the limit; constant time.
   ///
-  /// Whatever this transaction took before, in a row or one by one: with `n` pages taken, a run of this many less `n` is
-  /// sure to be found. Of the map LMDB never uses the last page.
+  /// After this transaction has allocated `n` pages in any way, a run of `n` pages less is still available. LMDB never uses
+  /// the last page of the map.
   package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
     let info = try unsafe information()
     let pageSize = try statistics(of: .free).pageSize
@@ -117,7 +117,7 @@ extension WriteTransaction {
     return pages
   }
 
-  /// LMDB lends no cursor on the free lists to a write, which sees them as the last commit left them anyway.
+  /// LMDB allows no cursor on the free lists in a write transaction, which uses those of the last commit anyway.
   private func viewOfLastCommit(in environment: Environment) throws(LMDBError) -> ReadTransaction {
     let read = try environment.beginRead()
     if read.id != id - 1 { throw .lockMismatch }

@@ -1,22 +1,22 @@
 import CLMDB
 import LarderSystem
 
-/// The one write transaction of the environment: all of its changes become visible at once, or none does.
+/// The only write transaction of the environment: all of its changes become visible together, or none does.
 ///
-/// Going out of scope without ``commit()`` takes everything back. It belongs to the thread that began it.
+/// Going out of scope without ``commit()`` rolls it back. It belongs to the thread that began it.
 @safe package struct WriteTransaction: ~Copyable {
   private var handle: OpaquePointer?
 
   /// The number this transaction will have once committed.
   package let id: UInt64
 
-  /// Nil while the environment is being made.
+  /// Nil while the environment is being created.
   let environment: Environment?
 
-  /// How often something was to be stored or removed.
+  /// The number of calls that store or remove a record.
   package private(set) var changes = 0
 
-  /// The cursor of ``locate(_:in:)``, and whether it still stands on what that found.
+  /// The cursor of ``locate(_:in:)``, and whether it is still on the record found.
   private var locator: (cursor: OpaquePointer, database: Database)?
   private var isLocated = false
 
@@ -32,21 +32,23 @@ import LarderSystem
 
   var live: OpaquePointer { unsafe handle! }
 
-  /// The bytes stored under `key`, lent until the next change, or nil.
+  /// The value of `key`, valid until the next change, or nil.
   @_lifetime(borrow self)
   package func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
   {
+    try willRead(key, in: database)
     guard let value = try unsafe lookUp(key, in: database, of: live) else { return nil }
     return unsafe _overrideLifetime(Span(value), borrowing: self)
   }
 
-  /// As ``value(for:in:)``; what follows in place of the value found is stored without another search.
+  /// As ``value(for:in:)``; a following change of the found record needs no second search.
   @_lifetime(&self)
   package mutating func locate(
     _ key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Span<UInt8>? {
     isLocated = false
     if key.isEmpty || key.count > 511 { return nil }
+    try willRead(key, in: database)
     let cursor = try unsafe locator(in: database)
     var name = unsafe MDB_val(key)
     var value = unsafe MDB_val()
@@ -57,7 +59,7 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), mutating: &self)
   }
 
-  /// The one cursor that locates, moved to another database where it has to be. LMDB closes it with the transaction.
+  /// The locating cursor, reopened for another database if necessary. LMDB closes it with the transaction.
   private mutating func locator(in database: Database) throws(LMDBError) -> OpaquePointer {
     if let locator = unsafe locator {
       if unsafe locator.database == database { return unsafe locator.cursor }
@@ -70,7 +72,7 @@ import LarderSystem
     return unsafe cursor!
   }
 
-  /// The locator, if it stands on that key.
+  /// The locating cursor if it is on `key`.
   private func standing(on key: Span<UInt8>, in database: Database) -> OpaquePointer? {
     guard isLocated, let locator = unsafe locator, unsafe locator.database == database else {
       return nil
@@ -83,28 +85,30 @@ import LarderSystem
     return unsafe locator.cursor
   }
 
-  /// Counts a change, after which only a search finds a record of that database.
+  /// Counts a change, after which the locating cursor of that database is not valid any more.
   private mutating func changing(_ database: Database) {
     changes &+= 1
     if unsafe locator?.database == database { isLocated = false }
   }
 
-  /// Stores `value` under `key`, replacing what is there.
+  /// Stores `value` under `key` and replaces an existing value.
   package mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) {
+    try willStore(key, count: value.count, in: database)
     changing(database)
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
     try check(unsafe mdb_put(live, database.handle, &name, &bytes, 0))
   }
 
-  /// Stores `value` under a key greater than every key there, which spares the search.
+  /// Stores `value` under a key greater than all existing keys, without a search.
   ///
-  /// - Returns: false if a key there is not smaller; nothing is stored then.
+  /// - Returns: false if an existing key is not smaller; nothing is stored then.
   package mutating func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {
+    try willAppend(key, count: value.count, in: database)
     changing(database)
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
@@ -114,13 +118,14 @@ import LarderSystem
     return true
   }
 
-  /// Makes room for `count` bytes under `key` and lets `fill` write them in place, without a copy in between.
+  /// Reserves `count` bytes under `key`, which `fill` writes in place.
   ///
   /// - Precondition: `fill` writes exactly `count` bytes.
   package mutating func put(
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
   ) throws(LMDBError) {
+    try willStore(key, count: count, in: database)
     let place = unsafe standing(on: key, in: database)
     changing(database)
     var name = unsafe MDB_val(key)
@@ -138,11 +143,12 @@ import LarderSystem
     precondition(written == count, "a value of another length than was reserved")
   }
 
-  /// Removes `key`; false if it was not there.
+  /// Removes `key`; returns whether it existed.
   @discardableResult
   package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
     -> Bool
   {
+    try willRemove(key, in: database)
     let place = unsafe standing(on: key, in: database)
     changing(database)
     if let place = unsafe place {
@@ -157,16 +163,19 @@ import LarderSystem
   }
 
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
-    try unsafe readStatistics(of: database, in: live)
+    try willOpen(database)
+    return try unsafe readStatistics(of: database, in: live)
   }
 
   @_lifetime(borrow self)
   package func cursor(in database: Database) throws(LMDBError) -> Cursor {
-    let cursor = try unsafe Cursor(database: database, transaction: live)
+    try willOpen(database)
+    let cursor = try unsafe Cursor(
+      database: database, transaction: live, guarded: environment?.activeWriteGuard)
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 
-  /// Makes the changes last. Whatever the outcome, the transaction is over.
+  /// Commits the changes. The transaction ends, also after an error.
   consuming func commit() throws(LMDBError) {
     let handle = unsafe live
     unsafe self.handle = nil

@@ -1,0 +1,135 @@
+import CLMDB
+import CLarderSystem
+import LarderSystem
+
+/// LMDB's own opening.
+extension Environment {
+  static let maximumReaders = 1022
+
+  /// Repeats an opening that a signal or the end of another process made fail; a failed handle cannot be used again.
+  static func mapRetrying(
+    _ files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions, isWritable: Bool = true
+  ) throws(LMDBError) -> Environment {
+    for _ in 0..<100 {
+      do throws(LMDBError) {
+        return try map(files, locks: locks, options: options, isWritable: isWritable)
+      } catch {
+        if error.code != EINTR, error.code != EAGAIN { throw error }
+        backOff(microseconds: 1000)
+      }
+    }
+    return try map(files, locks: locks, options: options, isWritable: isWritable)
+  }
+
+  /// The caller holds the lock files and has checked the data file.
+  private static func map(
+    _ files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions, isWritable: Bool
+  ) throws(LMDBError) -> Environment {
+    if isWritable { try allocateLockFile(files) }
+    var created: OpaquePointer?
+    try check(unsafe mdb_env_create(&created))
+    let handle = unsafe created!
+    do throws(LMDBError) {
+      try unsafe configure(handle, files: files, options: options)
+      let flags = isWritable ? MDB_NOTLS : MDB_NOTLS | MDB_NOLOCK | MDB_RDONLY
+      try check(unsafe mdb_env_open(handle, files.directory, UInt32(flags), 0o600))
+      try unsafe closeOnExec(handle)
+      if isWritable { _ = try locks.open.take(shared: true) }
+      let databases = try unsafe prepare(handle, files: files, locks: locks, options: options)
+      let level = try unsafe level(of: handle, locks: locks, options: options)
+      if isWritable { try check(unsafe mdb_env_set_flags(handle, level.flags, 1)) }
+      return try unsafe Environment(
+        files: files, locks: locks, handle: handle, databases: databases, durability: level,
+        options: options)
+    } catch {
+      unsafe mdb_env_close(handle)
+      locks.open.release()
+      throw error
+    }
+  }
+
+  /// Clears dead readers, checks the pages that lead to the databases, and opens the databases.
+  private static func prepare(
+    _ handle: OpaquePointer, files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions
+  ) throws(LMDBError) -> [Database] {
+    var dead: Int32 = 0
+    try locks.whileRegistering(lockTimeout: options.lockTimeout) {
+      unsafe mdb_reader_check(handle, &dead)
+    }
+    var databases: [Database] = []
+    try locks.whileRegistering(lockTimeout: options.lockTimeout) {
+      let code = unsafe checkPaths(handle, in: files, names: options.databases)
+      if code != 0 { return code }
+      return unsafe openDatabases(handle, names: options.databases, create: false, &databases)
+    }
+    return databases
+  }
+
+  private static func level(
+    of handle: OpaquePointer, locks: StoreLocks, options: EnvironmentOptions
+  ) throws(LMDBError) -> DurabilityLevel {
+    var level = DurabilityLevel.durable
+    try locks.whileRegistering(lockTimeout: options.lockTimeout) {
+      unsafe readLevel(handle, &level)
+    }
+    return level
+  }
+
+  static func configure(
+    _ handle: OpaquePointer, files: StoreFiles, options: EnvironmentOptions
+  ) throws(LMDBError) {
+    let size = FileStatus.of(files.data).map { Int($0.st_size) } ?? 0
+    try check(unsafe mdb_env_set_maxreaders(handle, UInt32(maximumReaders)))
+    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
+    try check(unsafe mdb_env_set_mapsize(handle, initialMapSize(options.mapSize, fileSize: size)))
+  }
+
+  private static func closeOnExec(_ handle: OpaquePointer) throws(LMDBError) {
+    var descriptor: Int32 = -1
+    try check(unsafe mdb_env_get_fd(handle, &descriptor))
+    guard larder_close_on_exec(descriptor) == 0 else { throw .last }
+  }
+
+  /// Handles that a transaction opens are lost unless it commits, even if it only reads.
+  static func openDatabases(
+    _ handle: OpaquePointer, names: [String], create: Bool, _ databases: inout [Database]
+  ) -> Int32 {
+    var transaction: OpaquePointer?
+    let begun = unsafe mdb_txn_begin(handle, nil, create ? 0 : UInt32(MDB_RDONLY), &transaction)
+    if begun != 0 { return begun }
+    if !create, unsafe !isOfDataFile(transaction) {
+      unsafe mdb_txn_abort(transaction)
+      return LMDBError.lockMismatch.code
+    }
+    for name in [nil] + names.map(Optional.some) {
+      var database: MDB_dbi = 0
+      let flags = name != nil && create ? UInt32(MDB_CREATE) : 0
+      let result = unsafe mdb_dbi_open(transaction, name, flags, &database)
+      if result != 0 {
+        unsafe mdb_txn_abort(transaction)
+        return result
+      }
+      if name != nil { databases.append(Database(handle: database)) }
+    }
+    return unsafe mdb_txn_commit(transaction)
+  }
+
+  /// False if the data file was replaced under a process that has it open, or if lock.mdb was changed.
+  private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(mdb_txn_env(transaction), &info)
+    return unsafe mdb_txn_id(transaction) <= info.me_last_txnid
+  }
+
+  /// LMDB writes lock.mdb through a map; a hole in it on a full disk would raise SIGBUS.
+  private static func allocateLockFile(_ files: StoreFiles) throws(LMDBError) {
+    let length = 64 * (maximumReaders + 2)
+    if let status = FileStatus.of(files.lock), status.st_size >= length,
+      status.st_blocks * 512 >= status.st_size
+    {
+      return
+    }
+    let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_CREAT | O_NOFOLLOW)
+    try lock.allocate(max(length, lock.size))
+  }
+}

@@ -1,0 +1,77 @@
+/// The pages of trees that were checked, with what the write under way has done below them.
+///
+/// A page that the last commit uses is not written again before that commit is two commits old, and what this process
+/// writes it makes itself. So what was checked stays checked from one of this process's commits to the next.
+struct CheckedPages {
+  struct Facts {
+    var page: UInt64 = 0
+    /// Which write the following belongs to.
+    var write: UInt32 = 0
+    /// Bytes that records were given, and that they lost, in this page as it was before the write.
+    var added: Int32 = 0
+    var removed: Int32 = 0
+    /// Removals below a branch page after which LMDB may have merged its pages.
+    var removals: Int32 = 0
+    /// Pages below a branch page that may have been merged themselves.
+    var drained: Int32 = 0
+    var isDrained = false
+    /// How far away from a drained page its neighbours were checked.
+    var covered: Int32 = 0
+    /// Bytes used by all the pages below; 0 if they were not all checked.
+    var total: Int32 = 0
+    /// The values of a leaf that lie on pages of their own were checked.
+    var hasCheckedValues = false
+  }
+
+  private var slots: [Facts]
+  private var count = 0
+  private var write: UInt32 = 0
+
+  init() { slots = [Facts](repeating: Facts(), count: 1024) }
+
+  /// Another write begins, on the commit that the last one made or found.
+  mutating func begin() { write &+= 1 }
+
+  mutating func forget() {
+    if count == 0 { return }
+    count = 0
+    slots = [Facts](repeating: Facts(), count: 1024)
+  }
+
+  var pages: Int { count }
+
+  @inline(__always)
+  private func place(of page: UInt64) -> Int {
+    let mask = slots.count &- 1
+    var place = Int(truncatingIfNeeded: (page &* 0x9E37_79B9_7F4A_7C15) &>> 40) & mask
+    while slots[place].page != page, slots[place].page != 0 { place = (place &+ 1) & mask }
+    return place
+  }
+
+  func contains(_ page: UInt64) -> Bool { slots[place(of: page)].page == page }
+
+  mutating func insert(_ page: UInt64) {
+    if count * 2 >= slots.count { grow() }
+    let place = place(of: page)
+    if slots[place].page != page {
+      slots[place] = Facts(page: page, write: write)
+      count += 1
+    }
+  }
+
+  /// - Precondition: the page was inserted.
+  subscript(page: UInt64) -> Facts {
+    get {
+      var facts = slots[place(of: page)]
+      if facts.write != write { facts = Facts(page: page, write: write) }
+      return facts
+    }
+    set { slots[place(of: page)] = newValue }
+  }
+
+  private mutating func grow() {
+    let former = slots
+    slots = [Facts](repeating: Facts(), count: former.count * 2)
+    for facts in former where facts.page != 0 { slots[place(of: facts.page)] = facts }
+  }
+}

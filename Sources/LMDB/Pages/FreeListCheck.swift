@@ -1,0 +1,92 @@
+/// Reads the tree of free pages as a whole: all of its pages, and the lists in it.
+///
+/// LMDB takes the pages of a list for its own without a look, so each must exist, be on one list only, and be none of
+/// the tree that the lists are in. Proportional to the number of free pages.
+struct FreeListCheck {
+  let pages: SnapshotPages
+  /// The pages of the tree.
+  private(set) var treePages: [UInt64] = []
+  private(set) var free: PageSet
+  /// How many free pages there are.
+  private(set) var count: UInt64 = 0
+  private var lists: UInt64 = 0
+  private let tiling = Tiling()
+
+  init(pages: SnapshotPages) {
+    self.pages = pages
+    free = PageSet(upTo: Int(pages.lastPage) + 1)
+  }
+
+  mutating func run() throws(PageDamage) {
+    let tree = pages.free
+    if tree.isEmpty { return }
+    try visit(tree.root, level: 1, from: nil, to: nil)
+    guard lists == tree.records else {
+      throw PageDamage(page: tree.root, reason: "\(lists) lists of free pages, not \(tree.records)")
+    }
+    guard UInt64(treePages.count) == tree.branchPages &+ tree.leafPages else {
+      throw PageDamage(page: tree.root, reason: "the tree of free pages has another size")
+    }
+    for page in treePages where free.contains(page) {
+      throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
+    }
+  }
+
+  /// A free page that is one of `others` too.
+  func firstPage(in others: PageSet) -> UInt64? {
+    (2...max(pages.lastPage, 2)).first { free.contains($0) && others.contains($0) }
+  }
+
+  private mutating func visit(
+    _ number: UInt64, level: Int, from low: PageCheck.Key?, to high: PageCheck.Key?
+  ) throws(PageDamage) {
+    let isLeaf = level == pages.free.depth
+    let check = PageCheck(table: pages.table, numberKeys: true, tiling: tiling)
+    _ = try check.check(number, isLeaf: isLeaf, from: low, to: high)
+    treePages.append(number)
+    guard UInt64(treePages.count) <= pages.free.branchPages &+ pages.free.leafPages else {
+      throw PageDamage(page: number, reason: "the tree of free pages has another size")
+    }
+    let page = try check.open(number, isLeaf: isLeaf)
+    for index in 0..<page.count {
+      guard let node = page.node(index, pageSize: pages.table.pageSize) else {
+        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
+      }
+      let key = unsafe PageCheck.Key(start: node.key, count: node.keyCount)
+      if isLeaf {
+        guard check.number(key) >= 1, check.number(key) <= pages.id else {
+          throw PageDamage(page: number, reason: "a list of free pages of a commit to come")
+        }
+        try read(pages.table.value(of: node, in: page), of: number)
+      } else {
+        let next =
+          index + 1 < page.count ? page.node(index + 1, pageSize: pages.table.pageSize) : nil
+        try visit(
+          node.child, level: level + 1, from: index == 0 ? low : key,
+          to: next.map { unsafe PageCheck.Key(start: $0.key, count: $0.keyCount) } ?? high)
+      }
+    }
+  }
+
+  /// One list: its length, and its pages in descending order.
+  private mutating func read(_ list: PageLookup, of leaf: UInt64) throws(PageDamage) {
+    guard let start = unsafe list.start, list.count >= 8 else {
+      throw PageDamage(page: leaf, reason: "a list of free pages cannot be read")
+    }
+    lists += 1
+    let length = unsafe start.loadUnaligned(as: UInt64.self)
+    guard length <= UInt64(list.count / 8 - 1) else {
+      throw PageDamage(page: leaf, reason: "a list of free pages is longer than its record")
+    }
+    var former = UInt64.max
+    for index in 0..<Int(length) {
+      let page = unsafe start.loadUnaligned(fromByteOffset: 8 + 8 * index, as: UInt64.self)
+      guard page >= 2, page <= pages.lastPage, page < former, !free.contains(page) else {
+        throw PageDamage(page: leaf, reason: "page \(page) on a list of free pages")
+      }
+      _ = free.insert(page)
+      former = page
+    }
+    count += length
+  }
+}

@@ -1,0 +1,122 @@
+/// Looks at everything in a page of a tree, because LMDB moves and measures all of it when it changes the page.
+struct PageCheck {
+  let table: PageTable
+  /// The keys are numbers in the machine's order of bytes, as those of the free list are.
+  let numberKeys: Bool
+  /// Room to work in, which checks of many pages share.
+  let tiling: Tiling
+
+  init(table: PageTable, numberKeys: Bool, tiling: Tiling = Tiling()) {
+    self.table = table
+    self.numberKeys = numberKeys
+    self.tiling = tiling
+  }
+
+  /// The bytes that records take, with their entries in the page's list of them.
+  struct Summary {
+    var count: Int
+    var used: Int
+  }
+
+  /// Proves that the page's records lie side by side from `upper` to its end, that their keys ascend, that they are of
+  /// kinds that our files have, and that keys lie from `low` on and before `high`.
+  ///
+  /// - Throws: the first thing that is not so. A branch page has at least two records, one on the free list's tree.
+  func check(
+    _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
+  ) throws(PageDamage) -> Summary {
+    let page = try open(number, isLeaf: isLeaf)
+    let pageSize = table.pageSize
+    let used = pageSize - page.upper
+    guard isLeaf || page.count >= 2 || numberKeys else {
+      throw PageDamage(page: number, reason: "a branch of one page")
+    }
+    tiling.begin(from: page.upper, to: pageSize)
+    var former: Key?
+    for index in 0..<page.count {
+      guard let node = page.node(index, pageSize: pageSize) else {
+        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
+      }
+      let start = unsafe node.start - page.start
+      var size = PageTable.nodeHeaderSize + node.keyCount
+      if isLeaf { size += try valueSize(of: node, in: page, number: number, index: index) }
+      guard start % 2 == 0, start + size <= pageSize else {
+        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
+      }
+      tiling.add(start, size: (size + 1) & ~1)
+      if !isLeaf, !table.contains(node.child) {
+        throw PageDamage(page: number, reason: "a reference to page \(node.child)")
+      }
+      // The first record of a branch stands for every key before the second.
+      if !isLeaf, index == 0 { continue }
+      let key = unsafe Key(start: node.key, count: node.keyCount)
+      guard isPossible(key), former.map({ isBefore($0, key) }) ?? true else {
+        throw PageDamage(page: number, reason: "record \(index) is out of order")
+      }
+      former = key
+      if isLeaf ? index == 0 : index == 1, let low, isBefore(key, low) {
+        throw PageDamage(page: number, reason: "its keys belong to another page")
+      }
+    }
+    if let former, let high, !isBefore(former, high) {
+      throw PageDamage(page: number, reason: "its keys belong to another page")
+    }
+    guard tiling.isWhole else {
+      throw PageDamage(page: number, reason: "its records do not lie side by side")
+    }
+    return Summary(count: page.count, used: used + 2 * page.count)
+  }
+
+  func open(_ number: UInt64, isLeaf: Bool) throws(PageDamage) -> TreePage {
+    guard table.contains(number) else {
+      throw PageDamage(page: number, reason: "a reference to a page that the file does not have")
+    }
+    guard let page = TreePage(number, isLeaf: isLeaf, in: table) else {
+      throw PageDamage(
+        page: number, reason: "it is not the \(isLeaf ? "leaf" : "branch") page that it must be")
+    }
+    // The list of records ends where its own header says: an odd end is none.
+    guard page.hasEvenBounds else {
+      throw PageDamage(page: number, reason: "its bounds are impossible")
+    }
+    return page
+  }
+
+  private func valueSize(
+    of node: TreePage.Node, in page: TreePage, number: UInt64, index: Int
+  ) throws(PageDamage) -> Int {
+    switch node.flags {
+    case 0: return node.valueCount
+    case PageTable.database where node.valueCount == Tree.size && !numberKeys:
+      return node.valueCount
+    case PageTable.bigValue: return 8
+    default: throw PageDamage(page: number, reason: "record \(index) is of an unknown kind")
+    }
+  }
+
+  /// A key in the map.
+  @safe struct Key {
+    let start: UnsafeRawPointer
+    let count: Int
+  }
+
+  private func isPossible(_ key: Key) -> Bool {
+    numberKeys ? key.count == 8 : key.count >= 1 && key.count <= 511
+  }
+
+  func isBefore(_ first: Key, _ second: Key) -> Bool {
+    if numberKeys { return number(first) < number(second) }
+    return unsafe SearchKey(first.start, count: first.count).isBefore(
+      second.start, count: second.count)
+  }
+
+  /// The number that a key of the free list is.
+  func number(_ key: Key) -> UInt64 { unsafe key.start.loadUnaligned(as: UInt64.self) }
+}
+
+extension TreePage {
+  var hasEvenBounds: Bool {
+    let lower = unsafe start.loadUnaligned(fromByteOffset: 12, as: UInt16.self)
+    return lower % 2 == 0 && upper % 2 == 0
+  }
+}

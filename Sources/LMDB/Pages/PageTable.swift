@@ -1,0 +1,112 @@
+/// The pages that a snapshot may use: those up to its last one that the file has.
+///
+/// Nothing outside of them is ever read, whatever a page says.
+@safe struct PageTable {
+  let start: UnsafeRawPointer
+  /// The number of the first page that there is not.
+  let end: UInt64
+  let shift: Int
+
+  static let headerSize = 16
+  static let nodeHeaderSize = 8
+
+  var pageSize: Int {
+    @inline(__always) get { 1 &<< shift }
+  }
+
+  /// The bytes of a page that exists.
+  @inline(__always)
+  @unsafe func address(of page: UInt64) -> UnsafeRawPointer {
+    unsafe start + Int(truncatingIfNeeded: page &<< UInt64(truncatingIfNeeded: shift))
+  }
+
+  @inline(__always)
+  func contains(_ page: UInt64) -> Bool { page >= 2 && page < end }
+}
+
+/// A page of a tree whose header is proven: the page exists, is the one asked for and of the kind asked for, and its
+/// bounds lie within it.
+@safe struct TreePage {
+  let start: UnsafeRawPointer
+  /// Where the lowest record may begin.
+  let upper: Int
+  let count: Int
+
+  enum Flags {
+    static let branch: UInt64 = 0x01
+    static let leaf: UInt64 = 0x02
+    static let overflow: UInt64 = 0x04
+    static let meta: UInt64 = 0x08
+  }
+
+  /// Nil for a damaged page.
+  @inline(__always)
+  init?(_ page: UInt64, isLeaf: Bool, in table: PageTable) {
+    guard table.contains(page) else { return nil }
+    let start = unsafe table.address(of: page)
+    let word = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    let lower = Int(truncatingIfNeeded: word &>> 32 & 0xFFFF)
+    let upper = Int(truncatingIfNeeded: word &>> 48)
+    guard unsafe start.loadUnaligned(as: UInt64.self) == page,
+      word &>> 16 & 0xFFFF == (isLeaf ? Flags.leaf : Flags.branch),
+      // At least one record, with at least its header.
+      lower > PageTable.headerSize, lower <= upper,
+      upper &+ PageTable.nodeHeaderSize <= table.pageSize
+    else { return nil }
+    unsafe self.start = start
+    self.upper = upper
+    count = (lower &- PageTable.headerSize) &>> 1
+  }
+
+  /// A record's header and key, proven to lie within the page.
+  @safe struct Node {
+    let start: UnsafeRawPointer
+    let keyCount: Int
+
+    @inline(__always)
+    var key: UnsafeRawPointer { unsafe start + PageTable.nodeHeaderSize }
+
+    /// The page under a branch record.
+    @inline(__always)
+    var child: UInt64 {
+      unsafe start.loadUnaligned(as: UInt64.self) & 0xFFFF_FFFF_FFFF
+    }
+
+    @inline(__always)
+    var valueCount: Int {
+      Int(truncatingIfNeeded: unsafe start.loadUnaligned(as: UInt32.self))
+    }
+
+    @inline(__always)
+    var flags: UInt16 { unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self) }
+  }
+
+  /// Record `index`; nil if it does not lie within the page.
+  ///
+  /// - Precondition: `index` is at least 0 and less than `count`.
+  @inline(__always)
+  func node(_ index: Int, pageSize: Int) -> Node? {
+    let offset = Int(
+      unsafe start.loadUnaligned(
+        fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self))
+    guard offset >= upper, offset &+ PageTable.nodeHeaderSize <= pageSize else { return nil }
+    let node = unsafe start + offset
+    let keyCount = Int(unsafe node.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
+    guard offset &+ PageTable.nodeHeaderSize &+ keyCount <= pageSize else { return nil }
+    return unsafe Node(start: node, keyCount: keyCount)
+  }
+
+  /// The last record whose key is not after `key`, the first if there is none; -1 if the page is damaged.
+  @inline(__always)
+  func lastNotAfter(_ key: SearchKey, pageSize: Int) -> Int {
+    var base = 0
+    var left = count
+    while left > 1 {
+      let half = left &>> 1
+      guard let node = node(base &+ half, pageSize: pageSize) else { return -1 }
+      base = unsafe key.isBefore(node.key, count: node.keyCount) ? base : base &+ half
+      left &-= half
+    }
+    return base
+  }
+}

@@ -1,0 +1,76 @@
+import LarderSystem
+
+extension ReadTransaction {
+  /// Looks at every page of the snapshot: those of the databases, of the list of free pages and of large values.
+  ///
+  /// Reads the whole file. Empty for a file whose pages only LMDB itself can read.
+  ///
+  /// - Parameter databases: the named ones.
+  package func damagedPages(databases: [Database]) throws(LMDBError) -> [PageDamage] {
+    let pages = unsafe slot.pointee.pages
+    guard pages.isReadable else { return [] }
+    var damage: [PageDamage] = []
+    var visited = PageSet(upTo: Int(pages.lastPage) + 1)
+    for database in [.main] + databases {
+      guard let tree = tree(of: database) else {
+        damage.append(
+          PageDamage(page: pages.main.root, reason: "the root of a database cannot be found"))
+        continue
+      }
+      var walk = TreeWalk(tree, in: pages.table, numberKeys: false, visited: visited)
+      walk.run { _ in }
+      if walk.damage.isEmpty, walk.records != tree.records {
+        damage.append(
+          PageDamage(
+            page: tree.root, reason: "a tree of \(walk.records) records, not \(tree.records)"))
+      }
+      damage += walk.damage
+      visited = walk.visited
+    }
+    do throws(PageDamage) {
+      var free = FreeListCheck(pages: pages)
+      try free.run()
+      if let page = free.firstPage(in: visited) {
+        throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
+      }
+    } catch {
+      damage.append(error)
+    }
+    return damage
+  }
+
+  /// Visits all records of a database that can be reached, whatever pages on the way are damaged.
+  package func forEachReachable(
+    in database: Database,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    let pages = unsafe slot.pointee.pages
+    guard pages.isReadable else {
+      var cursor = try cursor(in: database)
+      while let record = try cursor.next() { try visit(record.key, record.value) }
+      return
+    }
+    guard let tree = tree(of: database) else { throw .damagedPage }
+    var walk = TreeWalk(
+      tree, in: pages.table, numberKeys: false,
+      visited: PageSet(upTo: Int(pages.lastPage) + 1))
+    try walk.run { (record) throws(LMDBError) in try visit(record.keyBytes, record.valueBytes) }
+  }
+}
+
+extension TreeCursor.Record {
+  /// The bytes, for as long as the snapshot lasts.
+  var keyBytes: Span<UInt8> {
+    @_lifetime(borrow self) get {
+      let bytes = unsafe UnsafeRawBufferPointer(start: key, count: keyCount)
+      return unsafe _overrideLifetime(Span<UInt8>(_unsafeBytes: bytes), borrowing: self)
+    }
+  }
+
+  var valueBytes: Span<UInt8> {
+    @_lifetime(borrow self) get {
+      let bytes = unsafe UnsafeRawBufferPointer(start: value, count: valueCount)
+      return unsafe _overrideLifetime(Span<UInt8>(_unsafeBytes: bytes), borrowing: self)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import CLarderSystem
+import LarderSystem
+
+/// A data file read without LMDB, whatever state its pages are in.
+///
+/// Nothing in the file or its directory is changed. No process may write to it meanwhile; ``hold(_:_:)`` sees to that.
+package struct SalvageFile: ~Copyable {
+  private let map: DataMap
+  private let table: PageTable
+  private let main: Tree
+  private let free: Tree
+  private let lastPage: UInt64
+  private let metaDamage: [PageDamage]
+
+  package init(at directory: String) throws(OpenError) {
+    let path = directory + "/data.mdb"
+    do throws(LMDBError) {
+      guard let map = try DataMap(path: path, pageSize: Self.pageSize(of: path)) else {
+        throw LMDBError.corrupted
+      }
+      let extent = try map.extent()
+      self.map = map
+      let metas = (0..<min(2, extent.pages)).compactMap { page in
+        unsafe SnapshotPages(
+          meta: extent.start + Int(page) * map.pageSize, of: extent, shift: map.shift)
+      }
+      let newest = metas.max { $0.id < $1.id }
+      metaDamage =
+        metas.count == 2
+        ? [] : [PageDamage(page: 0, reason: "\(2 - metas.count) of 2 meta pages are damaged")]
+      // A last page that is wrong hides pages; those that the file has are looked at whatever it says.
+      table = unsafe PageTable(start: extent.start, end: extent.pages, shift: map.shift)
+      main = newest?.main ?? .empty
+      free = newest?.free ?? .empty
+      lastPage = max(newest?.lastPage ?? 0, extent.pages)
+    } catch {
+      throw OpenError(.system, path: path, cause: error)
+    }
+  }
+
+  /// Keeps other processes from writing while `body` reads; on a medium that cannot be written to no one can.
+  package static func hold<Result>(
+    _ directory: String, lockTimeout: Duration, _ body: () throws -> Result
+  ) throws -> Result {
+    guard let locks = try? StoreLocks(in: directory, isWritable: true) else { return try body() }
+    try locks.opening.wait(lockTimeout: lockTimeout)
+    defer { locks.opening.release() }
+    try locks.write.wait(lockTimeout: lockTimeout)
+    defer { locks.write.release() }
+    return try body()
+  }
+
+  /// Whether something is in the place of a store.
+  package static func isTaken(_ path: String) -> Bool { FileStatus.of(path) != nil }
+
+  private static func pageSize(of path: String) throws(LMDBError) -> Int {
+    let head = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+      .read(at: 0, count: 44)
+    let size = head.count == 44 ? Int(head.u32(40)) : 0
+    return (512...32_768).contains(size) && size.nonzeroBitCount == 1 ? size : 4096
+  }
+}
+
+extension SalvageFile {
+  /// What a walk over the records has come to.
+  package struct Walk {
+    package fileprivate(set) var damage: [PageDamage]
+    fileprivate var visited: PageSet
+  }
+
+  /// Visits the records of the main database that the newest commit leads to.
+  package func forEachRecord(
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
+  ) throws -> Walk {
+    var walk = TreeWalk(
+      main, in: table, numberKeys: false, visited: PageSet(upTo: Int(lastPage) + 1))
+    try walk.run { (record) throws(any Error) in try visit(record.keyBytes, record.valueBytes) }
+    return Walk(damage: metaDamage + walk.damage, visited: walk.visited)
+  }
+
+  /// Visits the records on leaves that should be in use and that nothing leads to any more: the pages below a damaged
+  /// one. They may be of any database. None if the lists of free pages are damaged as well, because what was removed
+  /// long ago cannot be told from what was lost then.
+  ///
+  /// - Parameter databases: the named ones, whose pages are not lost.
+  package func forEachLostRecord(
+    besides walk: Walk, databases: [String],
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
+  ) throws {
+    guard !walk.damage.isEmpty, !main.isEmpty, let free = freePages() else { return }
+    var visited = walk.visited
+    for name in databases {
+      guard let tree = table.tree(named: name, in: main) else { continue }
+      var walk = TreeWalk(tree, in: table, numberKeys: false, visited: visited)
+      walk.run { _ in }
+      visited = walk.visited
+    }
+    for number in 2..<max(table.end, 2) where !visited.contains(number) && !free.contains(number) {
+      guard let page = TreePage(number, isLeaf: true, in: table) else { continue }
+      for index in 0..<page.count {
+        guard let node = page.node(index, pageSize: table.pageSize) else { continue }
+        let value = table.value(of: node, in: page)
+        guard let start = unsafe value.start else { continue }
+        let record = unsafe TreeCursor.Record(
+          key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
+        try visit(record.keyBytes, record.valueBytes)
+      }
+    }
+  }
+
+  private func freePages() -> PageSet? {
+    var check = FreeListCheck(
+      pages: SnapshotPages(id: .max, table: table, main: main, free: free, lastPage: lastPage))
+    do throws(PageDamage) {
+      try check.run()
+      return check.free
+    } catch {
+      return nil
+    }
+  }
+
+  /// Lends the value under `key` in a named database; nil if it cannot be reached.
+  package func withValue<Result>(
+    for key: [UInt8], in database: String, _ body: (Span<UInt8>) -> Result
+  ) -> Result? {
+    guard let tree = table.tree(named: database, in: main) else { return nil }
+    let found = unsafe key.withUnsafeBytes { bytes in
+      unsafe table.lookUp(SearchKey(bytes.baseAddress!, count: bytes.count), in: tree)
+    }
+    guard let start = unsafe found.start else { return nil }
+    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: found.count)
+    return unsafe body(Span<UInt8>(_unsafeBytes: bytes))
+  }
+}

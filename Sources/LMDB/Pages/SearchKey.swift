@@ -1,0 +1,91 @@
+/// A key to look for, with its first 16 bytes as two big-endian words, zeros behind its end.
+///
+/// Two words decide nearly every comparison; where they are equal the bytes behind them, and then the lengths, do.
+@unsafe struct SearchKey {
+  let start: UnsafeRawPointer
+  let count: Int
+  let first: UInt64
+  let second: UInt64
+
+  /// - Precondition: `count` bytes lie at `start` for as long as the key is used.
+  @inline(__always)
+  init(_ start: UnsafeRawPointer, count: Int) {
+    unsafe self.start = unsafe start
+    unsafe self.count = count
+    let words = unsafe Self.leadingWords(start, count: count, readable: 0)
+    unsafe first = words.first
+    unsafe second = words.second
+  }
+
+  /// The first 16 bytes, zeros behind the end.
+  ///
+  /// - Parameter readable: how many bytes in front of `start` may be read, at least 8 or 0.
+  @inline(__always)
+  static func leadingWords(
+    _ start: UnsafeRawPointer, count: Int, readable: Int
+  ) -> (first: UInt64, second: UInt64) {
+    if count >= 16 {
+      return unsafe (
+        start.loadUnaligned(as: UInt64.self).bigEndian,
+        start.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
+      )
+    }
+    if count >= 8 {
+      // The last eight bytes; those that the first word has are shifted out.
+      let last = unsafe start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self).bigEndian
+      let rest = count == 8 ? 0 : last &<< UInt64(truncatingIfNeeded: 8 &* (16 &- count))
+      return (unsafe start.loadUnaligned(as: UInt64.self).bigEndian, rest)
+    }
+    if count == 0 { return (0, 0) }
+    if readable >= 8 {
+      let last = unsafe start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self).bigEndian
+      return (last &<< UInt64(truncatingIfNeeded: 8 &* (8 &- count)), 0)
+    }
+    var word: UInt64 = 0
+    for index in 0..<count {
+      word |=
+        UInt64(unsafe start.load(fromByteOffset: index, as: UInt8.self))
+        &<< UInt64(56 &- 8 &* index)
+    }
+    return (word, 0)
+  }
+
+  /// Whether the key of `count` bytes at `other`, with 8 bytes in front of it, comes after this one.
+  @inline(__always)
+  func isBefore(_ other: UnsafeRawPointer, count otherCount: Int) -> Bool {
+    let words = unsafe Self.leadingWords(other, count: otherCount, readable: 8)
+    if unsafe words.first == first, unsafe words.second == second {
+      return unsafe compareRest(other, count: otherCount) > 0
+    }
+    return unsafe words.first > first || (words.first == first && words.second > second)
+  }
+
+  /// Negative if the other key comes before this one, 0 if they are the same; their first 16 bytes do not differ.
+  @inline(never)
+  func compareRest(_ other: UnsafeRawPointer, count otherCount: Int) -> Int {
+    let common = unsafe min(otherCount, count)
+    var offset = 16
+    while offset &+ 8 <= common {
+      let ours = unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let theirs = unsafe other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      if ours != theirs { return theirs.bigEndian < ours.bigEndian ? -1 : 1 }
+      offset &+= 8
+    }
+    while offset < common {
+      let ours = unsafe start.load(fromByteOffset: offset, as: UInt8.self)
+      let theirs = unsafe other.load(fromByteOffset: offset, as: UInt8.self)
+      if ours != theirs { return theirs < ours ? -1 : 1 }
+      offset &+= 1
+    }
+    return unsafe otherCount &- count
+  }
+
+  /// Whether the key of `count` bytes at `other`, with 8 bytes in front of it, is the same.
+  @inline(__always)
+  func isSame(as other: UnsafeRawPointer, count otherCount: Int) -> Bool {
+    if unsafe otherCount != count { return false }
+    let words = unsafe Self.leadingWords(other, count: otherCount, readable: 8)
+    if unsafe words.first != first || words.second != second { return false }
+    return unsafe otherCount <= 16 || compareRest(other, count: otherCount) == 0
+  }
+}

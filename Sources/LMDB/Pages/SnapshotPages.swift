@@ -1,0 +1,128 @@
+/// One snapshot as its meta page gives it: the pages it may use and the roots of its own trees.
+@safe struct SnapshotPages {
+  let id: UInt64
+  let table: PageTable
+  let main: Tree
+  let free: Tree
+  /// The number of the last page that was ever used; a file may end before it if the pages behind its end are free.
+  let lastPage: UInt64
+
+  /// For a file whose pages only LMDB itself can read.
+  static func unreadable(_ id: UInt64) -> SnapshotPages {
+    unsafe SnapshotPages(
+      id: id, table: PageTable(start: UnsafeRawPointer(bitPattern: 1)!, end: 0, shift: 0),
+      main: .empty, free: .empty, lastPage: 0)
+  }
+
+  var isReadable: Bool {
+    @inline(__always) get { table.shift != 0 }
+  }
+}
+
+/// Where a value lies, or that there is none, or that a page on the way to it is damaged.
+@safe struct PageLookup {
+  let start: UnsafeRawPointer?
+  let count: Int
+
+  static var absent: PageLookup {
+    @inline(__always) get { unsafe PageLookup(start: nil, count: -1) }
+  }
+  static var damaged: PageLookup {
+    @inline(__always) get { unsafe PageLookup(start: nil, count: -2) }
+  }
+
+  @inline(__always) var isDamaged: Bool { count == -2 }
+  @inline(__always) var isAbsent: Bool { count == -1 }
+}
+
+extension PageTable {
+  /// The value under `key`. Everything on the way is checked as far as it is used.
+  @inline(__always)
+  func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
+    if tree.isEmpty { return .absent }
+    let pageSize = pageSize
+    var number = tree.root
+    var level = tree.depth
+    while level > 1 {
+      guard let page = TreePage(number, isLeaf: false, in: self) else { return .damaged }
+      let index = unsafe page.lastNotAfter(key, pageSize: pageSize)
+      guard index >= 0, let node = page.node(index, pageSize: pageSize) else { return .damaged }
+      number = node.child
+      level &-= 1
+    }
+    guard let page = TreePage(number, isLeaf: true, in: self) else { return .damaged }
+    let index = unsafe page.lastNotAfter(key, pageSize: pageSize)
+    guard index >= 0, let node = page.node(index, pageSize: pageSize) else { return .damaged }
+    guard unsafe key.isSame(as: node.key, count: node.keyCount) else { return .absent }
+    return value(of: node, in: page)
+  }
+
+  /// The value of a leaf's record.
+  @inline(__always)
+  func value(of node: TreePage.Node, in page: TreePage) -> PageLookup {
+    let start = unsafe node.key + node.keyCount
+    let count = node.valueCount
+    guard node.flags == 0, unsafe start - page.start &+ count <= pageSize else {
+      return unsafe uncommonValue(of: node, at: start, in: page)
+    }
+    return unsafe PageLookup(start: start, count: count)
+  }
+
+  static let bigValue: UInt16 = 0x01
+  static let database: UInt16 = 0x02
+
+  /// A value on pages of its own, or the record of a named database, or damage.
+  @inline(never)
+  private func uncommonValue(
+    of node: TreePage.Node, at start: UnsafeRawPointer, in page: TreePage
+  ) -> PageLookup {
+    let count = node.valueCount
+    let offset = unsafe start - page.start
+    switch node.flags {
+    case Self.database where count == Tree.size && offset + count <= pageSize:
+      return unsafe PageLookup(start: start, count: count)
+    case Self.bigValue where offset + 8 <= pageSize:
+      let first = unsafe start.loadUnaligned(as: UInt64.self)
+      guard let pages = overflowPages(first, holding: count) else { return .damaged }
+      _ = pages
+      return unsafe PageLookup(start: address(of: first) + Self.headerSize, count: count)
+    default:
+      return .damaged
+    }
+  }
+
+  /// How many pages in a row from `first` on belong to a value of `count` bytes; nil if they are not what they must be.
+  func overflowPages(_ first: UInt64, holding count: Int) -> UInt64? {
+    guard contains(first) else { return nil }
+    let start = unsafe address(of: first)
+    let word = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    let pages = word &>> 32
+    let needed = UInt64((Self.headerSize + count + pageSize - 1) >> shift)
+    guard unsafe start.loadUnaligned(as: UInt64.self) == first,
+      word &>> 16 & 0xFFFF == TreePage.Flags.overflow, pages >= needed, pages <= end - first
+    else { return nil }
+    // LMDB leaves a value that became smaller within one transaction its pages. Those hold no page of another use.
+    if pages > needed, isHeaded(first + needed) { return nil }
+    return pages
+  }
+
+  /// Whether a page begins as a page of a tree, or as the first page of a value, does.
+  private func isHeaded(_ page: UInt64) -> Bool {
+    let start = unsafe address(of: page)
+    let flags = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self) &>> 16 & 0xFFFF
+    return unsafe start.loadUnaligned(as: UInt64.self) == page
+      && [TreePage.Flags.branch, TreePage.Flags.leaf, TreePage.Flags.overflow].contains(flags)
+  }
+
+  /// The root in the record of the named database `name`; nil if the record is not one or cannot be reached.
+  func tree(named name: String, in main: Tree) -> Tree? {
+    var name = name
+    return name.withUTF8 { bytes -> Tree? in
+      guard let start = bytes.baseAddress else { return nil }
+      let found = unsafe lookUp(SearchKey(UnsafeRawPointer(start), count: bytes.count), in: main)
+      guard let record = unsafe found.start, found.count == Tree.size else { return nil }
+      let tree = unsafe Tree(record)
+      return tree.isPossible(numberKeys: false, end: end) ? tree : nil
+    }
+  }
+}

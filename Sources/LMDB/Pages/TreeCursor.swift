@@ -1,0 +1,206 @@
+import LarderSystem
+
+/// A place in a tree, moved record by record through pages that are checked as they are used.
+///
+/// Keys must ascend strictly in the direction of the move, so a walk through damaged pages always ends.
+@safe struct TreeCursor: ~Copyable {
+  /// A page on the path from the root to the record.
+  @safe private struct Level {
+    var page: TreePage
+    var index: Int
+  }
+
+  /// A record, as addresses in the map.
+  @safe struct Record {
+    let key: UnsafeRawPointer
+    let keyCount: Int
+    let value: UnsafeRawPointer
+    let valueCount: Int
+  }
+
+  private let tree: Tree
+  private let table: PageTable
+  private let numberKeys: Bool
+  private let levels: UnsafeMutablePointer<Level>
+  private var state = State.unset
+  /// The key of the record that the cursor is on.
+  private var key: UnsafeRawPointer?
+  private var keyCount = 0
+
+  private enum State { case unset, onRecord, beforeFirst, afterLast }
+
+  init(_ tree: Tree, in table: PageTable, numberKeys: Bool) {
+    self.tree = tree
+    self.table = table
+    self.numberKeys = numberKeys
+    unsafe levels = .allocate(capacity: max(tree.depth, 1))
+  }
+
+  deinit { unsafe levels.deallocate() }
+
+  /// The first record whose key is not before `start`.
+  mutating func seek(_ start: SearchKey) throws(LMDBError) -> Record? {
+    forget()
+    if tree.isEmpty {
+      state = .afterLast
+      return nil
+    }
+    var number = tree.root
+    for level in 0..<tree.depth {
+      let page = try open(number, level: level)
+      let index = unsafe page.lastNotAfter(start, pageSize: table.pageSize)
+      guard index >= 0, let node = page.node(index, pageSize: table.pageSize) else {
+        throw .damagedPage
+      }
+      unsafe levels[level] = Level(page: page, index: index)
+      number = node.child
+    }
+    let leaf = unsafe levels[tree.depth - 1]
+    guard let node = leaf.page.node(leaf.index, pageSize: table.pageSize) else {
+      throw .damagedPage
+    }
+    state = .onRecord
+    if unsafe start.isBefore(node.key, count: node.keyCount)
+      || start.isSame(as: node.key, count: node.keyCount)
+    {
+      return try record()
+    }
+    // The next one must not be before what was asked for, whatever order the page has.
+    unsafe (key, keyCount) = (start.start, start.count)
+    do throws(LMDBError) {
+      if let found = try next() { return found }
+    } catch {
+      forget()
+      throw error
+    }
+    forgetKey()
+    return nil
+  }
+
+  mutating func first() throws(LMDBError) -> Record? { try end(atLast: false) }
+
+  mutating func last() throws(LMDBError) -> Record? { try end(atLast: true) }
+
+  private mutating func end(atLast: Bool) throws(LMDBError) -> Record? {
+    forget()
+    if tree.isEmpty {
+      state = atLast ? .beforeFirst : .afterLast
+      return nil
+    }
+    try descend(to: tree.root, from: 0, atLast: atLast)
+    state = .onRecord
+    return try record()
+  }
+
+  /// The record behind the one last returned; the first at the beginning, nil at the end however often it is asked.
+  @inline(__always)
+  mutating func next() throws(LMDBError) -> Record? {
+    guard state == .onRecord else {
+      return state == .afterLast ? nil : try first()
+    }
+    let top = tree.depth &- 1
+    let index = unsafe levels[top].index &+ 1
+    if unsafe index < levels[top].page.count {
+      unsafe levels[top].index = index
+    } else if try !moveLeaf(forward: true) {
+      state = .afterLast
+      return nil
+    }
+    return try record(after: true)
+  }
+
+  /// The record before the one last returned; the last at the beginning and behind the end.
+  mutating func previous() throws(LMDBError) -> Record? {
+    guard state == .onRecord else {
+      return state == .beforeFirst ? nil : try last()
+    }
+    let top = tree.depth - 1
+    if unsafe levels[top].index > 0 {
+      unsafe levels[top].index -= 1
+    } else if try !moveLeaf(forward: false) {
+      state = .beforeFirst
+      return nil
+    }
+    return try record(after: false)
+  }
+
+  /// Moves to the next leaf or the one before; false if there is none.
+  @inline(never)
+  private mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
+    var level = tree.depth - 2
+    while level >= 0 {
+      let index = unsafe levels[level].index + (forward ? 1 : -1)
+      let page = unsafe levels[level].page
+      if index >= 0, index < page.count {
+        guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
+        unsafe levels[level].index = index
+        try descend(to: node.child, from: level + 1, atLast: !forward)
+        return true
+      }
+      level -= 1
+    }
+    return false
+  }
+
+  private mutating func descend(to root: UInt64, from: Int, atLast: Bool) throws(LMDBError) {
+    var number = root
+    for level in from..<tree.depth {
+      let page = try open(number, level: level)
+      let index = atLast ? page.count - 1 : 0
+      guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
+      unsafe levels[level] = Level(page: page, index: index)
+      number = node.child
+    }
+  }
+
+  @inline(__always)
+  private func open(_ number: UInt64, level: Int) throws(LMDBError) -> TreePage {
+    guard let page = TreePage(number, isLeaf: level == tree.depth &- 1, in: table) else {
+      throw .damagedPage
+    }
+    return page
+  }
+
+  /// The record that the cursor has come to, which must be after (or before) the one it was on.
+  @inline(__always)
+  private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
+    let leaf = unsafe levels[tree.depth &- 1]
+    guard let node = leaf.page.node(leaf.index, pageSize: table.pageSize) else {
+      throw .damagedPage
+    }
+    if let after, let former = unsafe key {
+      let isOrdered =
+        unsafe after
+        ? isBefore(former, keyCount, node.key, node.keyCount)
+        : isBefore(node.key, node.keyCount, former, keyCount)
+      guard isOrdered else { throw .damagedPage }
+    }
+    let value = table.value(of: node, in: leaf.page)
+    guard let start = unsafe value.start else { throw .damagedPage }
+    unsafe (key, keyCount) = (node.key, node.keyCount)
+    return unsafe Record(
+      key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
+  }
+
+  /// Whether the first key comes before the second. Both have a record's header in front of them, or are long enough.
+  @inline(__always)
+  private func isBefore(
+    _ first: UnsafeRawPointer, _ firstCount: Int, _ second: UnsafeRawPointer, _ secondCount: Int
+  ) -> Bool {
+    if numberKeys {
+      guard firstCount == 8, secondCount == 8 else { return false }
+      return unsafe first.loadUnaligned(as: UInt64.self) < second.loadUnaligned(as: UInt64.self)
+    }
+    return unsafe SearchKey(first, count: firstCount).isBefore(second, count: secondCount)
+  }
+
+  private mutating func forget() {
+    forgetKey()
+    state = .unset
+  }
+
+  private mutating func forgetKey() {
+    unsafe key = nil
+    keyCount = 0
+  }
+}

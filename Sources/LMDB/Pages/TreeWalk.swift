@@ -1,0 +1,90 @@
+/// Visits all records of a tree that can be reached over sound pages, and collects what is wrong with the others.
+///
+/// Each page is visited once, so the walk ends whatever the pages say.
+struct TreeWalk {
+  private let table: PageTable
+  private let numberKeys: Bool
+  private let tree: Tree
+  private let tiling = Tiling()
+  private(set) var damage: [PageDamage] = []
+  /// Pages of the tree and of its large values; shared by the walks over one file.
+  var visited: PageSet
+  /// How many records there were.
+  private(set) var records: UInt64 = 0
+
+  init(_ tree: Tree, in table: PageTable, numberKeys: Bool, visited: PageSet) {
+    self.tree = tree
+    self.table = table
+    self.numberKeys = numberKeys
+    self.visited = visited
+  }
+
+  /// - Parameter visit: is lent each record, in the order of the keys.
+  mutating func run<Failure>(
+    _ visit: (TreeCursor.Record) throws(Failure) -> Void
+  ) throws(Failure) {
+    if tree.isEmpty { return }
+    try page(tree.root, level: 1, from: nil, to: nil, visit)
+  }
+
+  private mutating func page<Failure>(
+    _ number: UInt64, level: Int, from low: PageCheck.Key?, to high: PageCheck.Key?,
+    _ visit: (TreeCursor.Record) throws(Failure) -> Void
+  ) throws(Failure) {
+    let check = PageCheck(table: table, numberKeys: numberKeys, tiling: tiling)
+    let isLeaf = level == tree.depth
+    let page: TreePage
+    do throws(PageDamage) {
+      page = try check.open(number, isLeaf: isLeaf)
+      guard !visited.contains(number), visited.insert(number) else {
+        throw PageDamage(page: number, reason: "it is in use twice")
+      }
+    } catch {
+      damage.append(error)
+      return
+    }
+    do throws(PageDamage) {
+      _ = try check.check(number, isLeaf: isLeaf, from: low, to: high)
+    } catch {
+      // What can be read of the page is visited all the same.
+      damage.append(error)
+    }
+    for index in 0..<page.count {
+      guard let node = page.node(index, pageSize: table.pageSize) else { continue }
+      let key = unsafe PageCheck.Key(start: node.key, count: node.keyCount)
+      if isLeaf {
+        try record(node, in: page, number, visit)
+      } else {
+        let next = index + 1 < page.count ? page.node(index + 1, pageSize: table.pageSize) : nil
+        try self.page(
+          node.child, level: level + 1, from: index == 0 ? low : key,
+          to: next.map { unsafe PageCheck.Key(start: $0.key, count: $0.keyCount) } ?? high, visit)
+      }
+    }
+  }
+
+  private mutating func record<Failure>(
+    _ node: TreePage.Node, in page: TreePage, _ number: UInt64,
+    _ visit: (TreeCursor.Record) throws(Failure) -> Void
+  ) throws(Failure) {
+    let value = table.value(of: node, in: page)
+    guard let start = unsafe value.start else {
+      // The check of the page does not look beyond the page.
+      damage.append(PageDamage(page: number, reason: "a value cannot be reached"))
+      return
+    }
+    if node.flags & PageTable.bigValue != 0 {
+      let first = unsafe (node.key + node.keyCount).loadUnaligned(as: UInt64.self)
+      for page in first..<first + (table.overflowPages(first, holding: value.count) ?? 0) {
+        if visited.contains(page) {
+          damage.append(PageDamage(page: page, reason: "it is in use twice"))
+        }
+        _ = visited.insert(page)
+      }
+    }
+    records += 1
+    try visit(
+      unsafe TreeCursor.Record(
+        key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count))
+  }
+}

@@ -1,0 +1,212 @@
+extension WriteGuard {
+  /// A record of a leaf and whether it is the one asked for.
+  private struct Place {
+    var path: CheckedPath
+    /// The bytes that the record takes, with its entry in the page's list; 0 if there is none of that key.
+    var size: Int
+  }
+
+  /// Before LMDB looks for `key`: the pages on the way, and the value that is there.
+  func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
+    _ = try place(of: key, in: database, tree(of: database))
+  }
+
+  /// Before LMDB stores `count` bytes under `key`, in place of what is there.
+  func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
+    try checkFreeLists()
+    let place = try place(of: key, in: database, tree(of: database))
+    if place.path.levels.isEmpty { return }
+    // A value of this many bytes or more lies on pages of its own.
+    let inline = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
+    note(place, added: inline + 3)
+  }
+
+  /// Before LMDB stores a value behind all others.
+  func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
+    _ = try path(toLast: true, in: tree(of: database), numberKeys: database == .free)
+    try willStore(key, count: count, in: database)
+  }
+
+  /// Before LMDB removes the record under `key`.
+  ///
+  /// LMDB merges a page that is less than a quarter full with one beside it, or takes a record from there; a branch page
+  /// that has one page left likewise, for which it also needs the first leaf below.
+  func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
+    try checkFreeLists()
+    let tree = try tree(of: database)
+    var place = try place(of: key, in: database, tree)
+    if place.path.levels.isEmpty { return }
+    let leaf = place.path.leaf
+    let isChanged = checkedPages[leaf.number].added > 0 || checkedPages[leaf.number].removed > 0
+    // A cursor on the last record of a page moves to the next page.
+    if isChanged || leaf.index >= leaf.page.count - 1 {
+      var next = place.path
+      _ = try move(&next, forward: true, in: tree, numberKeys: false, bottom: tree.depth - 1)
+    }
+    note(place, added: 0)
+    guard tree.depth > 1 else { return }
+    let facts = checkedPages[leaf.number]
+    let capacity = pageSize - PageTable.headerSize
+    let used = pageSize - leaf.page.upper + 2 * leaf.page.count
+    let parent = place.path.levels[tree.depth - 2].number
+    let mayUnderflow =
+      (used - Int(facts.removed)) * 10 < capacity * 3 || used + Int(facts.added) > capacity
+      || checkedPages[parent].removals > 0
+    if mayUnderflow { try willMerge(&place.path, in: tree) }
+  }
+
+  private func note(_ place: Place, added: Int) {
+    let levels = place.path.levels
+    checkedPages[levels[levels.count - 1].number].added &+= Int32(clamping: added)
+    for level in levels.suffix(2) {
+      checkedPages[level.number].removed &+= Int32(clamping: place.size)
+    }
+  }
+
+  private func place(
+    of key: PageCheck.Key, in database: Database, _ tree: Tree
+  ) throws(PageDamage) -> Place {
+    let path = try path(to: key, in: tree, numberKeys: database == .free)
+    if path.levels.isEmpty { return Place(path: path, size: 0) }
+    let leaf = path.leaf
+    guard let node = leaf.page.node(leaf.index, pageSize: pageSize),
+      unsafe SearchKey(key.start, count: key.count).isSame(as: node.key, count: node.keyCount)
+    else { return Place(path: path, size: 0) }
+    let value = pages.table.value(of: node, in: leaf.page)
+    if value.isDamaged {
+      throw PageDamage(page: leaf.number, reason: "the value of record \(leaf.index)")
+    }
+    let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
+    return Place(path: path, size: PageTable.nodeHeaderSize + node.keyCount + inline + 3)
+  }
+
+  /// The pages that LMDB may merge with the leaf of `path`, and those above that may then be merged.
+  private func willMerge(_ path: inout CheckedPath, in tree: Tree) throws(PageDamage) {
+    let bottom = tree.depth - 1
+    var level = bottom - 1
+    let parent = path.levels[level]
+    checkedPages[parent.number].removals += 1
+    let removals = Int(checkedPages[parent.number].removals)
+    if removals < 4 {
+      try checkBeside(path, by: removals + 1, level: bottom, in: tree) { _ throws(PageDamage) in }
+    } else {
+      try checkBelow(parent, in: tree, level: level)
+    }
+    while level > 0,
+      try isDrained(path.levels[level], level: level, above: path.levels[level - 1], in: tree)
+    {
+      let number = path.levels[level].number
+      let above = path.levels[level - 1].number
+      if !checkedPages[number].isDrained {
+        checkedPages[number].isDrained = true
+        checkedPages[above].drained += 1
+      }
+      let distance = checkedPages[above].drained + 1
+      if checkedPages[number].covered < distance {
+        let level = level
+        try checkBelow(path.levels[level], in: tree, level: level)
+        try checkBeside(path, by: Int(distance), level: level, in: tree) {
+          (beside) throws(PageDamage) in
+          try checkBelow(beside, in: tree, level: level)
+        }
+        checkedPages[number].covered = distance
+      }
+      level -= 1
+    }
+  }
+
+  /// Whether a branch page may have so few pages left that LMDB merges it.
+  private func isDrained(
+    _ branch: CheckedPath.Level, level: Int, above: CheckedPath.Level, in tree: Tree
+  ) throws(PageDamage) -> Bool {
+    let facts = checkedPages[branch.number]
+    if facts.isDrained || checkedPages[above.number].drained > 0 { return true }
+    if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < 3 }
+    if branch.page.count - Int(facts.removals) >= 3 { return false }
+    try checkBelow(branch, in: tree, level: level)
+    // What is left below it must fit into three pages.
+    let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
+    return left <= 3 * (pageSize - PageTable.headerSize)
+  }
+
+  /// The pages up to `distance` before and behind the path's page on a level.
+  private func checkBeside(
+    _ path: CheckedPath, by distance: Int, level: Int, in tree: Tree,
+    _ visit: (CheckedPath.Level) throws(PageDamage) -> Void
+  ) throws(PageDamage) {
+    for forward in [false, true] {
+      var beside = path
+      beside.levels.removeSubrange((level + 1)...)
+      for _ in 0..<distance {
+        guard try move(&beside, forward: forward, in: tree, numberKeys: false, bottom: level)
+        else { break }
+        try visit(beside.levels[level])
+      }
+    }
+  }
+
+  /// All pages right below a branch page, and the first leaf below it.
+  private func checkBelow(
+    _ branch: CheckedPath.Level, in tree: Tree, level: Int
+  ) throws(PageDamage) {
+    if checkedPages[branch.number].total > 0 { return }
+    var total = 0
+    let isLeaf = level + 1 == tree.depth - 1
+    for index in 0..<branch.page.count {
+      let (number, low, high) = try child(index, of: branch)
+      let page = try checked(number, isLeaf: isLeaf, numberKeys: false, from: low, to: high)
+      total += pageSize - page.upper + 2 * page.count
+      if !isLeaf, index == 0 {
+        let first = CheckedPath.Level(number: number, page: page, index: 0, low: low, high: high)
+        try checkFirstLeaf(below: first, in: tree, level: level + 1)
+      }
+    }
+    checkedPages[branch.number].total = Int32(clamping: total)
+  }
+
+  private func checkFirstLeaf(
+    below branch: CheckedPath.Level, in tree: Tree, level: Int
+  ) throws(PageDamage) {
+    var branch = branch
+    for level in level..<(tree.depth - 1) {
+      let (number, low, high) = try child(0, of: branch)
+      let page = try checked(
+        number, isLeaf: level + 1 == tree.depth - 1, numberKeys: false, from: low, to: high)
+      branch = CheckedPath.Level(number: number, page: page, index: 0, low: low, high: high)
+    }
+  }
+}
+
+/// For cursors of a write.
+extension WriteGuard {
+  /// Before a cursor looks for the first record whose key is not before `key`, or moves on from the record of that key.
+  func willMove(
+    from key: PageCheck.Key, forward: Bool, in database: Database
+  ) throws(PageDamage) {
+    let tree = try tree(of: database)
+    var path = try path(to: key, in: tree, numberKeys: false)
+    if path.levels.isEmpty { return }
+    try checkValues(of: path.leaf)
+    if try move(&path, forward: forward, in: tree, numberKeys: false, bottom: tree.depth - 1) {
+      try checkValues(of: path.leaf)
+    }
+  }
+
+  /// Before a cursor goes to the first record or the last.
+  func willMove(toLast atLast: Bool, in database: Database) throws(PageDamage) {
+    let path = try path(toLast: atLast, in: tree(of: database), numberKeys: false)
+    if !path.levels.isEmpty { try checkValues(of: path.leaf) }
+  }
+
+  /// The values of a leaf that lie on pages of their own: a cursor leads LMDB to any of them.
+  private func checkValues(of leaf: CheckedPath.Level) throws(PageDamage) {
+    if checkedPages[leaf.number].hasCheckedValues { return }
+    for index in 0..<leaf.page.count {
+      guard let node = leaf.page.node(index, pageSize: pageSize) else { continue }
+      if node.flags != 0, pages.table.value(of: node, in: leaf.page).isDamaged {
+        throw PageDamage(page: leaf.number, reason: "the value of record \(index)")
+      }
+    }
+    checkedPages[leaf.number].hasCheckedValues = true
+  }
+}

@@ -1,0 +1,75 @@
+import CLMDB
+import LarderSystem
+
+/// What every call of a write asks first: whether LMDB may touch the pages that it is about to touch.
+extension WriteTransaction {
+  func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) {
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willRead(key, in: database)
+    }
+  }
+
+  func willStore(_ key: Span<UInt8>, count: Int, in database: Database) throws(LMDBError) {
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willStore(key, count: count, in: database)
+    }
+  }
+
+  func willAppend(_ key: Span<UInt8>, count: Int, in database: Database) throws(LMDBError) {
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willAppend(key, count: count, in: database)
+    }
+  }
+
+  func willRemove(_ key: Span<UInt8>, in database: Database) throws(LMDBError) {
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willRemove(key, in: database)
+    }
+  }
+
+  /// The record that tells where the database's root is.
+  func willOpen(_ database: Database) throws(LMDBError) {
+    guard let guarding = environment?.activeWriteGuard else { return }
+    try guarding.checking { () throws(PageDamage) in _ = try guarding.tree(of: database) }
+  }
+
+  @inline(__always)
+  private func checking(
+    _ key: Span<UInt8>, _ check: (WriteGuard, PageCheck.Key) throws(PageDamage) -> Void
+  ) throws(LMDBError) {
+    // Nil while an environment is made, and where only LMDB can read the pages.
+    guard let guarding = environment?.activeWriteGuard else { return }
+    guard let key = unsafe PageCheck.Key(MDB_val(key)), key.count <= 511 else { return }
+    try guarding.checking { () throws(PageDamage) in try check(guarding, key) }
+  }
+}
+
+extension PageCheck.Key {
+  /// Nil for no bytes.
+  init?(_ value: MDB_val) {
+    guard let start = unsafe value.mv_data, unsafe value.mv_size > 0 else { return nil }
+    unsafe self.init(start: UnsafeRawPointer(start), count: value.mv_size)
+  }
+}
+
+extension Environment {
+  /// The guard of the write under way; nil in a file whose pages only LMDB can read.
+  var activeWriteGuard: WriteGuard? { dataMap == nil ? nil : writeGuard }
+
+  /// Lets the guard see the commit that write `id` begins on. No other write can begin or end meanwhile.
+  func beginGuarding(_ id: UInt64) throws(LMDBError) {
+    guard dataMap != nil else { return }
+    guard let pages = try snapshotPages(of: id - 1) else {
+      return try writeGuard.checking { () throws(PageDamage) in
+        throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
+      }
+    }
+    writeGuard.begin(pages)
+  }
+
+  /// Whether pages are checked before they are read or written over; not in a file whose pages only LMDB can read.
+  package var checksPages: Bool { dataMap != nil }
+
+  /// The first damage that a write of this process met; since then it refuses all writes.
+  package var damage: PageDamage? { writeGuard.damage }
+}

@@ -1,0 +1,178 @@
+import LarderPeer
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Pages of any bytes: every answer is a value within the pages, none, or damage; and there is an answer.
+@Suite struct `Pages of any bytes` {
+  private static let pageSize = 4096
+  private static let pages = 24
+
+  /// Pages between two that nobody may touch: a read outside of them ends the process.
+  @safe private final class Fence {
+    let start: UnsafeMutableRawPointer
+    private let all: UnsafeMutableRawPointer
+    private static let length = (`Pages of any bytes`.pages + 2) * pageSize
+
+    init() throws {
+      let mapped = unsafe mmap(nil, Self.length, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0)
+      unsafe all = try unsafe #require(mapped)
+      unsafe start = unsafe all + pageSize
+      let size = Self.length - 2 * pageSize
+      unsafe #expect(mprotect(start, size, PROT_READ | PROT_WRITE) == 0)
+    }
+
+    deinit { unsafe munmap(all, Self.length) }
+
+    func store(_ bytes: [UInt8], at offset: Int) {
+      for (index, byte) in bytes.enumerated() {
+        unsafe start.storeBytes(of: byte, toByteOffset: offset + index, as: UInt8.self)
+      }
+    }
+
+    func flip(_ offset: Int, _ mask: UInt8) {
+      let byte = unsafe start.load(fromByteOffset: offset, as: UInt8.self)
+      unsafe start.storeBytes(of: byte ^ mask, toByteOffset: offset, as: UInt8.self)
+    }
+  }
+
+  /// A page that is nearly right: its header fits, and records lie in it, in order or not.
+  private func page(_ number: Int, _ random: inout SeededRNG) -> [UInt8] {
+    var bytes = (0..<Self.pageSize).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    func put(_ value: Int, _ count: Int, at offset: Int) {
+      for index in 0..<count where offset + index < bytes.count {
+        bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index))
+      }
+    }
+    put(number, 8, at: 0)
+    put([1, 1, 2, 2, 2, 4].randomElement(using: &random)!, 4, at: 8)
+    bytes.swapAt(8, 10)
+    let count = random.next(in: 0..<40)
+    var upper = Self.pageSize
+    var offsets: [Int] = []
+    for index in 0..<count {
+      let key = random.next(in: 0..<30)
+      let value = random.next(in: 0..<60)
+      upper -= (8 + key + value + 1) & ~1
+      guard upper > 16 + 2 * count else { break }
+      put(random.chance(percent: 70) ? value : random.next(in: 0..<Self.pages), 4, at: upper)
+      put(random.chance(percent: 80) ? 0 : random.next(in: 0..<4), 2, at: upper + 4)
+      put(key, 2, at: upper + 6)
+      for place in 0..<key { bytes[upper + 8 + place] = UInt8(truncatingIfNeeded: index * 6) }
+      offsets.append(upper)
+    }
+    for (index, offset) in offsets.enumerated() { put(offset, 2, at: 16 + 2 * index) }
+    put(16 + 2 * offsets.count, 2, at: 12)
+    put(offsets.last ?? Self.pageSize, 2, at: 14)
+    for _ in 0..<random.next(in: 0..<4) {
+      bytes[random.next(in: 0..<(random.chance(percent: 50) ? 64 : Self.pageSize))] =
+        UInt8(truncatingIfNeeded: random.next())
+    }
+    return bytes
+  }
+
+  @Test func `no read leaves the pages, and every walk ends`() throws {
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    let fence = try Fence()
+    for _ in 0..<400 * TestSettings.trials {
+      for number in 2..<Self.pages {
+        fence.store(
+          random.chance(percent: 15)
+            ? (0..<Self.pageSize).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            : page(number, &random),
+          at: number * Self.pageSize)
+      }
+      let table = unsafe PageTable(
+        start: UnsafeRawPointer(fence.start), end: UInt64(Self.pages), shift: 12)
+      for _ in 0..<20 {
+        try walk(table, &random)
+        // Some bytes change, as they do on a disk.
+        fence.flip(
+          random.next(in: 2 * Self.pageSize..<Self.pages * Self.pageSize),
+          1 << UInt8(random.next(in: 0..<8)))
+      }
+    }
+  }
+
+  private func walk(_ table: PageTable, _ random: inout SeededRNG) throws {
+    var tree = Tree.empty
+    tree.depth = random.next(in: 1..<5)
+    tree.root = UInt64(random.next(in: 0..<Self.pages + 2))
+    tree.leafPages = UInt64(Self.pages)
+    tree.branchPages = UInt64(Self.pages)
+    let key = (0..<random.next(in: 1..<40)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    unsafe key.withUnsafeBytes { bytes in
+      let found = unsafe table.lookUp(SearchKey(bytes.baseAddress!, count: bytes.count), in: tree)
+      if let start = unsafe found.start { unsafe touch(start, found.count) }
+    }
+    for numberKeys in [false, true] {
+      walkCursor(TreeCursor(tree, in: table, numberKeys: numberKeys), key, &random)
+      var walk = TreeWalk(
+        tree, in: table, numberKeys: numberKeys, visited: PageSet(upTo: Self.pages))
+      walk.run { record in
+        unsafe touch(record.key, record.keyCount)
+        unsafe touch(record.value, record.valueCount)
+      }
+      for number in 0..<UInt64(Self.pages + 1) {
+        for isLeaf in [false, true] {
+          _ = try? PageCheck(table: table, numberKeys: numberKeys).check(
+            number, isLeaf: isLeaf, from: nil, to: nil)
+        }
+      }
+    }
+    var free = tree
+    free.flags = Tree.numberKeys
+    var lists = FreeListCheck(
+      pages: SnapshotPages(
+        id: .max, table: table, main: tree, free: free, lastPage: UInt64(Self.pages) - 1))
+    try? lists.run()
+  }
+
+  private func walkCursor(
+    _ cursor: consuming TreeCursor, _ key: [UInt8], _ random: inout SeededRNG
+  ) {
+    // Each round ends at damage, at an end, or after more moves than there can be records in order.
+    for _ in 0..<4 {
+      do throws(LMDBError) {
+        var record: TreeCursor.Record?
+        if random.chance(percent: 50) {
+          record = try cursor.first()
+        } else {
+          record = try unsafe key.withUnsafeBufferPointer { (bytes) throws(LMDBError) in
+            try unsafe cursor.seek(
+              SearchKey(UnsafeRawPointer(bytes.baseAddress!), count: bytes.count))
+          }
+        }
+        let forward = random.chance(percent: 60)
+        var moves = 0
+        while let found = record {
+          unsafe touch(found.key, found.keyCount)
+          unsafe touch(found.value, found.valueCount)
+          moves += 1
+          #expect(moves < 100_000, "a walk without an end")
+          if moves >= 100_000 { return }
+          record = try forward ? cursor.next() : cursor.previous()
+        }
+      } catch {
+        #expect(error == .damagedPage)
+      }
+    }
+  }
+
+  /// Reads the first and the last byte.
+  @unsafe private func touch(_ start: UnsafeRawPointer, _ count: Int) {
+    guard count > 0 else { return }
+    let sum =
+      unsafe start.load(as: UInt8.self) &+ start.load(fromByteOffset: count - 1, as: UInt8.self)
+    withExtendedLifetime(sum) {}
+  }
+}

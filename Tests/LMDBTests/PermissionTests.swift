@@ -1,0 +1,109 @@
+import Foundation
+import LMDB
+import LarderPeer
+import LarderSystem
+import TestSupport
+import Testing
+
+/// Reading a store whose files the process may not write.
+@Suite(.timeLimit(.minutes(10))) struct `Without permission to write` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+  /// Makes a store with one record that its owner, another user, may only read; root may write it. False if the test cannot
+  /// run.
+  private func makeReadableStore() throws -> Bool {
+    guard geteuid() == 0, Process.succeeds(["setpriv", "--version"]) else {
+      print("skipped: needs root and setpriv")
+      return false
+    }
+    let environment = try Fixture.open(directory.store)
+    try environment.set([1], [7])
+    environment.close()
+    return Process.succeeds(["chmod", "755", directory.path])
+      && Process.succeeds(["chmod", "-R", "u=rX,go=", directory.store])
+      && Process.succeeds(["chown", "-R", "65534:65534", directory.store])
+  }
+
+  private func rootOptions(lockTimeout: Duration = .seconds(10)) -> EnvironmentOptions {
+    var options = Fixture.options(lockTimeout: lockTimeout)
+    options.foreignOwner = true
+    return options
+  }
+
+  @Test func `a directory without write permission is read, and nothing in it changes`() throws {
+    guard try makeReadableStore() else { return }
+    let before = try TemporaryDirectory.listing(directory.store)
+    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
+    #expect(peer.line() == "read [7]")
+    #expect(peer.line()?.hasPrefix("write ") == true)
+    try peer.endInput()
+    #expect(peer.line() == "again [7]")
+    #expect(try TemporaryDirectory.listing(directory.store) == before)
+  }
+
+  @Test func `several such readers read at the same time`() throws {
+    guard try makeReadableStore() else { return }
+    let peers = try (0..<3).map { _ in
+      try PeerProcess("read-without-permission", directory.store, under: user)
+    }
+    for peer in peers { #expect(peer.line() == "read [7]") }
+  }
+
+  @Test func `a store copied without its lock files is read`() throws {
+    guard try makeReadableStore() else { return }
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory.store)
+    where name != "data.mdb" {
+      try FileManager.default.removeItem(atPath: directory.store + "/" + name)
+    }
+    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
+    #expect(peer.line() == "read [7]")
+  }
+
+  @Test func `a writer waits for such a reader, which it names, and succeeds after it`() throws {
+    guard try makeReadableStore() else { return }
+    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
+    #expect(peer.line() == "read [7]")
+    var options = rootOptions(lockTimeout: .milliseconds(50))
+    options.readOnly = true
+    // Opening for reading needs no write lock.
+    let reader = try Fixture.open(directory.store, options)
+    #expect(try reader.value([1]) == [7])
+    #expect(reader.details(of: .busy).contains("\(peer.identifier) ("))
+    reader.close()
+    options.readOnly = false
+    #expect(refusal(directory.store, options) == .busy)
+    peer.kill()
+    let environment = try Fixture.open(directory.store, rootOptions())
+    try environment.set([1], [8])
+    #expect(try environment.value([1]) == [8])
+  }
+
+  @Test func `such a reader is refused while another process may write`() throws {
+    guard try makeReadableStore() else { return }
+    let writer = try Fixture.open(directory.store, rootOptions())
+    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
+    #expect(peer.lines() == ["refused inUse"])
+    writer.close()
+    let again = try PeerProcess("read-without-permission", directory.store, under: user)
+    #expect(again.line() == "read [7]")
+  }
+
+  @Test func `a store on a read-only mount is read`() throws {
+    guard try makeReadableStore() else { return }
+    let mount = directory.path + "/mount"
+    try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
+    let script =
+      "mount --bind \(directory.store) \(mount) && mount -o remount,bind,ro \(mount) && exec \"$0\" \"$@\""
+    let prefix = ["unshare", "-m", "sh", "-c", script]
+    guard Process.succeeds(prefix + ["true"]) else {
+      print("skipped: this system allows no mounts")
+      return
+    }
+    let peer = try PeerProcess("read-without-permission", mount, under: prefix)
+    #expect(peer.line() == "read [7]")
+    #expect(peer.line()?.hasPrefix("write ") == true)
+  }
+}

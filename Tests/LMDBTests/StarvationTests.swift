@@ -1,0 +1,108 @@
+import Foundation
+import LarderPeer
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+/// Processes that lack descriptors, threads or address space: each call succeeds or throws, and no process hangs.
+@Suite(.timeLimit(.minutes(5))) struct Starvation {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func limited(_ limits: String) -> [String] {
+    ["sh", "-c", "\(limits); exec \"$0\" \"$@\""]
+  }
+
+  /// A prefix that runs a command as a user without privileges who owns the directory; nil if that is impossible.
+  private func unprivileged() -> [String]? {
+    if geteuid() != 0 { return [] }
+    guard Process.succeeds(["setpriv", "prlimit", "--version"]),
+      Process.succeeds(["chown", "-R", "65534:65534", directory.path])
+    else {
+      print("skipped: setpriv is missing")
+      return nil
+    }
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+  }
+
+  @Test(arguments: 6...40)
+  func `with few descriptors a store opens and is written, or an error is thrown`(
+    limit: Int
+  ) throws {
+    let peer = try PeerProcess("starved", directory.store, under: limited("ulimit -n \(limit)"))
+    let lines = peer.lines()
+    let status = try peer.end()
+    if lines.first == "open" {
+      #expect(lines == ["open", "written [1]", "closed true"])
+      #expect(status == 0)
+    } else {
+      // 127: the system could not even load the program's libraries.
+      #expect([1, 2, 127].contains(status), "\(lines)")
+    }
+    if limit >= 30 { #expect(status == 0, "\(lines)") }
+  }
+
+  @Test func `a process that can create no thread makes its checkpoints in its writes`() throws {
+    guard let prefix = unprivileged() else { return }
+    let peer = try PeerProcess(
+      "write-and-stay", directory.store, under: prefix + ["prlimit", "--nproc=1"])
+    let written = try #require(peer.line())
+    let transaction = try #require(UInt64(written.split(separator: " ").last ?? ""), "\(written)")
+    let recovery = try RecoveryFile(opening: directory.store + "/recovery")
+    #expect(try recovery.readSynced()?.recoveryPoint?.transaction == transaction)
+    #expect(try peer.end() == 0)
+  }
+
+  @Test func `a write that is not followed by another is checkpointed by the timer thread`() throws
+  {
+    let peer = try PeerProcess("write-and-stay", directory.store)
+    let written = try #require(peer.line())
+    let transaction = try #require(UInt64(written.split(separator: " ").last ?? ""), "\(written)")
+    let recovery = try RecoveryFile(opening: directory.store + "/recovery")
+    #expect(
+      try eventually { try recovery.readSynced()?.recoveryPoint?.transaction == transaction })
+    #expect(try peer.end() == 0)
+  }
+
+  @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
+  func `standard descriptors that the parent has closed never become files of the store`(
+    closed: String
+  ) throws {
+    let peer = try PeerProcess(
+      "standard-descriptors", directory.store, under: ["sh", "-c", "exec \"$0\" \"$@\" \(closed)"])
+    #expect(try peer.end() == 0)
+    let environment = try Fixture.open(directory.store)
+    let targets = String(decoding: try #require(try environment.value([1])), as: UTF8.self)
+      .split(separator: "\n")
+    #expect(targets.count == 3)
+    #expect(!targets.contains { $0.contains("store") }, "\(targets)")
+    for name in StoreLocks.names where name != "lock.mdb" {
+      let contents = FileManager.default.contents(atPath: directory.store + "/" + name)
+      #expect(contents?.isEmpty == true, "\(name)")
+    }
+  }
+
+  @Test func `a store needs no more address space than the process has, and its map grows`() throws
+  {
+    // 3 GB: Swift's own libraries and the debug build take some hundred megabytes.
+    let peer = try PeerProcess(
+      "fill-in-little-space", directory.store, ["200"], under: limited("ulimit -v 3000000"))
+    let lines = peer.lines()
+    let mapped = try #require(
+      lines.first?.split(separator: " ").last.flatMap { Int($0) }, "\(lines)")
+    #expect(mapped < 3_000_000_000)
+    #expect(lines.last == "filled true")
+    #expect(try peer.end() == 0)
+  }
+
+  @Test func `the first map is half of the address space at most, and holds the file`() {
+    let size = Environment.initialMapSize(1 << 62, fileSize: 0)
+    #expect(size >= 64 << 20 && size < 1 << 62)
+    #expect(Environment.initialMapSize(1 << 20, fileSize: 0) == 1 << 20)
+    #expect(Environment.initialMapSize(1 << 20, fileSize: 100 << 20) == 200 << 20)
+    // A sparse file that claims more than any address space: LMDB refuses it.
+    #expect(Environment.initialMapSize(1 << 30, fileSize: .max) > 0)
+  }
+}

@@ -1,0 +1,127 @@
+import LMDB
+import LarderPeer
+import LarderSystem
+import TestSupport
+import Testing
+
+/// The checked reader beside LMDB itself, which a write transaction still asks.
+@Suite struct `Reading pages` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// Keys of 1 to 500 bytes with long common beginnings, and values from none to several pages.
+  private struct Content {
+    var random: SeededRNG
+
+    mutating func key() -> [UInt8] {
+      let number = random.next(in: 0..<1500)
+      let head: [UInt8] =
+        switch number % 7 {
+        case 0: []
+        case 1: [0, 0, 0, 1]
+        case 2: [UInt8](repeating: 0, count: number % 24)
+        case 3: [UInt8](repeating: 255, count: number % 17)
+        case 4: Array("a common beginning of some bytes".utf8)
+        case 5: [UInt8](repeating: 7, count: number % 480)
+        default: [0]
+        }
+      return head + Fixture.bytes(number).suffix(1 + number % 8)
+    }
+
+    mutating func value() -> [UInt8] {
+      let size =
+        random.chance(percent: 6) ? random.next(in: 1900..<14_000) : random.next(in: 0..<300)
+      return Fixture.filling(random.next(in: 0..<1 << 30), count: size)
+    }
+  }
+
+  @Test func `every lookup and every move answers as LMDB does`() throws {
+    for seed in TestSettings.seeds(corpus: 3) {
+      let environment = try Fixture.open(
+        directory.store + "\(seed)", Fixture.options(durability: .temporary))
+      defer { environment.close() }
+      var content = Content(random: SeededRNG(seed: seed))
+      for round in 0..<12 {
+        try change(environment, round: round, &content)
+        try compare(environment, &content, seed)
+      }
+    }
+  }
+
+  private func change(
+    _ environment: Environment, round: Int, _ content: inout Content
+  ) throws {
+    for _ in 0..<5 {
+      try environment.write { transaction in
+        for database in [.main] + environment.databases {
+          for _ in 0..<content.random.next(in: 1..<300) {
+            let key = content.key()
+            // Rounds that mostly remove make pages merge, until little is left.
+            if content.random.chance(percent: round % 3 == 2 ? 85 : 25) {
+              if key != Fixture.signature { try transaction.remove(key.span, from: database) }
+            } else {
+              try transaction.put(content.value().span, for: key.span, in: database)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func compare(
+    _ environment: Environment, _ content: inout Content, _ seed: UInt64
+  ) throws {
+    // The write changes nothing, so that both see the same commit.
+    try environment.write { transaction in
+      let read = try environment.beginRead()
+      for database in [.main] + environment.databases {
+        for _ in 0..<2000 {
+          let key = content.key()
+          let expected = try transaction.copy(key, in: database)
+          let found = try read.copy(key, in: database)
+          try #require(found == expected, "seed \(seed), key \(key)")
+        }
+        try compareMoves(transaction, read, database, &content, seed)
+        #expect(try read.statistics(of: database) == transaction.statistics(of: database))
+      }
+      #expect(try read.damagedPages(databases: environment.databases) == [])
+    }
+  }
+
+  private func compareMoves(
+    _ transaction: borrowing WriteTransaction, _ read: borrowing ReadTransaction,
+    _ database: Database, _ content: inout Content, _ seed: UInt64
+  ) throws {
+    var theirs = try transaction.cursor(in: database)
+    var ours = try read.cursor(in: database)
+    var moves: [String] = []
+    for _ in 0..<3000 {
+      let key = content.key()
+      let move = content.random.next(in: 0..<100)
+      let (expected, found): ([UInt8]?, [UInt8]?)
+      switch move {
+      case 0: (expected, found) = (try theirs.first()?.joined, try ours.first()?.joined)
+      case 1: (expected, found) = (try theirs.last()?.joined, try ours.last()?.joined)
+      case 2..<20:
+        (expected, found) = (try theirs.seek(key.span)?.joined, try ours.seek(key.span)?.joined)
+      case 20..<70: (expected, found) = (try theirs.next()?.joined, try ours.next()?.joined)
+      default: (expected, found) = (try theirs.previous()?.joined, try ours.previous()?.joined)
+      }
+      moves.append("\(move)")
+      try #require(found == expected, "seed \(seed), moves \(moves.suffix(8)), key \(key)")
+    }
+    // From end to end, so that no leaf is left out.
+    var record = try theirs.first()?.joined
+    var other = try ours.first()?.joined
+    while record != nil || other != nil {
+      try #require(record == other, "seed \(seed)")
+      record = try theirs.next()?.joined
+      other = try ours.next()?.joined
+    }
+  }
+}
+
+extension Cursor.Record {
+  /// The record as one array.
+  fileprivate var joined: [UInt8] { Fixture.bytes(key.count) + key.array + value.array }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import LMDB
+import LarderPeer
+import LarderSystem
+import TestSupport
+import Testing
+
+/// Writes over damaged pages of a file that is open: opening looks at few pages, so the damage comes after it.
+@Suite struct `Writing over damage` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static let pageSize = 4096
+
+  /// A store of three levels, with large values and free pages.
+  private func makeStore() throws -> Environment {
+    let environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
+    let second = environment.databases[0]
+    for start in stride(from: 0, to: 6000, by: 1000) {
+      try environment.write { transaction in
+        for number in start..<start + 1000 {
+          let value = Fixture.filling(number, count: number % 400 == 0 ? 9000 : 100)
+          try transaction.put(value.span, for: Fixture.bytes(number).span, in: second)
+        }
+      }
+    }
+    try environment.write { transaction in
+      for number in stride(from: 0, to: 6000, by: 7) {
+        try transaction.remove(Fixture.bytes(number).span, from: second)
+      }
+    }
+    return environment
+  }
+
+  private func change(_ offset: Int, _ body: (inout Data) -> Void) throws {
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    defer { try? file.close() }
+    try file.seek(toOffset: UInt64(offset))
+    var data = try #require(try file.read(upToCount: Self.pageSize))
+    body(&data)
+    try file.seek(toOffset: UInt64(offset))
+    try file.write(contentsOf: data)
+  }
+
+  private func word(_ data: Data, _ offset: Int, _ count: Int = 8) -> Int {
+    (0..<count).reduce(0) { $0 | Int(data[offset + $1]) << (8 * $1) }
+  }
+
+  /// The pages of the second database by their flags, found from its record.
+  private func pages(flags: Int) throws -> [Int] {
+    let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
+    var pending = [word(data, newest * Self.pageSize + 128)]
+    var found: [Int] = []
+    while let page = pending.popLast() {
+      let start = page * Self.pageSize
+      let kind = word(data, start + 10, 2)
+      if kind == flags { found.append(page) }
+      guard kind == 1 || kind == 2 else { continue }
+      for index in 0..<(word(data, start + 12, 2) - 16) / 2 {
+        let node = start + word(data, start + 16 + 2 * index, 2)
+        let value = node + 8 + word(data, node + 6, 2)
+        if kind == 1 { pending.append(word(data, node, 6)) }
+        if kind == 2, word(data, node + 4, 2) == 2 { pending.append(word(data, value + 40)) }
+        if kind == 2, word(data, node + 4, 2) == 1 { pending.append(word(data, value)) }
+      }
+    }
+    return found
+  }
+
+  private func writeEverything(_ environment: Environment) -> Int {
+    var refused = 0
+    let second = environment.databases[0]
+    for number in stride(from: 1, to: 6000, by: 11) {
+      let error = failure {
+        try environment.write { transaction in
+          if number % 2 == 0 {
+            try transaction.remove(Fixture.bytes(number).span, from: second)
+          } else {
+            try transaction.put(
+              Fixture.filling(number, count: 300).span, for: Fixture.bytes(number).span, in: second)
+          }
+        }
+      }
+      if error != nil { refused += 1 }
+      if let error { #expect(error == .damagedPage) }
+    }
+    return refused
+  }
+
+  @Test(arguments: [(1, 0), (1, 14), (1, 16), (2, 0), (2, 10), (2, 12), (2, 14), (2, 18)])
+  func `a damaged page is met before LMDB meets it, and every later write is refused`(
+    flags: Int, offset: Int
+  ) throws {
+    let environment = try makeStore()
+    defer { environment.close() }
+    var random = SeededRNG(seed: TestSettings.seed)
+    let page = try #require(try pages(flags: flags).randomElement(using: &random))
+    try change(page * Self.pageSize) { $0[offset] ^= 0x55 }
+    #expect(writeEverything(environment) > 0, "page \(page), seed \(TestSettings.seed)")
+    #expect(environment.damage != nil)
+    #expect(failure { try environment.set([1], [1]) } == .damagedPage)
+    // Reads of what does not need that page go on.
+    #expect(try environment.value(Fixture.signature) == [1])
+    #expect(try environment.beginRead().damagedPages(databases: environment.databases) != [])
+  }
+
+  @Test func `a large value whose pages are damaged is not freed`() throws {
+    let environment = try makeStore()
+    defer { environment.close() }
+    for page in try pages(flags: 4) { try change(page * Self.pageSize) { $0[13] ^= 0x40 } }
+    let second = environment.databases[0]
+    #expect(failure { try environment.set(Fixture.bytes(400), [1], in: second) } == .damagedPage)
+  }
+}
