@@ -27,12 +27,31 @@ static inline int larder_errno(void) { return errno; }
 static inline int larder_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 static inline int larder_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
-// Whether another process holds a record lock on the first byte of a file: 1 yes, 0 no, -1 errno.
-static inline int larder_is_first_byte_locked(int descriptor) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+// Record locks on single bytes of a file. The system releases those of a process when it ends or closes any descriptor of
+// the file; a forked child has none. -1 and EAGAIN or EACCES if another process holds the lock.
+static inline int larder_lock_byte(int descriptor, off_t byte) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+  return fcntl(descriptor, F_SETLK, &lock);
+}
+
+static inline int larder_unlock_byte(int descriptor, off_t byte) {
+  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+  return fcntl(descriptor, F_SETLK, &lock);
+}
+
+// Whether another process has locked one of the first `end` bytes, of any byte if `end` is 0: 1 yes, 0 no, -1 errno.
+static inline int larder_is_locked_before(int descriptor, off_t end) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = end};
   if (fcntl(descriptor, F_GETLK, &lock) != 0) return -1;
   return lock.l_type != F_UNLCK;
 }
+
+// Duplicates a descriptor to one that is not a standard descriptor.
+static inline int larder_duplicate_above_standard(int descriptor) {
+  return fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+}
+
+static inline int larder_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
 // Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS.
 static inline int larder_allocate(int descriptor, off_t length) {

@@ -1,11 +1,13 @@
-/// `{}` for never, `{"after": milliseconds}`, `{"at": milliseconds}`, `{"daily": "04:00", "zone": "Europe/Zurich"}` or
+import LarderSystem
+
+/// JSON: `{}` for never, `{"after": milliseconds}`, `{"at": milliseconds}`, `{"daily": "04:00", "zone": "Europe/Zurich"}` or
 /// `{"afterAccess": milliseconds}`.
 extension Expiration: Codable {
   private enum CodingKeys: String, CodingKey {
     case after, at, daily, zone, afterAccess
   }
 
-  /// Any key at all.
+  /// A key of any name.
   private struct Name: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -14,8 +16,8 @@ extension Expiration: Codable {
     init?(intValue: Int) { nil }
   }
 
-  /// What is not known beside a known form does not matter; a form of which nothing is known, being a later version's,
-  /// is an error: to take it for never would keep entries that should go.
+  /// Unknown keys beside a known form are ignored. A form with unknown keys only is of a later version, and an error: read
+  /// as never it would keep entries that should expire.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     if let after = try container.decodeIfPresent(Int64.self, forKey: .after) {
@@ -25,7 +27,7 @@ extension Expiration: Codable {
     } else if let text = try container.decodeIfPresent(String.self, forKey: .daily) {
       guard let time = TimeOfDay(text) else {
         throw DecodingError.dataCorruptedError(
-          forKey: .daily, in: container, debugDescription: "\"\(text)\" is no time of day")
+          forKey: .daily, in: container, debugDescription: "\"\(text)\" is not a time of day")
       }
       self = .daily(at: time, in: try container.decode(String.self, forKey: .zone))
     } else if let interval = try container.decodeIfPresent(Int64.self, forKey: .afterAccess) {
@@ -42,6 +44,7 @@ extension Expiration: Codable {
     }
   }
 
+  /// Encodes the form above.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     switch self {

@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-/// How long an entry may lie unused, in milliseconds, more than zero.
+/// A time to idle in milliseconds, more than zero.
 ///
-/// The end of such an entry is real: `end(after:)` its last re-arm, in its header like any other. A sixteenth of the
-/// interval is added, so that use within the first sixteenth needs no write.
+/// The header of such an entry holds a real expiration, `end(after:)` the last time it was moved. It lies a sixteenth of the
+/// interval later than it has to, so that use within the first sixteenth needs no write.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 
@@ -15,20 +15,19 @@ struct IdleInterval: Hashable, Sendable {
 
   init?(_ duration: Duration) { self.init(milliseconds: duration.milliseconds) }
 
-  /// When an entry ends that was last re-armed at a moment.
+  /// The expiration of an entry that was used at `moment`.
   func end(after moment: Int64) -> Int64 {
     moment.addingWithinBounds(milliseconds).addingWithinBounds(milliseconds / 16)
   }
 
-  /// From when on use is to be remembered, of an entry that ends at `end`: a sixteenth of the interval after the last
-  /// re-arm.
+  /// When use of an entry that expires at `end` has to move its expiration: a sixteenth of the interval after the last move.
   func due(end: Int64) -> Int64 {
     end == EntryHeader.never ? end : end.addingWithinBounds(-milliseconds)
   }
 }
 
 extension Int64 {
-  /// The sum, or the end of what can be said that it would lie beyond.
+  /// The sum, cut to what 64 bits hold.
   fileprivate func addingWithinBounds(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
@@ -55,21 +54,14 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// How long an entry may lie unused, found in its record without a copy of the fields.
+  /// The time to idle of an entry, found in its record without a copy of the fields.
   func idle(in record: Span<UInt8>) -> IdleInterval? {
-    var offset = Self.size
-    while offset + 5 <= payloadStart {
-      let count = Int(record.halfWord(at: offset + 1))
-      guard count <= payloadStart - offset - 5 else { return nil }
-      if record[offset] == EntryFields.Kind.idleInterval.rawValue, count == 8 {
-        return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: offset + 5)))
-      }
-      offset += 5 + count
-    }
-    return nil
+    guard let range = field(.idleInterval, in: record), range.count == 8 else { return nil }
+    return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
   }
 
-  /// As the memory tier may remember it: from then on a hit must look at the entry, where it is noted as use.
+  /// The header for the memory tier: it expires there when use has to be recorded, so that the next read looks at the
+  /// entry.
   func remembered(_ idle: IdleInterval?) -> EntryHeader {
     guard let idle else { return self }
     var header = self

@@ -1,24 +1,25 @@
 import LMDB
+import LarderSystem
 
-/// What an entry gets from its write or touch: when it ends, how long it may lie unused, how long it may be served stale.
+/// The expiration, time to idle and stale window that a write or touch gives an entry.
 struct Lifetime {
   private let end: Int64
-  /// How much of the end jitter may take, in milliseconds.
+  /// By how many milliseconds jitter may shorten it.
   private let spread: Int64
   let idle: IdleInterval?
   let stale: Duration
 
   /// - Parameters:
-  ///   - own: what the write itself says; nil for the rules'.
-  ///   - ownStale: the same for the window after it.
+  ///   - own: the expiration that the write gives; nil takes the rules'.
+  ///   - ownStale: the same for the stale window.
   init(
     _ own: Expiration?, stale ownStale: Duration?, rules: Rules, at now: Timestamp
   ) throws(LarderError) {
     let expiration = own ?? rules.expires
     end = try expiration.deadline(from: now)
-    idle = expiration.idle
+    idle = expiration.timeToIdle
     stale = ownStale ?? rules.stale
-    // What a write says of its own is meant exactly.
+    // An expiration that a write gives is exact: jitter is for the rules' alone.
     if own == nil, case .after(let lifetime) = expiration {
       spread = Int64(saturating: Double(max(lifetime.milliseconds, 0)) * rules.jitter)
     } else {
@@ -26,14 +27,14 @@ struct Lifetime {
     }
   }
 
-  /// From when on the entry is not fresh. Which part of the jitter it gets depends on its key and version alone.
+  /// When the entry stops being fresh. The jitter depends on its key and version alone.
   func expires(_ key: Span<UInt8>, version: UInt64) -> Int64 {
     guard spread > 0, end != EntryHeader.never else { return end }
     let chance = Checksum.of(key, seed: version ^ 0x9E6C_63D0_676A_9A99)
     return end - Int64(UInt64(spread).multipliedFullWidth(by: chance).high)
   }
 
-  /// From when on the entry is gone.
+  /// When the entry may not be served stale any more.
   static func late(_ expires: Int64, stale: Duration) -> Int64 {
     expires == EntryHeader.never || stale == .zero
       ? expires : max(expires, Timestamp(milliseconds: expires).advanced(by: stale).milliseconds)
@@ -41,7 +42,7 @@ struct Lifetime {
 }
 
 extension EntryHeader {
-  /// How long the entry may be served stale; nil where its end does not tell, being none.
+  /// The entry's stale window; nil for an entry that never expires.
   var stale: Duration? {
     if expires == Self.never { return nil }
     if staleUntil == Self.never { return .milliseconds(Int64.max) }

@@ -2,35 +2,35 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Uses of entries that stay for a while after their last use: what reads have met and no write has put down yet.
+/// Access times of entries with a time to idle that are not yet written to disk.
 ///
-/// A hit leaves its moment here and goes on. Whoever writes next gives the entries their new ends; a timer sees to it
-/// that this is soon. The queue is bounded: what does not fit is used again or ends earlier than it should.
+/// A hit adds its time and returns. The next write moves the entries' expirations; a timer makes sure that there is one
+/// soon. The queue is bounded: an access that does not fit is lost, so that its entry may expire early.
 final class PendingAccesses: Sendable {
   static let capacity = 16_384
 
   struct Use: Sendable {
     var slot: [UInt8]
-    /// Of the value that was read: another one has an end of its own.
+    /// The version that was read; another version has an expiration of its own.
     var version: UInt64
     var moment: Int64
   }
 
   private struct Uses {
     var waiting: [[UInt8]: Use] = [:]
-    /// In a transaction that has not been committed yet.
+    /// Taken by a transaction that is not committed yet.
     var underWay: [[UInt8]: Use] = [:]
-    /// When the timer that was set runs out, on the monotonic clock.
+    /// When the timer fires, on the monotonic clock; nil if none is set.
     var timer: Int64?
   }
   private let uses = Mutex(Uses())
 
   var count: Int { uses.withLock { $0.waiting.count } }
 
-  /// Remembers a use, in place of an earlier one of the same entry.
+  /// Adds an access in place of an earlier one of the same entry.
   ///
-  /// - Parameter delay: after how many milliseconds it should be put down, if nobody writes before.
-  /// - Returns: for how many to set a timer; nil if one is set already.
+  /// - Parameter delay: the milliseconds after which it should be written, if there is no write before.
+  /// - Returns: the milliseconds to set a timer for; nil if one is set already.
   func add(_ use: Use, delay: Int64) -> Int64? {
     uses.withLock { uses in
       guard uses.waiting.count < Self.capacity || uses.waiting[use.slot] != nil else { return nil }
@@ -43,10 +43,10 @@ final class PendingAccesses: Sendable {
     }
   }
 
-  /// From now on a use sets a timer of its own.
+  /// The next access sets a timer again.
   func timerEnded() { uses.withLock { $0.timer = nil } }
 
-  /// The last use of an entry that is not put down yet.
+  /// The last access of an entry that is not written yet.
   func pending(_ slot: [UInt8]) -> Use? {
     uses.withLock { $0.waiting[slot] ?? $0.underWay[slot] }
   }
@@ -62,7 +62,7 @@ final class PendingAccesses: Sendable {
     }
   }
 
-  /// The transaction that took the uses is over; if it failed they wait again.
+  /// Ends a transaction that took accesses; if it failed they are queued again.
   func finish(_ taken: [Use], done: Bool) {
     if taken.isEmpty { return }
     uses.withLock { uses in

@@ -1,8 +1,10 @@
+import LarderSystem
+
 extension Rules {
-  /// Fresh for `soft` after each write, then kept to be served stale while a newer value is fetched, and gone `hard`
-  /// after the write: `Rules(soft: .minutes(5), hard: .hours(24))`.
+  /// Entries are fresh for `soft` after each write, may then be served stale, and expire `hard` after the write:
+  /// `Rules(soft: .minutes(5), hard: .hours(24))`.
   ///
-  /// The same as ``expires`` of `.after(soft)` and ``stale`` of what is between the two.
+  /// The same as ``expires`` of `.after(soft)` and ``stale`` of `hard - soft`.
   public init(soft: Duration, hard: Duration) {
     self.init(expires: .after(soft), stale: hard - soft)
   }
@@ -12,12 +14,12 @@ extension Rules {
     guard stale >= .zero else {
       throw LarderError(
         .invalidArgument, "a stale window of \(stale) is not possible",
-        hint: "say zero or more; the hard lifetime is not before the soft one")
+        hint: "use zero or more, and a hard lifetime that is not shorter than the soft one")
     }
     guard (0...1).contains(jitter) else {
       throw LarderError(
         .invalidArgument, "a jitter of \(jitter) is not possible",
-        hint: "say the part of the lifetime it may take, 0 to 1")
+        hint: "use a part of the lifetime, 0 to 1")
     }
   }
 }

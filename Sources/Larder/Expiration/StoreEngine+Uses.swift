@@ -1,14 +1,15 @@
 import Dispatch
 import LMDB
+import LarderSystem
 
 extension StoreEngine {
-  /// How many entries, and how many bytes of them, one write gives new ends because they were used.
+  /// The most entries, and the most bytes of them, whose expirations one write moves because they were used.
   static let usesPerWrite = (entries: 64, bytes: 256 << 10)
   static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
-  /// The longest that a use waits for a write, in milliseconds.
+  /// The longest that an access waits for a write, in milliseconds.
   private static let lockTimeout: Int64 = 1000
 
-  /// A hit of an entry that stays for a while after its last use. Never waits for a writer.
+  /// Records a hit of an entry with a time to idle. Never waits for a writer.
   @inline(never)
   func noteUse(
     _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
@@ -16,7 +17,7 @@ extension StoreEngine {
     guard now >= idle.due(end: header.expires) else { return }
     let use = PendingAccesses.Use(
       slot: StoredKey.entry(key, in: id), version: header.version, moment: now)
-    // Early enough for use that comes again after the whole interval, and before the end.
+    // Before the entry expires, and early enough for an access after a whole interval.
     let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.lockTimeout)
     guard let delay = uses.add(use, delay: soon) else { return }
     timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }
@@ -28,20 +29,20 @@ extension StoreEngine {
     do throws(LarderError) {
       try flushAccessTimes()
     } catch {
-      // What could not be written goes on waiting. The next write or close meets the same and has somebody to tell.
+      // The accesses stay queued. The next write or close meets the same error and has a caller to tell.
     }
   }
 
-  /// Gives every entry that was used until now its new end, as far as the data file's limit leaves room for that.
-  func flushAccessTimes(waitingAtMost bound: Duration? = nil) throws(LarderError) {
+  /// Writes the queued access times, as far as the data file's limit leaves room.
+  func flushAccessTimes(lockTimeout: Duration? = nil) throws(LarderError) {
     var left = uses.count
     var tries = 0
     while left > 0, tries < 3 {
-      let done = try write(waitingAtMost: bound) { batch in
+      let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
         let done = try batch.flushAccessTimes(
           entries: Self.usesPerFlush.entries, bytes: Self.usesPerFlush.bytes)
         // Pages that were freed before can be used again two commits later.
-        if done == 0 { batch.age() }
+        if done == 0 { batch.forceCommit() }
         return done
       }
       tries = done == 0 ? tries + 1 : 0
@@ -49,9 +50,9 @@ extension StoreEngine {
     }
   }
 
-  /// The header with the end that it gets from use not put down yet.
-  func current(_ header: EntryHeader, idle: IdleInterval?, slot: [UInt8]) -> EntryHeader {
-    guard let idle, let use = uses.pending(slot), use.version == header.version else {
+  /// The header with the expiration that follows from accesses not yet written.
+  func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
+    guard let idle, let use = uses.pending(entryKey), use.version == header.version else {
       return header
     }
     let end = idle.end(after: use.moment)
@@ -62,7 +63,7 @@ extension StoreEngine {
     return current
   }
 
-  /// Runs something once, on a thread of the system's.
+  /// Runs a closure once, on a thread of the system.
   @Sendable static func later(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global(qos: .utility).asyncAfter(
       deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), execute: body)
@@ -70,60 +71,42 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Puts some of what waits down beside what the batch is made for. Where the data file has a limit, that is left to
-  /// transactions of their own: none must fail for it.
+  /// Writes some queued access times in a batch made for something else. In a data file with a limit they get transactions of
+  /// their own, so that no batch fails because of them.
   mutating func flushSomeAccessTimes() throws(LarderError) {
-    guard disk == nil else { return }
+    guard !budget.hasDiskLimit else { return }
     let most = StoreEngine.usesPerWrite
     try flushAccessTimes(entries: most.entries, bytes: most.bytes)
   }
 
-  /// Gives entries new ends that reads of this process have used; returns how many it looked at.
+  /// Moves the expirations of entries that reads of this process have used; returns how many it looked at.
   ///
-  /// An entry that has come to its end since it was used lives on, if nobody has removed it yet.
+  /// An entry that has expired since its last use is fresh again, unless it was removed.
   @discardableResult
   mutating func flushAccessTimes(entries: Int, bytes: Int) throws(LarderError) -> Int {
+    let engine = writer.engine
     var taken = engine.uses.take(entries)
+    if taken.isEmpty { return 0 }
     var size = 0
     var done = 0
     while done < taken.count, size < bytes {
-      guard let written = try putDown(taken[done]) else { break }
+      guard let written = try flush(taken[done]) else { break }
       size += written
       done += 1
     }
     engine.uses.finish(Array(taken[done...]), done: false)
     taken.removeLast(taken.count - done)
-    using += taken
+    effects.accesses += taken
     return done
   }
 
-  /// Returns how many bytes it wrote; nil if the data file's limit leaves too few pages for it in this batch.
-  private mutating func putDown(_ use: PendingAccesses.Use) throws(LarderError) -> Int? {
-    guard case .entry(let entry) = try occupant(of: use.slot),
-      entry.header.version == use.version, try isLive(entry.id)
+  /// - Returns: how many bytes it wrote; nil if the data file's limit leaves too few pages in this batch.
+  private mutating func flush(_ use: PendingAccesses.Use) throws(LarderError) -> Int? {
+    guard case .entry(let entry) = try writer.contents(of: use.slot),
+      entry.header.version == use.version, try writer.isLive(entry.id)
     else { return 0 }
-    guard spend(entry.recordCount) else { return nil }
-    return try extend(entry, usedAt: min(use.moment, now.milliseconds)) ? entry.recordCount : 0
-  }
-
-  /// Takes pages for a record from what the data file's limit leaves; false if there are too few.
-  private mutating func spend(_ bytes: Int) -> Bool {
-    guard var room = disk else { return true }
-    room.spend(pages: bytes > engine.pageSize / 2 ? pages(ofRecord: bytes) : 0, stored: bytes)
-    guard room.spent + DiskRoom.kept <= room.available else { return false }
-    disk = room
-    return true
-  }
-
-  /// Gives an entry that stays for a while after its last use the end that follows from use at a moment.
-  @discardableResult
-  mutating func extend(_ entry: StoredEntry, usedAt moment: Int64) throws(LarderError) -> Bool {
-    guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
-      moment >= idle.due(end: entry.header.expires)
-    else { return false }
-    let end = idle.end(after: moment)
-    return try reschedule(
-      entry, expires: end,
-      staleUntil: Lifetime.late(end, stale: entry.header.stale ?? .zero), idle: idle)
+    guard budget.spend(entry.recordCount) else { return nil }
+    let moment = min(use.moment, writer.now.milliseconds)
+    return try writer.extend(entry, accessedAt: moment) ? entry.recordCount : 0
   }
 }

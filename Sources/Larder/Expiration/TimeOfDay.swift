@@ -1,18 +1,25 @@
-/// What a clock on the wall shows, on any day: `TimeOfDay(4, 30)`.
+import LarderSystem
+
+/// A time that wall clocks show on every day: `TimeOfDay(4, 30)`.
 public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// 0 to 23.
   public var hour: Int
+  /// 0 to 59.
   public var minute: Int
+  /// 0 to 59.
   public var second: Int
 
-  /// Hours are 0 to 23; a rule with a time that no clock shows is refused when it is declared or used.
+  /// A rule with a time that no clock shows is refused when it is declared or used.
   public init(_ hour: Int, _ minute: Int = 0, _ second: Int = 0) {
     self.hour = hour
     self.minute = minute
     self.second = second
   }
 
+  /// 00:00.
   public static let midnight = TimeOfDay(0)
 
+  /// Whether `left` is earlier in the day.
   public static func < (left: Self, right: Self) -> Bool {
     (left.hour, left.minute, left.second) < (right.hour, right.minute, right.second)
   }
@@ -29,7 +36,7 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
     return shown.map { $0 < 10 && $0 >= 0 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 
-  /// Nil for what ``description`` never says.
+  /// The time that ``description`` writes; nil for any other text.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     let numbers = parts.compactMap { part in part.utf8.count == 2 ? Int(part) : nil }

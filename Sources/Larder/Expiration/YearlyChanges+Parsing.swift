@@ -1,5 +1,7 @@
+import LarderSystem
+
 extension YearlyChanges {
-  /// Nil for a text of another form.
+  /// Nil for text of another form.
   init?(_ text: some Collection<UInt8>) {
     var text = POSIXText(text)
     guard text.name(), let west = text.offset() else { return nil }
@@ -54,7 +56,7 @@ private struct POSIXText {
     return count >= 3
   }
 
-  /// `[+-]h[:m[:s]]` in seconds; what is ahead of UTC is negative here.
+  /// `[+-]h[:m[:s]]` in seconds; POSIX counts offsets ahead of UTC as negative.
   mutating func offset() -> Int64? {
     let isNegative = skip("-")
     if !isNegative { _ = skip("+") }

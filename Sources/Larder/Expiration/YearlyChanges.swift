@@ -1,4 +1,6 @@
-/// A time zone's rule for all years: one offset, or two with the days of the year on which clocks change.
+import LarderSystem
+
+/// A time zone's rule for all later years: one offset, or two and the days on which clocks change.
 ///
 /// Read from the line that ends a time zone file, in the form of POSIX's variable TZ with the extensions of RFC 9636
 /// section 3.3: `CET-1CEST,M3.5.0,M10.5.0/3`.
@@ -7,14 +9,14 @@ struct YearlyChanges: Sendable, Hashable {
   let standard: Int64
   let summer: Summer?
 
-  /// The other offset, and from when to when it holds. In the south its start lies behind its end.
+  /// The summer offset and its period. In the south the start lies after the end.
   struct Summer: Sendable, Hashable {
     let offset: Int64
     let start: Day
     let end: Day
   }
 
-  /// A moment of each year, by the clock that is about to be changed.
+  /// A time of each year, by the clock before the change.
   struct Day: Sendable, Hashable {
     enum Rule: Sendable, Hashable {
       /// 1 to 365, without the leap day.
@@ -26,31 +28,31 @@ struct YearlyChanges: Sendable, Hashable {
     }
 
     let rule: Rule
-    /// Seconds after the day's beginning; up to a week before or behind it.
+    /// Seconds after the start of the day, up to a week before or after it.
     let time: Int64
 
     /// Seconds that the clock shows, counted from 1970-01-01 00:00.
     func wall(in year: Int64) -> Int64 {
-      day(in: year).number * CalendarDay.seconds + time
+      day(in: year).number * CalendarDate.secondsPerDay + time
     }
 
-    private func day(in year: Int64) -> CalendarDay {
-      let first = CalendarDay(year: year, month: 1, day: 1).number
+    private func day(in year: Int64) -> CalendarDate {
+      let first = CalendarDate(year: year, month: 1, day: 1).number
       switch rule {
       case .ordinal(let number):
-        let leap: Int64 = CalendarDay.isLeap(year) && number >= 60 ? 1 : 0
-        return CalendarDay(number: first + number - 1 + leap)
+        let leap: Int64 = CalendarDate.isLeap(year) && number >= 60 ? 1 : 0
+        return CalendarDate(number: first + number - 1 + leap)
       case .offset(let number):
-        return CalendarDay(number: first + number)
+        return CalendarDate(number: first + number)
       case .weekday(let month, let week, let weekday):
-        let begin = CalendarDay(year: year, month: month, day: 1)
+        let begin = CalendarDate(year: year, month: month, day: 1)
         let next =
           month == 12
-          ? CalendarDay(year: year + 1, month: 1, day: 1)
-          : CalendarDay(year: year, month: month + 1, day: 1)
+          ? CalendarDate(year: year + 1, month: 1, day: 1)
+          : CalendarDate(year: year, month: month + 1, day: 1)
         var number = begin.number + (weekday - begin.weekday + 7) % 7 + (week - 1) * 7
         if number >= next.number { number -= 7 }
-        return CalendarDay(number: number)
+        return CalendarDate(number: number)
       }
     }
   }
@@ -58,8 +60,8 @@ struct YearlyChanges: Sendable, Hashable {
   /// The changes from the year before `moment` to the one after the next, in order.
   private func changes(around moment: Int64) -> [(moment: Int64, offset: Int64)] {
     guard let summer else { return [] }
-    let year = CalendarDay(wall: moment + standard).year
-    // An end that is the next year's start is no end: summer never stops then. So it is sorted in front.
+    let year = CalendarDate(wall: moment + standard).year
+    // Where an end coincides with the next start summer never stops: the end is sorted first.
     return (year - 2...year + 2).flatMap { year in
       [
         (summer.end.wall(in: year) - summer.offset, standard),
@@ -72,7 +74,7 @@ struct YearlyChanges: Sendable, Hashable {
     changes(around: moment).last { $0.moment <= moment }?.offset ?? standard
   }
 
-  /// When clocks are changed next; nil for never.
+  /// When clocks change next; nil for never.
   func change(after moment: Int64) -> Int64? {
     changes(around: moment).first { $0.moment > moment }?.moment
   }

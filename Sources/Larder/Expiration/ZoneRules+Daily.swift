@@ -1,16 +1,18 @@
+import LarderSystem
+
 extension ZoneRules {
-  /// The first moment after `now`, in seconds, at which the wall clocks of the zone come to a time of day; nil only for a
-  /// zone that has no days.
+  /// The first time after `now`, in seconds, at which wall clocks of the zone reach a time of day; nil only for a zone that
+  /// has no days.
   ///
-  /// On a day on which clocks leap over that time, it is the moment of the leap; on one on which they show it twice, the
-  /// first. A day that a zone leaves out, as Samoa did in 2011 when it changed sides, has no time of day at all.
+  /// On a day on which clocks skip that time it is the moment of the change; on a day on which they show it twice, the
+  /// first. A day that a zone skips, as Samoa did in 2011, has no time of day.
   func next(secondOfDay: Int64, after now: Int64) -> Int64? {
-    let today = CalendarDay(wall: now + offset(at: now)).number
-    // The day before is not over where a leap takes its late evening into today; and a day may be left out.
+    let today = CalendarDate(wall: now + offset(at: now)).number
+    // Yesterday counts: a change may move its late evening into today. A day may be skipped.
     for number in today - 1...today + 8 {
-      let day = CalendarDay(number: number)
+      let day = CalendarDate(number: number)
       guard exists(day) else { continue }
-      let moment = first(reaching: number * CalendarDay.seconds + secondOfDay)
+      let moment = first(reaching: number * CalendarDate.secondsPerDay + secondOfDay)
       if moment > now { return moment }
     }
     return nil
@@ -27,9 +29,9 @@ extension ZoneRules {
   }
 
   /// Whether clocks ever show a moment of that day.
-  private func exists(_ day: CalendarDay) -> Bool {
-    let first = day.number * CalendarDay.seconds
-    let next = first + CalendarDay.seconds
+  private func exists(_ day: CalendarDate) -> Bool {
+    let first = day.number * CalendarDate.secondsPerDay
+    let next = first + CalendarDate.secondsPerDay
     var begin = first - Self.possibleOffsets.upperBound
     while true {
       let offset = offset(at: begin)
@@ -49,7 +51,7 @@ extension ZoneRules {
   ) throws(LarderError) -> Timestamp {
     guard time.isPossible else {
       throw LarderError(
-        .invalidArgument, "no clock shows \(time)", hint: "say 00:00 to 23:59, midnight being 00:00"
+        .invalidArgument, "no clock shows \(time)", hint: "use 00:00 to 23:59; midnight is 00:00"
       )
     }
     let rules = try named(zone)

@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension ZoneRules {
-  /// Why the contents of a time zone file cannot be used.
+  /// Why a time zone file cannot be used.
   struct Flaw: Error, Hashable {
     let reason: String
 
@@ -16,12 +16,12 @@ extension ZoneRules {
       self = try Self.table(first, timeWidth: 4, &file, footer: false)
       return
     }
-    // The same again with times of 64 bits follows, and the first is for those who cannot read them.
+    // A second table with 64-bit times follows; the first is for readers that know 32 bits only.
     try file.skip(first.count(timeWidth: 4))
     self = try Self.table(try Head(&file), timeWidth: 8, &file, footer: true)
   }
 
-  /// How many there are of everything.
+  /// The counts in a table's header.
   private struct Head {
     let version: UInt8
     let universal, standard, leaps, times, types, letters: Int
@@ -49,7 +49,7 @@ extension ZoneRules {
   private static func table(
     _ head: Head, timeWidth: Int, _ file: inout BigEndianReader, footer: Bool
   ) throws(Flaw) -> ZoneRules {
-    // Before anything is set aside for them.
+    // Checked before memory is reserved.
     guard head.count(timeWidth: timeWidth) <= file.left else { throw .short }
     guard head.leaps == 0 else { throw Flaw(reason: "it counts leap seconds") }
     guard (1...256).contains(head.types) else {
@@ -68,7 +68,7 @@ extension ZoneRules {
     for _ in 0..<head.types {
       let offset = try file.number(4)
       guard possibleOffsets.contains(offset) else {
-        throw Flaw(reason: "\(offset) seconds are no offset")
+        throw Flaw(reason: "\(offset) seconds are not an offset")
       }
       known.append(offset)
       try file.skip(2)
@@ -84,7 +84,7 @@ extension ZoneRules {
       changes: changes, offsets: offsets, later: footer ? try Self.footer(&file) : nil)
   }
 
-  /// The last line of the file; empty where nobody knows a rule.
+  /// The rule in the last line of the file; an empty line has none.
   private static func footer(_ file: inout BigEndianReader) throws(Flaw) -> YearlyChanges? {
     let newline = UInt8(ascii: "\n")
     guard try file.bytes(1).first == newline else { throw Flaw(reason: "it has no last line") }

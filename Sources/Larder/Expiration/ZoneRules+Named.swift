@@ -1,3 +1,4 @@
+import LarderSystem
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -7,10 +8,10 @@ import Synchronization
 #endif
 
 extension ZoneRules {
-  /// Read once per process, when first asked for; there are some hundred zones at most.
+  /// Each zone is read once per process; there are some hundred at most.
   private static let known = Mutex<[String: ZoneRules]>([:])
 
-  /// The largest file that can be a zone's; the largest there are have 4 kB.
+  /// The largest file that is read; the largest zones have 4 kB.
   private static let largestFile = 1 << 20
 
   /// The rules of a zone by its name in the system's time zone database, such as `Europe/Zurich`.
@@ -23,7 +24,7 @@ extension ZoneRules {
   }
 
   private static func load(_ name: String) throws(LarderError) -> ZoneRules {
-    guard isPossible(name) else { throw unknown(name, "that is no name of a time zone") }
+    guard isPossible(name) else { throw unknown(name, "the name is not one of a time zone") }
     for directory in directories {
       guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
         continue
@@ -63,7 +64,7 @@ extension ZoneRules {
     LarderError(
       .invalidArgument, "the time zone \"\(name)\" is not known: \(reason)",
       hint:
-        "say a name such as Europe/Zurich or UTC; where the database is missing, install tzdata or set TZDIR"
+        "use a name such as Europe/Zurich or UTC; where the database is missing, install tzdata or set TZDIR"
     )
   }
 }

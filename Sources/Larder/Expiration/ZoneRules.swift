@@ -1,6 +1,8 @@
-/// How far the wall clocks of a time zone are ahead of UTC, at any time: a table, and a rule for the time behind it.
+import LarderSystem
+
+/// The offset of a time zone from UTC at any time: a table, and a rule for later times.
 struct ZoneRules: Sendable, Hashable {
-  /// RFC 9636, section 3.2: more than 25 hours behind UTC and more than 26 ahead there is no offset.
+  /// RFC 9636, section 3.2: offsets lie between 25 hours behind UTC and 26 hours ahead of it.
   static let possibleOffsets: ClosedRange<Int64> = -89_999...93_599
 
   /// Moments in seconds since 1970, in order.
@@ -24,13 +26,13 @@ struct ZoneRules: Sendable, Hashable {
     return offsets[index(behind: moment)]
   }
 
-  /// The next moment at which clocks may be changed; nil for never.
+  /// The next time at which clocks may change; nil for never.
   func change(after moment: Int64) -> Int64? {
     let index = index(behind: moment)
     return index < changes.count ? changes[index] : later?.change(after: moment)
   }
 
-  /// The first change behind a moment.
+  /// The index of the first change after a time.
   private func index(behind moment: Int64) -> Int {
     var low = 0
     var high = changes.count

@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-/// A 64-bit checksum over bytes, in the manner of wyhash: two multiplications for each 16 bytes.
+/// A 64-bit checksum over bytes, of the wyhash family: one multiplication for each 16 bytes.
 ///
-/// It tells damage from data; it is no defence against somebody who forges entries. The value depends on the bytes and
-/// the seed alone, on every machine.
+/// It detects damage. It does not protect against forged records. The result depends only on the bytes and the seed, on
+/// every machine.
 enum Checksum {
   private static let first: UInt64 = 0xA076_1D64_78BD_642F
   private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB
@@ -16,9 +16,9 @@ enum Checksum {
     return product.high ^ product.low
   }
 
-  /// Names a place: a key in a namespace. The access table knows entries by it.
+  /// The hash of a key in a namespace: it identifies an entry in the access table and seeds the entry's checksum.
   @inline(__always)
-  static func place(of key: Span<UInt8>, in id: NamespaceID) -> UInt64 {
+  static func keyHash(of key: Span<UInt8>, in id: NamespaceID) -> UInt64 {
     of(key, seed: UInt64(id.rawValue))
   }
 

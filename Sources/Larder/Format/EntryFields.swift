@@ -1,20 +1,29 @@
 import LMDB
 import LarderSystem
 
-/// What an entry carries besides its value, between the header and the payload: a kind, a length and the bytes of each.
+/// The fields of an entry, stored between header and payload: owners, tags, validators, metadata.
 ///
-/// A kind this build does not know is kept as it is, so that a later one can add kinds without a new format.
+/// Each has a kind, a length and bytes. A field of an unknown kind is kept as it is, so that later versions can add kinds without a new format.
 struct EntryFields: Equatable, Sendable {
+  /// The kinds of field. The raw value is the byte in the record.
   enum Kind: UInt8 {
+    /// The whole key of an entry with a long key; always the first field.
     case key = 1
+    /// An owner: its namespace id and key. One field for each.
     case owner = 2
+    /// A tag. One field for each.
     case tag = 3
+    /// The entity tag of the response that the value came with.
     case entityTag = 4
+    /// The `Last-Modified` value of that response.
     case lastModified = 5
+    /// The metadata that the application stores beside the value.
     case metadata = 6
+    /// The time to idle in milliseconds, 8 bytes.
     case idleInterval = 7
   }
 
+  /// The fields in stored order.
   private(set) var all: [(kind: UInt8, bytes: [UInt8])] = []
 
   init() {}
@@ -25,28 +34,32 @@ struct EntryFields: Equatable, Sendable {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Reads the fields of a record; nil if they do not fit their space exactly.
+  /// Reads the fields of a record; nil if they do not fill `bytes` exactly.
   init?(_ bytes: Span<UInt8>) {
-    var offset = 0
-    while offset < bytes.count {
-      guard offset + 5 <= bytes.count else { return nil }
-      let count = Int(bytes.halfWord(at: offset + 1))
-      guard count <= bytes.count - offset - 5 else { return nil }
-      all.append((bytes[offset], bytes.extracting(offset + 5..<offset + 5 + count).copied))
-      offset += 5 + count
+    var reader = FieldReader(bytes)
+    while let field = reader.next() {
+      all.append((field.kind, bytes.extracting(field.range).copied))
     }
+    guard reader.isAtEnd else { return nil }
   }
 
+  /// The bytes that ``init(_:)`` reads.
   func encoded() -> [UInt8] {
     var bytes: [UInt8] = []
     for field in all {
       bytes.append(field.kind)
-      bytes.append(littleEndian: UInt32(field.bytes.count))
+      if field.bytes.count < Int(FieldReader.longMark) {
+        bytes.append(UInt8(field.bytes.count))
+      } else {
+        bytes.append(FieldReader.longMark)
+        bytes.append(littleEndian: UInt32(field.bytes.count))
+      }
       bytes.append(contentsOf: field.bytes)
     }
     return bytes
   }
 
+  /// The bytes of the first field of a kind; setting them replaces all fields of the kind.
   subscript(kind: Kind) -> [UInt8]? {
     get { all.first { $0.kind == kind.rawValue }?.bytes }
     set {
@@ -55,7 +68,7 @@ struct EntryFields: Equatable, Sendable {
     }
   }
 
-  /// The fields of a kind that may occur several times.
+  /// All fields of a kind that may occur several times.
   func all(_ kind: Kind) -> [[UInt8]] { all.filter { $0.kind == kind.rawValue }.map(\.bytes) }
 
   mutating func replaceAll(_ kind: Kind, with fields: [[UInt8]]) {
@@ -66,5 +79,60 @@ struct EntryFields: Equatable, Sendable {
   var tags: [[UInt8]] {
     get { all(.tag) }
     set { replaceAll(.tag, with: newValue) }
+  }
+}
+
+/// Walks the fields of a record without copying them, and stops at the first that does not fit.
+struct FieldReader: ~Escapable {
+  /// A length byte of this value is followed by the length in 4 bytes.
+  static let longMark: UInt8 = 255
+
+  private let bytes: Span<UInt8>
+  private var offset = 0
+
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>) { self.bytes = bytes }
+
+  /// Whether every byte belonged to a field.
+  var isAtEnd: Bool { offset == bytes.count }
+
+  /// The next field and the place of its bytes; nil at the end, or if the bytes do not form a field.
+  mutating func next() -> (kind: UInt8, range: Range<Int>)? {
+    guard bytes.count - offset >= 2 else { return nil }
+    var start = offset + 2
+    var count = Int(bytes[offset + 1])
+    if count == Int(Self.longMark) {
+      guard bytes.count - start >= 4 else { return nil }
+      count = Int(bytes.halfWord(at: start))
+      start += 4
+    }
+    guard count <= bytes.count - start else { return nil }
+    let kind = bytes[offset]
+    offset = start + count
+    return (kind, start..<offset)
+  }
+}
+
+extension EntryHeader {
+  /// The place of the first field of a kind in the record, or nil. No field is copied.
+  func field(_ kind: EntryFields.Kind, in record: Span<UInt8>) -> Range<Int>? {
+    guard fieldsRange.upperBound <= record.count else { return nil }
+    var reader = FieldReader(record.extracting(fieldsRange))
+    while let field = reader.next() {
+      if field.kind == kind.rawValue {
+        return field.range.lowerBound + size..<field.range.upperBound + size
+      }
+    }
+    return nil
+  }
+
+  /// Whether the record is that of `key`, and not of another long key with the same stored form.
+  @inline(__always)
+  func belongs(to key: Span<UInt8>, in record: Span<UInt8>) -> Bool {
+    !flags.contains(.longKey) || hasLongKey(key, in: record)
+  }
+
+  private func hasLongKey(_ key: Span<UInt8>, in record: Span<UInt8>) -> Bool {
+    field(.key, in: record).map { record.extracting($0).elementsEqual(key) } ?? false
   }
 }

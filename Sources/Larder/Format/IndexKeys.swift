@@ -1,34 +1,50 @@
 import LMDB
 import LarderSystem
 
-/// The keys of the four index databases.
+/// The keys of the index databases. `Docs/FileFormat.md` draws them.
 enum IndexKey {
-  /// `deadlines`: within a namespace the time first, so that what is due in it is a range at its front.
+  /// Expiry index: namespace, time, then how to find the entry; see ``ExpiryRecord``.
   ///
-  /// - Parameter entry: the entry's key in the main database, which begins with the same id.
-  static func deadline(_ deadline: Int64, entry: [UInt8]) -> [UInt8] {
-    [UInt8](count: 8 + entry.count) { bytes in
+  /// Within a namespace the time comes first, so that everything due is a range at the front.
+  ///
+  /// - Parameters:
+  ///   - deadline: 0 to ``ExpiryRecord/latest``.
+  ///   - position: the entry's position in the queue; 0 for a pinned entry.
+  ///   - entry: the entry key, which begins with the namespace id.
+  static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
+    let time = UInt64(bitPattern: min(max(deadline, 0), ExpiryRecord.latest))
+    let storedKey = entry.span.extracting(droppingFirst: position == 0 ? 4 : entry.count)
+    let count = 10 + QueuePosition.size(of: position) + storedKey.count
+    return [UInt8](count: count) { bytes in
       bytes.append(contentsOf: entry.span.extracting(first: 4))
-      bytes.append(bigEndian: UInt64(bitPattern: deadline))
-      bytes.append(contentsOf: entry.span.extracting(droppingFirst: 4))
+      bytes.append(UInt8(truncatingIfNeeded: time &>> 40))
+      bytes.append(UInt8(truncatingIfNeeded: time &>> 32))
+      bytes.append(bigEndian: UInt32(truncatingIfNeeded: time))
+      QueuePosition.append(position, to: &bytes)
+      bytes.append(contentsOf: storedKey)
     }
   }
 
-  /// `queue`: the order in which a namespace's entries first came.
-  static func queue(_ sequence: UInt64, in id: NamespaceID) -> [UInt8] {
-    [UInt8](count: 12) { bytes in
+  /// The key under which the expiry index has an entry with this header, if it has it.
+  static func deadline(of header: EntryHeader, entry: [UInt8]) -> [UInt8] {
+    deadline(header.deadline, position: header.sequence, entry: entry)
+  }
+
+  /// Queue: the entries of a namespace in the order in which they came. The value is the stored key.
+  static func queue(_ position: UInt64, in id: NamespaceID) -> [UInt8] {
+    [UInt8](count: 4 + QueuePosition.size(of: position)) { bytes in
       bytes.append(bigEndian: id.rawValue)
-      bytes.append(bigEndian: sequence)
+      QueuePosition.append(position, to: &bytes)
     }
   }
 
-  /// `tags`: every entry that carries a tag is a range. A tag holds no 0 byte, so the 0 ends it.
+  /// Tags: the entries with a tag are a range. A tag has no byte 0, so the 0 ends it.
   static func tag(_ tag: [UInt8], entry: [UInt8]) -> [UInt8] {
     tag + [0] + entry
   }
 
-  /// `tags`, too: what belongs to an entry is a range. No tag begins with a 0; the owner's place is hashed, and what is
-  /// found is compared with the fields of the entry it leads to.
+  /// Tags, too: the entries of an owner are a range. No tag begins with a 0. The owner is named by a hash of its entry key,
+  /// and a match is confirmed with the fields of the entry that is found.
   static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [0]
     bytes.reserveCapacity(9 + entry.count)
@@ -37,24 +53,77 @@ enum IndexKey {
     return bytes
   }
 
-  /// The entry that a record of `tags` leads to, and the tag; nil for one that an owner has. Nil if it is no such record.
-  static func tagged(_ key: [UInt8]) -> (tag: [UInt8]?, slot: [UInt8])? {
+  /// The tag and the entry key of a record of the tags; the tag is nil for a record of an owner. Nil if it is neither.
+  static func tagged(_ key: [UInt8]) -> (tag: [UInt8]?, entryKey: [UInt8])? {
     guard let end = key.firstIndex(of: 0) else { return nil }
-    let slot = Array(key.dropFirst(end == 0 ? 9 : end + 1))
-    return slot.count > 4 ? (end == 0 ? nil : Array(key[..<end]), slot) : nil
+    let entryKey = Array(key.dropFirst(end == 0 ? 9 : end + 1))
+    return entryKey.count > 4 ? (end == 0 ? nil : Array(key[..<end]), entryKey) : nil
   }
 
-  /// `chunks`: the pieces of one version of a value, in order.
+  /// Chunks: the pieces of one version of a value, in order.
   static func chunk(_ index: UInt32, of version: UInt64, in id: NamespaceID) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(16)
-    bytes.append(id: id)
-    bytes.append(bigEndian: version)
+    var bytes = chunks(of: version, in: id)
     bytes.append(bigEndian: index)
     return bytes
   }
 
+  /// The first bytes of the keys of all chunks of a value.
+  static func chunks(of version: UInt64, in id: NamespaceID) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(16)
+    bytes.append(id: id)
+    bytes.append(bigEndian: version)
+    return bytes
+  }
+
+  /// Bytes that a tag may have.
   static let longestTag = 200
+}
+
+/// A position in the queue as it is stored in keys: as short as the number allows, and in the order of the numbers.
+///
+/// The high 3 bits of the first byte are the count of bytes behind it; the other 5 bits and those bytes are the number,
+/// big-endian. A position below 2 million takes 3 bytes.
+enum QueuePosition {
+  /// Positions and versions stay below this number.
+  static let limit: UInt64 = 1 << 61
+
+  /// Bytes behind the first.
+  @inline(__always)
+  private static func following(_ position: UInt64) -> Int {
+    (UInt64.bitWidth &- position.leadingZeroBitCount &+ 2) &>> 3
+  }
+
+  /// How many bytes ``append(_:to:)`` appends.
+  @inline(__always)
+  static func size(of position: UInt64) -> Int { position < limit ? 1 + following(position) : 9 }
+
+  /// A position of ``limit`` or more is stored as one behind all others, for the end of a range.
+  static func append(_ position: UInt64, to bytes: inout OutputSpan<UInt8>) {
+    guard position < limit else {
+      bytes.append(UInt8.max)
+      bytes.append(word: .max)
+      return
+    }
+    var shift = 8 &* following(position)
+    bytes.append(UInt8(truncatingIfNeeded: shift &<< 2 | Int(position &>> UInt64(shift))))
+    while shift > 0 {
+      shift &-= 8
+      bytes.append(UInt8(truncatingIfNeeded: position &>> UInt64(shift)))
+    }
+  }
+
+  /// Reads a position that begins at `offset`; nil if it is cut short or not in its shortest form.
+  static func read(_ bytes: Span<UInt8>, at offset: Int) -> (position: UInt64, end: Int)? {
+    guard offset < bytes.count else { return nil }
+    let following = Int(bytes[offset] >> 5)
+    let end = offset + 1 + following
+    guard end <= bytes.count else { return nil }
+    var position = UInt64(bytes[offset] & 0x1F)
+    for index in offset + 1..<end { position = position << 8 | UInt64(bytes[index]) }
+    let isShortest = following == 0 || position >> (8 * following - 3) != 0
+    return isShortest ? (position, end) : nil
+  }
 }
 
 /// The databases beside the main one, opened once with the store.

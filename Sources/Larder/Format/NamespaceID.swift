@@ -1,25 +1,25 @@
 import LarderSystem
 
-/// The number a namespace's entries are stored under; a cleared namespace gets another.
+/// The number that stands for a namespace in keys; clearing a namespace gives it another.
 ///
-/// Numbers stay below 2^24. Every key in the main database then begins with a 0 byte, and none can equal the name of a
-/// database, which begins with a letter. 0 is the store's own: its catalogue.
+/// Numbers stay below 2^24. So every key of the main database begins with a 0 byte and cannot equal the name of a database,
+/// which begins with a letter. 0 is for the metadata.
 struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   let rawValue: UInt32
 
   static let store = NamespaceID(rawValue: 0)
   static let limit: UInt32 = 1 << 24
-  /// The ids a namespace can have.
+  /// The ids that a namespace can have.
   static let possible = NamespaceID(rawValue: 1)..<NamespaceID(rawValue: limit)
 
-  /// What every key of the namespace begins with, in the main database and in all indexes but the tags.
+  /// The first bytes of every key of the namespace, in the main database and in all indexes but the tags.
   var prefix: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(id: self)
     return bytes
   }
 
-  /// Nil behind the last that 32 bits can say.
+  /// The next id; nil behind the largest number of 32 bits.
   var next: NamespaceID? {
     rawValue == .max ? nil : NamespaceID(rawValue: rawValue + 1)
   }

@@ -1,16 +1,19 @@
 import LMDB
 import LarderSystem
 
-/// A key in the form the databases hold it: any key of up to 64 KiB in at most 255 bytes, in byte order.
+/// The form of a key in the databases: at most 255 bytes for a key of up to 64 KiB, in byte order.
 ///
-/// A key of at most 250 bytes is itself and a 0. A longer one is its first 238 bytes, a hash of the whole and a 1, and
-/// the entry's header holds it in full. Two long keys can share a stored form; the whole key decides.
+/// A key of at most 250 bytes is followed by a 0. A longer one is stored as its first 238 bytes, a hash of all and a 1, and
+/// the entry has the whole key in a field. Two long keys can have the same stored form; then the field decides.
 struct StoredKey: Hashable, Sendable {
+  /// Bytes of the stored form of a long key; no stored form is longer.
   static let longest = 255
+  /// Bytes of the longest key that is stored as it is.
   static let longestShort = 250
+  /// Bytes of a long key that are stored as they are.
   static let headCount = 238
 
-  /// The stored form, without the namespace's id in front.
+  /// The stored form, without the namespace id in front.
   let bytes: [UInt8]
 
   init(bytes: [UInt8]) { self.bytes = bytes }
@@ -34,7 +37,7 @@ struct StoredKey: Hashable, Sendable {
     }
   }
 
-  /// `id`, then the stored form of `key`: where its entry lies in the main database.
+  /// The entry key: `id`, then the stored form of `key`. The main database has the entry under it.
   static func entry(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt8] {
     if key.count <= longestShort {
       return [UInt8](count: 4 + key.count + 1) { bytes in
@@ -60,10 +63,10 @@ struct StoredKey: Hashable, Sendable {
 
   var isLong: Bool { bytes.last == 1 }
 
-  /// The key itself, unless it is a long one.
+  /// The key itself; nil for a long one.
   var short: [UInt8]? { bytes.last == 0 ? Array(bytes.dropLast()) : nil }
 
-  /// Whether the form is one that ``init(_:)`` can have made.
+  /// Whether ``init(_:)`` can have made these bytes.
   static func isWellFormed(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count >= 2 else { return false }
     return switch bytes[bytes.count - 1] {

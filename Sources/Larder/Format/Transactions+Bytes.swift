@@ -1,6 +1,6 @@
 import LMDB
 
-// Whole arrays as keys and values, for everything but the read path.
+// Arrays as keys and values, for everything but the read path of the application.
 
 extension ReadTransaction {
   func find(_ key: [UInt8], in database: Database) throws(LMDBError) -> Region? {

@@ -1,21 +1,24 @@
 import LMDB
+import LarderSystem
 
-/// What a batch may take of a data file with a limit.
+/// The pages of a data file with a limit, as one batch may use them.
 ///
-/// A value needs pages, and every change needs copies of those it touches; what they replace is free only for the second
-/// commit after. So a part of the file, the reserve, is kept free of entries: removals always find room in it, and a
-/// value what it needs before those that leave for it have made any.
+/// A value takes pages, and every change takes copies of the pages it touches. The replaced pages are free only for the second
+/// commit after it. So a part of the file, the reserve, is kept free of entries: removals always find room in it, and a
+/// value can be stored before the pages of evicted entries become free.
 struct DiskRoom {
-  /// What the file may have, in bytes and in pages.
+  /// The size of the file in bytes.
   let limit: Int
-  let pages: Int
-  /// Pages that were free or behind the end when the batch began.
+  private let pages: Int
+  private let pageSize: Int
+  /// Pages that were free, or behind the end of the file, when the batch began.
   let available: Int
-  /// Pages that were in use then: no more than these can be copied.
-  let used: Int
-  /// What the batch has written: pages of large values, bytes of small entries, and how many entries.
-  private var values = 0
-  private var bytes = 0
+  /// Pages that were used then: the batch copies at most these.
+  private let used: Int
+  let reserve: Int
+  // Written by the batch so far: pages of large values, bytes of small entries, number of entries.
+  private var valuePages = 0
+  private var smallBytes = 0
   private var entries = 0
 
   /// An eighth of the limit, at most 64 MB.
@@ -30,41 +33,48 @@ struct DiskRoom {
     self.available = available
   }
 
-  private let pageSize: Int
-  let reserve: Int
-
-  /// An estimate, rather too high, of how many pages the batch has taken: leaves that were split are half full.
+  /// An upper estimate of the pages the batch has taken: leaves that were split are half full.
   var spent: Int {
-    let new = values + bytes * 2 / pageSize
-    return entries == 0 ? 0 : new + min(entries * Self.perEntry, used + new)
+    if entries == 0 { return 0 }
+    let new = valuePages + smallBytes * 2 / pageSize
+    return new + min(entries * Self.perEntry, used + new)
   }
 
-  /// - Parameter pages: what a large value takes; 0 for one that goes into a leaf.
+  /// Whether the batch may have taken more pages than there are.
+  var isOverdrawn: Bool { spent + Self.kept > available }
+
+  /// - Parameter pages: what a large value takes; 0 for one that is stored in a leaf.
   mutating func spend(pages: Int, stored: Int) {
-    values += pages
-    bytes += pages == 0 ? stored : 0
+    valuePages += pages
+    smallBytes += pages == 0 ? stored : 0
     entries += 1
   }
 
-  /// No batch takes more.
-  static let enough = 1 << 17
-  /// How many pages entries may take.
+  mutating func spend(record: Int) { spend(pages: pages(ofLargeRecord: record), stored: record) }
+
+  /// The consecutive pages of a record of so many bytes.
+  func pages(ofRecord count: Int) -> Int { (count + 16 + pageSize - 1) / pageSize }
+
+  /// The same, or 0 for a record that is stored in a leaf.
+  func pages(ofLargeRecord count: Int) -> Int {
+    count > pageSize / 2 ? pages(ofRecord: count) : 0
+  }
+
+  /// The pages of a value in chunks of a page each, and of the branches above them.
+  func chunkPages(ofValue count: Int) -> Int {
+    let chunkSize = pageSize - 16
+    return count / chunkSize + count / (chunkSize * 64) + 2
+  }
+
+  /// How many pages entries may use.
   var usable: Int { pages - reserve }
 
-  /// Copies of pages that one more entry may need: of the leaves it touches in four trees, and of what is above them.
+  /// Counting available pages ends here: no batch takes more.
+  static let enough = 1 << 17
+  /// Copies of pages that one more entry may need: leaves of four trees and the branches above them.
   static let perEntry = 4
-  /// Pages that a step of coming down to a lower limit may copy.
+  /// Pages that one step towards a lower limit may copy.
   static let perStep = 512
-  /// What removals and the commit itself find in any case.
+  /// Pages kept for removals and for the commit itself.
   static let kept = 48
-}
-
-/// Thrown through a batch that found too few pages: what it did is taken back.
-struct OutOfPages: Error {
-  var needed: Int
-}
-
-/// Thrown before a batch begins, when another process has set another limit for the data file.
-struct FileLimitChanged: Error {
-  var limit: Int?
 }

@@ -1,17 +1,19 @@
 import Synchronization
 
-/// Which namespace gives way next when the store is full: those of the lowest priority, each in proportion to what it
-/// holds.
+/// Chooses the namespace that evicts next when the store is full: among those of the lowest priority, each in proportion to
+/// what it holds.
 ///
-/// Each namespace has a virtual time that advances by the share of its own bytes that it lost; the one whose time is
-/// earliest gives way. One that was not among them begins at the time of the others, so that nobody pays for the past.
-/// The times are this process's own: every process is fair by itself.
+/// Each namespace has a virtual time, which advances by the share of its own bytes that it lost; the namespace with the
+/// earliest time evicts. A new member starts at the time of the others, so that it does not pay for the past. The times
+/// belong to this process: every process is fair by itself.
 final class FairShare: Sendable {
   struct Member {
     var name: String
     var priority: Priority
     var eviction: Eviction
     var id: NamespaceID
+    /// Bytes that other namespaces cannot take.
+    var guaranteed: UInt64
   }
 
   private struct Times {
@@ -22,7 +24,7 @@ final class FairShare: Sendable {
   }
   private let times = Mutex(Times())
 
-  /// The namespaces that can give way, as of a generation of the catalogue.
+  /// The namespaces that may evict, if they are known for this generation of the metadata.
   func members(at generation: UInt64) -> [Member]? {
     times.withLock { $0.generation == generation ? $0.members : nil }
   }
@@ -36,7 +38,7 @@ final class FairShare: Sendable {
     }
   }
 
-  /// The one among `members` whose turn it is.
+  /// The member that evicts next; nil if there is none.
   func next(among members: [Member]) -> Member? {
     times.withLock { times in
       let lowest = members.map(\.priority).min()

@@ -1,25 +1,33 @@
-/// How much a namespace may hold; nil where it has no limit of its own.
+/// The limits of a namespace; nil stands for no limit.
 ///
-/// A limit holds after every commit, for every process. Lowering one removes what is too much before the call returns.
+/// A limit is exact after every commit of any process. Lowering one evicts the surplus before the call returns.
 public struct Limits: Hashable, Sendable, Codable {
-  /// Entries stored, expired ones included. 0 keeps nothing: every write is refused.
+  /// Entries, expired ones included that are still stored. With 0 every write is refused.
   public var entries: Int?
-  /// Bytes of their values.
+  /// Bytes of their values, without keys and metadata.
   public var bytes: Int?
+  /// Bytes of values that the namespace never loses to writes of other namespaces when the store is full; nil for none.
+  ///
+  /// Its own limits and its own writes still evict from them, and entries expire. The guarantees of all namespaces together
+  /// must fit into the store's limits of bytes and disk.
+  public var guaranteed: Int?
 
-  public init(entries: Int? = nil, bytes: Int? = nil) {
+  /// Limits; nil for none.
+  public init(entries: Int? = nil, bytes: Int? = nil, guaranteed: Int? = nil) {
     self.entries = entries
     self.bytes = bytes
+    self.guaranteed = guaranteed
   }
 
-  /// In an override: there is no limit, whatever code declared.
+  /// In an override: lifts the declared limit.
   public static let unlimited = Int.max
 
-  /// These limits with an operator's over them.
+  /// These limits, each replaced by the override if there is one.
   func overridden(by overrides: Limits) -> Limits {
     Limits(
       entries: Self.overridden(entries, by: overrides.entries),
-      bytes: Self.overridden(bytes, by: overrides.bytes))
+      bytes: Self.overridden(bytes, by: overrides.bytes),
+      guaranteed: Self.overridden(guaranteed, by: overrides.guaranteed))
   }
 
   static func overridden(_ declared: Int?, by override: Int?) -> Int? {
@@ -29,6 +37,13 @@ public struct Limits: Hashable, Sendable, Codable {
   func validate() throws(LarderError) {
     try Self.validate(entries, "entries")
     try Self.validate(bytes, "bytes")
+    try Self.validate(guaranteed, "guaranteed bytes")
+    if let guaranteed, let bytes, guaranteed > bytes {
+      throw LarderError(
+        .invalidArgument,
+        "a namespace of at most \(bytes) bytes cannot have \(guaranteed) guaranteed",
+        hint: "guarantee no more than its limit of bytes")
+    }
   }
 
   static func validate(_ limit: Int?, _ what: String) throws(LarderError) {
@@ -39,30 +54,31 @@ public struct Limits: Hashable, Sendable, Codable {
   }
 }
 
-/// What happens when a namespace is full.
+/// How a full namespace makes room.
 public enum Eviction: String, Hashable, Sendable, Codable, CaseIterable {
-  /// What is used least, and not again soon, gives way; see `Docs/Eviction.md`.
+  /// Evicts the entries with the least use, recent and frequent; see `Docs/Eviction.md`.
   case adaptive
-  /// What was written first gives way. An overwrite counts as writing.
+  /// Evicts the entry that was written first. An overwrite counts as writing.
   case fifo
-  /// Nothing gives way: a write that finds no room is an error.
+  /// Evicts nothing: a write that finds no room throws ``LarderError/Code/full``.
   case refuse
 }
 
-/// Which namespaces give way first when the store as a whole is full.
+/// The order in which namespaces evict when the store as a whole is full: those of the lowest priority first.
 public enum Priority: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
   case low, normal, high
 
+  /// Whether a namespace with the left priority evicts before one with the right.
   public static func < (left: Self, right: Self) -> Bool {
     allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
   }
 }
 
 extension Int {
-  /// So many times 1,000 bytes.
+  /// `count` times 1,000 bytes.
   public static func kilobytes(_ count: Int) -> Int { count * 1_000 }
-  /// So many times 1,000,000 bytes.
+  /// `count` times 1,000,000 bytes.
   public static func megabytes(_ count: Int) -> Int { count * 1_000_000 }
-  /// So many times 1,000,000,000 bytes.
+  /// `count` times 1,000,000,000 bytes.
   public static func gigabytes(_ count: Int) -> Int { count * 1_000_000_000 }
 }

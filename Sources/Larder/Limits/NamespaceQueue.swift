@@ -1,34 +1,61 @@
 import LMDB
+import LarderSystem
 
-/// The queue of a namespace that makes room, inside a batch: what a policy works on.
+/// The queue of a namespace inside a batch that makes room: the eviction policy works on it.
 ///
-/// It takes the batch over and gives it back when the policy is done.
-struct NamespaceQueue: ~Copyable, EvictionQueue {
-  private(set) var batch: WriteBatch
+/// It takes over the batch's writer and returns it when the policy is done.
+struct NamespaceQueue: ~Copyable, SequencedQueue {
+  private var writer: EntryWriter
+  private let budget: SpaceBudget
   private var request: RoomRequest
-  /// What left.
+  /// How much was evicted.
   private(set) var removal = RemovalResult()
+  /// The entry read last: most likely the victim, which then is not parsed again.
+  private var latest: StoredEntry?
 
-  init(_ batch: consuming WriteBatch, _ request: RoomRequest) {
-    self.batch = batch
+  init(_ writer: consuming EntryWriter, _ budget: SpaceBudget, _ request: RoomRequest) {
+    self.writer = writer
+    self.budget = budget
     self.request = request
   }
 
-  consuming func release() -> WriteBatch { batch }
+  consuming func release() -> EntryWriter { writer }
 
-  private var counters: NamespaceCounters { batch.counters[request.id] ?? NamespaceCounters() }
+  private var counters: NamespaceCounters { writer.counters.loaded(request.id) }
 
   var state: QueueState {
     get { counters.queue }
-    set { batch.counters[request.id]?.queue = newValue }
+    set { writer.updateQueue(request.id, newValue) }
   }
+
+  var policy: PolicyState {
+    get { state.policy }
+    set {
+      var queue = state
+      queue.policy = newValue
+      state = queue
+    }
+  }
+
+  var clockHand: UInt64 {
+    get { state.clockHand }
+    set {
+      var queue = state
+      queue.clockHand = newValue
+      state = queue
+    }
+  }
+
+  var table: AccessTable { writer.engine.access }
 
   var entries: UInt64 { counters.entries }
 
   var isOver: Bool { request.left > 0 && reason != nil }
 
   var isNearlyFull: Bool {
-    request.limits.isNearlyReached(by: counters.entries, counters.bytes) || batch.isNearlyFull
+    let counters = counters
+    return request.limits.isNearlyReached(by: counters.entries, counters.bytes)
+      || budget.isNearlyFull(writer)
   }
 
   private var reason: RemovalReason? {
@@ -38,80 +65,117 @@ struct NamespaceQueue: ~Copyable, EvictionQueue {
     }
   }
 
-  /// Whether bytes count, and not entries.
-  private var countsBytes: Bool {
-    request.limits.countsBytes(counters) ?? batch.countsStoreBytes
-  }
+  /// Whether the limit that binds most counts bytes, and not entries.
+  private var countsBytes: Bool { request.limits.countsBytes(counters) ?? budget.countsBytes }
 
   func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
 
   var capacity: UInt64 {
     countsBytes
-      ? request.limits.bytes.map(UInt64.init) ?? counters.bytes
-      : request.limits.entries.map(UInt64.init) ?? counters.entries
+      ? request.limits.bytes.map { UInt64(clamping: $0) } ?? counters.bytes
+      : request.limits.entries.map { UInt64(clamping: $0) } ?? counters.entries
   }
 
   var windowCost: UInt64 {
     countsBytes ? counters.queue.windowBytes : counters.queue.windowEntries
   }
 
-  mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate? {
+  mutating func first(from position: UInt64) throws(LarderError) -> Candidate? {
     let newest = try newest
-    var sequence = sequence
-    while let found = try batch.queued(from: sequence, in: request.id) {
-      if mayLeave(found, newest: newest) { return found }
-      sequence = found.sequence + 1
+    var position = position
+    while let found = try read(from: position) {
+      if mayEvict(found, newest: newest) { return found }
+      position = found.sequence + 1
     }
     return nil
   }
 
-  /// The sequence of the newest entry, if that must stay.
-  private var newest: UInt64? {
-    mutating get throws(LarderError) {
-      request.sparesNewest ? try batch.newestSequence(in: request.id) : nil
-    }
-  }
-
-  private func mayLeave(_ entry: Candidate, newest: UInt64?) -> Bool {
-    !request.spared.contains(entry.sequence) && entry.sequence != newest
-      && !request.kept.contains(entry.slot)
-  }
-
-  mutating func cross() throws(LarderError) -> Candidate? {
-    // An entry that is being overwritten counts with its new size already and is found with its old one.
-    guard let found = try batch.queued(from: state.edge, in: request.id),
-      found.slot != batch.writing
+  mutating func promote() throws(LarderError) -> Candidate? {
+    // An entry that is being overwritten counts with its new size, but would be found with its old one.
+    guard let found = try read(from: state.windowBoundary),
+      found.slot != request.protected.written
     else { return nil }
-    state.edge = found.sequence + 1
-    state.windowEntries &-= 1
-    state.windowBytes &-= found.size
+    var queue = state
+    queue.windowBoundary = found.sequence + 1
+    queue.windowEntries &-= 1
+    queue.windowBytes &-= found.size
+    state = queue
     return found
   }
 
-  mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool {
-    guard let reason, mayLeave(candidate, newest: try newest) else { return false }
-    let before = batch.state
-    guard try batch.evict(candidate, reason: reason, keeping: request.kept) else {
-      request.spared.insert(candidate.sequence)
+  mutating func remove(_ candidate: Candidate) throws(LarderError) -> Bool {
+    guard let reason, mayEvict(candidate, newest: try newest) else { return false }
+    guard counters.bytes >= request.guaranteed &+ candidate.size else {
+      // Smaller entries may fit, but a search for them could look at all.
+      request.left = 0
+      return false
+    }
+    let before = writer.state
+    guard try evict(candidate, for: reason) else {
+      request.skipped.insert(candidate.sequence)
       return false
     }
     request.left -= 1
     removal += RemovalResult(
-      entries: Int(before.entries &- batch.state.entries),
-      bytes: Int(before.bytes &- batch.state.bytes))
+      entries: Int(truncatingIfNeeded: before.entries &- writer.state.entries),
+      bytes: Int(truncatingIfNeeded: before.bytes &- writer.state.bytes))
     return true
+  }
+
+  /// The position of the newest entry, if that must stay.
+  private var newest: UInt64? {
+    mutating get throws(LarderError) {
+      request.keepsNewest ? try writer.newestPosition(in: request.id) : nil
+    }
+  }
+
+  private func mayEvict(_ entry: Candidate, newest: UInt64?) -> Bool {
+    !request.skipped.contains(entry.sequence) && entry.sequence != newest
+      && !request.protected.contains(entry.slot)
+  }
+
+  /// The first entry of the queue at that position or behind it.
+  private mutating func read(from position: UInt64) throws(LarderError) -> Candidate? {
+    // The last possible position is never given out; a record there is damage.
+    guard let entry = try writer.queued(from: position, in: request.id),
+      entry.header.sequence != .max
+    else { return nil }
+    latest = entry
+    return Candidate(
+      sequence: entry.header.sequence, size: UInt64(entry.valueCount), hash: entry.keyHash ?? 0,
+      slot: entry.entryKey)
+  }
+
+  private mutating func evict(
+    _ candidate: Candidate, for reason: RemovalReason
+  ) throws(LarderError) -> Bool {
+    let contents =
+      if let latest, latest.entryKey == candidate.slot {
+        try writer.contents(of: latest)
+      } else {
+        try writer.contents(of: candidate.slot)
+      }
+    switch contents {
+    case .empty:
+      return false
+    case .damaged:
+      try writer.removeDamaged(candidate.slot)
+      return true
+    case .entry(let entry):
+      return try writer.evict(entry, reason: reason, sparing: request.protected)
+    }
   }
 }
 
 extension Limits {
   /// Which limit the usage exceeds, if any.
   func exceeded(by counters: NamespaceCounters) -> RemovalReason? {
-    if let entries, counters.entries > UInt64(entries) { return .evictedForEntries }
-    if let bytes, counters.bytes > UInt64(bytes) { return .evictedForBytes }
+    if let entries, counters.entries > UInt64(clamping: entries) { return .evictedForEntries }
+    if let bytes, counters.bytes > UInt64(clamping: bytes) { return .evictedForBytes }
     return nil
   }
 
-  /// Whether bytes count, and not entries: the limit that is nearer, in shares of each. Nil if there is none.
+  /// Whether the nearer limit, in proportion, is that of bytes; nil without limits.
   func countsBytes(_ counters: NamespaceCounters) -> Bool? {
     switch (entries, bytes) {
     case (nil, nil): nil
@@ -123,13 +187,14 @@ extension Limits {
     }
   }
 
-  /// Whether little room is left: a thirty-second.
+  /// Whether a limit is reached but for a thirty-second.
   func isNearlyReached(by usedEntries: UInt64, _ usedBytes: UInt64) -> Bool {
     func isNear(_ used: UInt64, _ limit: Int?) -> Bool {
-      limit.map { used > UInt64($0 - $0 / 32) } ?? false
+      limit.map { used > UInt64(clamping: $0 - $0 / 32) } ?? false
     }
     return isNear(usedEntries, entries) || isNear(usedBytes, bytes)
   }
 
-  var isEmpty: Bool { self == Limits() }
+  /// Whether nothing is ever evicted for these limits.
+  var isEmpty: Bool { entries == nil && bytes == nil }
 }

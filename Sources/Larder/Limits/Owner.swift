@@ -1,13 +1,16 @@
 import LMDB
 import LarderSystem
 
-/// The entry another one belongs to, and leaves with.
+/// The entry that another one belongs to, and is removed with.
 ///
-/// An entry may have several owners, in any namespace; it leaves in the same transaction as the last of them, whatever
-/// the reason was: removed, expired, evicted. Only clearing an owner's namespace is no removal of each: what belonged to
-/// its entries leaves while they are reclaimed.
+/// An entry may have several owners, in any namespace. It is removed with the last of them, whatever the reason: removed,
+/// expired, evicted. That is one transaction for up to 1,000 entries; the rest follows at once in further transactions.
+/// Clearing the namespace of an owner does not remove its entries one by one: what belongs to them is removed while
+/// they are reclaimed.
 public struct Owner: Hashable, Sendable {
+  /// The name of the owner's namespace.
   public var namespace: String
+  /// The owner's key there.
   public var key: Key
 
   public init(_ key: Key, in namespace: String) {
@@ -16,7 +19,7 @@ public struct Owner: Hashable, Sendable {
   }
 }
 
-/// An owner as an entry's fields hold it: the namespace's id, which a new name does not change, and the key.
+/// An owner as the fields of an entry store it: by the id of its namespace, which a rename does not change.
 struct StoredOwner: Equatable {
   var id: NamespaceID
   var key: [UInt8]
@@ -38,10 +41,6 @@ struct StoredOwner: Equatable {
     return bytes + key
   }
 
-  /// The owner's place in the main database.
-  var slot: [UInt8] { StoredKey.entry(key.span, in: id) }
-}
-
-extension StoredEntry {
-  var owners: [StoredOwner] { fields.all(.owner).compactMap(StoredOwner.init) }
+  /// The owner's key in the main database.
+  var entryKey: [UInt8] { StoredKey.entry(key.span, in: id) }
 }

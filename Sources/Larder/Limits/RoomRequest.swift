@@ -1,21 +1,22 @@
-/// Whose limit room is made for, in which namespace, and what must stay meanwhile.
+/// The limit that an eviction is for, the namespace that evicts, and the entries that must stay.
 struct RoomRequest {
   enum Cause {
-    /// The namespace's own limits.
+    /// The limits of the namespace.
     case namespace
-    /// One of the store's, for which this namespace was chosen to give way.
+    /// A limit of the store, for which this namespace was chosen to evict.
     case store(RemovalReason)
   }
 
   var cause: Cause
   var id: NamespaceID
   var limits: Limits
-  /// How many entries may leave in this go.
+  /// How many entries may be evicted.
   var left = Int.max
-  /// Places in the main database that must stay: the entry being written and its owners.
-  var kept: Set<[UInt8]> = []
-  /// What was found unable to leave, by sequence.
-  var spared: Set<UInt64> = []
-  /// Whether the newest entry stays, too.
-  var sparesNewest = false
+  /// Bytes that the namespace must keep.
+  var guaranteed: UInt64 = 0
+  var protected = ProtectedEntries.none
+  /// Queue positions of entries that were found impossible to evict.
+  var skipped: Set<UInt64> = []
+  /// Whether the newest entry must stay, too.
+  var keepsNewest = false
 }

@@ -2,34 +2,40 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The limits of a store: what code declared, what an operator put over it, and what holds.
+/// The limits of a store and where they come from.
 public struct StoreLimitInfo: Sendable, Hashable {
+  /// The limits that code has declared.
   public var declared: StoreLimits
+  /// An operator's limits, each of which replaces a declared one.
   public var overrides: StoreLimits
+  /// The limits in force.
   public var effective: StoreLimits { declared.overridden(by: overrides) }
 }
 
 extension Store {
-  /// The limits of the store as a whole.
+  /// The limits of the store as a whole, as the last commit of any process left them. O(1).
   public func limits() throws(LarderError) -> StoreLimitInfo {
     let transaction = try engine.beginRead()
     let settings = try engine.settings(in: transaction)
     return StoreLimitInfo(declared: settings.declared, overrides: settings.overrides)
   }
 
-  /// Declares the limits of the store, which every process then obeys; an operator's over them stay.
+  /// Declares the limits of the store, which every process then obeys; an operator's overrides stay.
   ///
-  /// Lowering one evicts in bounded steps before this returns. A disk limit below the file's size is accepted: the file
-  /// grows no more, and shrinks when it is compacted.
+  /// A lower limit evicts in bounded transactions before the call returns. A disk limit below the size of the file is
+  /// accepted: the file does not grow any more, and shrinks when it is compacted.
+  ///
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/full`` if too much is pinned,
+  ///   and then the limit in force is what was reached; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ limits: StoreLimits) throws(LarderError) {
     try checkWritable()
-    try engine.changeLimits { settings in settings.declared = limits }
+    try LimitChange(engine).changeSettings { settings in settings.declared = limits }
   }
 
-  /// Puts an operator's limits over the declared ones; empty ones let those hold again.
+  /// Replaces an operator's overrides of the declared limits; empty ones lift them. See ``declare(_:)``.
   public func override(_ limits: StoreLimits) throws(LarderError) {
     try checkWritable()
-    try engine.changeLimits { settings in settings.overrides = limits }
+    try LimitChange(engine).changeSettings { settings in settings.overrides = limits }
   }
 }
 
@@ -44,33 +50,6 @@ extension StoreEngine {
     } catch {
       throw self.error(error)
     }
-    return try StoreSettings(bytes.span)
-  }
-}
-
-extension WriteBatch {
-  mutating func settings() throws(LarderError) -> StoreSettings {
-    let generation = isCatalogueCommitted ? state.generation : nil
-    if let generation,
-      let known = engine.settings.withLock({ $0?.generation == generation ? $0?.settings : nil })
-    {
-      return known
-    }
-    let bytes = try read { transaction throws(LMDBError) in
-      try transaction.value(for: MetadataKey.settings, in: .main)?.copied
-    }
-    var settings = StoreSettings()
-    if let bytes { settings = try StoreSettings(bytes.span) }
-    if let generation { engine.settings.withLock { $0 = (generation, settings) } }
-    return settings
-  }
-
-  mutating func store(_ settings: StoreSettings) throws(LarderError) {
-    let bytes = try settings.encoded()
-    try change { transaction throws(LMDBError) in
-      try transaction.put(bytes, for: MetadataKey.settings, in: .main)
-    }
-    state.generation &+= 1
-    knownLimits = settings.limits
+    return try StoreSettings(bytes.span, seal: seal)
   }
 }

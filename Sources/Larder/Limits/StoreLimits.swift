@@ -1,19 +1,21 @@
-/// How much a store may hold as a whole; nil where there is no limit.
+/// The limits of a store as a whole; nil stands for no limit.
 ///
-/// The limits are kept in the store: every process that writes obeys them.
+/// They are part of the store: every process that writes obeys them.
 public struct StoreLimits: Hashable, Sendable, Codable {
-  /// Entries of all namespaces.
+  /// Entries of all namespaces, expired ones included that are still stored.
   public var entries: Int?
   /// Bytes of all their values.
   public var bytes: Int?
-  /// Bytes of the data file; at least ``smallestDisk``. The file never grows beyond it, whatever happens.
+  /// Bytes of the data file; at least ``smallestDisk``. The file never grows beyond it.
   public var disk: Int?
-  /// Bytes that decoded values may cost in the memory of each process, all caches together; 64 MB unless set. Another
-  /// process obeys a new limit from the next value that it decodes.
+  /// Bytes that decoded values may cost in the memory of each process, all caches together; nil for 64 MB. Other processes
+  /// obey a new limit from the next value that they decode.
   public var memory: Int?
 
+  /// The smallest possible disk limit, in bytes.
   public static let smallestDisk = 4_000_000
 
+  /// Limits; nil for none.
   public init(
     entries: Int? = nil, bytes: Int? = nil, disk: Int? = nil, memory: Int? = nil
   ) {
@@ -23,7 +25,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
     self.memory = memory
   }
 
-  /// These limits with an operator's over them; ``Limits/unlimited`` lifts one.
+  /// These limits, each replaced by the override if there is one; ``Limits/unlimited`` lifts a limit.
   func overridden(by overrides: StoreLimits) -> StoreLimits {
     StoreLimits(
       entries: Limits.overridden(entries, by: overrides.entries),

@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The keys of the store's own records: namespace id 0 in the main database, then a letter for the kind.
 ///
-/// They live beside the entries because a write that changes no index then touches no other database.
+/// They are in the database of the entries, so that a write that changes no index changes no other database.
 enum MetadataKey {
   private static func key(_ letter: Character, _ rest: [UInt8] = []) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -11,24 +11,32 @@ enum MetadataKey {
     return bytes + rest
   }
 
-  /// What makes a file ours, and which format it has.
+  /// The mark of a Larder store, and the version of its format.
   static let format = key("F")
-  // "D" is the layer below's: the durability, which it must know before the first write.
-  /// Settings that hold for every process: limits.
+  // The LMDB target uses "D": it needs the durability before the first write.
+  /// The limits of the store.
   static let settings = key("S")
-  /// The generation, the totals, the newest stamp.
+  /// ``StoreState``.
   static let state = key("G")
 
   static let namespaces = key("N")
   static func namespace(_ name: String) -> [UInt8] { namespaces + Array(name.utf8) }
 
+  /// The counters of all namespaces.
+  static let allCounters = key("C")
   static func counters(_ id: NamespaceID) -> [UInt8] {
-    var bytes = key("C")
+    var bytes = allCounters
     bytes.append(id: id)
     return bytes
   }
 
-  /// Ids whose entries were cleared and wait to be reclaimed.
+  /// The namespace id that a key of the counters or of the garbage ends with; nil if the key is no such one.
+  static func id(of key: Span<UInt8>) -> NamespaceID? {
+    guard key.count == allCounters.count + 4 else { return nil }
+    return NamespaceID(rawValue: key.bigEndian(at: allCounters.count))
+  }
+
+  /// Ids of cleared namespaces whose entries have not all been reclaimed yet.
   static let garbage = key("X")
   static func garbage(_ id: NamespaceID) -> [UInt8] {
     var bytes = garbage
@@ -38,4 +46,15 @@ enum MetadataKey {
 
   /// Invalidated tags whose entries have not all been removed yet.
   static let tombstones = key("T")
+
+  /// Namespaces in which damage was found, and which are to be repaired.
+  static let repairs = key("R")
+  static func repair(_ id: NamespaceID) -> [UInt8] {
+    var bytes = repairs
+    bytes.append(id: id)
+    return bytes
+  }
+
+  /// Removed entries, by entry key, whose dependents have not all been removed yet.
+  static let orphans = key("O")
 }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// What is counted for a namespace: exact after every commit.
+/// The counters of a namespace, exact after every commit.
 struct NamespaceCounters: Equatable {
   /// Entries stored, expired ones included.
   var entries: UInt64 = 0
@@ -11,9 +11,9 @@ struct NamespaceCounters: Equatable {
   var stored: UInt64 = 0
   /// The next sequence and version number.
   var next: UInt64 = 1
-  /// When the statistics below began to count, by the clock of whoever made the namespace or reset them.
+  /// When the statistics below were last reset, in milliseconds since 1970, by the clock of the process that did it.
   var since: UInt64 = 0
-  /// The commit with which they began. What a process read before it and has not merged yet is no part of them.
+  /// The commit that reset them. Reads before it that a process has not merged yet do not count.
   var epoch: UInt64 = 0
   var removals = RemovalCounters()
   var reads = ReadCounters()
@@ -23,22 +23,21 @@ struct NamespaceCounters: Equatable {
 
   init() {}
 
-  /// Those of a namespace that begins now, or whose statistics do.
+  /// The counters of a new namespace.
   init(since: Timestamp, epoch: UInt64) {
     self.since = UInt64(clamping: since.milliseconds)
     self.epoch = epoch
   }
 
-  /// How many numbers were given out: one a write, and one where a pin was taken away.
+  /// How many numbers were given out: one for each write, and one for each pin that was removed.
   var writes: UInt64 { next - 1 }
 
-  /// Where ``epoch`` stands in the record.
-  static let epochOffset = 40
-
-  init(_ bytes: Span<UInt8>) {
-    var words = WordReader(bytes)
+  /// Nil if the record of the namespace is damaged, or says what cannot be.
+  init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
+    guard let content = seal.open(record, for: MetadataKey.counters(id)) else { return nil }
+    var words = WordReader(content)
     entries = words.next()
-    self.bytes = words.next()
+    bytes = words.next()
     stored = words.next()
     next = words.next()
     since = words.next()
@@ -47,45 +46,49 @@ struct NamespaceCounters: Equatable {
     for kind in ReadCounters.Kind.allCases { reads[kind] = words.next() }
     queue = QueueState(&words)
     pinned = words.next()
+    guard words.isAtEnd, max(entries, bytes, stored) <= Int64.max,
+      1..<QueuePosition.limit ~= next
+    else { return nil }
   }
 
-  var encoded: [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(480)
-    for word in [entries, bytes, stored, next, since, epoch] { result.append(word: word) }
-    removals.append(to: &result)
-    for kind in ReadCounters.Kind.allCases { result.append(word: reads[kind]) }
-    queue.append(to: &result)
-    result.append(word: pinned)
-    return result
+  /// The record as it is stored.
+  func record(of id: NamespaceID, seal: RecordSeal) -> [UInt8] {
+    var content: [UInt8] = []
+    content.reserveCapacity(400)
+    for word in [entries, bytes, stored, next, since, epoch] { content.append(word: word) }
+    removals.append(to: &content)
+    for kind in ReadCounters.Kind.allCases { content.append(word: reads[kind]) }
+    queue.append(to: &content)
+    content.append(word: pinned)
+    return seal.seal(content, for: MetadataKey.counters(id))
   }
 }
 
-/// Why an entry is no longer there.
+/// Why an entry was removed.
 public enum RemovalReason: Int, CaseIterable, Sendable {
-  /// Its time had come.
+  /// It had expired.
   case expired
-  /// The namespace had as many entries as it may.
+  /// Evicted for the limit of entries of its namespace.
   case evictedForEntries
-  /// The values of the namespace had as many bytes as they may.
+  /// Evicted for the limit of bytes of its namespace.
   case evictedForBytes
-  /// The store had as many entries as it may.
+  /// Evicted for the limit of entries of the store.
   case evictedForStoreEntries
-  /// The values of the store had as many bytes as they may.
+  /// Evicted for the limit of bytes of the store.
   case evictedForStoreBytes
-  /// The data file was as large as it may be.
+  /// Evicted for the limit of the data file.
   case evictedForDisk
-  /// It left with the entry it belonged to.
+  /// Removed together with the last of its owners.
   case orphaned
-  /// Somebody removed it.
+  /// Removed by a call.
   case removed
-  /// A write put another value under its key.
+  /// Replaced by another value under its key.
   case replaced
-  /// Its namespace was cleared.
+  /// Removed by clearing its namespace.
   case cleared
-  /// A tag it carried was invalidated.
+  /// Removed because a tag it carried was invalidated.
   case invalidated
-  /// It was damaged.
+  /// Removed because its record was damaged.
   case damaged
 
   /// Whether a limit was the reason.
@@ -99,10 +102,11 @@ public enum RemovalReason: Int, CaseIterable, Sendable {
   }
 }
 
-/// How many entries went for each reason, and with how many bytes of values, since the statistics began to count.
+/// Removed entries and the bytes of their values, by reason, since the last reset of the statistics.
 public struct RemovalCounters: Sendable, Equatable {
-  private var counts = [UInt64](repeating: 0, count: RemovalReason.allCases.count)
-  private var sizes = [UInt64](repeating: 0, count: RemovalReason.allCases.count)
+  // Vectors, because they need no allocation.
+  private var counts = SIMD16<UInt64>()
+  private var sizes = SIMD16<UInt64>()
 
   init() {}
 
@@ -112,14 +116,14 @@ public struct RemovalCounters: Sendable, Equatable {
   }
 
   func append(to record: inout [UInt8]) {
-    for word in counts { record.append(word: word) }
-    for word in sizes { record.append(word: word) }
+    for reason in RemovalReason.allCases { record.append(word: counts[reason.rawValue]) }
+    for reason in RemovalReason.allCases { record.append(word: sizes[reason.rawValue]) }
   }
 
-  /// Entries that went for that reason.
+  /// Entries removed for that reason.
   public subscript(reason: RemovalReason) -> UInt64 { counts[reason.rawValue] }
 
-  /// Bytes of the values that went for that reason; a damaged entry's are not known and count as none.
+  /// Bytes of the values removed for that reason; 0 for damaged entries, whose size is unknown.
   public func bytes(_ reason: RemovalReason) -> UInt64 { sizes[reason.rawValue] }
 
   /// Entries that a limit removed.
@@ -138,15 +142,13 @@ public struct RemovalCounters: Sendable, Equatable {
 
   static func + (left: Self, right: Self) -> Self {
     var sum = left
-    for reason in RemovalReason.allCases {
-      sum.counts[reason.rawValue] &+= right[reason]
-      sum.sizes[reason.rawValue] &+= right.bytes(reason)
-    }
+    sum.counts &+= right.counts
+    sum.sizes &+= right.sizes
     return sum
   }
 }
 
-/// What reads met, since the statistics began to count.
+/// Reads by their outcome, since the last reset of the statistics.
 public struct ReadCounters: Sendable, Equatable {
   enum Kind: Int, CaseIterable {
     /// A value was lent, whether or not its codec could read it.
@@ -158,7 +160,7 @@ public struct ReadCounters: Sendable, Equatable {
     case served
   }
 
-  private var counts = [UInt64](repeating: 0, count: Kind.allCases.count)
+  private var counts = SIMD8<UInt64>()
 
   subscript(kind: Kind) -> UInt64 {
     get { counts[kind.rawValue] }

@@ -1,13 +1,15 @@
 import LMDB
 import LarderSystem
 
-/// The record that says a file is a Larder store, of which format, and which store.
+/// The record `F`: says that a file is a Larder store, of which format, and which store.
 struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
-  static let current: UInt32 = 1
+  /// The only format that this version reads and writes.
+  static let current: UInt32 = 2
 
   var version: UInt32
-  /// 16 random bytes; a page cursor of another store is refused by them.
+  /// 16 random bytes that identify the store. Its own records are sealed with them, and a page cursor of another store is
+  /// refused by them.
   var identity: [UInt8]
 
   static func new() -> StoreFormat {
@@ -18,20 +20,34 @@ struct StoreFormat {
     return StoreFormat(version: current, identity: identity)
   }
 
-  init(version: UInt32, identity: [UInt8]) {
+  private init(version: UInt32, identity: [UInt8]) {
     self.version = version
     self.identity = identity
   }
 
-  init?(_ bytes: Span<UInt8>) {
-    guard bytes.count >= 28, bytes.starts(with: Self.mark.span) else { return nil }
-    version = bytes.halfWord(at: 8)
-    identity = bytes.extracting(12..<28).copied
+  /// The result of reading the record.
+  enum Contents {
+    case format(StoreFormat)
+    /// It is not a record of Larder's.
+    case foreign
+    /// It is one of this format, and its checksum does not match.
+    case damaged
+  }
+
+  /// The mark and the version have had their place since format 1, so that every version can name the format of any store.
+  static func read(_ bytes: Span<UInt8>) -> Contents {
+    guard bytes.count >= 28, bytes.starts(with: mark.span) else { return .foreign }
+    let format = StoreFormat(
+      version: bytes.halfWord(at: 8), identity: bytes.extracting(12..<28).copied)
+    if format.version == current, !bytes.elementsEqual(format.encoded.span) { return .damaged }
+    return .format(format)
   }
 
   var encoded: [UInt8] {
     var bytes = Self.mark
     bytes.append(littleEndian: version)
-    return bytes + identity
+    bytes += identity
+    bytes.append(word: Checksum.of(bytes.span, seed: 4))
+    return bytes
   }
 }

@@ -7,42 +7,34 @@ import LarderSystem
   import Foundation
 #endif
 
-/// What holds for the store as a whole, in every process: the record `S` of the catalogue.
-///
-/// A checksum, then JSON.
+/// Settings of the store as a whole, the same for every process: the record `S`, which is JSON.
 struct StoreSettings: Codable, Equatable, Sendable {
-  /// What code declared.
+  /// The limits that code declared.
   var declared = StoreLimits()
-  /// What an operator put over it.
+  /// The limits that an operator set over them.
   var overrides = StoreLimits()
 
   var limits: StoreLimits { declared.overridden(by: overrides) }
 
   init() {}
 
-  init(_ bytes: Span<UInt8>) throws(LarderError) {
-    guard bytes.count > 8,
-      bytes.word(at: 0) == Checksum.of(bytes.extracting(8..<bytes.count), seed: 6)
-    else {
-      throw LarderError(.damaged, "the store's record of its limits is damaged", hint: .verify)
+  init(_ record: Span<UInt8>, seal: RecordSeal) throws(LarderError) {
+    guard let content = seal.open(record, for: MetadataKey.settings) else {
+      throw LarderError(.damaged, "the record of the store's limits is damaged", hint: .verify)
     }
     do {
-      self = try JSONDecoder().decode(
-        StoreSettings.self, from: Data(bytes.extracting(8..<bytes.count).copied))
+      self = try JSONDecoder().decode(StoreSettings.self, from: Data(content.copied))
     } catch {
-      throw LarderError(
-        .damaged, "the store's limits cannot be read: \(error)", hint: .verify)
+      throw LarderError(.damaged, "the store's limits cannot be read: \(error)", hint: .verify)
     }
   }
 
-  func encoded() throws(LarderError) -> [UInt8] {
+  /// The record as it is stored.
+  func record(seal: RecordSeal) throws(LarderError) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     do {
-      let json = [UInt8](try encoder.encode(self))
-      var bytes: [UInt8] = []
-      bytes.append(word: Checksum.of(json.span, seed: 6))
-      return bytes + json
+      return seal.seal([UInt8](try encoder.encode(self)), for: MetadataKey.settings)
     } catch {
       throw LarderError(.invalidArgument, "the limits cannot be stored: \(error)")
     }

@@ -1,80 +1,116 @@
 import LMDB
 import LarderSystem
 
-/// What changes with every write of the store as a whole.
+/// Totals and marks of the store as a whole: the record `G`, which nearly every commit writes.
 struct StoreState: Equatable {
-  /// Rises whenever a name, an id, a rule or a tombstone changes; processes that cached those then look again.
+  /// Rises with every change of a name, an id, a rule, a setting or a tombstone. A process that cached one of those with
+  /// another generation reads it again.
   var generation: UInt64 = 1
   var nextID: UInt64 = 1
+  /// Invalidated tags with entries that are still stored.
   var tombstones: UInt64 = 0
+  /// Entries of all namespaces, expired ones included.
   var entries: UInt64 = 0
+  /// Bytes of their values.
   var bytes: UInt64 = 0
+  /// Bytes of their headers, fields and values.
   var stored: UInt64 = 0
-  /// When something was last written or purged, by the clock of whoever did.
+  /// The time of the last write or purge, by the clock of its process, in milliseconds since 1970.
   var lastStamp: UInt64 = 0
-  /// One more than the monotonic moment at which a purge first met a clock that had jumped ahead; 0 if none did.
+  /// The monotonic time plus 1 at which a purge first saw the clock ahead by more than a day; 0 if none did.
   var suspectSince: UInt64 = 0
-  /// Cleared ids whose entries are still in the file.
+  /// Cleared namespace ids with entries that are still stored.
   var garbage: UInt64 = 0
-  /// No record of the deadline index is earlier than this, so that nothing is due before it; ``EntryHeader/never`` if
-  /// there is none. It may be too early, and a purge that comes to the end sets it right.
+  /// A lower bound of the times in the expiry index; ``EntryHeader/never`` if the index is empty. A purge that has removed
+  /// everything due makes it exact.
   var nextDue = UInt64(EntryHeader.never)
-  /// Entries that have an owner: while there are none, nobody looks for any.
+  /// Entries with an owner. While it is 0, removals look for no dependents.
   var dependents: UInt64 = 0
-  /// Commits made for nothing but to let pages freed before them be used again.
-  var ages: UInt64 = 0
-  /// 1 once somebody has watched the store: from then on writers look whether somebody does.
+  /// Commits made only to let pages that were freed before be used again.
+  var forcedCommits: UInt64 = 0
+  /// 1 after the first subscription to changes: from then on every batch checks whether there is a subscriber.
   var watched: UInt64 = 0
-  /// When some process last began its maintenance, by its clock; 0 if none ever did.
+  /// When a process last began its maintenance, by its clock, in milliseconds since 1970; 0 for never.
   var maintained: UInt64 = 0
+  /// Removed owners with dependents that are still stored.
+  var orphans: UInt64 = 0
 
   init() {}
 
-  init(_ bytes: Span<UInt8>) {
-    var words = WordReader(bytes)
+  /// Nil if the record is damaged, or says what cannot be.
+  init?(_ record: Span<UInt8>, seal: RecordSeal) {
+    guard let content = seal.open(record, for: MetadataKey.state) else { return nil }
+    var words = WordReader(content)
     generation = words.next()
     nextID = words.next()
     tombstones = words.next()
     entries = words.next()
-    self.bytes = words.next()
+    bytes = words.next()
     stored = words.next()
     lastStamp = words.next()
     suspectSince = words.next()
     garbage = words.next()
     nextDue = words.next()
     dependents = words.next()
-    ages = words.next()
+    forcedCommits = words.next()
     watched = words.next()
     maintained = words.next()
+    orphans = words.next()
+    guard words.isAtEnd, max(entries, bytes, stored) <= Int64.max else { return nil }
   }
 
-  var encoded: [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(112)
+  /// The record as it is stored.
+  func record(seal: RecordSeal) -> [UInt8] {
+    var content: [UInt8] = []
+    content.reserveCapacity(120)
     for word in [
       generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
-      nextDue, dependents, ages, watched, maintained,
+      nextDue, dependents, forcedCommits, watched, maintained, orphans,
     ] {
-      result.append(word: word)
+      content.append(word: word)
     }
-    return result
+    return seal.seal(content, for: MetadataKey.state)
   }
 
-  /// Whether the deadline index may have something that is due; a record without the word says yes.
+  /// Whether the expiry index may have a record that is due.
   func mayBeDue(at now: Timestamp) -> Bool { Int64(clamping: nextDue) <= now.milliseconds }
 }
 
-/// Reads little-endian words one after the other; 0 for those a shorter, older record lacks.
+/// Reads little-endian words of 8 bytes in order.
 struct WordReader: ~Escapable {
   private let bytes: Span<UInt8>
   private var offset = 0
+  private var isShort = false
 
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
+  /// Whether every byte was read, and no word was missing.
+  var isAtEnd: Bool { !isShort && offset == bytes.count }
+
+  /// The next word; 0 behind the end.
   mutating func next() -> UInt64 {
-    guard offset + 8 <= bytes.count else { return 0 }
+    guard bytes.count - offset >= 8 else {
+      isShort = true
+      return 0
+    }
     defer { offset += 8 }
     return bytes.word(at: offset)
+  }
+}
+
+extension ReadTransaction {
+  /// The state of the store; nil if its record is damaged or missing.
+  func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
+    guard let region = try find(MetadataKey.state, in: .main) else { return nil }
+    return StoreState(bytes(of: region), seal: seal)
+  }
+}
+
+extension WriteTransaction {
+  /// The state of the store; nil if its record is damaged or missing.
+  func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
+    guard let record = try value(for: MetadataKey.state, in: .main) else { return nil }
+    return StoreState(record, seal: seal)
   }
 }

@@ -1,19 +1,22 @@
-/// The same verbs for tasks: they suspend until their commit, which they share with all that come meanwhile.
+import LarderSystem
+
+/// The same writes for tasks, which suspend until the commit that they share with others.
 ///
-/// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written.
+/// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written. Everything else
+/// they throw is a ``LarderError``, but for errors of the caller's own closures.
 extension Store.Namespace {
-  /// Stores `value` under `key`; what was there is replaced.
+  /// Stores `value` under `key` in place of any other.
   public func set(
     _ value: [UInt8], for key: some StoreKey, codec: CodecID = .bytes, expires: Expiration? = nil
   ) async throws {
     try await set(value, for: key, EntryAttributes(codec: codec, expires: expires))
   }
 
-  /// Stores `value` under `key` with all that ``EntryAttributes`` can say.
+  /// Stores `value` under `key` with attributes.
   public func set(_ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes)
     async throws
   {
-    try await engine.submit(putting(value, for: key, attributes))
+    try await engine.commit(putting(value, for: key, attributes))
   }
 
   /// Stores text as UTF-8.
@@ -22,84 +25,99 @@ extension Store.Namespace {
     try await set(Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires))
   }
 
-  /// Stores `value` unless a read would find one under `key`; whether it did.
+  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
   @discardableResult
   public func setIfAbsent(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
   {
-    try await engine.submit(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
+    try await engine.commit(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
   }
 
-  /// Stores text unless a read would find a value under `key`; whether it did.
+  /// Stores text unless there is a fresh value under `key`; returns whether it did.
   @discardableResult
   public func setIfAbsent(_ value: String, for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
   {
-    try await engine.submit(
+    try await engine.commit(
       puttingIfAbsent(
         Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
 
-  /// Stores `value` in the place of that version of the entry, or of nothing if `version` is nil; false if another one
-  /// is there.
+  /// Replaces that version of the entry, or nothing if `version` is nil, by `value`; false if there is another one.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()
   ) async throws -> Bool {
-    try await engine.submit(replacing(version, with: value, for: key, attributes))
+    try await engine.commit(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Stores `value` if `condition` holds when no other write, of whatever process, can come between, and in the place of
-  /// that version alone, if one is given; whether it did.
+  /// Stores `value` if `condition` holds inside the transaction, and, if `version` is given, the entry has that version;
+  /// returns whether it did.
   package func set(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool
   ) async throws -> Bool {
-    try await engine.submit(putting(value, for: key, attributes, over: version, if: condition))
+    try await engine.commit(putting(value, for: key, attributes, over: version, if: condition))
   }
 
-  /// Stores what `change` makes of the fresh value under `key`, and returns it; where it makes nil, the entry is removed.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
+  /// entry.
+  ///
+  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
   ) async throws -> [UInt8]? {
-    try await engine.submit(updating(key, attributes, change))
+    try await engine.commit(updating(key, attributes, change))
   }
 
-  /// Removes the entry under `key`; false if there was none that had not expired.
+  /// Removes the entry under `key`; false if there was none, or an expired one.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
-    try await engine.submit(removing(key))
+    try await engine.commit(removing(key))
   }
 
-  /// Begins the entry's lifetime anew; false if there is no such entry or it has expired.
+  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  public func pop(_ key: some StoreKey) async throws -> [UInt8]? {
+    try await engine.commit(popping(key))
+  }
+
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum; see the blocking form.
+  @discardableResult
+  public func increment(
+    _ key: some StoreKey, by amount: Int = 1, expires: Expiration? = nil
+  ) async throws -> Int {
+    try await engine.commit(incrementing(key, by: amount, expires))
+  }
+
+  /// Starts the entry's lifetime again; false if there is no entry, or an expired one.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
-    try await engine.submit(rescheduling(key, expires))
+    try await engine.commit(rescheduling(key, expires))
   }
 
-  /// Gives the entry another end; false if there is no such entry or it has expired.
+  /// Sets another expiration; false if there is no entry, or an expired one.
   @discardableResult
   public func expire(_ key: some StoreKey, _ expires: Expiration) async throws -> Bool {
     try await touch(key, expires: expires)
   }
 
-  /// Lets the entry stay for ever; false if there is no such entry or it has expired.
+  /// Removes the expiration; false if there is no entry, or an expired one.
   @discardableResult
   public func persist(_ key: some StoreKey) async throws -> Bool {
     try await touch(key, expires: .never)
   }
 
-  /// Keeps the entry from being evicted; false if there is no such entry or it has expired.
+  /// Protects the entry from eviction; false if there is no entry, or an expired one.
   @discardableResult
   public func pin(_ key: some StoreKey) async throws -> Bool {
-    try await engine.submit(pinning(key, true))
+    try await engine.commit(pinning(key, true))
   }
 
-  /// Lets the entry be evicted again; false if there is no such entry or it has expired.
+  /// Ends the protection from eviction; false if there is no entry, or an expired one.
   @discardableResult
   public func unpin(_ key: some StoreKey) async throws -> Bool {
-    try await engine.submit(pinning(key, false))
+    try await engine.commit(pinning(key, false))
   }
 }

@@ -2,14 +2,14 @@ import LMDB
 import LarderSystem
 
 extension Store.Namespace {
-  /// The facts of up to `limit` entries in key order, behind `cursor`; entries that have expired are left out.
+  /// Up to `limit` entries in key order, after `cursor`, without those that have expired.
   ///
   /// Going from page to page lists every entry that is there throughout exactly once, whatever is written meanwhile.
   /// Throws ``LarderError/Code/badCursor`` for a cursor that is malformed or of another namespace, and
   /// ``LarderError/Code/invalidArgument`` for a limit below 1.
   public func page(
     limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
-  ) throws -> Page<Store.Entry> {
+  ) throws(LarderError) -> Page<Store.Entry> {
     guard limit >= 1 else {
       throw LarderError(
         .invalidArgument, "a page of \(limit) entries is not possible", hint: "ask for 1 or more")
@@ -17,58 +17,58 @@ extension Store.Namespace {
     var items: [Store.Entry] = []
     var last: [UInt8] = []
     var isMore = false
-    let prefix = try prefix.withKeyBytes { $0.copied }
-    try visitEntries(prefix: prefix, after: cursor, includingExpired: false) { found, facts, _, _ in
-      isMore = items.count >= limit
-      if isMore { return false }
-      items.append(facts)
-      last = found.slot
-      return true
+    try engine.typed {
+      try visitEntries(prefix: prefix.copied, after: cursor, includingExpired: false) {
+        found, entry, _, _ in
+        isMore = items.count >= limit
+        if isMore { return false }
+        items.append(entry)
+        last = found.entryKey
+        return true
+      }
     }
     return Page(items: items, next: isMore ? PageCursor(store: engine.identity, slot: last) : nil)
   }
 
+  /// The keys of fresh entries that begin with `prefix`, in key order; entries that say there is no value are left out.
+  ///
+  /// The whole list is made in memory: use ``page(limit:after:prefix:)`` or
+  /// ``scanValues(prefix:after:_:)`` for many entries. O(entries with the prefix).
+  public func keys(prefix: some StoreKey = [UInt8]()) throws(LarderError) -> [Key] {
+    var keys: [Key] = []
+    try engine.typed {
+      try scanValues(prefix: prefix) { key, _ in
+        keys.append(Key(key.copied))
+        return true
+      }
+    }
+    return keys
+  }
+
   /// A cursor behind `key`, whether or not there is such an entry.
-  public func cursor(after key: some StoreKey) throws -> PageCursor {
+  ///
+  /// Throws ``LarderError/Code/invalidArgument`` for an impossible key.
+  public func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
     let transaction = try engine.beginRead()
     let id = try engine.identify(handle, in: transaction)
-    return try key.withKeyBytes { key in
+    return try key.withKeyBytes { key throws(LarderError) in
       guard (1...Key.longest).contains(key.count) else {
         throw LarderError(
-          .invalidArgument, "there is no place behind a key of \(key.count) bytes",
+          .invalidArgument, "a key of \(key.count) bytes has no position in a listing",
           hint: "use 1 to \(Key.longest) bytes")
       }
       return PageCursor(store: engine.identity, slot: StoredKey.entry(key, in: id))
     }
   }
 
-  /// How many entries are stored, expired ones that nobody has removed yet included.
+  /// How many entries are stored, expired ones that were not removed yet included.
   ///
-  /// Removals that this process's reads have asked for are carried out first. O(1).
-  public func count() throws -> Int {
+  /// Values that this process has loaded are committed first, and removals that its reads have queued carried out. O(1).
+  public func count() throws(LarderError) -> Int {
     try engine.settle(store)
     let transaction = try engine.beginRead()
     let id = try engine.identify(handle, in: transaction)
     return Int(clamping: try engine.counters(of: id, in: transaction).entries)
-  }
-
-  /// Removes every entry at once; O(1), the space is reclaimed in steps by later writes and by ``purge()``.
-  ///
-  /// When it returns no reader in any process finds an entry that was there before. What is loaded for it meanwhile is not
-  /// stored, and those who watch are told, even if there was nothing in it.
-  @discardableResult
-  public func clear() throws -> RemovalResult {
-    try store.checkWritable()
-    let removal = try engine.write { batch in try batch.clear(name) }
-    engine.memory.removeAll(of: name)
-    return removal
-  }
-
-  /// Removes this namespace's expired entries and returns exactly how many; O(those). See ``Store/purge()``.
-  @discardableResult
-  public func purge() throws -> RemovalResult {
-    try store.checkWritable()
-    return try engine.purge(only: self)
   }
 }
 
@@ -81,9 +81,14 @@ extension StoreEngine {
       else {
         return NamespaceCounters()
       }
-      return NamespaceCounters(transaction.bytes(of: region))
+      if let counters = NamespaceCounters(transaction.bytes(of: region), of: id, seal: seal) {
+        return counters
+      }
     } catch {
       throw self.error(error)
     }
+    throw LarderError(
+      .damaged, "\(environment.path): the counters of a namespace are damaged",
+      hint: "write to the namespace: a write counts its entries again")
   }
 }

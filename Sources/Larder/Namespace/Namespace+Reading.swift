@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension Store.Namespace {
-  /// Lends the bytes of the fresh value under `key` to `body`; nil if there is none.
+  /// Lends the bytes of the fresh value under `key` to `body`; nil without a fresh value.
   ///
   /// The bytes lie in the store's memory map: nothing is copied, and the compiler keeps them from leaving `body`. Keep
   /// `body` short: pages that are freed meanwhile cannot be used again before it ends. O(log n).
@@ -17,13 +17,13 @@ extension Store.Namespace {
     return result
   }
 
-  /// A copy of the fresh value under `key`, or nil.
-  public func value(for key: some StoreKey) throws -> [UInt8]? {
-    try withValue(for: key) { bytes in bytes.copied }
+  /// A copy of the fresh value under `key`, or nil. O(log n).
+  public func value(for key: some StoreKey) throws(LarderError) -> [UInt8]? {
+    try engine.typed { try withValue(for: key) { bytes in bytes.copied } }
   }
 
-  /// The fresh value under `key` as text, or nil; a value that is no UTF-8 is a miss that is counted.
-  public func value(for key: some StoreKey) throws -> String? {
+  /// The fresh value under `key` as text, or nil; a value that is not UTF-8 is a miss that is counted. O(log n).
+  public func value(for key: some StoreKey) throws(LarderError) -> String? {
     guard let bytes: [UInt8] = try value(for: key) else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       handle.countUndecodable()
@@ -38,14 +38,14 @@ extension Store.Namespace {
     try engine.lend(key, of: handle, in: transaction, recordsAccess: !store.isReadOnly, body)
   }
 
-  /// Whether there is a fresh value under `key`; counts nothing and removes nothing.
-  public func contains(_ key: some StoreKey) throws -> Bool {
+  /// Whether there is a fresh value under `key`; counts as no read.
+  public func contains(_ key: some StoreKey) throws(LarderError) -> Bool {
     try entry(for: key).map { $0.state == .fresh && !$0.isNegative } ?? false
   }
 
-  /// What is known of the entry under `key`, be it expired; counts nothing and removes nothing.
-  public func entry(for key: some StoreKey) throws -> Store.Entry? {
-    try key.withKeyBytes { key in
+  /// The entry under `key`, expired ones included, or nil. Counts as no read.
+  public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
+    try key.withKeyBytes { key throws(LarderError) in
       let transaction = try engine.beginRead()
       return try engine.entry(key, of: handle, in: transaction)
     }

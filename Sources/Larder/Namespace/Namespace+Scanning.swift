@@ -1,18 +1,18 @@
 import LMDB
 import LarderSystem
 
-/// Visits of many entries. No snapshot is held for longer than a thousand of them.
+/// Scans of many entries, in snapshots of at most a thousand.
 extension Store.Namespace {
-  /// Visits entries in key order with their facts and bytes, until `visit` answers false.
+  /// Visits entries in key order with their bytes until `visit` returns false. Counts as no read and no use.
   ///
-  /// No snapshot is held for longer than a thousand entries, so the whole is no single moment. The bytes cannot leave
-  /// `visit`; keep it short, as nothing can free their pages meanwhile. Damaged entries are passed over.
+  /// The scan takes a new snapshot every thousand entries, so it shows no single moment. The bytes cannot leave `visit`;
+  /// keep it short, because their pages cannot be used again meanwhile. Damaged entries are skipped.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     includingExpired: Bool = false,
     _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
-    let prefix = try prefix.withKeyBytes { $0.copied }
+    let prefix = prefix.copied
     try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
       found, facts, payload, transaction in
       guard found.header.flags.contains(.chunked) else { return try visit(facts, payload) }
@@ -22,16 +22,13 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the keys and values of fresh entries in key order, until `visit` answers false: what
-  /// ``scan(prefix:after:includingExpired:_:)`` does without the facts, several times as fast.
-  ///
-  /// Key and value cannot leave `visit`; all else that is said there goes here too. What is visited counts as no read and no
-  /// use.
+  /// Visits the keys and values of fresh entries in key order until `visit` returns false: several times as fast as
+  /// ``scan(prefix:after:includingExpired:_:)``, and the same otherwise.
   public func scanValues(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws {
-    let prefix = try prefix.withKeyBytes { $0.copied }
+    let prefix = prefix.copied
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
       let reached = try engine.scanValues(
@@ -64,7 +61,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Goes through the namespace piece by piece, each in a snapshot of its own, until `piece` answers nil.
+  /// Goes through the namespace in pieces, each in a snapshot of its own, until `piece` returns nil.
   private func walk(
     after cursor: PageCursor?,
     _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> StoreEngine.ScanPosition?
@@ -78,7 +75,7 @@ extension Store.Namespace {
         position = try cursor.slot(store: engine.identity, id: id, namespace: name)
       }
       isFirst = false
-      // A namespace that is cleared midway has nothing left to show.
+      // A namespace that is cleared between two pieces has nothing left to show.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
       guard let reached = try piece(id, position, transaction), !reached.isAtEnd else { return }
       position = reached.last

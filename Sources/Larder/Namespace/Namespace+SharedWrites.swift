@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// The writes of one entry, as they share a commit with others; the public verbs wait for them, by blocking or suspended.
+/// The writes of one entry as values that can share a commit; the public verbs run them, blocking or suspending.
 extension Store.Namespace {
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Void> {
-    let (name, key) = (try writableName, try key.copied)
+    let (name, key) = (try writableName, key.copied)
     return SharedWrite(size: value.count) { batch in
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
     }
@@ -15,7 +15,7 @@ extension Store.Namespace {
   func puttingIfAbsent(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, try key.copied)
+    let (name, key) = (try writableName, key.copied)
     return SharedWrite(size: value.count) { batch in
       if try batch.holdsFresh(key.span, in: name) { return false }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
@@ -27,7 +27,7 @@ extension Store.Namespace {
   func replacing(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, try key.copied)
+    let (name, key) = (try writableName, key.copied)
     return SharedWrite(size: value.count) { batch in
       guard try batch.living(key.span, in: name)?.header.version == version else { return false }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
@@ -40,7 +40,7 @@ extension Store.Namespace {
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64?, if condition: @escaping @Sendable () -> Bool
   ) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, try key.copied)
+    let (name, key) = (try writableName, key.copied)
     return SharedWrite(size: value.count) { batch in
       guard condition() else { return false }
       if let version, try batch.living(key.span, in: name)?.header.version != version {
@@ -55,7 +55,7 @@ extension Store.Namespace {
     _ key: some StoreKey, _ attributes: EntryAttributes,
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
   ) throws -> SharedWrite<[UInt8]?> {
-    let (name, key) = (try writableName, try key.copied)
+    let (name, key) = (try writableName, key.copied)
     return SharedWrite { batch in
       let new = try change(try batch.value(for: key.span, in: name))
       if let new {
@@ -68,19 +68,57 @@ extension Store.Namespace {
   }
 
   func removing(_ key: some StoreKey) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, try key.copied)
+    let (name, key) = (try writableName, key.copied)
     return SharedWrite { batch in try batch.remove(key.span, in: name) }
   }
 
+  func popping(_ key: some StoreKey) throws -> SharedWrite<[UInt8]?> {
+    let (name, key) = (try writableName, key.copied)
+    return SharedWrite { batch in
+      let value = try batch.value(for: key.span, in: name)
+      if value != nil { _ = try batch.remove(key.span, in: name) }
+      return value
+    }
+  }
+
+  func incrementing(
+    _ key: some StoreKey, by amount: Int, _ expires: Expiration?
+  ) throws -> SharedWrite<Int> {
+    let (name, key) = (try writableName, key.copied)
+    return SharedWrite { batch in
+      let present = try batch.value(for: key.span, in: name)
+      let number = try present.map { bytes in
+        guard let number = Int(String(decoding: bytes, as: UTF8.self)) else {
+          throw LarderError(
+            .undecodable, "the value under \(Key(key)) in namespace \(name) is not a whole number",
+            hint: "set a number there first, or use another key")
+        }
+        return number
+      }
+      let (sum, overflow) = (number ?? 0).addingReportingOverflow(amount)
+      guard !overflow else {
+        throw LarderError(
+          .invalidArgument,
+          "adding \(amount) to the \(number ?? 0) under \(Key(key)) in namespace \(name) exceeds 64 bits",
+          hint: "set the number again")
+      }
+      let entry = present == nil ? nil : try batch.entry(for: key, in: self)
+      var attributes = EntryAttributes(keeping: entry, expires: expires)
+      if entry == nil { attributes.codec = .text }
+      try batch.put(Array(String(sum).utf8).span, for: key.span, in: name, attributes: attributes)
+      return sum
+    }
+  }
+
   func rescheduling(_ key: some StoreKey, _ expires: Expiration?) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, try key.copied)
+    let (name, key) = (try writableName, key.copied)
     return SharedWrite { batch in
       try batch.reschedule(key.span, in: name, expires: expires)
     }
   }
 
   func pinning(_ key: some StoreKey, _ isPinned: Bool) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, try key.copied)
+    let (name, key) = (try writableName, key.copied)
     return SharedWrite { batch in try batch.pin(key.span, in: name, isPinned: isPinned) }
   }
 

@@ -1,79 +1,111 @@
 import LMDB
 import LarderSystem
 
+/// Writes of callers that block until the commit, which they share with writes of other threads and tasks.
+///
+/// Inside a task they block a thread of Swift's pool: use the forms that suspend there, which have the same names.
 extension Store.Namespace {
-  /// Stores `value` under `key`; what was there is replaced.
+  /// Stores `value` under `key` in place of any other.
   ///
-  /// Without `expires` it stays for as long as the namespace's rules say.
-  /// `codec` tells those who look what the bytes are; say it where they come encoded already.
-  /// Waits for its commit, which it shares with writes of other threads and tasks that come meanwhile.
+  /// - Parameters:
+  ///   - codec: how the bytes are encoded, for readers such as the shell.
+  ///   - expires: how long it stays fresh; nil takes the namespace's rule.
   public func set(
     _ value: [UInt8], for key: some StoreKey, codec: CodecID = .bytes, expires: Expiration? = nil
-  ) throws {
+  ) throws(LarderError) {
     try set(value, for: key, EntryAttributes(codec: codec, expires: expires))
   }
 
-  /// Stores `value` under `key` with all that ``EntryAttributes`` can say.
-  public func set(_ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes) throws {
-    try engine.writeJoining(putting(value, for: key, attributes))
+  /// Stores `value` under `key` with attributes.
+  public func set(
+    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
+  ) throws(LarderError) {
+    try write(putting(value, for: key, attributes))
   }
 
   /// Stores text as UTF-8.
-  public func set(_ value: String, for key: some StoreKey, expires: Expiration? = nil) throws {
+  public func set(
+    _ value: String, for key: some StoreKey, expires: Expiration? = nil
+  ) throws(LarderError) {
     try set(Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires))
   }
 
-  /// Stores `value` unless a read would find one under `key`; whether it did.
+  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
   @discardableResult
-  public func setIfAbsent(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil)
-    throws -> Bool
-  {
-    try engine.writeJoining(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
+  public func setIfAbsent(
+    _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil
+  ) throws(LarderError) -> Bool {
+    try write(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
   }
 
-  /// Stores text unless a read would find a value under `key`; whether it did.
+  /// Stores text unless there is a fresh value under `key`; returns whether it did.
   @discardableResult
-  public func setIfAbsent(_ value: String, for key: some StoreKey, expires: Expiration? = nil)
-    throws -> Bool
-  {
-    try engine.writeJoining(
+  public func setIfAbsent(
+    _ value: String, for key: some StoreKey, expires: Expiration? = nil
+  ) throws(LarderError) -> Bool {
+    try write(
       puttingIfAbsent(
         Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
 
-  /// Stores `value` in the place of that version of the entry (``Store/Entry/version``), or of nothing if `version` is nil;
-  /// false, and nothing is changed, if another one or none that has not expired is there.
+  /// Replaces that version of the entry (``Store/Entry/version``), or nothing if `version` is nil, by `value`.
+  ///
+  /// - Returns: false, and nothing is changed, if the entry that has not expired has another version or is absent.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()
-  ) throws -> Bool {
-    try engine.writeJoining(replacing(version, with: value, for: key, attributes))
+  ) throws(LarderError) -> Bool {
+    try write(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Stores what `change` makes of the fresh value under `key`, nil if there is none, and returns it; where it makes nil,
-  /// the entry is removed.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
+  /// entry.
   ///
-  /// Nobody else writes in between. `change` may run more than once, on another thread, and must not write itself.
+  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
   ) throws -> [UInt8]? {
-    try engine.writeJoining(updating(key, attributes, change))
+    try engine.commit(updating(key, attributes, change))
   }
 
-  /// Removes the entry under `key`; false if there was none that had not expired.
+  /// Removes the entry under `key`; false if there was none, or an expired one.
   @discardableResult
-  public func remove(_ key: some StoreKey) throws -> Bool { try engine.writeJoining(removing(key)) }
+  public func remove(_ key: some StoreKey) throws(LarderError) -> Bool { try write(removing(key)) }
 
-  package func put(_ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes) throws
-  {
-    try engine.writeJoining(putting(value.copied, for: key, attributes))
+  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  public func pop(_ key: some StoreKey) throws(LarderError) -> [UInt8]? { try write(popping(key)) }
+
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
+  ///
+  /// The number is stored as decimal text. An entry that is there keeps its expiration. Throws
+  /// ``LarderError/Code/undecodable`` if the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum
+  /// does not fit.
+  ///
+  /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
+  @discardableResult
+  public func increment(
+    _ key: some StoreKey, by amount: Int = 1, expires: Expiration? = nil
+  ) throws(LarderError) -> Int {
+    try write(incrementing(key, by: amount, expires))
+  }
+
+  package func put(
+    _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
+  ) throws(LarderError) {
+    try write(putting(value.copied, for: key, attributes))
   }
 
   package func putIfAbsent(
     _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
-  ) throws -> Bool {
-    try engine.writeJoining(puttingIfAbsent(value.copied, for: key, attributes))
+  ) throws(LarderError) -> Bool {
+    try write(puttingIfAbsent(value.copied, for: key, attributes))
+  }
+
+  func write<Result: Sendable>(
+    _ write: @autoclosure () throws -> SharedWrite<Result>
+  ) throws(LarderError) -> Result {
+    try engine.typed { try engine.commit(write()) }
   }
 }

@@ -2,27 +2,31 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// What this process remembers of a namespace: its id and rules as of a moment, and what its reads met.
+/// This process's state of a namespace: its id and rules as of a commit, and the counts of its reads.
 ///
-/// One per name and store, whether or not the namespace exists. The id is trusted for a snapshot only if it was looked
-/// up in that very snapshot, or if the catalogue has the same generation in both.
+/// There is one per name and store, whether or not the namespace exists. The id is used in a snapshot only if it was looked
+/// up in that snapshot, or if the metadata has the same generation in both.
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
-  /// What reads found in memory, before any of it was counted in `reads`.
+  /// The hits of the memory tier, which `reads` does not count.
   let memory = Mutex(MemoryTallies())
-  /// What of these is not this process's to add to the store's counters any more.
+  /// The part of these counts that is in the store's counters already.
   private let merged = Mutex(Merged())
   let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
 
-  // An id and the moment it holds for are one word, so that no reader pairs the id of one moment with another. An id
-  // of 0 says that there is no such namespace.
+  // An id and the commit it holds for share a word, so that no reader pairs the id of one commit with another commit. An
+  // id of 0 means that the namespace does not exist.
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
+  /// The rules that this opening has declared, each of them once, so that programs that declare different rules do not
+  /// overwrite each other's with every write.
+  private let declared = Mutex<[Rules]>([])
+
   private struct Merged {
     var counts = ReadCounters()
-    /// The commit with which the store's counters began, as `moment` shows it; 0 before any was seen.
+    /// The commit with which the store's counters began, as of commit `moment`; 0 before any was seen.
     var epoch: UInt64 = 0
     var moment: UInt64 = 0
   }
@@ -39,43 +43,68 @@ final class NamespaceHandle: Sendable {
 
   /// The namespace's id in the snapshot; ``NamespaceID/store`` if it does not exist there.
   @inline(__always)
-  func id(in transaction: borrowing ReadTransaction) throws(LMDBError) -> NamespaceID {
+  func id(
+    in transaction: borrowing ReadTransaction, _ seal: RecordSeal
+  ) throws(LMDBError) -> NamespaceID {
     let known = atTransaction.load(ordering: .relaxed)
     if known &>> 24 == transaction.id & 0xFF_FFFF_FFFF { return Self.id(known) }
-    return try lookUp(in: transaction)
+    return try lookUp(in: transaction, seal)
   }
 
   @inline(never)
-  private func lookUp(in transaction: borrowing ReadTransaction) throws(LMDBError) -> NamespaceID {
-    let generation = try transaction.state().generation & 0xFF_FFFF_FFFF
+  private func lookUp(
+    in transaction: borrowing ReadTransaction, _ seal: RecordSeal
+  ) throws(LMDBError) -> NamespaceID {
+    // Without a state there is no generation: then the id is remembered for this snapshot alone.
+    let generation = try transaction.state(seal).map { $0.generation & 0xFF_FFFF_FFFF }
     let known = atGeneration.load(ordering: .relaxed)
     let id: NamespaceID
     if known &>> 24 == generation {
       id = Self.id(known)
     } else {
-      id = try transaction.namespaceID(named: name)
-      if id != .store { begin(try transaction.epoch(of: id), seenAt: transaction.id) }
-      atGeneration.store(Self.stamp(generation, id.rawValue), ordering: .relaxed)
+      id = try transaction.namespaceID(named: name, seal)
+      if id != .store { begin(try transaction.epoch(of: id, seal), seenAt: transaction.id) }
+      if let generation {
+        atGeneration.store(Self.stamp(generation, id.rawValue), ordering: .relaxed)
+      }
     }
     atTransaction.store(Self.stamp(transaction.id, id.rawValue), ordering: .relaxed)
     return id
   }
 
+  /// Whether the caller is the first to declare these rules, and is to do it now.
+  func begins(declaring rules: Rules) -> Bool {
+    declared.withLock { declared in
+      if declared.contains(rules) { return false }
+      declared.append(rules)
+      return true
+    }
+  }
+
+  func failed(declaring rules: Rules) {
+    declared.withLock { $0.removeAll { $0 == rules } }
+  }
+
+  /// Records a declaration that a batch has committed.
+  func noteDeclared(_ rules: Rules) { _ = begins(declaring: rules) }
+
+  func hasDeclared(_ rules: Rules) -> Bool { declared.withLock { $0.contains(rules) } }
+
   func count(_ kind: ReadCounters.Kind, stripe: Int) {
     reads.count(kind.rawValue, stripe: stripe)
   }
 
-  /// A stale value that was met, and served.
+  /// A stale value was served.
   func countServed() {
     reads.count(ReadCounters.Kind.served.rawValue)
   }
 
-  /// A value that was found and could not be read as what it should be: a miss after all.
+  /// A value was found that its codec could not decode, which makes the read a miss.
   func countUndecodable() {
     reads.count(ReadCounters.Kind.undecodable.rawValue)
   }
 
-  /// What this process's reads met and the store does not know yet.
+  /// The counts that are not in the store's counters yet.
   func unmerged() -> ReadCounters {
     let total = total
     return merged.withLock { merged in
@@ -91,17 +120,16 @@ final class NamespaceHandle: Sendable {
     var total = ReadCounters()
     for kind in ReadCounters.Kind.allCases { total[kind] = reads.total(kind.rawValue) }
     let found = memory.withLock { $0.total }
-    // A validation looked the entry up, and so is a hit among `reads` already.
+    // A revalidated hit looked the entry up, so that `reads` has counted it.
     total[.hits] &+= found[.hits]
     total[.memory] = found[.hits] &+ found[.revalidatedHits]
     return total
   }
 
-  /// The store's counters began with commit `epoch`, as the commit `moment` shows them: what was read before that was
-  /// noticed and is not merged yet is forgotten.
+  /// Drops the unmerged counts if the store's counters began anew with commit `epoch`, as commit `moment` shows.
   ///
-  /// The first read after a reset comes by here, because a reset is a new generation of the catalogue. So nothing read
-  /// before it counts, and nothing read after it is lost, but for reads under way in other threads just then.
+  /// A reset is a new generation of the metadata, so the first read after it calls this. Earlier reads do not count then,
+  /// and later ones do; only reads under way in other threads may be lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in
@@ -113,7 +141,7 @@ final class NamespaceHandle: Sendable {
     }
   }
 
-  /// The store's counts now include these reads; or, if the write failed, again do not.
+  /// Records that the store's counters include these reads or, if the write failed, do not include them after all.
   func note(_ counts: ReadCounters, rolledBack: Bool = false) {
     merged.withLock { merged in
       for kind in ReadCounters.Kind.allCases {
@@ -125,21 +153,14 @@ final class NamespaceHandle: Sendable {
 }
 
 extension ReadTransaction {
-  func state() throws(LMDBError) -> StoreState {
-    guard let region = try find(MetadataKey.state, in: .main) else { return StoreState() }
-    return StoreState(bytes(of: region))
-  }
-
-  func namespaceID(named name: String) throws(LMDBError) -> NamespaceID {
+  func namespaceID(named name: String, _ seal: RecordSeal) throws(LMDBError) -> NamespaceID {
     guard let region = try find(MetadataKey.namespace(name), in: .main) else { return .store }
-    return NamespaceRecord.id(bytes(of: region), name: name) ?? .store
+    return NamespaceRecord.id(bytes(of: region), name: name, seal: seal) ?? .store
   }
 
-  /// The commit with which the statistics of a namespace began.
-  func epoch(of id: NamespaceID) throws(LMDBError) -> UInt64 {
+  /// The commit with which the statistics of a namespace began; 0 if its counters are damaged.
+  func epoch(of id: NamespaceID, _ seal: RecordSeal) throws(LMDBError) -> UInt64 {
     guard let region = try find(MetadataKey.counters(id), in: .main) else { return 0 }
-    let record = bytes(of: region)
-    let offset = NamespaceCounters.epochOffset
-    return record.count >= offset + 8 ? record.word(at: offset) : 0
+    return NamespaceCounters(bytes(of: region), of: id, seal: seal)?.epoch ?? 0
   }
 }

@@ -7,23 +7,25 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A place in a namespace's listing, to go on from later: after other writes, after a restart, and after the entry it
-/// points at is gone.
+/// A position in a namespace's listing. It stays valid after other writes, after a restart, and when the entry it points at
+/// is gone.
 ///
-/// It is opaque text that can be handed out. It belongs to one namespace of one store, until that is cleared.
+/// It is opaque text that can be given to clients. It belongs to one namespace of one store, until that is cleared.
 public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
   /// Base64 with the alphabet for URLs, without padding.
   public let description: String
 
   private static let layout: UInt8 = 1
 
-  /// Takes a cursor's text; whether it is one shows when it is used.
+  /// The cursor with that text. A malformed one makes ``Store/Namespace/page(limit:after:prefix:)`` throw.
   public init(_ text: String) { description = text }
 
+  /// Decodes the text.
   public init(from decoder: any Decoder) throws {
     description = try decoder.singleValueContainer().decode(String.self)
   }
 
+  /// Encodes the text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
@@ -42,7 +44,7 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
       .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 
-  /// The slot it points at, if it is a cursor of that store and namespace.
+  /// The slot it points at; throws unless it is a cursor of that store and namespace.
   func slot(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
@@ -50,7 +52,7 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
       throw bad("it is malformed")
     }
     let bytes = Array(data)
-    // Base64 leaves some bits of the last letter open; only one text is the cursor's.
+    // Base64 leaves some bits of the last letter open; only one spelling is accepted.
     guard Self.text(of: bytes) == description else { throw bad("it is malformed") }
     let body = Array(bytes.dropLast(4))
     let checksum = UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4))
@@ -72,9 +74,10 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
   }
 }
 
-/// Some of a listing, and where to go on.
+/// A part of a listing.
 public struct Page<Item: Sendable>: Sendable {
+  /// The items in order.
   public var items: [Item]
-  /// Nil on the last page.
+  /// Where the next page begins; nil on the last page.
   public var next: PageCursor?
 }

@@ -1,11 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// The payload of an entry whose value lies in chunks: how long it is and its checksum.
+/// The payload of an entry whose value is in chunks: the length of the value and its checksum.
 struct ChunkedPayload {
   var count: Int
   var checksum: UInt64
 
+  /// Bytes of the payload.
   static let size = 16
 
   init(of value: Span<UInt8>) {
@@ -13,6 +14,7 @@ struct ChunkedPayload {
     checksum = Checksum.of(value, seed: 3)
   }
 
+  /// Nil if the payload is damaged.
   init?(_ payload: Span<UInt8>) {
     guard payload.count == Self.size, payload.word(at: 0) <= UInt64(Rules.largestPossibleValue)
     else { return nil }
@@ -28,33 +30,57 @@ struct ChunkedPayload {
   }
 }
 
+/// Puts the value of an entry together from its chunks.
+struct ChunkAssembly {
+  /// The first bytes of the keys of all chunks of the value.
+  let prefix: [UInt8]
+  private let expected: ChunkedPayload
+  private var value: [UInt8] = []
+  private var next: UInt32 = 0
+
+  /// Nil if the payload of the entry is damaged.
+  init?(_ payload: Span<UInt8>, version: UInt64, in id: NamespaceID) {
+    guard let expected = ChunkedPayload(payload) else { return nil }
+    self.expected = expected
+    prefix = IndexKey.chunks(of: version, in: id)
+    value.reserveCapacity(min(expected.count, 64 << 20))
+  }
+
+  /// Appends the next record of the chunks database.
+  ///
+  /// - Returns: false if the record is not the next chunk, or none is missing: then no more records are needed.
+  mutating func append(_ key: Span<UInt8>, _ chunk: Span<UInt8>) -> Bool {
+    guard value.count < expected.count, key.count == prefix.count + 4,
+      key.starts(with: prefix.span), key.bigEndian(at: prefix.count) == next
+    else { return false }
+    value.append(contentsOf: chunk)
+    next += 1
+    return value.count < expected.count
+  }
+
+  /// The value; nil if a chunk is missing or the checksum of the value does not match.
+  var result: [UInt8]? {
+    value.count == expected.count && Checksum.of(value.span, seed: 3) == expected.checksum
+      ? value : nil
+  }
+}
+
 extension StoreEngine {
-  /// Puts a value together from its chunks; nil if one is missing or the whole is not what was written.
+  /// The value of an entry in chunks; nil if it is damaged.
   func assemble(
     _ payload: Span<UInt8>, id: NamespaceID, version: UInt64,
     in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
-    guard let expected = ChunkedPayload(payload) else { return nil }
-    let prefix = Array(IndexKey.chunk(0, of: version, in: id).dropLast(4))
+    guard var assembly = ChunkAssembly(payload, version: version, in: id) else { return nil }
     do throws(LMDBError) {
-      var value: [UInt8] = []
-      value.reserveCapacity(expected.count)
       var cursor = try transaction.cursor(in: indexes.chunks)
-      var next: UInt32 = 0
-      var record = try cursor.seek(prefix.span)
-      while let chunk = record, value.count < expected.count {
-        guard chunk.key.count == 16, chunk.key.starts(with: prefix.span),
-          chunk.key.bigEndian(at: 12) == next
-        else { return nil }
-        value.append(contentsOf: chunk.value)
-        next += 1
+      var record = try cursor.seek(assembly.prefix.span)
+      while let chunk = record, assembly.append(chunk.key, chunk.value) {
         record = try cursor.next()
       }
-      let whole =
-        value.count == expected.count && Checksum.of(value.span, seed: 3) == expected.checksum
-      return whole ? value : nil
     } catch {
       throw self.error(error)
     }
+    return assembly.result
   }
 }

@@ -2,24 +2,35 @@ import LMDB
 import LarderSystem
 
 extension StoreEngine {
-  /// The facts of the entry under `key`; nil if there is none or it is damaged.
+  /// The facts of the entry under `key`, expired ones included; nil for a missing or damaged entry.
   func entry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Store.Entry? {
     let id = try identify(handle, in: transaction)
-    guard id != .store, let region = try find(key, id: id, in: transaction) else { return nil }
-    let record = transaction.bytes(of: region)
-    guard let entry = StoredEntry(slot: StoredKey.entry(key, in: id), record: record),
-      entry.has(key),
-      isIntact(entry.header, record: record, place: Checksum.place(of: key, in: id)),
-      try !isHidden(entry.header, id: id, record: record, in: transaction)
-    else { return nil }
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let found = try lookUp(key, in: id, keyHash: keyHash, at: coarseNow, transaction)
+    return try entry(found, key: key, of: handle, in: transaction)
+  }
+
+  /// The facts of the entry that was found; nil for a missing or damaged entry.
+  func entry(
+    _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,
+    in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Store.Entry? {
+    switch found.outcome {
+    case .absent, .damaged: return nil
+    case .expired where !isIntact(found.header, record: found.record, keyHash: found.keyHash):
+      return nil
+    case .fresh, .stale, .negative, .expired: break
+    }
+    let entryKey = StoredKey.entry(key, in: found.id)
+    guard let entry = StoredEntry(entryKey: entryKey, record: found.record) else { return nil }
     return facts(
       of: entry, key: Key(key.copied), namespace: handle.name,
       owners: try owners(of: entry, in: transaction))
   }
 
-  /// The owners of an entry by the names their namespaces have now. O(namespaces) where there are any.
+  /// The owners of an entry, with the present names of their namespaces. O(namespaces) for an entry with owners.
   func owners(
     of entry: StoredEntry, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [Owner] {
@@ -27,17 +38,17 @@ extension StoreEngine {
     if owners.isEmpty { return [] }
     var names: [NamespaceID: String] = [:]
     for (name, bytes) in try catalogue(in: transaction) {
-      if let id = NamespaceRecord.id(bytes.span, name: name) { names[id] = name }
+      if let id = NamespaceRecord.id(bytes.span, name: name, seal: seal) { names[id] = name }
     }
     return owners.compactMap { owner in names[owner.id].map { Owner(Key(owner.key), in: $0) } }
   }
 
   func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Store.Entry {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    let header = current(entry.header, idle: idle, slot: entry.slot)
+    let header = current(entry.header, idle: idle, entryKey: entry.entryKey)
     let never = EntryHeader.never
     let now = clock.now
-    let lastUse = access.lastUse(of: Checksum.place(of: key.bytes.span, in: entry.id))
+    let lastUse = access.lastUse(of: Checksum.keyHash(of: key.bytes.span, in: entry.id))
     return Store.Entry(
       namespace: namespace, key: key, size: entry.valueCount, storedSize: entry.storedCount,
       written: Timestamp(milliseconds: header.written),

@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// When the next entry of each namespace comes to its end and is gone, by namespace; one whose entries never do, or
-  /// all have, is left out.
+  /// The time at which the next entry of each namespace expires, stale window included, by namespace. A namespace without
+  /// such an entry is left out.
   ///
   /// For each namespace one look into the deadline index, and one more for each entry that expired and was not purged
   /// yet, or was refreshed since it was indexed.
-  public func nextExpiries() throws(LarderError) -> [String: Timestamp] {
+  package func nextExpiries() throws(LarderError) -> [String: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [String: Timestamp] = [:]
     for namespace in try engine.namespaces(in: transaction) {
@@ -24,8 +24,7 @@ extension Store {
 }
 
 extension StoreEngine {
-  /// An entry is indexed at its end or earlier, never later. So once the index has come to the earliest end found, none
-  /// behind it is earlier.
+  /// An entry is indexed at its end or earlier. So no record behind the earliest end that was found can lead to an earlier one.
   fileprivate func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Int64? {
@@ -35,11 +34,12 @@ extension StoreEngine {
     var cursor = try transaction.cursor(in: indexes.deadlines)
     var record = try cursor.seek(prefix.span)
     while let found = record, found.key.starts(with: prefix.span) {
-      if let indexed = DeadlineRecord(found.key) {
+      if let indexed = ExpiryRecord(found.key) {
         if indexed.deadline >= earliest { break }
-        if let region = try transaction.find(indexed.slot, in: .main),
+        if let entryKey = try indexed.entryKey(in: transaction, indexes),
+          let region = try transaction.find(entryKey, in: .main),
           let header = EntryHeader(transaction.bytes(of: region)),
-          header.deadline == indexed.deadline, header.staleUntil > now
+          indexed.leads(to: header), header.staleUntil > now
         {
           earliest = min(earliest, header.staleUntil)
         }

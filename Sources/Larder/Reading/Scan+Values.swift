@@ -2,23 +2,24 @@ import LMDB
 import LarderSystem
 
 extension StoreEngine {
-  /// Visits the keys and values of a namespace's fresh entries as ``scan(_:prefix:behind:in:_:)`` does.
+  /// Visits the keys and values of the fresh entries of a namespace as ``scan(_:prefix:behind:in:_:)`` does.
   ///
-  /// Nothing is made for the entries that are most: short keys, values in one piece, no tags, no end that use moves.
+  /// Nothing is allocated for an entry with a short key, a value in one piece, no tags and no time to idle.
   func scanValues(
     of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { slot, record in
-      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned), slot.count > 5
+    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
+      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned), entryKey.count > 5
       else {
-        return try visitUncommon(slot, record, of: namespace, id, prefix, in: transaction, visit)
+        return try visitUncommon(
+          entryKey, record, of: namespace, id, prefix, in: transaction, visit)
       }
-      let key = slot.extracting(4..<slot.count - 1)
+      let key = entryKey.extracting(4..<entryKey.count - 1)
       guard key.starts(with: prefix.span),
         state(of: header, at: coarseNow) == .fresh,
-        isIntact(header, record: record, place: Checksum.place(of: key, in: id))
+        isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
       else { return true }
       return try visit(key, record.extracting(header.payloadStart..<record.count))
     }
@@ -26,13 +27,14 @@ extension StoreEngine {
 
   @inline(never)
   private func visitUncommon(
-    _ slot: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace, _ id: NamespaceID,
+    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace,
+    _ id: NamespaceID,
     _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> Bool {
-    guard let entry = StoredEntry(slot: slot.copied, record: record), let key = entry.key,
+    guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
       key.starts(with: prefix),
-      isIntact(entry.header, record: record, place: Checksum.place(of: key.span, in: id)),
+      isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
       try !isHidden(entry.header, id: id, record: record, in: transaction)
     else { return true }
     let facts = facts(of: entry, key: Key(key), namespace: namespace.name, owners: [])

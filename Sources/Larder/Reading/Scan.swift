@@ -2,48 +2,64 @@ import LMDB
 import LarderSystem
 
 extension StoreEngine {
-  /// How many records a scan looks at in one snapshot before it takes a new one.
+  /// How many records, and how many bytes of them, a scan reads in one snapshot before it takes a new one.
   static let recordsPerSnapshot = 1000
   static let bytesPerSnapshot = 8 << 20
 
-  /// What a scan has come to.
+  /// How far a scan has come.
   struct ScanPosition {
-    /// The slot of the last record looked at; the scan goes on behind it.
+    /// The entry key of the last record that was read; the scan continues behind it.
     var last: [UInt8]
     var isAtEnd: Bool
   }
 
-  /// Visits a namespace's entries in stored order, behind `position`, within one snapshot and a bounded number of records.
+  /// Visits the entries of a namespace in stored order, from behind `position`, in one snapshot and for a bounded number of
+  /// records. Damaged and invalidated entries are skipped, expired ones are not.
   ///
-  /// Damaged entries are passed over. `visit` answers whether to go on.
+  /// - Parameter visit: called with the entry, its key and its payload; returns whether to continue.
   func scan(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
     _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { slot, record in
-      guard let entry = StoredEntry(slot: slot.copied, record: record), let key = entry.key,
+    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
+      guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
         key.starts(with: prefix),
-        isIntact(entry.header, record: record, place: Checksum.place(of: key.span, in: id)),
+        isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
         try !isHidden(entry.header, id: id, record: record, in: transaction)
       else { return true }
       return try visit(entry, key, record.extracting(entry.header.payloadStart..<record.count))
     }
   }
 
-  /// Visits the records whose slots may be those of keys that begin with `prefix`.
+  /// Visits the records whose entry keys may be those of keys that begin with `prefix`.
+  ///
+  /// - Throws: a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
   func scanRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
-    _ visit: (_ slot: Span<UInt8>, _ record: Span<UInt8>) throws -> Bool
+    _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    var slotPrefix: [UInt8] = []
-    slotPrefix.append(id: id)
-    // Long keys are stored with their first bytes, so a prefix longer than that is compared with the whole key.
-    slotPrefix += prefix.prefix(StoredKey.headCount)
+    do {
+      return try visitRecords(id, prefix: prefix, behind: position, in: transaction, visit)
+    } catch let error as LMDBError {
+      throw self.error(error)
+    }
+  }
+
+  @inline(__always)
+  private func visitRecords(
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    in transaction: borrowing ReadTransaction,
+    _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>) throws -> Bool
+  ) throws -> ScanPosition {
+    var entryPrefix: [UInt8] = []
+    entryPrefix.append(id: id)
+    // A long key is stored with its first bytes. The caller compares a longer prefix with the whole key.
+    entryPrefix += prefix.prefix(StoredKey.headCount)
     let start =
-      position.map { $0.lexicographicallyPrecedes(slotPrefix) ? slotPrefix : $0 } ?? slotPrefix
+      position.map { $0.lexicographicallyPrecedes(entryPrefix) ? entryPrefix : $0 } ?? entryPrefix
     var looked = 0
     var bytes = 0
     var cursor = try transaction.cursor(in: .main)
@@ -51,7 +67,7 @@ extension StoreEngine {
     if let position, let first = record, first.key.elementsEqual(position.span) {
       record = try cursor.next()
     }
-    while let found = record, found.key.starts(with: slotPrefix.span) {
+    while let found = record, found.key.starts(with: entryPrefix.span) {
       looked += 1
       bytes += found.value.count
       let isWanted = try visit(found.key, found.value)

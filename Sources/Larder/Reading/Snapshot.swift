@@ -1,14 +1,19 @@
 import LMDB
 import LarderSystem
 
-/// One moment of the store: every read through it sees the same commits, whatever is written meanwhile.
+/// A consistent view of the store: every read through it sees the same commits, whatever is written meanwhile.
 ///
-/// It is lent by ``Store/read(_:)`` and cannot leave it. Keep it short: pages freed meanwhile cannot be used again.
+/// ``Store/read(_:)`` lends it, and the compiler keeps it from leaving. Keep it short: pages that are freed meanwhile cannot
+/// be used again before it ends.
 public struct Snapshot: ~Copyable {
   let transaction: ReadTransaction
   let engine: StoreEngine
 
-  /// Lends the bytes of the fresh value under `key`; nil if there is none.
+  /// Lends the bytes of the fresh value under `key` to `body`; returns nil without one.
+  ///
+  /// It counts as a read, and as an access. The bytes cannot leave `body`. O(log n).
+  ///
+  /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails.
   public func withValue<Result>(
     for key: some StoreKey, in namespace: Store.Namespace, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -21,26 +26,34 @@ public struct Snapshot: ~Copyable {
     return result
   }
 
+  /// A copy of the fresh value under `key`, or nil. It counts as a read, and as an access.
   public func value(for key: some StoreKey, in namespace: Store.Namespace) throws -> [UInt8]? {
     try withValue(for: key, in: namespace) { bytes in bytes.copied }
   }
 
+  /// The fresh value under `key`, decoded, or nil. A value that the codec cannot read is a miss, counted as undecodable.
+  ///
+  /// It counts as a read, and as an access. The memory tier is not used, because it may hold a newer value.
   public func value<Value>(for key: some StoreKey, in cache: Cache<Value>) throws -> Value? {
     try withValue(for: key, in: cache.namespace) { bytes in cache.decodeCounting(bytes) } ?? nil
   }
 
-  /// What is known of the entry under `key`, be it expired; counts nothing.
+  /// The facts of the entry under `key`, expired ones included, or nil. It counts neither as a read nor as an
+  /// access.
   public func entry(for key: some StoreKey, in namespace: Store.Namespace) throws -> Store.Entry? {
     try key.withKeyBytes { key in try engine.entry(key, of: namespace.handle, in: transaction) }
   }
 
+  /// Whether there is a fresh value under `key`. It counts neither as a read nor as an access.
   public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
     try entry(for: key, in: namespace).map { $0.state == .fresh && !$0.isNegative } ?? false
   }
 }
 
 extension Store {
-  /// Several reads of one moment.
+  /// Calls `body` with a snapshot of the last commit, for several reads that agree with one another.
+  ///
+  /// - Throws: the error of `body`; ``LarderError/Code/busy`` if the table of readers is full.
   public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
     try body(Snapshot(transaction: engine.beginRead(), engine: engine))
   }

@@ -1,27 +1,26 @@
 import LMDB
+import LarderSystem
 
-/// What survives the machine losing power. That a process is killed, at any moment, costs no finished write at any
-/// level, and no level ever leaves part of a batch or a store that cannot be read.
+/// Which writes survive a power failure.
 ///
-/// It is chosen when a store is made, kept in it, and the same for every process. How each promise is kept and was
-/// tried is told in `Docs/Durability.md`.
+/// At every level, a killed process loses no write that returned, a batch is stored completely or not at all, and the store
+/// stays readable. The durability is chosen when a store is created, stored in it, and the same for every process.
+/// `Docs/Durability.md` describes how each promise is kept and tested.
 public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
-  /// (a) A killed process loses nothing that was written. (b) Neither does a power cut: a write returns when the disk has
-  /// it.
+  /// A power failure loses nothing: a write returns when it is on the disk.
   case durable
-  /// (a) A killed process loses nothing that was written. (b) A power cut takes the store back to a moment at most
-  /// ``Store/Options/checkpointInterval``, and the time that a sync takes, before its last write.
+  /// A power failure loses at most the writes of the last ``Store/Options/checkpointInterval`` and of the duration of a
+  /// sync.
   case checkpointed
-  /// (a) A killed process loses nothing that was written. (b) A power cut may undo the last commit, never more:
-  /// a write, a batch, or writes that shared it.
-  case relaxed
-  /// (a) A killed process loses nothing that was written. (b) A power cut empties the store, rules included, unless it
-  /// was closed by all or synced and not written to since.
+  /// A power failure empties the store, including its rules, unless all processes had closed it, or `sync()` had returned,
+  /// and nothing was written since.
   case scratch
 }
 
 extension Store {
-  /// Gives the store at `path` another durability. No process may have it open.
+  /// Changes the durability of the store at `path`.
+  ///
+  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if there is none.
   public static func change(
     durability: Durability, ofStoreAt path: String
   ) throws(LarderError) {
@@ -38,7 +37,6 @@ extension Durability {
     switch self {
     case .durable: .durable
     case .checkpointed: .checkpointed
-    case .relaxed: .relaxed
     case .scratch: .scratch
     }
   }
@@ -48,7 +46,6 @@ extension Durability {
       switch level {
       case .durable: .durable
       case .checkpointed: .checkpointed
-      case .relaxed: .relaxed
       case .scratch, .temporary: .scratch
       }
   }

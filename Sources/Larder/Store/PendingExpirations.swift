@@ -2,31 +2,30 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Removals that reads have asked for: entries whose time had come when a read met them.
+/// Expired entries that reads have found, to be removed by the next write if they are still expired then.
 ///
-/// Whoever writes next carries them out, and only if the entry is still expired then; counting, statistics and closing
-/// see to them first. The queue is bounded: what does not fit waits for the purge.
+/// Counting, statistics and closing remove them first. The queue is bounded: a purge removes what did not fit.
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 
   private struct Keys {
     var asked: Set<[UInt8]> = []
-    /// In a transaction that has not been committed yet.
+    /// Taken by a transaction that is not committed yet.
     var underWay: Set<[UInt8]> = []
   }
   private let keys = Mutex(Keys())
   private let isFull = Atomic(false)
-  /// Places of keys that wait, by their last bits, so that a reader that meets the same expired entry again neither
-  /// copies its key nor comes to the lock. Changed under the lock; whatever stands here waits.
+  /// Hashes of waiting keys, by their last bits: a reader that finds the same expired entry again neither copies its key nor
+  /// takes the lock. Changed under the lock.
   private let places = AtomicWords(count: 1024)
 
   @inline(__always)
   private static func index(_ place: UInt64) -> Int { Int(truncatingIfNeeded: place & 1023) }
 
-  /// The entry under `key` is to be removed.
+  /// Asks for the removal of the entry under `key`.
   func enqueue(_ key: Span<UInt8>, in id: NamespaceID) {
     if isFull.load(ordering: .relaxed) { return }
-    let place = Checksum.place(of: key, in: id)
+    let place = Checksum.keyHash(of: key, in: id)
     if places[Self.index(place)] == place { return }
     let entry = StoredKey.entry(key, in: id)
     keys.withLock { keys in
@@ -37,7 +36,7 @@ final class PendingExpirations: Sendable {
     }
   }
 
-  /// Whether nothing waits and nothing is under way: what was asked for is then visible to every new read.
+  /// Whether nothing waits and no transaction has taken anything: then every new read sees all removals.
   var isEmpty: Bool { keys.withLock { $0.asked.isEmpty && $0.underWay.isEmpty } }
 
   func take(_ limit: Int) -> [[UInt8]] {
@@ -52,7 +51,7 @@ final class PendingExpirations: Sendable {
     }
   }
 
-  /// The transaction that took the removals is over; if it failed they wait again.
+  /// Ends the transaction that took these removals; if it failed, they wait again.
   func finish(_ taken: [[UInt8]], done: Bool) {
     if taken.isEmpty { return }
     keys.withLock { keys in

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -7,23 +8,23 @@ import Synchronization
   import Foundation
 #endif
 
-/// What compacting made of a store's data file.
+/// The sizes of a data file before and after it was compacted.
 public struct Compaction: Sendable, Hashable {
-  /// Bytes of the file before, and of what took its place.
+  /// Bytes of the file before.
   public var before: Int
+  /// Bytes of the file that replaced it.
   public var after: Int
 }
 
 extension Store {
-  /// Rewrites the data file of the store at `path` without its free pages, in full ones, and so makes it as small as it
-  /// can be: a file otherwise never shrinks.
+  /// Rewrites the data file of the store at `path` without free pages. A file shrinks in no other way.
   ///
-  /// Nobody may have the store open. If this process has, or another one, ``LarderError/Code/busy`` is thrown, which names
-  /// the processes; meanwhile none can open it. The disk must have room for both files. A kill or a power cut at any moment
+  /// No process can open the store meanwhile. The disk must have room for both files. A kill or a power failure at any moment
   /// leaves the old file or the new one. O(entries).
   ///
-  /// - Parameter shouldContinue: told from time to time how many records of how many were copied; false stops it.
+  /// - Parameter shouldContinue: called from time to time with the number of records copied, and of all; false stops it.
   /// - Returns: nil if it was stopped; then nothing has changed.
+  /// - Throws: ``LarderError/Code/busy`` if a process has the store open; the message names the processes.
   public static func compact(
     at path: String, options: Options = Options(),
     _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
@@ -43,11 +44,12 @@ extension Store {
     return Compaction(before: before, after: environment.fileSize)
   }
 
-  /// Makes a new store at `path`, where nothing may be, that holds what this one holds now, in a file as small as it can
-  /// be. Others may read and write meanwhile; what is freed in the meantime cannot be used again before it is done.
+  /// Makes a new store at `path` with the contents of this one, in a file without free pages. Other threads and processes may
+  /// read and write meanwhile; pages that they free cannot be reused before the copy is done.
   ///
   /// - Parameter shouldContinue: as in ``compact(at:options:_:)``.
   /// - Returns: nil if it was stopped; then nothing was made.
+  /// - Throws: ``LarderError/Code/exists`` if there is something at `path`.
   public func copyCompacted(
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
@@ -63,7 +65,7 @@ extension Store {
 }
 
 extension StoreEngine {
-  /// The environment, which nobody in this process has open.
+  /// The environment of a store that this process does not have open.
   fileprivate static func environmentToCompact(
     at path: String, _ options: Store.Options
   ) throws(LarderError) -> Environment {
@@ -78,7 +80,7 @@ extension StoreEngine {
     return environment
   }
 
-  /// Who else has the store open, as far as they have read of it.
+  /// The error that names the processes that have the store open and have read from it.
   fileprivate static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
     do throws(LMDBError) {
       try environment.clearDeadReaders()

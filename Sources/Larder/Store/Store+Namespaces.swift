@@ -1,82 +1,80 @@
 import LMDB
 import LarderSystem
 
-/// What a namespace is and holds.
+/// Size, age and rules of a namespace.
 public struct NamespaceInfo: Sendable, Hashable {
+  /// The name, unique in the store.
   public var name: String
-  /// Entries stored, expired ones that nobody has removed yet included.
+  /// Entries, expired ones included that are still stored.
   public var entries: Int
   /// Bytes of their values.
   public var bytes: Int
-  /// Bytes of their headers and values.
+  /// Bytes of their headers, metadata and values.
   public var storedSize: Int
+  /// When the namespace was made; clearing and renaming do not change it.
   public var created: Timestamp
-  /// What code declared.
+  /// The rules that code has declared.
   public var declared: Rules
-  /// What an operator put over it.
+  /// An operator's rules, each of which replaces a declared one.
   public var overrides: Rules.Overrides
-  /// What holds.
+  /// The rules in force.
   public var rules: Rules { overrides.applied(to: declared) }
 }
 
 extension Store {
-  /// Every namespace, by name. O(namespaces).
+  /// Every namespace in the order of names, in one snapshot. O(namespaces).
+  ///
+  /// Expired entries that reads of this process have found are removed first.
   public func namespaces() throws(LarderError) -> [NamespaceInfo] {
     try engine.settle(self)
     let transaction = try engine.beginRead()
     return try engine.namespaces(in: transaction).map { $0.facts }
   }
 
-  /// Declares the rules of a namespace, which every process then obeys; makes the namespace if there is none.
+  /// Declares the rules of a namespace, which every process then obeys; makes the namespace if there is none. An operator's
+  /// overrides stay.
   ///
-  /// What a lower limit leaves no room for is evicted, in bounded transactions, before this returns. If too much is
-  /// pinned, ``LarderError/Code/full`` is thrown, and what was reached is the limit that holds.
+  /// A lower limit evicts in bounded transactions before the call returns.
+  ///
+  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules or guarantees that do not fit into the store;
+  ///   ``LarderError/Code/full`` if too much is pinned, and then the limit in force is what was reached;
+  ///   ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
     let rules = rules.inMilliseconds
-    try engine.changeRules(of: name, makes: true) { $0.declared = rules }
+    try LimitChange(engine).changeRules(of: name, makes: true) { $0.declared = rules }
   }
 
-  /// Puts an operator's rules over the declared ones; empty overrides let those hold again. Lower limits are reached as
-  /// in ``declare(_:for:)``.
+  /// Replaces an operator's overrides of the declared rules; empty ones lift them. Lower limits are as in ``declare(_:for:)``.
+  ///
+  /// - Throws: ``LarderError/Code/noSuchNamespace``, and as ``declare(_:for:)``.
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
     try checkWritable()
     let overrides = overrides.inMilliseconds
-    try engine.changeRules(of: name, makes: false) { $0.overrides = overrides }
+    try LimitChange(engine).changeRules(of: name, makes: false) { $0.overrides = overrides }
   }
 
   /// Empties every namespace at once; see ``Store/Namespace/clear()``.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult {
     try checkWritable()
-    let removal = try engine.write { batch in
+    let removal = try engine.commit { batch in
       var removal = RemovalResult()
-      for name in try batch.names() { removal += try batch.clear(name) }
+      for name in try batch.writer.names() { removal += try batch.clear(name) }
       return removal
     }
     engine.memory.removeAll()
     return removal
   }
 
-  /// Gives a namespace another name, at once for every process.
+  /// Gives a namespace another name, at once for every process. O(1).
   ///
-  /// Throws ``LarderError/Code/exists`` if the new name is taken and ``LarderError/Code/noSuchNamespace`` if the old is
-  /// not.
+  /// - Throws: ``LarderError/Code/exists`` if the new name is taken, ``LarderError/Code/noSuchNamespace`` if the old is not,
+  ///   ``LarderError/Code/invalidArgument`` for an impossible name.
   public func rename(_ old: String, to new: String) throws(LarderError) {
     try checkWritable()
-    try engine.write { batch in try batch.rename(old, to: new) }
+    try engine.commit { batch in try batch.rename(old, to: new) }
     engine.memory.removeAll(of: old)
-  }
-}
-
-extension WriteBatch {
-  mutating func names() throws(LarderError) -> [String] {
-    var names: [String] = []
-    let prefix = MetadataKey.namespaces
-    try forEach(in: .main, from: prefix) { key, _ in
-      names.append(String(decoding: key.dropFirst(prefix.count), as: UTF8.self))
-    }
-    return names
   }
 }
 
@@ -93,12 +91,13 @@ extension StoreEngine {
     var listed: [ListedNamespace] = []
     for (name, bytes) in try catalogue(in: transaction) {
       listed.append(
-        try facts(of: NamespaceRecord(bytes.span, name: name), name: name, in: transaction))
+        try facts(
+          of: NamespaceRecord(bytes.span, name: name, seal: seal), name: name, in: transaction))
     }
     return listed
   }
 
-  /// The catalogue's records as they are, by name.
+  /// The metadata records of all namespaces, by name.
   func catalogue(in transaction: borrowing ReadTransaction) throws(LarderError)
     -> [(name: String, record: [UInt8])]
   {

@@ -8,59 +8,78 @@ import Synchronization
   import Foundation
 #endif
 
-/// A cache on disk that any number of processes share: an application, its helpers, the shell.
+/// A cache on disk, shared by any number of threads and processes.
 ///
-/// A store is a handle; copies of it and further openings of the same path in this process share one environment, which
-/// closes when the last of them goes or ``close()`` is called.
+/// A store is a handle. Copies of it and further openings of the same path in this process share one environment, which
+/// closes when the last handle goes or ``close()`` is called.
 ///
-/// The last handle of a store that was not closed writes what waits, as ``close()`` does: counts of reads, and removals
-/// that reads asked for. It can tell nobody how that went, so it waits for other writers for at most 100 ms and gives up
-/// on any error; then the counts of those reads are lost, and nothing else.
+/// The last handle of a store that was not closed writes the counts of reads and the removals that wait, as ``close()`` does.
+/// It cannot report errors: it waits for other writers for at most 100 ms, and after any error those counts are lost,
+/// and nothing else. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
-  /// Whether every change is refused.
+  /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
   public let isReadOnly: Bool
 
-  /// How a store is opened.
+  /// Options for opening a store.
   public struct Options: Sendable {
-    /// Make the store if there is none; otherwise an absent store is an error.
+    /// Whether to make the store if there is none; otherwise that throws ``LarderError/Code/notFound``.
     public var create = true
-    /// Refuse every change made through this handle.
+    /// Whether to refuse every change through this handle. A read-only handle never makes a store.
     public var readOnly = false
+    /// The clock for expiry. All openings of a store in one process must use the same one.
     public var clock: any LarderClock = SystemClock()
-    /// How long a write waits for a writer in another process before it fails as busy.
+    /// How long a write waits for a writer in another process before it throws ``LarderError/Code/busy``.
     public var lockTimeout = Duration.seconds(10)
-    /// Limits to declare for the store as a whole; nil leaves those it has. See ``Store/declare(_:)``.
+    /// Limits to declare for the store as a whole; nil leaves them as they are. See ``Store/declare(_:)``.
     public var limits: StoreLimits?
-    /// Accept a store that belongs to another user; it is then read-only.
+    /// Whether to accept a store that belongs to another user; the handle is then read-only.
     public var allowsForeignOwner = false
-    /// What a power cut may cost, for a new store; the store keeps it. A store that is there must have the one asked for;
-    /// nil takes what it has, and makes a new one ``Durability/grouped``.
+    /// The durability of a new store, which it keeps: ``Durability/checkpointed`` for nil. An existing store must have the one
+    /// asked for, or opening throws ``LarderError/Code/invalidArgument``; nil accepts any.
     public var durability: Durability?
-    /// How long after a commit a ``Durability/grouped`` store makes it safe from a power cut.
+    /// How long after a commit a ``Durability/checkpointed`` store is safe from a power failure.
     public var checkpointInterval = Duration.milliseconds(200)
-    /// The store gets the durability asked for; nobody else may have it open.
+    /// Whether an existing store gets the durability asked for; no other process may have it open.
     var changesDurability = false
-    /// Stands in for the machine's own start, to try what a restart does.
+    /// Replaces the identity of the machine's last start, to test restarts.
     package var boot: BootIdentity?
-    /// Values above this many bytes are stored in chunks; nil for none.
+    /// Stores values of more bytes in chunks, also where that is not needed; nil for none.
     package var chunksAbove: Int?
-    /// Runs something once, after a while, on another thread.
+    /// Runs a closure once, after a delay, on another thread.
     var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreEngine.later
-    /// How many changes the ring holds; the same in every process.
+    /// How many changes the ring of changes holds; the same in every process.
     var changeSlots = ChangeRing.usualSlots
-    /// The machine's monotonic clock in milliseconds, by which processes believe each other that they watch.
+    /// The machine's monotonic clock in milliseconds, for leases of subscriptions between processes.
     var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
-    /// Whether commits are put on the disk; only what is thrown away anyway can do without.
+    /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
 
-    public init() {}
+    /// Options with the default of everything that is not given; see the properties.
+    public init(
+      create: Bool = true, readOnly: Bool = false, clock: any LarderClock = SystemClock(),
+      lockTimeout: Duration = .seconds(10), limits: StoreLimits? = nil,
+      allowsForeignOwner: Bool = false, durability: Durability? = nil,
+      checkpointInterval: Duration = .milliseconds(200)
+    ) {
+      self.create = create
+      self.readOnly = readOnly
+      self.clock = clock
+      self.lockTimeout = lockTimeout
+      self.limits = limits
+      self.allowsForeignOwner = allowsForeignOwner
+      self.durability = durability
+      self.checkpointInterval = checkpointInterval
+    }
   }
 
-  /// Opens the store in the directory `path`, making it, private to the user, if there is none.
+  /// Opens the store in the directory `path`; makes it, private to the user, if there is none.
   ///
-  /// Opening takes a few milliseconds whatever the store's size. Errors say what is wrong with the place: see
-  /// ``LarderError/Code``.
+  /// Takes a few milliseconds, whatever the size of the store.
+  ///
+  /// - Throws: ``LarderError/Code/cannotOpen``, ``LarderError/Code/foreign``, ``LarderError/Code/newerFormat``,
+  ///   ``LarderError/Code/damaged``, ``LarderError/Code/needsRecovery`` or ``LarderError/Code/busy``, and the errors of
+  ///   ``declare(_:)`` if there are limits to declare.
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     engine = try StoreEngine.open(at: path, options: options)
     isReadOnly = options.readOnly || options.allowsForeignOwner
@@ -71,8 +90,8 @@ public struct Store: Sendable {
     }
   }
 
-  /// A new store in the system's directory for temporary files, removed when its last handle goes. Its commits are not
-  /// put on the disk.
+  /// A new store in the system's temporary directory, removed when its last handle goes. Its commits are not flushed to the
+  /// disk.
   public static func temporary(options: Options = Options()) throws(LarderError) -> Store {
     let name = "larder-" + UUID().uuidString
     var options = options
@@ -90,34 +109,39 @@ public struct Store: Sendable {
     return try temporary(options: options)
   }
 
-  /// The store's directory, with links resolved.
+  /// The directory of the store, with symbolic links resolved.
   public var path: String { engine.environment.path }
 
   /// The clock that the store was opened with.
   public var clock: any LarderClock { engine.clock }
 
-  /// The time by the store's clock.
+  /// The current time of the store's clock.
   public var now: Timestamp { engine.clock.now }
 
-  /// A view of a part of the store; nothing is made until the first write.
+  /// A view of the namespace `name`. The namespace is made by the first write, which throws
+  /// ``LarderError/Code/invalidArgument`` for an impossible name.
   public func namespace(_ name: String) -> Store.Namespace {
     Store.Namespace(store: self, handle: engine.handle(for: name))
   }
 
-  /// Ends this process's use of the store: writes that were accepted, removals and counts that wait are written, reads under
-  /// way are waited for. Inside ``write(_:)`` it throws ``LarderError/Code/insideWrite``.
+  /// Ends this process's use of the store: commits accepted writes, writes waiting removals and counts, and waits for reads in
+  /// progress.
   ///
-  /// Afterwards every call throws ``LarderError/Code/closed``, through other handles of this process too.
+  /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
+  /// nothing.
+  ///
+  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``; ``LarderError/Code/busy`` if a read does not end, and then
+  ///   the store is closed all the same.
   public func close() throws(LarderError) {
     try engine.close()
   }
 
-  /// What a power cut may cost; a temporary store says scratch.
+  /// The durability of the store; ``Durability/scratch`` for a temporary one.
   public var durability: Durability { Durability(engine.environment.durability) }
 
-  /// Makes everything written so far survive a power cut, whatever the store's ``durability``.
+  /// Flushes every commit so far to the disk, so that it survives a power failure, whatever the store's ``durability``.
   ///
-  /// Inside ``write(_:)`` it throws ``LarderError/Code/insideWrite``: what that writes is not there yet.
+  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``, whose changes are not committed yet.
   public func sync() throws(LarderError) {
     try engine.checkNotWriting("syncing")
     do throws(LMDBError) { try engine.environment.sync() } catch { throw engine.error(error) }
@@ -130,4 +154,9 @@ public struct Store: Sendable {
         hint: "open it without readOnly to change it")
     }
   }
+}
+
+extension Store {
+  /// 16 random bytes that no other store has, for keyed digests.
+  package var secret: [UInt8] { engine.identity }
 }

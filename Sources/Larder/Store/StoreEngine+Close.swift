@@ -1,41 +1,42 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Writes what waits: uses that reads have met, removals they asked for and the counts of reads.
+  /// Writes what waits in this process: access times, removals of expired entries, and the counts of reads.
   ///
-  /// For the removals one write is enough: it takes all that were asked for before it, and those that another write has
-  /// taken are committed before it begins.
-  func flush(waitingAtMost bound: Duration? = nil) throws(LarderError) {
-    try flushAccessTimes(waitingAtMost: bound)
+  /// One write is enough for the removals: it takes all that were asked for before it, and those that another write has taken
+  /// are committed before it begins.
+  func flush(lockTimeout: Duration? = nil) throws(LarderError) {
+    try flushAccessTimes(lockTimeout: lockTimeout)
     if !removals.isEmpty {
-      try write(waitingAtMost: bound) { batch in
-        try batch.removeQueued(limit: PendingExpirations.capacity)
+      try commit(.standard(lockTimeout: lockTimeout)) { batch in
+        try batch.removePendingExpirations(limit: PendingExpirations.capacity)
       }
-    } else if allHandles.contains(where: { $0.unmerged() != ReadCounters() }) {
-      try write(waitingAtMost: bound) { _ in }
+    } else if !handlesWithCounts.isEmpty {
+      try commit(.standard(lockTimeout: lockTimeout)) { _ in }
     }
   }
 
-  /// How long letting go of the last handle waits for other writers.
-  static let lastPatience = Duration.milliseconds(100)
+  /// How long the deinitializer of the last handle waits for other writers.
+  static let lastLockTimeout = Duration.milliseconds(100)
 
-  /// What ``close()`` would write, for a store that is let go of without it.
+  /// Writes what ``close()`` would write, for a store that was not closed.
   func flushLast() {
     guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
       return
     }
     do throws(LarderError) {
-      try flush(waitingAtMost: Self.lastPatience)
+      try flush(lockTimeout: Self.lastLockTimeout)
     } catch {
-      // There is nobody left to tell: what waited is lost as if the process had been killed, and the store is sound.
+      // A deinitializer cannot report errors. A failed flush equals a kill: the counts are lost, the store is sound.
     }
   }
 
   func close() throws(LarderError) {
     guard environment.isOpen else { return }
     try checkNotWriting("closing")
-    // What was accepted is written before anything is let go of.
+    // Accepted writes are committed before anything is released.
     queue.close()
     changes.close()
     var isReleased = false
@@ -49,7 +50,7 @@ extension StoreEngine {
     if !isReleased {
       throw LarderError(
         .busy, "\(environment.path) is closed, but a read of it does not end",
-        hint: "end the read; the store's files are let go of then")
+        hint: "end the read; the store's files are closed then")
     }
   }
 
@@ -60,8 +61,10 @@ extension StoreEngine {
       hint: "do it when the write has returned")
   }
 
-  /// Counting and statistics first see to the removals this process has queued; inside a write, that write does.
+  /// Counting and statistics first wait for loaded values that are being committed, and carry out the removals that reads
+  /// of this process have queued. Inside a write, that write carries them out.
   func settle(_ store: Store) throws(LarderError) {
+    awaitLoadWrites()
     if !store.isReadOnly, !removals.isEmpty, !environment.isWriting { try flush() }
   }
 }

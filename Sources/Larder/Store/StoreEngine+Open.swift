@@ -1,8 +1,9 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// The engine this process already has for that place, or a new one.
+  /// The engine that this process has for the store at `path`, or a new one.
   static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreEngine {
     let environment = try environment(at: path, options: options)
     return try environment.attachment.withLock { attachment throws(LarderError) in
@@ -34,8 +35,10 @@ extension StoreEngine {
     do throws(OpenError) {
       return try Environment.open(at: path, options: environmentOptions) {
         (transaction: inout WriteTransaction) throws(LMDBError) in
-        try transaction.put(StoreFormat.new().encoded, for: MetadataKey.format, in: .main)
-        try transaction.put(StoreState().encoded, for: MetadataKey.state, in: .main)
+        let format = StoreFormat.new()
+        try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
+        let state = StoreState().record(seal: RecordSeal(identity: format.identity))
+        try transaction.put(state, for: MetadataKey.state, in: .main)
       }
     } catch {
       throw LarderError(error)
@@ -44,32 +47,46 @@ extension StoreEngine {
 
   static func format(of environment: Environment) throws(LarderError) -> StoreFormat {
     let path = environment.path
-    guard let format = try storedFormat(of: environment) else {
+    guard case .format(let format) = try storedFormat(of: environment) else {
+      if case .damaged = try storedFormat(of: environment) {
+        throw LarderError(
+          .damaged, "\(path): the record of the store's format is damaged",
+          hint: "restore the directory from a copy")
+      }
       throw LarderError(
         .foreign, "\(path) is not a Larder store",
         hint: "name a directory that holds one, or a new one")
     }
-    guard format.version <= StoreFormat.current else {
+    if format.version == StoreFormat.current { return format }
+    guard format.version < StoreFormat.current else {
       throw LarderError(
         .newerFormat,
-        "\(path) has format \(format.version), this Larder knows up to \(StoreFormat.current)",
+        "\(path) has format \(format.version), this version of Larder reads format \(StoreFormat.current)",
         hint: "use the newer Larder that wrote it, or another directory")
     }
-    return format
+    throw LarderError(
+      .cannotOpen,
+      "\(path) has format \(format.version), this version of Larder reads format \(StoreFormat.current)",
+      hint:
+        "remove the directory, which a cache can do without, or open it with the Larder that wrote it"
+    )
   }
 
-  private static func storedFormat(of environment: Environment) throws(LarderError) -> StoreFormat?
-  {
+  private static func storedFormat(
+    of environment: Environment
+  ) throws(LarderError) -> StoreFormat.Contents {
     do throws(LMDBError) {
       let transaction = try environment.beginRead()
-      guard let region = try transaction.find(MetadataKey.format, in: .main) else { return nil }
-      return StoreFormat(transaction.bytes(of: region))
+      guard let region = try transaction.find(MetadataKey.format, in: .main) else {
+        return .foreign
+      }
+      return StoreFormat.read(transaction.bytes(of: region))
     } catch {
       throw LarderError(error, path: environment.path)
     }
   }
 
-  /// Two clocks on one store would disagree about what is expired.
+  /// Refuses a second clock: two clocks on one store would disagree about expiry.
   private func checkClock(_ other: any LarderClock) throws(LarderError) {
     if usesSystemClock && other is SystemClock { return }
     if let mine = clock as? any AnyObject & LarderClock,

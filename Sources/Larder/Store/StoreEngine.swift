@@ -8,35 +8,38 @@ import Synchronization
   import Foundation
 #endif
 
-/// What all handles of one store in this process share.
+/// The state that all handles of one store in this process share, and the services that work on it.
 final class StoreEngine: Sendable {
   let environment: Environment
   let indexes: Indexes
   let identity: [UInt8]
+  /// Guards the store's own records.
+  let seal: RecordSeal
   let clock: any LarderClock
-  /// The system's clock is read without going through the protocol.
+  /// Whether ``clock`` is the system's, which reads get without the protocol.
   let usesSystemClock: Bool
   let chunksAbove: Int?
   let pageSize: Int
-  /// What a page of its own holds beside LMDB's header: a value in chunks needs no pages in a row.
+  /// The size of one chunk: a page without LMDB's header, so that chunks need no consecutive pages.
   let chunkSize: Int
-  /// Set once a handle that may write exists; only then does closing write what waits.
+  /// Whether there was a handle that may write; only then does closing write what waits.
   let isWritable = Atomic(false)
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
-  /// What was used, by all processes.
+  /// The accesses of all processes.
   let access: AccessTable
-  /// The minute in which the table could not be made as large as it should be.
+  /// The last minute in which resizing the access table failed.
   let accessFailure = Atomic<Int64>(.min)
   let removals = PendingExpirations()
   let tombstones = KnownTombstones()
   let loads = SingleFlight<LoadName>()
+  let loadWrites = LoadWrites()
   let uses = PendingAccesses()
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let queue = WriteQueue()
   let fairShare = FairShare()
-  /// The store's settings as of a generation of the catalogue.
+  /// The store's settings, and the generation they are of.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   /// Decoded values.
   let memory = MemoryRegistry()
@@ -48,6 +51,7 @@ final class StoreEngine: Sendable {
     self.environment = environment
     indexes = Indexes(environment.databases)
     identity = format.identity
+    seal = RecordSeal(identity: format.identity)
     access = AccessTable(of: environment, store: format.identity)
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
@@ -58,16 +62,20 @@ final class StoreEngine: Sendable {
     opened = (options.clock.now, options.clock.monotonic)
     changes = ChangeFeed(
       ring: ChangeRing(of: environment, store: format.identity, slots: options.changeSlots),
-      newest: { environment.lastTransaction }, machine: options.machineClock)
+      newest: { environment.lastTransaction }, machine: options.machineClock,
+      health: {
+        StoreHealth(
+          of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
+      })
   }
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
-    // The memories and what they share hold each other.
+    // The memory tiers and their budget refer to each other.
     memory.budget.remove()
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
-      // A temporary directory that cannot be removed is the system's to clean.
+      // If that fails, the system cleans its temporary directory.
       try? FileManager.default.removeItem(atPath: environment.path)
     } else {
       flushLast()
@@ -85,7 +93,23 @@ final class StoreEngine: Sendable {
 
   var allHandles: [NamespaceHandle] { handles.withLock { Array($0.values) } }
 
-  func error(_ error: LMDBError) -> LarderError { LarderError(error, path: environment.path) }
+  /// The handles whose reads the store has not counted yet.
+  var handlesWithCounts: [NamespaceHandle] {
+    handles.withLock { handles in
+      var found: [NamespaceHandle] = []
+      for handle in handles.values where handle.unmerged() != ReadCounters() {
+        found.append(handle)
+      }
+      return found
+    }
+  }
+
+  func error(_ error: LMDBError) -> LarderError {
+    let found = LarderError(
+      error, path: environment.path, details: environment.details(of: error))
+    guard error == .damagedPage, let damage = environment.damage else { return found }
+    return LarderError(found.code, "\(found.message) (\(damage))", hint: found.hint)
+  }
 
   @inline(__always)
   func beginRead() throws(LarderError) -> ReadTransaction {
@@ -117,8 +141,8 @@ final class StoreEngine: Sendable {
 }
 
 extension EntryHeader {
-  /// An entry with an end that was written more than a minute from now says that the clock was set back: it would live
-  /// too long, so it is not fresh.
+  /// The state of the entry at `now`. An entry with an end that was written more than a minute in the future counts as stale:
+  /// the clock was set back, and the entry would live too long.
   @inline(__always)
   func state(at now: Int64) -> Store.Entry.State {
     if expires == Self.never { return .fresh }

@@ -1,35 +1,50 @@
-/// What a batch keeps for each namespace that it meets.
-///
-/// The one that was changed last is found without hashing; nearly always it is the one asked for next.
+/// A small table by namespace that finds the namespace used last without hashing: most batches have one.
 struct ByNamespace<Value> {
-  private var values: [(id: NamespaceID, value: Value?)] = []
-  private var places: [NamespaceID: Int] = [:]
-  private var last = 0
-
-  private func place(of id: NamespaceID) -> Int? {
-    last < values.count && values[last].id == id ? last : places[id]
-  }
-
-  func contains(_ id: NamespaceID) -> Bool {
-    place(of: id).map { values[$0].value != nil } ?? false
-  }
+  private var latest: (id: NamespaceID, value: Value)?
+  private var others: [NamespaceID: Value] = [:]
 
   subscript(id: NamespaceID) -> Value? {
-    get { place(of: id).flatMap { values[$0].value } }
-    _modify {
-      if let place = place(of: id) {
-        last = place
-      } else {
-        last = values.count
-        places[id] = last
-        values.append((id, nil))
+    get {
+      if let latest, latest.id == id { return latest.value }
+      return others.isEmpty ? nil : others[id]
+    }
+    set {
+      if latest?.id == id {
+        latest = newValue.map { (id, $0) }
+        return
       }
-      yield &values[last].value
+      if !others.isEmpty { others[id] = nil }
+      guard let newValue else { return }
+      makeRoomForLatest()
+      latest = (id, newValue)
     }
   }
 
-  /// Those that have a value.
-  var all: [(id: NamespaceID, value: Value)] {
-    values.compactMap { entry in entry.value.map { (entry.id, $0) } }
+  /// Changes a value in place.
+  ///
+  /// - Returns: false if there is none.
+  mutating func update(_ id: NamespaceID, _ change: (inout Value) -> Void) -> Bool {
+    if latest?.id != id {
+      guard let value = others.removeValue(forKey: id) else { return false }
+      makeRoomForLatest()
+      latest = (id, value)
+    }
+    change(&latest!.value)
+    return true
+  }
+
+  func contains(_ id: NamespaceID) -> Bool {
+    latest?.id == id || !others.isEmpty && others[id] != nil
+  }
+
+  func visit(
+    _ body: (NamespaceID, Value) throws(LarderError) -> Void
+  ) throws(LarderError) {
+    if let latest { try body(latest.id, latest.value) }
+    for (id, value) in others { try body(id, value) }
+  }
+
+  private mutating func makeRoomForLatest() {
+    if let latest { others[latest.id] = latest.value }
   }
 }

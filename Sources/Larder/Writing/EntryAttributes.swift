@@ -1,31 +1,34 @@
-/// What a write says of an entry besides its key and value. An overwrite replaces all of it, except the pin.
+/// The attributes of an entry beside key and value. An overwrite replaces all of them; a pin stays unless ``isPinned`` is set.
 public struct EntryAttributes: Sendable {
-  /// What the bytes are, for those who look; a cache says its own.
+  /// The format of the bytes, for programs that display them. A cache uses that of its codec.
   public var codec: CodecID
-  /// Nil: the namespace's rule.
+  /// The end of the fresh lifetime; nil for the namespace's rule.
   public var expires: Expiration?
-  /// How long after its expiry it may be served stale; nil: the namespace's rule.
+  /// How long after its expiry it may be served stale; nil for the namespace's rule.
   public var stale: Duration?
-  /// At most 200 bytes each.
+  /// Tags by which the entry can be invalidated: 1 to 200 bytes of UTF-8 each, none of them 0.
   public var tags: [String] = []
-  /// Entries it leaves with the last of; each must be there.
+  /// The entries it belongs to; it is removed with the last of them. Each must be stored, or the write throws
+  /// ``LarderError/Code/noSuchOwner``.
   public var owners: [Owner] = []
-  /// For how long it stays after its last use, beside an end that is given, as in an import; nil: as ``expires`` says.
+  /// The time to idle of an entry whose end is given too, as in an import; nil for that of ``expires``.
   package var idle: Duration?
-  /// Whether owners may come later, as in an import.
+  /// Whether owners may be written later, as in an import.
   package var awaitsOwners = false
-  /// The validators of the response it was made from, byte for byte.
+  /// The entity tag of the response the value came from (RFC 9110, 8.8.3), byte for byte.
   public var entityTag: [UInt8]?
+  /// The modification date of that response (RFC 9110, 8.8.2), byte for byte.
   public var lastModified: [UInt8]?
-  /// What the writer keeps beside the value.
+  /// Bytes of the writer's own, stored beside the value.
   public var metadata: [UInt8]?
-  /// Whether it is kept from being evicted; nil: as what it replaces.
+  /// Whether the entry is protected from eviction; nil keeps the pin of the entry it replaces.
   public var isPinned: Bool?
-  /// Whether it says that there is nothing under its key.
+  /// Whether the entry states that there is no value under its key.
   package var isNegative = false
-  /// When it was written, where it was written before; nil: now. Never later than now.
+  /// When the value was first written, for copies; nil for now. A time in the future counts as now.
   public var written: Timestamp?
 
+  /// Attributes with the namespace's rules for everything else.
   public init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec
     self.expires = expires
@@ -35,7 +38,7 @@ public struct EntryAttributes: Sendable {
     longKey: [UInt8]?, owners: [StoredOwner]
   ) throws(LarderError) -> EntryFields {
     var fields = EntryFields()
-    // The whole key comes first, where a read looks for it.
+    // The whole key comes first, where reads look for it.
     if let longKey { fields[.key] = longKey }
     fields.replaceAll(.owner, with: owners.map(\.field))
     for tag in tags {
@@ -48,7 +51,7 @@ public struct EntryAttributes: Sendable {
     return fields
   }
 
-  /// The bytes of a tag, if it can be one.
+  /// The bytes of a tag; throws for an impossible one.
   package static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
     let bytes = Array(tag.utf8)
     guard (1...IndexKey.longestTag).contains(bytes.count), !bytes.contains(0) else {

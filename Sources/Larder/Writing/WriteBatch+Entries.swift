@@ -1,53 +1,248 @@
 import LMDB
 import LarderSystem
 
+/// The verbs on one entry, by the bytes of its key and the name of its namespace.
 extension WriteBatch {
-  /// What is known of the entry under `key` as this batch sees it, be it expired; counts nothing.
-  public mutating func entry(for key: some StoreKey, in namespace: Store.Namespace) throws -> Store
-    .Entry?
-  {
-    try key.withKeyBytes { key in
-      guard let record = try record(named: namespace.name),
-        let entry = try entry(key, in: record.id), try !isHidden(entry)
-      else { return nil }
-      var owners: [Owner] = []
-      for owner in entry.owners {
-        if let name = try name(of: owner.id) { owners.append(Owner(Key(owner.key), in: name)) }
-      }
-      return engine.facts(
-        of: entry, key: Key(key.copied), namespace: namespace.name, owners: owners)
-    }
-  }
-
-  /// Begins the entry's lifetime anew; see ``Store/Namespace/touch(_:expires:)``.
-  @discardableResult
-  public mutating func touch(
-    _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
-  ) throws -> Bool {
-    try key.withKeyBytes { key in
-      try reschedule(key, in: namespace.name, expires: expires)
-    }
-  }
-
-  /// Keeps something else beside the value, which is not written for that, nor its lifetime begun anew; false if there is
-  /// no such entry or it has expired.
+  /// Stores a value, replaces the entry that is there, and evicts others if limits require it.
   ///
-  /// The entry's version stays: a load of the key that is under way still takes its place.
+  /// - Returns: where it is stored, and its header as the memory tier remembers it, without the checksum.
   @discardableResult
-  public mutating func setMetadata(
-    _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
-  ) throws -> Bool {
-    try key.withKeyBytes { key in
-      guard let entry = try living(key, in: namespace.name) else { return false }
-      try account(entry.recordCount + (metadata?.count ?? 0))
-      guard let key = entry.key, let body = try intactBody(of: entry, key: key) else {
-        return false
-      }
-      stamp()
-      var fields = entry.fields
-      fields[.metadata] = metadata
-      try rewrite(entry, fields: fields, key: key, body: body)
-      return true
+  mutating func put(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
+    guard (1...Key.longest).contains(key.count) else {
+      throw LarderError(
+        .invalidArgument, "a key of \(key.count) bytes cannot be stored in namespace \(name)",
+        hint: "use 1 to \(Key.longest) bytes")
     }
+    // Whatever can be refused is checked before the first change.
+    let rules = try writer.namespace(name)?.rules ?? Rules()
+    try budget.checkSize(value.count, rules: rules, namespace: name)
+    let isLong = key.count > StoredKey.longestShort
+    let owners = try resolve(attributes.owners, mayCome: attributes.awaitsOwners)
+    let lifetime = try Lifetime(
+      attributes.expires, stale: attributes.stale, rules: rules, at: writer.now)
+    var fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
+    let idle = attributes.idle.flatMap { IdleInterval($0) } ?? lifetime.idle
+    fields.idle = idle
+    let encodedFields = fields.encoded()
+    try checkBudget(value.count + key.count + encodedFields.count)
+
+    let namespace = try writer.findOrMakeNamespace(name)
+    let id = namespace.id
+    let entryKey = StoredKey.entry(key, in: id)
+    let previous = try replaced(at: entryKey, key: key)
+    let version = try writer.nextNumber(in: id)
+    let isPinned = attributes.isPinned ?? previous?.header.flags.contains(.pinned) ?? false
+    var flags: EntryHeader.Flags = isLong ? .longKey : []
+    if isPinned { flags.insert(.pinned) }
+    if idle != nil { flags.insert(.idle) }
+    if !attributes.tags.isEmpty { flags.insert(.tagged) }
+    if attributes.isNegative { flags.insert(.negative) }
+    let expires = lifetime.expires(key, version: version)
+    var header = EntryHeader(
+      flags: flags, codec: attributes.codec.rawValue,
+      written: min(attributes.written ?? writer.now, writer.now).milliseconds, expires: expires,
+      staleUntil: Lifetime.late(expires, stale: lifetime.stale), deadline: EntryHeader.never,
+      sequence: isPinned ? 0 : queuePosition(of: previous, version: version, rules: rules),
+      version: version, fieldsCount: UInt32(encodedFields.count))
+    header.deadline = header.indexedDeadline(replacing: previous?.header)
+    let recordCount = header.encodedSize + encodedFields.count + value.count
+    let isChunked = try budget.needsChunks(
+      value: value.count, recordCount: recordCount, &writer)
+    if isChunked { header.flags.insert(.chunked) }
+
+    try admit(
+      EntryWeight(
+        size: value.count, stored: recordCount + (isChunked ? ChunkedPayload.size : 0),
+        queuePosition: header.sequence),
+      replacing: previous, at: entryKey, key: key, owners: owners, isChunked: isChunked,
+      in: namespace)
+    try writer.store(
+      EntryDraft(
+        entryKey: entryKey, header: header, fields: fields, encodedFields: encodedFields,
+        owners: owners),
+      value, key: key, replacing: previous)
+    writer.engine.access.written(
+      Checksum.keyHash(of: key, in: id), isNew: previous == nil, sequence: header.sequence,
+      of: id, in: writer.now.milliseconds / 60_000)
+    try writer.recordSet(key, in: id, before: previous?.valueCount, after: value.count)
+    writer.recordWriteTime()
+    return (id, header.remembered(idle))
+  }
+
+  /// An overwrite keeps its position in the queue, except where the order is that of writing.
+  private func queuePosition(
+    of previous: StoredEntry?, version: UInt64, rules: Rules
+  ) -> UInt64 {
+    guard let previous, previous.header.sequence != 0, rules.eviction != .fifo else {
+      return version
+    }
+    return previous.header.sequence
+  }
+
+  /// The entry that a write replaces. One that cannot be replaced in place, because it is damaged or belongs to another
+  /// long key, is removed from every index first.
+  private mutating func replaced(
+    at entryKey: [UInt8], key: Span<UInt8>
+  ) throws(LarderError) -> StoredEntry? {
+    switch try writer.contents(of: entryKey) {
+    case .empty:
+      return nil
+    case .damaged:
+      try writer.recordDamage(entryKey)
+      return nil
+    case .entry(let previous) where previous.has(key):
+      return previous
+    case .entry(let other):
+      try writer.remove(other, reason: .replaced)
+      return nil
+    }
+  }
+
+  /// Adds an entry that is about to be written to the counters, in place of `previous`, and makes room for it.
+  ///
+  /// - Throws: ``LarderError/Code/full``, with the counters as they were, if too little may be evicted.
+  private mutating func admit(
+    _ weight: EntryWeight, replacing previous: StoredEntry?, at entryKey: [UInt8],
+    key: Span<UInt8>, owners: [StoredOwner], isChunked: Bool, in namespace: KnownNamespace
+  ) throws(LarderError) {
+    let id = namespace.id
+    if let previous { try writer.subtract(EntryWeight(previous), from: id) }
+    try writer.add(weight, to: id)
+    if budget.mayEvict(namespace.rules) {
+      let protected = ProtectedEntries(
+        written: entryKey, owners: owners.map(\.entryKey) + (previous?.owners ?? []).map(\.entryKey)
+      )
+      do throws(LarderError) {
+        if previous == nil, weight.queuePosition != 0 {
+          let candidate = Candidate(
+            sequence: weight.queuePosition, size: UInt64(weight.size),
+            hash: Checksum.keyHash(of: key, in: id), slot: entryKey)
+          try budget.noteInserted(candidate, in: namespace, protected, &writer)
+        }
+        try budget.makeRoom(in: namespace, protected, &writer)
+        try budget.makeRoomInStore(protected, &writer)
+        try budget.makeRoomOnDisk(for: weight, isChunked: isChunked, protected, &writer)
+      } catch {
+        try writer.subtract(weight, from: id)
+        if let previous { try writer.add(EntryWeight(previous), to: id) }
+        throw error
+      }
+    }
+    if let previous { try writer.count(.replaced, bytes: previous.valueCount, in: id) }
+  }
+
+  /// Owners as entries store them.
+  ///
+  /// - Parameter mayCome: whether owners may be written later.
+  /// - Throws: ``LarderError/Code/noSuchOwner`` if one is not stored.
+  mutating func resolve(
+    _ owners: [Owner], mayCome: Bool = false
+  ) throws(LarderError) -> [StoredOwner] {
+    var resolved: [StoredOwner] = []
+    for owner in owners {
+      if mayCome { _ = try writer.findOrMakeNamespace(owner.namespace) }
+      guard let id = try writer.namespace(owner.namespace)?.id,
+        mayCome ? true : try living(owner.key.bytes.span, in: owner.namespace) != nil
+      else {
+        throw LarderError(
+          .noSuchOwner, "there is no entry \(owner.key) in namespace \(owner.namespace)",
+          hint: "write the owner before what belongs to it")
+      }
+      let found = StoredOwner(id: id, key: owner.key.bytes)
+      if !resolved.contains(found) { resolved.append(found) }
+    }
+    return resolved
+  }
+
+  mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
+  {
+    try writer.living(key, in: namespace)
+  }
+
+  /// The fresh value under `key`. For an entry with a time to idle, this counts as an access.
+  mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
+    guard let entry = try living(key, in: namespace), writer.state(of: entry) == .fresh,
+      let value = try writer.value(of: entry)
+    else { return nil }
+    try writer.extend(entry, accessedAt: writer.now.milliseconds)
+    return value
+  }
+
+  /// Whether a read would find a value.
+  mutating func holdsFresh(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
+    try value(for: key, in: namespace) != nil
+  }
+
+  /// Removes the record under the key, also an expired or damaged one.
+  ///
+  /// - Returns: whether it was an entry that had not expired.
+  mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
+    guard (1...Key.longest).contains(key.count), let id = try writer.namespace(namespace)?.id else {
+      return false
+    }
+    let entryKey = StoredKey.entry(key, in: id)
+    switch try writer.contents(of: entryKey) {
+    case .empty:
+      return false
+    case .damaged:
+      try checkBudget(0)
+      try writer.removeDamaged(entryKey)
+      return false
+    case .entry(let entry):
+      guard entry.has(key) else { return false }
+      try checkBudget(0)
+      let isExpired = writer.state(of: entry) == .expired
+      let isHidden = try writer.isHidden(entry)
+      try writer.remove(
+        entry, reason: isHidden ? .invalidated : isExpired ? .expired : .removed)
+      return !isExpired && !isHidden
+    }
+  }
+
+  /// Starts the lifetime of an entry again.
+  ///
+  /// - Parameter stale: how long it may be served stale; nil for as long as before, or by rule for an entry without an end.
+  mutating func reschedule(
+    _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil
+  ) throws(LarderError) -> Bool {
+    guard let namespace = try writer.namespace(name), let entry = try living(key, in: name) else {
+      return false
+    }
+    try checkBudget(entry.recordCount)
+    let lifetime = try Lifetime(
+      expires, stale: stale ?? entry.header.stale, rules: namespace.rules, at: writer.now)
+    let end = lifetime.expires(key, version: entry.header.version)
+    writer.recordWriteTime()
+    // An entry from the future would stay stale, whatever its new end.
+    let isDone = try writer.reschedule(
+      entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
+      idle: lifetime.idle, written: min(entry.header.written, writer.now.milliseconds))
+    if isDone { try writer.recordTouch(of: entry) }
+    return isDone
+  }
+
+  mutating func pin(
+    _ key: Span<UInt8>, in namespace: String, isPinned: Bool
+  ) throws(LarderError) -> Bool {
+    guard let entry = try living(key, in: namespace) else { return false }
+    if entry.header.flags.contains(.pinned) == isPinned { return true }
+    try checkBudget(entry.recordCount)
+    // A pinned entry is outside the queue; when it returns there, it counts as new.
+    let position = isPinned ? 0 : try writer.nextNumber(in: entry.id)
+    var pinned = entry.header
+    pinned.sequence = position
+    if isPinned { pinned.flags.insert(.pinned) } else { pinned.flags.remove(.pinned) }
+    pinned.deadline = pinned.indexedDeadline(replacing: entry.header)
+    let isIntact = try writer.rewrite(entry) { [pinned] header in header = pinned }
+    guard isIntact else { return false }
+    try writer.moveDeadline(of: entry.entryKey, to: pinned, from: entry.header)
+    try writer.moveInQueue(entry.entryKey, to: position, from: entry.header.sequence)
+    var weight = EntryWeight(entry)
+    try writer.subtract(weight, from: entry.id)
+    weight.queuePosition = position
+    try writer.add(weight, to: entry.id)
+    return true
   }
 }

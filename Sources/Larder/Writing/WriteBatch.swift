@@ -1,250 +1,227 @@
 import LMDB
 import LarderSystem
-import Synchronization
 
 /// Several changes that become visible together, or not at all.
 ///
-/// It is made by ``Store/write(_:)`` and ends with it. Reads through it see its own changes. A batch takes at most
-/// 100,000 changes and 64 MB (one larger value by itself is fine); beyond that the write fails and nothing is changed.
+/// ``Store/write(_:)`` makes it, and it ends with that call. Reads through the batch see its own changes; reads through the
+/// store do not. A batch takes at most 100,000 changes and 64 MB of keys, values and metadata (a single larger value is
+/// accepted); beyond that every further change throws ``LarderError/Code/overLimit``, and the batch cannot be committed.
 public struct WriteBatch: ~Copyable {
   static let largestCount = 100_000
   static let largestSize = 64 << 20
 
-  var transaction: WriteTransaction
-  let engine: StoreEngine
-  /// The moment of the whole batch: what it writes was written then.
-  let now: Timestamp
-  var state: StoreState
-  /// The namespaces this batch has met, by name and by id.
-  var known: [String: KnownNamespace] = [:] { didSet { latest = nil } }
-  /// The one of these that was asked for last.
-  private var latest: KnownNamespace?
-  var counters = ByNamespace<NamespaceCounters>()
-  var storedCounters: [NamespaceID: NamespaceCounters] = [:]
-  private let storedState: StoreState
-  /// Namespaces in which a damaged record was met: their counts are taken anew before the commit.
-  var damaged: Set<NamespaceID> = []
-  /// Counts of reads that this batch takes into the store; if it fails they are pending again.
-  var merged: [(handle: NamespaceHandle, counts: ReadCounters)] = []
-  /// Removals asked for by reads that this batch carries out; if it fails they are waiting again.
-  var removing: [[UInt8]] = []
-  /// Uses that this batch puts down; if it fails they are waiting again.
-  var using: [PendingAccesses.Use] = []
-  /// The changes so far, if somebody watches.
-  var notes: PendingChanges?
-  /// Whether there were changes while nobody watched.
-  var hasUnnoted = false
-  /// The store's limits, once this batch has looked them up.
-  var knownLimits: StoreLimits?
-  /// What the data file's limit leaves; nil without one.
-  var disk: DiskRoom?
-  /// How many pages a write found missing, for which the batch failed.
-  var pagesShort: Int?
-  /// The place of the entry that is being written, while room is made for it.
-  var writing: [UInt8]?
-  /// A namespace behind whose queue others lie.
-  var followed: NamespaceID?
-  /// Set by who finds by itself what is to be removed, and counts it: nothing else is taken along.
-  var leavesQueue = false
-  private var changes = 0
+  var writer: EntryWriter
+  var budget = SpaceBudget(StoreLimits())
+  /// Items that the batch took from queues of this process.
+  var effects = BatchEffects()
+  private var count = 0
   private var size = 0
-  /// How often counts were changed, which are written at the end.
-  private var countings = 0
-  /// Why nothing of this batch can be committed any more: a change went wrong midway, whether or not the caller caught
-  /// the error.
-  private(set) var failure: (error: LarderError, cause: LMDBError?)?
 
-  /// - Parameter state: the store's state as the transaction finds it.
+  /// - Parameter state: the state of the store as the transaction finds it.
   init(_ transaction: consuming WriteTransaction, state: StoreState, engine: StoreEngine) {
-    self.engine = engine
-    now = engine.clock.now
-    self.state = state
-    storedState = state
-    notes = engine.changes.notes(for: transaction.id, in: state)
-    self.transaction = transaction
+    let transaction = StoreTransaction(transaction, path: engine.environment.path)
+    writer = EntryWriter(transaction, state, engine: engine)
   }
 
-  /// A number that is another after anything was changed, in the databases or in the counts.
-  var mutations: Int { transaction.changes &+ countings }
+  consuming func release() -> WriteTransaction { writer.release() }
 
-  /// Counts a change against the batch's bounds.
-  mutating func account(_ bytes: Int) throws(LarderError) {
-    if let failure { throw failure.error }
-    changes += 1
+  /// Counts a change of so many bytes against the bounds of the batch.
+  mutating func checkBudget(_ bytes: Int) throws(LarderError) {
+    try writer.checkUsable()
+    count += 1
     size += bytes
-    if changes > 1, changes > Self.largestCount || size > Self.largestSize {
-      let error = LarderError(
-        .overLimit, "a batch of \(changes) changes and \(size) bytes is too large",
-        hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes")
-      throw fail(error)
+    if count > 1, count > Self.largestCount || size > Self.largestSize {
+      throw writer.fail(
+        LarderError(
+          .overLimit, "a batch of \(count) changes and \(size) bytes is too large",
+          hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes"))
     }
   }
 
-  /// Lets nothing of this batch be committed any more.
-  mutating func fail(_ error: LarderError) -> LarderError {
-    if failure == nil { failure = (error, nil) }
-    return error
-  }
-
-  /// Writes what was accumulated: each namespace's counters once, and the store's state.
-  mutating func finish() throws(LarderError) {
-    if let failure { throw failure.error }
-    for id in damaged { try repair(id) }
-    for (id, counters) in counters.all where counters != storedCounters[id] {
-      try change { transaction throws(LMDBError) in
-        try transaction.put(counters.encoded, for: MetadataKey.counters(id), in: .main)
-      }
-    }
-    guard state != storedState else { return }
-    let bytes = state.encoded
-    try change { transaction throws(LMDBError) in
-      try transaction.put(bytes, for: MetadataKey.state, in: .main)
-    }
-  }
-
-  consuming func release() -> WriteTransaction { transaction }
+  /// The commit before this batch's own.
+  var snapshot: UInt64 { writer.transaction.id - 1 }
 }
 
+// MARK: Values
+
 extension WriteBatch {
-  /// The namespace of that name; nil if there is none.
-  mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
-    if let latest, latest.name == name { return latest }
-    latest = try lookUp(name)
-    return latest
+  /// Stores `value` under `key`; a value that is there is replaced.
+  ///
+  /// - Parameters:
+  ///   - codec: the format of the bytes, for programs that display them.
+  ///   - expires: nil for the lifetime that the namespace's rules give.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible key, ``LarderError/Code/overLimit`` for a value that is
+  ///   too large, ``LarderError/Code/full`` if nothing may be evicted for it.
+  public mutating func set(
+    _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
+    codec: CodecID = .bytes,
+    expires: Expiration? = nil
+  ) throws {
+    try set(value, for: key, in: namespace, EntryAttributes(codec: codec, expires: expires))
   }
 
-  private mutating func lookUp(_ name: String) throws(LarderError) -> KnownNamespace? {
-    if let known = known[name] { return known }
-    let handle = engine.handle(for: name)
-    // What this batch itself changed in the catalogue may yet be taken back: only what is committed is remembered.
-    let generation = isCatalogueCommitted ? state.generation : nil
-    if let generation,
-      let namespace = handle.known.withLock({ $0?.generation == generation ? $0?.namespace : nil })
-    {
-      known[name] = namespace
-      return namespace
+  /// Stores `value` under `key` with attributes; see ``set(_:for:in:codec:expires:)``.
+  public mutating func set(
+    _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
+    _ attributes: EntryAttributes
+  ) throws {
+    _ = try key.withKeyBytes { key in
+      try put(value.span, for: key, in: namespace.name, attributes: attributes)
     }
-    guard
-      let bytes = try read({ transaction throws(LMDBError) in
-        try transaction.value(for: MetadataKey.namespace(name), in: .main)?.copied
-      })
-    else { return nil }
-    let namespace = KnownNamespace(try NamespaceRecord(bytes.span, name: name), named: name)
-    if let generation { handle.known.withLock { $0 = (generation, namespace) } }
-    known[name] = namespace
-    return namespace
   }
 
-  /// What the catalogue says of the namespace of that name; nil if there is none.
-  mutating func record(named name: String) throws(LarderError) -> NamespaceRecord? {
-    try namespace(name)?.record
+  /// Stores text as UTF-8; see ``set(_:for:in:codec:expires:)``.
+  public mutating func set(
+    _ value: String, for key: some StoreKey, in namespace: Store.Namespace,
+    expires: Expiration? = nil
+  ) throws {
+    try set(
+      Array(value.utf8), for: key, in: namespace, EntryAttributes(codec: .text, expires: expires))
   }
 
-  /// Whether the catalogue is as it was before this batch: what it says may then be remembered.
-  var isCatalogueCommitted: Bool { state.generation == storedState.generation }
+  /// Stores a value through the cache's codec; see ``set(_:for:in:codec:expires:)``.
+  ///
+  /// - Throws: ``LarderError/Code/unencodable`` if the codec cannot encode it.
+  public mutating func set<Value>(
+    _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil
+  ) throws {
+    try set(
+      encoded: try cache.encode(value), for: key, in: cache, EntryAttributes(expires: expires))
+  }
 
-  /// The namespace of that name, made if there is none.
-  mutating func namespaceMaking(_ name: String) throws(LarderError) -> KnownNamespace {
-    if let namespace = try namespace(name) { return namespace }
-    try Store.Namespace.validate(name)
-    let record = NamespaceRecord(id: try newID(), created: now.milliseconds)
-    return try store(record, named: name)
+  /// Stores a value through the cache's codec with attributes, whose codec is replaced by the cache's.
+  public mutating func set<Value>(
+    _ value: Value, for key: some StoreKey, in cache: Cache<Value>, _ attributes: EntryAttributes
+  ) throws {
+    try set(encoded: try cache.encode(value), for: key, in: cache, attributes)
   }
 
   @discardableResult
-  mutating func store(
-    _ record: NamespaceRecord, named name: String
-  ) throws(LarderError) -> KnownNamespace {
-    let bytes = try record.encoded(name: name)
-    try change { transaction throws(LMDBError) in
-      try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
+  mutating func set<Value>(
+    encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>,
+    _ attributes: EntryAttributes
+  ) throws -> (id: NamespaceID, header: EntryHeader) {
+    try declareOnce(cache.rules, for: cache.namespace)
+    var attributes = attributes
+    attributes.codec = cache.codecID
+    return try key.withKeyBytes { [attributes] key in
+      try put(bytes.span, for: key, in: cache.namespace.name, attributes: attributes)
     }
-    let namespace = KnownNamespace(record, named: name)
-    known[name] = namespace
-    state.generation &+= 1
-    return namespace
   }
 
-  /// An id that neither a namespace nor garbage has.
-  mutating func newID() throws(LarderError) -> NamespaceID {
-    for _ in 0..<NamespaceID.limit {
-      if !(1..<UInt64(NamespaceID.limit)).contains(state.nextID) { state.nextID = 1 }
-      let id = NamespaceID(rawValue: UInt32(state.nextID))
-      state.nextID += 1
-      let key = MetadataKey.counters(id)
-      let isTaken = try read { transaction throws(LMDBError) in
-        try transaction.value(for: key, in: .main) != nil
+  /// The fresh value under `key` with the changes of this batch; nil if there is none. Counts as no hit or miss.
+  public mutating func value(for key: some StoreKey, in namespace: Store.Namespace) throws
+    -> [UInt8]?
+  {
+    try key.withKeyBytes { key in try value(for: key, in: namespace.name) }
+  }
+
+  /// The same through the cache's codec. A value that the codec cannot decode is nil, and counted as undecodable.
+  public mutating func value<Value>(for key: some StoreKey, in cache: Cache<Value>) throws -> Value?
+  {
+    try value(for: key, in: cache.namespace).flatMap { cache.decodeCounting($0.span) }
+  }
+
+  /// The attributes of the entry under `key` with the changes of this batch, even if it has expired; nil if there is none.
+  public mutating func entry(
+    for key: some StoreKey, in namespace: Store.Namespace
+  ) throws -> Store.Entry? {
+    try key.withKeyBytes { key in
+      guard let id = try writer.namespace(namespace.name)?.id,
+        let entry = try writer.entry(key, in: id), try !writer.isHidden(entry)
+      else { return nil }
+      var owners: [Owner] = []
+      for owner in entry.owners {
+        if let name = try writer.name(of: owner.id) {
+          owners.append(Owner(Key(owner.key), in: name))
+        }
       }
-      if !isTaken {
-        counters[id] = NamespaceCounters(since: now, epoch: transaction.id)
-        return id
-      }
-    }
-    throw LarderError(
-      .overLimit, "\(engine.environment.path) has no namespace id left", hint: "remove namespaces")
-  }
-
-  mutating func loadCounters(_ id: NamespaceID) throws(LarderError) -> NamespaceCounters {
-    try meet(id)
-    return counters[id] ?? NamespaceCounters()
-  }
-
-  /// Sees to it that a namespace's counters are at hand.
-  mutating func meet(_ id: NamespaceID) throws(LarderError) {
-    if counters.contains(id) { return }
-    let loaded = try read { transaction throws(LMDBError) -> NamespaceCounters in
-      guard let bytes = try transaction.value(for: MetadataKey.counters(id), in: .main) else {
-        return NamespaceCounters()
-      }
-      return NamespaceCounters(bytes)
-    }
-    counters[id] = loaded
-    storedCounters[id] = loaded
-  }
-
-  mutating func read<Result>(
-    _ body: (borrowing WriteTransaction) throws(LMDBError) -> Result
-  ) throws(LarderError) -> Result {
-    do throws(LMDBError) { return try body(transaction) } catch { throw failed(error) }
-  }
-
-  mutating func change<Result>(
-    _ body: (inout WriteTransaction) throws(LMDBError) -> Result
-  ) throws(LarderError) -> Result {
-    do throws(LMDBError) { return try body(&transaction) } catch { throw failed(error) }
-  }
-
-  /// Changes the counts of a namespace, which are written at the end.
-  mutating func update(
-    _ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void
-  ) throws(LarderError) {
-    try meet(id)
-    countings &+= 1
-    change(&counters[id]!)
-  }
-
-  mutating func put(
-    _ value: Span<UInt8>, for key: [UInt8], in database: Database
-  ) throws(LarderError) {
-    do throws(LMDBError) {
-      try transaction.put(value, for: key.span, in: database)
-    } catch {
-      throw failed(error)
+      return writer.engine.facts(
+        of: entry, key: Key(key.copied), namespace: namespace.name, owners: owners)
     }
   }
 
-  mutating func failed(_ cause: LMDBError) -> LarderError {
-    let error = engine.error(cause)
-    if failure == nil { failure = (error, cause) }
-    return error
-  }
-
-  /// Notes the moment of a write or a purge, against which a later purge judges its clock.
+  /// Removes the entry under `key`, and the entries that belong to it alone.
   ///
-  /// The last one and not the largest: a clock that was ahead for a while must not leave a mark that excuses the next
-  /// jump.
-  mutating func stamp() {
-    state.lastStamp = UInt64(clamping: now.milliseconds)
-    state.suspectSince = 0
+  /// - Returns: false if there was none, or it had expired.
+  @discardableResult
+  public mutating func remove(_ key: some StoreKey, from namespace: Store.Namespace) throws -> Bool
+  {
+    try key.withKeyBytes { key in try remove(key, in: namespace.name) }
+  }
+
+  /// Removes the entry under `key`; see ``remove(_:from:)``.
+  @discardableResult
+  public mutating func remove<Value>(_ key: some StoreKey, from cache: Cache<Value>) throws -> Bool
+  {
+    try remove(key, from: cache.namespace)
+  }
+}
+
+// MARK: Attributes
+
+extension WriteBatch {
+  /// Starts the entry's lifetime again; see ``Store/Namespace/touch(_:expires:)``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func touch(
+    _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
+  ) throws -> Bool {
+    try key.withKeyBytes { key in
+      try reschedule(key, in: namespace.name, expires: expires)
+    }
+  }
+
+  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a load of the key in progress still replaces
+  /// the entry.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func setMetadata(
+    _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
+  ) throws -> Bool {
+    try key.withKeyBytes { key in
+      guard let entry = try living(key, in: namespace.name) else { return false }
+      try checkBudget(entry.recordCount + (metadata?.count ?? 0))
+      var fields = entry.fields
+      fields[.metadata] = metadata
+      guard try writer.rewrite(entry, fields: fields) else { return false }
+      writer.recordWriteTime()
+      return true
+    }
+  }
+
+  /// Replaces the owners of an entry; its value and lifetime stay. Without owners it stays by itself.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored.
+  @discardableResult
+  public mutating func setOwners(
+    _ owners: [Owner], of key: some StoreKey, in namespace: Store.Namespace
+  ) throws -> Bool {
+    let owners = try resolve(owners)
+    return try key.withKeyBytes { key in
+      guard let entry = try living(key, in: namespace.name) else { return false }
+      try checkBudget(entry.recordCount)
+      writer.recordWriteTime()
+      return try writer.setOwners(owners, of: entry)
+    }
+  }
+
+  /// Protects the entry from eviction; see ``Store/Namespace/pin(_:)``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
+    try key.withKeyBytes { key in try pin(key, in: namespace.name, isPinned: true) }
+  }
+
+  /// Lets the entry be evicted again; see ``Store/Namespace/unpin(_:)``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
+    try key.withKeyBytes { key in try pin(key, in: namespace.name, isPinned: false) }
   }
 }

@@ -1,19 +1,19 @@
 import Dispatch
 import Synchronization
 
-/// Writes that wait to share a commit.
+/// Writes that wait to share a commit (group commit).
 ///
-/// Whoever waits for a commit is joined by all who come meanwhile: the next transaction takes them together, in the order
-/// in which they came, commits once, and tells each how its own went. A write that fails takes nothing of the others with
-/// it. A group takes at most 1,000 writes or 8 MB.
+/// The writes that arrive while a transaction runs form the next group: one transaction runs them in order of arrival,
+/// commits once, and gives each caller its own outcome. A write that fails does not affect the others. A group has at
+/// most 1,000 writes or 8 MB.
 ///
-/// Each caller waits until its own write is committed: whoever writes faster than the disk takes it is held up by that, and
-/// no more is ever queued than there are callers.
+/// Each caller waits until its write is committed. So the queue never holds more writes than there are callers, and callers
+/// cannot outrun the disk.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
 
-  /// Whether the task that waits for a write still wants it.
+  /// Tells whether the task that waits for a write was cancelled.
   final class Ticket: Sendable {
     private let cancelled = Atomic(false)
 
@@ -34,17 +34,17 @@ final class WriteQueue: Sendable {
 
   private struct State {
     var waiting: [Job] = []
-    /// Whether somebody is about to take what waits.
+    /// Whether the writer thread will take what waits.
     var isDraining = false
     var isClosed = false
   }
   private let state = Mutex(State())
   private let thread = DispatchQueue(label: "larder.writer")
 
-  /// Writes under way outside the queue; while there are any, others do better to join.
+  /// Writes in progress outside the queue. While there are any, other writes join the queue.
   private let direct = Atomic<Int>(0)
 
-  /// Whether somebody of this process writes just now.
+  /// Whether a thread of this process is writing.
   var isBusy: Bool {
     direct.load(ordering: .relaxed) > 0 || state.withLock { $0.isDraining || !$0.waiting.isEmpty }
   }
@@ -52,22 +52,22 @@ final class WriteQueue: Sendable {
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
 
-  /// Whether all that came was taken, and is being written.
+  /// Whether the last group is being written and nothing else waits.
   var hasTaken: Bool { state.withLock { $0.isDraining && $0.waiting.isEmpty } }
 
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Takes a write on; false once the queue is closed.
+  /// Accepts a write; false once the queue is closed.
   func add(_ job: Job, engine: StoreEngine) -> Bool {
     enum Answer { case closed, cancelled, accepted }
     let answer: Answer = state.withLock { state in
       if state.isClosed { return .closed }
-      // Cancelled before it came here, where nobody could find it.
+      // It was cancelled before it was in the queue, where ``cancel(_:)`` would have found it.
       if job.ticket.isCancelled { return .cancelled }
       state.waiting.append(job)
-      // Here, so that who closes afterwards waits for it.
+      // Inside the lock, so that a later close waits for it.
       if !state.isDraining { thread.async { self.drain(engine) } }
       state.isDraining = true
       return .accepted
@@ -76,7 +76,8 @@ final class WriteQueue: Sendable {
     return answer != .closed
   }
 
-  /// Takes a write back: at once if it still waits, otherwise its group leaves it out if it is not being committed yet.
+  /// Cancels a write: at once if it waits; if its group runs already, the group rolls back and runs without it, unless its
+  /// commit has begun.
   func cancel(_ ticket: Ticket) {
     ticket.cancel()
     let job = state.withLock { state in
@@ -85,17 +86,17 @@ final class WriteQueue: Sendable {
     job?.finish(CancellationError())
   }
 
-  /// Accepts nothing more and waits for what was accepted.
+  /// Refuses new writes and waits for the accepted ones.
   func close() {
     state.withLock { $0.isClosed = true }
     thread.sync {}
   }
 
   private func drain(_ engine: StoreEngine) {
-    while let group = takeGroup() { engine.write(group) }
+    while let group = takeGroup() { engine.commit(group) }
   }
 
-  /// Nil, and no longer draining, when nothing waits.
+  /// The next group; nil when nothing waits, and then the thread stops.
   private func takeGroup() -> [Job]? {
     state.withLock { state in
       var size = 0

@@ -1,0 +1,68 @@
+import LarderSystem
+
+/// A day of the proleptic Gregorian calendar, as its number after 1970-01-01.
+package struct CalendarDate: Hashable, Sendable {
+  package static let secondsPerDay: Int64 = 86_400
+
+  package var number: Int64
+
+  package init(number: Int64) { self.number = number }
+
+  /// The day that wall clocks show when they have counted this many seconds since 1970-01-01 00:00.
+  package init(wall: Int64) { number = wall.floored(by: Self.secondsPerDay) }
+
+  /// - Precondition: the month is 1 to 12. Days outside the month count on into its neighbours.
+  package init(year: Int64, month: Int64, day: Int64) {
+    // Counted in years that begin in March, so that the leap day is the last one; 400 of them are 146,097 days.
+    let shifted = month <= 2 ? year - 1 : year
+    let era = shifted.floored(by: 400)
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    number = era * 146_097 + dayOfEra - 719_468
+  }
+
+  package var year: Int64 { components.year }
+
+  package var components: (year: Int64, month: Int64, day: Int64) {
+    let days = number + 719_468
+    let era = days.floored(by: 146_097)
+    let dayOfEra = days - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let isNextYear = shiftedMonth >= 10
+    return (
+      yearOfEra + era * 400 + (isNextYear ? 1 : 0), shiftedMonth + (isNextYear ? -9 : 3),
+      dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    )
+  }
+
+  /// 0 is Sunday.
+  package var weekday: Int64 { (number + 4) - (number + 4).floored(by: 7) * 7 }
+
+  package static func isLeap(_ year: Int64) -> Bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+  }
+}
+
+extension TimeOfDay {
+  /// The time that wall clocks in the zone show at `time`.
+  ///
+  /// Throws ``LarderError/Code/invalidArgument`` for a zone that is not in the system's time zone database.
+  public init(of time: Timestamp, in zone: String) throws(LarderError) {
+    let second = time.milliseconds.floored(by: 1000)
+    let wall = second + (try ZoneRules.named(zone)).offset(at: second)
+    let ofDay = Int(
+      wall - wall.floored(by: CalendarDate.secondsPerDay) * CalendarDate.secondsPerDay)
+    self.init(ofDay / 3600, ofDay / 60 % 60, ofDay % 60)
+  }
+}
+
+extension Int64 {
+  /// The quotient, rounded down.
+  package func floored(by divisor: Int64) -> Int64 {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+}

@@ -1,0 +1,278 @@
+import LMDB
+import LarderSystem
+
+// The bytes of a header. Most entries need 25: numbers below 2^32 take 4 bytes, times are differences, and what follows
+// from another field is left out. A bit field, the form, tells which fields are there and how long they are.
+
+extension EntryHeader {
+  /// Which fields a header has, and how long they are: 16 bits, of which the low 8 are the entry's flags.
+  struct Form: Equatable {
+    var bits: UInt16
+
+    /// Bits beside the flags in the low byte.
+    static let wide: UInt16 = 8
+    static let hasFields: UInt16 = 128
+
+    /// Bits of the high byte.
+    static let longNumbers: UInt16 = 1 << 8
+    static let ownSequence: UInt16 = 1 << 9
+    static let expiresShift: UInt16 = 10
+    static let staleShift: UInt16 = 12
+    static let deadlineShift: UInt16 = 14
+
+    /// The form of most entries: 4-byte version, 4-byte lifetime, no window after it.
+    static let plain: UInt16 = Length.short << expiresShift
+    /// Of the low byte, what a header of the plain form can have beside it without another layout.
+    static let plainFlags: UInt16 = 0b0111_0111
+
+    /// How a time is stored: 2 bits.
+    enum Length {
+      /// No bytes: `expires` is never; `staleUntil` is `expires`; `deadline` is `staleUntil`.
+      static let none: UInt16 = 0
+      /// A difference of 4 bytes.
+      static let short: UInt16 = 1
+      /// A difference of 6 bytes.
+      static let long: UInt16 = 2
+      /// No bytes: `staleUntil` or `deadline` is never. Not used for `expires`.
+      static let never: UInt16 = 3
+    }
+
+    @inline(__always)
+    func length(_ shift: UInt16) -> UInt16 { bits &>> shift & 3 }
+
+    /// Bytes of the header.
+    var size: Int {
+      let fields = bits & Self.hasFields == 0 ? 0 : 4
+      if bits & Self.wide != 0 { return EntryHeader.wideSize + fields }
+      let number = bits & Self.longNumbers == 0 ? 4 : 6
+      var size = EntryHeader.fixedSize + number + fields
+      if bits & Self.ownSequence != 0 { size += number }
+      for shift in [Self.expiresShift, Self.staleShift, Self.deadlineShift] {
+        size += Self.bytes(length(shift))
+      }
+      return size
+    }
+
+    @inline(__always)
+    static func bytes(_ length: UInt16) -> Int {
+      length == Length.short ? 4 : length == Length.long ? 6 : 0
+    }
+  }
+
+  /// Checksum, form, codec and the time of writing.
+  static let fixedSize = 17
+  /// The fixed part and five numbers of 8 bytes: for values that no difference can hold.
+  private static let wideSize = 17 + 2 + 5 * 8
+  /// The size of a header of the plain form.
+  private static let plainSize = 25
+  /// No header is larger.
+  static let largestSize = wideSize + 4
+
+  // MARK: Reading
+
+  /// Reads the header of a record; nil if the record cannot have one.
+  @inline(__always)
+  init?(_ record: Span<UInt8>) {
+    guard record.count >= Self.plainSize else {
+      self.init(uncommon: record)
+      return
+    }
+    let bytes = record.extracting(0..<Self.plainSize)
+    let head = bytes.word(at: 8)
+    guard UInt16(truncatingIfNeeded: head) & ~Form.plainFlags == Form.plain else {
+      self.init(uncommon: record)
+      return
+    }
+    let written = Int64(bitPattern: bytes.word(at: 9) &>> 16)
+    let expires = written &+ Int64(bytes.halfWord(at: 21))
+    let version = UInt64(bytes.halfWord(at: 17))
+    let flags = Flags(rawValue: UInt8(truncatingIfNeeded: head))
+    self.init(
+      flags: flags, codec: UInt8(truncatingIfNeeded: head &>> 16), written: written,
+      expires: expires, staleUntil: expires, deadline: expires,
+      sequence: flags.contains(.pinned) ? 0 : version, version: version,
+      checksum: bytes.word(at: 0), size: Self.plainSize)
+  }
+
+  /// Reads a header of any form.
+  @inline(never)
+  private init?(uncommon record: Span<UInt8>) {
+    guard record.count >= Self.fixedSize else { return nil }
+    let form = Form(bits: UInt16(truncatingIfNeeded: record.word(at: 8)))
+    let size = form.size
+    guard record.count >= size else { return nil }
+    let isPinned = form.bits & UInt16(Flags.pinned.rawValue) != 0
+    var reader = HeaderReader(record.extracting(0..<size), at: Self.fixedSize)
+    var written = Int64(bitPattern: record.word(at: 9) &>> 16)
+    let expires: Int64
+    let staleUntil: Int64
+    let deadline: Int64
+    let version: UInt64
+    let sequence: UInt64
+    if form.bits & Form.wide != 0 {
+      // The form has no other bits, and the time of writing has 8 bytes in place of 6.
+      guard form.bits &>> 8 == 0 else { return nil }
+      written |= Int64(bitPattern: UInt64(reader.next(2))) &<< 48
+      expires = Int64(bitPattern: reader.next(8))
+      staleUntil = Int64(bitPattern: reader.next(8))
+      deadline = Int64(bitPattern: reader.next(8))
+      version = reader.next(8)
+      sequence = reader.next(8)
+    } else {
+      let number = form.bits & Form.longNumbers == 0 ? 4 : 6
+      version = reader.next(number)
+      let hasOwn = form.bits & Form.ownSequence != 0
+      guard !(hasOwn && isPinned) else { return nil }
+      sequence = hasOwn ? reader.next(number) : isPinned ? 0 : version
+      let length = form.length(Form.expiresShift)
+      guard length != Form.Length.never else { return nil }
+      expires =
+        length == Form.Length.none
+        ? Self.never : written + reader.difference(length)
+      switch form.length(Form.staleShift) {
+      case Form.Length.none: staleUntil = expires
+      case Form.Length.never: staleUntil = Self.never
+      case let length:
+        guard expires != Self.never else { return nil }
+        staleUntil = expires + reader.difference(length)
+      }
+      switch form.length(Form.deadlineShift) {
+      case Form.Length.none: deadline = staleUntil
+      case Form.Length.never: deadline = Self.never
+      case let length:
+        guard staleUntil != Self.never else { return nil }
+        deadline = staleUntil - reader.difference(length)
+      }
+    }
+    let fieldsCount = form.bits & Form.hasFields == 0 ? 0 : UInt32(reader.next(4))
+    guard Int(fieldsCount) <= record.count - size, staleUntil >= expires,
+      isPinned == (sequence == 0)
+    else { return nil }
+    self.init(
+      flags: Flags(rawValue: UInt8(truncatingIfNeeded: form.bits & 0b0111_0111)),
+      codec: record[10], written: written, expires: expires, staleUntil: staleUntil,
+      deadline: deadline, sequence: sequence, version: version, fieldsCount: fieldsCount,
+      checksum: record.word(at: 0), size: size)
+  }
+
+  // MARK: Writing
+
+  /// How this header is stored.
+  var form: Form {
+    var bits = UInt16(flags.intersection(.known).rawValue)
+    if fieldsCount > 0 { bits |= Form.hasFields }
+    let compact = compactForm
+    return Form(bits: bits | (compact ?? Form.wide))
+  }
+
+  /// The high byte of the form; nil if a value is too large for it.
+  private var compactForm: UInt16? {
+    guard 0..<1 << 48 ~= written, max(version, sequence) < 1 << 48,
+      (sequence == 0) == flags.contains(.pinned), staleUntil >= expires
+    else { return nil }
+    var bits: UInt16 = max(version, sequence) >> 32 == 0 ? 0 : Form.longNumbers
+    if sequence != version, sequence != 0 { bits |= Form.ownSequence }
+    if expires != Self.never {
+      guard let length = Self.length(from: written, to: expires) else { return nil }
+      bits |= max(length, Form.Length.short) &<< Form.expiresShift
+    }
+    if staleUntil != expires {
+      guard let length = Self.length(from: expires, to: staleUntil) else { return nil }
+      bits |= length &<< Form.staleShift
+    }
+    if deadline != staleUntil {
+      if deadline == Self.never {
+        bits |= Form.Length.never &<< Form.deadlineShift
+      } else {
+        guard staleUntil != Self.never, let length = Self.length(from: deadline, to: staleUntil)
+        else { return nil }
+        bits |= length &<< Form.deadlineShift
+      }
+    }
+    return bits
+  }
+
+  /// How the difference to a later time is stored; nil if it cannot be.
+  private static func length(from time: Int64, to later: Int64) -> UInt16? {
+    if later == never { return Form.Length.never }
+    let (difference, overflow) = later.subtractingReportingOverflow(time)
+    guard !overflow, 0..<1 << 48 ~= difference else { return nil }
+    return difference == 0
+      ? Form.Length.none : difference >> 32 == 0 ? Form.Length.short : Form.Length.long
+  }
+
+  /// Bytes of the header when it is stored.
+  var encodedSize: Int { form.size }
+
+  /// Appends the header to an empty record; the checksum is set by ``seal(_:keyHash:)``.
+  func append(to record: inout OutputSpan<UInt8>) {
+    let form = form
+    record.append(word: 0)
+    record.append(
+      word: UInt64(form.bits) | UInt64(codec) &<< 16 | UInt64(bitPattern: written) &<< 24)
+    record.append(UInt8(truncatingIfNeeded: written &>> 40))
+    if form.bits & Form.wide != 0 {
+      record.append(UInt8(truncatingIfNeeded: written &>> 48))
+      record.append(UInt8(truncatingIfNeeded: written &>> 56))
+      for time in [expires, staleUntil, deadline] { record.append(word: UInt64(bitPattern: time)) }
+      record.append(word: version)
+      record.append(word: sequence)
+    } else {
+      let isLong = form.bits & Form.longNumbers != 0
+      record.append(number: version, isLong: isLong)
+      if form.bits & Form.ownSequence != 0 { record.append(number: sequence, isLong: isLong) }
+      record.append(difference: expires &- written, form.length(Form.expiresShift))
+      record.append(difference: staleUntil &- expires, form.length(Form.staleShift))
+      record.append(difference: staleUntil &- deadline, form.length(Form.deadlineShift))
+    }
+    if fieldsCount > 0 { record.append(number: UInt64(fieldsCount), isLong: false) }
+  }
+
+  /// Writes the checksum into a complete record.
+  static func seal(_ record: inout OutputSpan<UInt8>, keyHash: UInt64) {
+    let checksum = checksum(of: record.span, keyHash: keyHash)
+    record.replaceWord(at: 0, with: checksum)
+  }
+}
+
+/// Reads numbers of a header one after the other. The caller has checked that all are there.
+private struct HeaderReader: ~Escapable {
+  private let bytes: Span<UInt8>
+  private var offset: Int
+
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>, at offset: Int) {
+    self.bytes = bytes
+    self.offset = offset
+  }
+
+  /// A little-endian number of 2, 4, 6 or 8 bytes. At least 6 bytes are in front of it.
+  mutating func next(_ count: Int) -> UInt64 {
+    offset += count
+    return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)
+  }
+
+  mutating func difference(_ length: UInt16) -> Int64 {
+    let count = EntryHeader.Form.bytes(length)
+    return count == 0 ? 0 : Int64(bitPattern: next(count))
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// A number of 4 bytes, or of 6.
+  @inline(__always)
+  fileprivate mutating func append(number: UInt64, isLong: Bool) {
+    append(bigEndian: UInt32(truncatingIfNeeded: number).byteSwapped)
+    if isLong {
+      append(UInt8(truncatingIfNeeded: number &>> 32))
+      append(UInt8(truncatingIfNeeded: number &>> 40))
+    }
+  }
+
+  @inline(__always)
+  fileprivate mutating func append(difference: Int64, _ length: UInt16) {
+    guard EntryHeader.Form.bytes(length) > 0 else { return }
+    append(
+      number: UInt64(bitPattern: difference), isLong: length == EntryHeader.Form.Length.long)
+  }
+}

@@ -1,0 +1,208 @@
+import LMDB
+import LarderSystem
+
+/// How far a change of limits has come.
+enum LimitProgress {
+  case done
+  /// More must be evicted, in further transactions.
+  case underWay
+  /// The remaining entries may not be evicted. The limit in force equals the usage that was reached.
+  case stuck(LarderError)
+}
+
+/// Changes limits. A limit below the usage is reached in several transactions; each stores the usage it reached as the limit
+/// in force, so that nothing grows again meanwhile.
+struct LimitChange {
+  /// How many entries one transaction evicts.
+  static let evictedPerStep = 1000
+
+  private let engine: StoreEngine
+
+  init(_ engine: StoreEngine) { self.engine = engine }
+
+  /// - Parameter makes: whether an absent namespace is made; otherwise it is an error.
+  func changeRules(
+    of name: String, makes: Bool, _ change: (inout NamespaceRecord.RuleSet) -> Void
+  ) throws(LarderError) {
+    try run { batch throws(LarderError) in
+      try batch.changeRules(of: name, makes: makes, most: Self.evictedPerStep, change)
+    }
+  }
+
+  func changeSettings(_ change: (inout StoreSettings) -> Void) throws(LarderError) {
+    try run { batch throws(LarderError) in
+      try batch.changeSettings(most: Self.evictedPerStep, change)
+    }
+    engine.memory.budget.limit = try engine.settings(in: engine.beginRead()).memoryLimit
+  }
+
+  private func run(
+    _ step: (inout WriteBatch) throws(LarderError) -> LimitProgress
+  ) throws(LarderError) {
+    while true {
+      switch try engine.commit(.standard, { batch in try step(&batch) }) {
+      case .done: return
+      case .underWay: continue
+      case .stuck(let error): throw error
+      }
+    }
+  }
+}
+
+extension WriteBatch {
+  /// - Parameter most: how many entries may be evicted.
+  mutating func changeRules(
+    of name: String, makes: Bool, most: Int, _ change: (inout NamespaceRecord.RuleSet) -> Void
+  ) throws(LarderError) -> LimitProgress {
+    let found = makes ? try writer.findOrMakeNamespace(name) : try writer.namespace(name)
+    guard var record = found?.record else { throw Store.Namespace.absent(name) }
+    let before = record.rules
+    change(&record.rules)
+    let rules = record.rules.effective
+    try record.rules.declared.validate()
+    try rules.validate()
+    guard record.rules != before else { return .done }
+    if let guaranteed = rules.limits.guaranteed, guaranteed > 0 {
+      try budget.checkGuarantees(of: name, guaranteed, &writer)
+    }
+    let id = record.id
+    let limits = rules.limits
+    let entries = try writer.counters(of: id).entries
+    let isOver = { (writer: borrowing EntryWriter) in
+      limits.exceeded(by: writer.counters.loaded(id)) != nil
+    }
+    if isOver(writer) {
+      var sweep = ExpirySweep(of: id, limit: most)
+      try sweep.run(&writer, while: isOver)
+      var request = RoomRequest(cause: .namespace, id: id, limits: limits, left: most)
+      request.keepsNewest = limits.entries != 0 && limits.bytes != 0
+      try budget.evict(rules.eviction, request, &writer)
+    }
+    let counters = try writer.counters(of: id)
+    let reason = limits.exceeded(by: counters)
+    if reason != nil {
+      record.rules.raise(
+        entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes))
+    }
+    try writer.withDirectory { [record] directory, all, transaction throws(LarderError) in
+      _ = try directory.store(record, named: name, &all, &transaction)
+    }
+    guard let reason else { return .done }
+    if counters.entries < entries { return .underWay }
+    return .stuck(
+      LarderError(
+        .full,
+        "namespace \(name) holds \(counters.entries) entries and \(counters.bytes) bytes, and "
+          + (rules.eviction == .refuse ? "it evicts nothing" : "\(counters.pinned) are pinned")
+          + ": its limit of \(limits.words) is not reached (\(reason))",
+        hint: "remove or unpin entries, then set the limit again"))
+  }
+
+  /// - Parameter most: how many entries may be evicted.
+  mutating func changeSettings(
+    most: Int, _ change: (inout StoreSettings) -> Void
+  ) throws(LarderError) -> LimitProgress {
+    var settings = try writer.settings()
+    let before = settings
+    change(&settings)
+    try settings.declared.validate()
+    try settings.limits.validate()
+    guard settings != before else { return .done }
+    let wanted = settings.limits
+    budget.change(to: wanted)
+    try budget.checkGuarantees(of: nil, 0, &writer)
+    let (budget, entries) = (budget, writer.state.entries)
+    if let reason = budget.exceededLimit(writer.state) {
+      var sweep = ExpirySweep(of: nil, limit: most)
+      try sweep.run(&writer) { writer in budget.exceededLimit(writer.state) != nil }
+      try budget.evictInTurn(for: reason, .none, &writer) { writer in
+        budget.exceededLimit(writer.state) != nil
+          && entries &- writer.state.entries < UInt64(most)
+      }
+    }
+    let disk = try lowerDisk(to: wanted.disk, most: min(most, 100))
+    let isOver = budget.exceededLimit(writer.state) != nil || disk != nil
+    if isOver {
+      settings.raise(
+        entries: Int(clamping: writer.state.entries), bytes: Int(clamping: writer.state.bytes),
+        disk: disk)
+    }
+    self.budget.change(to: settings.limits)
+    try writer.withDirectory { [settings] directory, all, transaction throws(LarderError) in
+      try directory.store(settings, &all, &transaction)
+    }
+    if !isOver { return .done }
+    if writer.state.entries < entries { return .underWay }
+    return .stuck(
+      LarderError(
+        .full,
+        "\(writer.engine.environment.path) holds \(writer.state.entries) entries and \(writer.state.bytes) bytes "
+          + "that may not be evicted: its limit of \(wanted.words) is not reached",
+        hint: "remove or unpin entries, then set the limit again"))
+  }
+
+  /// Evicts until the pages in use fit into a data file of so many bytes, its reserve left out.
+  ///
+  /// - Returns: the limit for the meantime; nil if the wanted one is in force. A file without free pages must grow a little
+  ///   before anything can be removed from it.
+  private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
+    guard let limit else { return nil }
+    let engine = writer.engine
+    let pages = limit / engine.pageSize
+    let usable = pages - DiskRoom.reserve(of: pages, pageSize: engine.pageSize)
+    guard writer.usesMore(than: usable) else { return nil }
+    let size = engine.environment.fileSize
+    let available = try writer.read { lmdb throws(LMDBError) in
+      try lmdb.availablePages(upTo: DiskRoom.perStep, limit: size)
+    }
+    let entries = writer.state.entries
+    for _ in 0..<4 where writer.state.garbage > 0 && writer.usesMore(than: usable) {
+      _ = try GarbageCollector.reclaim(limit: 64, &writer)
+    }
+    var sweep = ExpirySweep(of: nil, limit: most)
+    try sweep.run(&writer) { writer in writer.usesMore(than: usable) }
+    try budget.evictInTurn(for: .evictedForDisk, .none, &writer) { writer in
+      entries &- writer.state.entries < UInt64(most) && writer.usesMore(than: usable)
+    }
+    if !writer.usesMore(than: usable) { return nil }
+    return max(limit, size + max(0, DiskRoom.perStep - available) * engine.pageSize)
+  }
+}
+
+extension NamespaceRecord.RuleSet {
+  /// Raises a limit that is below the usage to the usage: the declared one, or the override that hides it.
+  fileprivate mutating func raise(entries: Int, bytes: Int) {
+    let limits = effective.limits
+    if let limit = limits.entries, limit < entries {
+      if overrides.limits?.entries != nil {
+        overrides.limits?.entries = entries
+      } else {
+        declared.limits.entries = entries
+      }
+    }
+    if let limit = limits.bytes, limit < bytes {
+      if overrides.limits?.bytes != nil {
+        overrides.limits?.bytes = bytes
+      } else {
+        declared.limits.bytes = bytes
+      }
+    }
+  }
+}
+
+extension StoreSettings {
+  fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?) {
+    let limits = limits
+    if let disk { if overrides.disk != nil { overrides.disk = disk } else { declared.disk = disk } }
+    if let limit = limits.entries, limit < entries {
+      if overrides.entries != nil {
+        overrides.entries = entries
+      } else {
+        declared.entries = entries
+      }
+    }
+    if let limit = limits.bytes, limit < bytes {
+      if overrides.bytes != nil { overrides.bytes = bytes } else { declared.bytes = bytes }
+    }
+  }
+}

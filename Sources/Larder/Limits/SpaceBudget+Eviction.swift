@@ -1,0 +1,200 @@
+import LMDB
+import LarderSystem
+
+extension SpaceBudget {
+  /// Refuses a value for which no eviction can make room.
+  func checkSize(_ size: Int, rules: Rules, namespace: String) throws(LarderError) {
+    guard size <= rules.largestValue else {
+      throw LarderError(
+        .overLimit,
+        "a value of \(size) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
+        hint: "raise the namespace's largest value, or store less")
+    }
+    let own = rules.limits
+    try Self.check(size, bytes: own.bytes, entries: own.entries, of: "namespace \(namespace)")
+    try Self.check(size, bytes: limits.bytes, entries: limits.entries, of: "the store")
+  }
+
+  private static func check(
+    _ size: Int, bytes: Int?, entries: Int?, of owner: @autoclosure () -> String
+  ) throws(LarderError) {
+    if let bytes, size > bytes {
+      throw LarderError(
+        .overLimit,
+        "a value of \(size) bytes is larger than all that \(owner()) may hold (\(bytes) bytes)",
+        hint: "raise the limit, or store less")
+    }
+    if entries == 0 {
+      throw LarderError(
+        .full, "\(owner()) may hold no entry: its limit is 0", hint: "raise the limit")
+    }
+  }
+
+  /// Whether storing an entry under these rules may evict others.
+  func mayEvict(_ rules: Rules) -> Bool { !rules.limits.isEmpty || limits.evicts }
+
+  /// Makes room in a namespace for what its counters include already: expired entries are removed first, then its policy
+  /// evicts.
+  func makeRoom(
+    in namespace: KnownNamespace, _ protected: ProtectedEntries, _ writer: inout EntryWriter
+  ) throws(LarderError) {
+    let (id, rules) = (namespace.id, namespace.rules)
+    let isOver = { (writer: borrowing EntryWriter) in
+      rules.limits.exceeded(by: writer.counters.loaded(id)) != nil
+    }
+    guard rules.limits.exceeded(by: try writer.counters(of: id)) != nil else { return }
+    var sweep = ExpirySweep(of: id, sparing: protected)
+    try sweep.run(&writer, while: isOver)
+    guard isOver(writer) else { return }
+    try evict(
+      rules.eviction,
+      RoomRequest(cause: .namespace, id: id, limits: rules.limits, protected: protected), &writer)
+    guard isOver(writer) else { return }
+    // However many records that takes: a write is not refused for entries that have expired.
+    sweep = ExpirySweep(of: id, limit: .max, sparing: protected)
+    try sweep.run(&writer, while: isOver)
+    guard isOver(writer) else { return }
+    let refuses = rules.eviction == .refuse
+    throw LarderError(
+      .full,
+      "namespace \(namespace.name) is full (\(rules.limits.words)), and nothing in it may be evicted"
+        + (refuses ? "" : ": \(writer.counters.loaded(id).pinned) entries are pinned"),
+      hint: refuses
+        ? "remove entries, raise the limit, or let the namespace evict"
+        : "unpin or remove entries, or raise the limit")
+  }
+
+  /// Makes room in the store for what its totals include already: expired entries are removed first, then namespaces evict
+  /// in turn.
+  func makeRoomInStore(
+    _ protected: ProtectedEntries, _ writer: inout EntryWriter
+  ) throws(LarderError) {
+    guard exceededLimit(writer.state) != nil else { return }
+    let isOver = { (writer: borrowing EntryWriter) in exceededLimit(writer.state) != nil }
+    var sweep = ExpirySweep(of: nil, sparing: protected)
+    try sweep.run(&writer, while: isOver)
+    guard let reason = exceededLimit(writer.state) else { return }
+    try evictInTurn(for: reason, protected, &writer, while: isOver)
+    guard isOver(writer) else { return }
+    sweep = ExpirySweep(of: nil, limit: .max, sparing: protected)
+    try sweep.run(&writer, while: isOver)
+    if isOver(writer) {
+      throw LarderError(
+        .full,
+        "\(writer.engine.environment.path) is full (\(limits.words)), and nothing in it may be evicted",
+        hint: "remove or unpin entries, raise the limit, lower guarantees, or let namespaces evict")
+    }
+  }
+
+  /// Lets one namespace after the other evict an entry while `shouldContinue`; ``FairShare`` chooses them.
+  func evictInTurn(
+    for reason: RemovalReason, _ protected: ProtectedEntries,
+    _ writer: inout EntryWriter, while shouldContinue: (borrowing EntryWriter) -> Bool
+  ) throws(LarderError) {
+    guard shouldContinue(writer) else { return }
+    let fairShare = writer.engine.fairShare
+    var members = try evictable(&writer)
+    while shouldContinue(writer), let member = fairShare.next(among: members) {
+      let counters = try writer.counters(of: member.id)
+      let limits = try writer.namespace(member.name)?.rules.limits ?? Limits()
+      // A namespace may lose guaranteed bytes to its own writes.
+      let isOwn = protected.written?.span.namespaceID == member.id
+      let guaranteed = isOwn ? 0 : member.guaranteed
+      let request = RoomRequest(
+        cause: .store(exceededLimit(writer.state) ?? reason), id: member.id, limits: limits,
+        left: 1, guaranteed: guaranteed, protected: protected)
+      let removal =
+        counters.entries == 0 || counters.bytes < guaranteed
+        ? RemovalResult() : try evict(member.eviction, request, &writer)
+      if removal.entries == 0 {
+        members.removeAll { $0.id == member.id }
+      } else {
+        fairShare.charge(
+          member.id, share: Double(max(removal.bytes, 1)) / Double(max(counters.bytes, 1)))
+      }
+    }
+  }
+
+  private func evictable(_ writer: inout EntryWriter) throws(LarderError) -> [FairShare.Member] {
+    let fairShare = writer.engine.fairShare
+    if let known = fairShare.members(at: writer.state.generation) { return known }
+    var members: [FairShare.Member] = []
+    for name in try writer.names() {
+      guard let namespace = try writer.namespace(name), namespace.rules.eviction != .refuse else {
+        continue
+      }
+      members.append(
+        FairShare.Member(
+          name: name, priority: namespace.rules.priority, eviction: namespace.rules.eviction,
+          id: namespace.id, guaranteed: UInt64(clamping: namespace.rules.limits.guaranteed ?? 0)))
+    }
+    if writer.counters.hasCommittedGeneration {
+      fairShare.remember(members, at: writer.state.generation)
+    }
+    return members
+  }
+
+  /// Lets the policy of a namespace evict until the request is met or nothing more may be evicted.
+  @discardableResult
+  func evict(
+    _ eviction: Eviction, _ request: RoomRequest, _ writer: inout EntryWriter
+  ) throws(LarderError) -> RemovalResult {
+    guard eviction != .refuse else { return RemovalResult() }
+    return try withQueue(request, &writer) { queue throws(LarderError) in
+      if eviction == .fifo { try queue.makeRoomOldestFirst() } else { try queue.makeRoom() }
+    }
+  }
+
+  /// Tells the policy of a namespace about a new entry, whose counters include it already.
+  func noteInserted(
+    _ candidate: Candidate, in namespace: KnownNamespace, _ protected: ProtectedEntries,
+    _ writer: inout EntryWriter
+  ) throws(LarderError) {
+    let rules = namespace.rules
+    guard rules.eviction == .adaptive || rules.eviction == .refuse else { return }
+    let request = RoomRequest(
+      cause: .namespace, id: namespace.id, limits: rules.limits, protected: protected)
+    let minute = writer.now.milliseconds / 60_000
+    _ = try withQueue(request, &writer) { queue throws(LarderError) in
+      try queue.inserted(candidate, of: namespace.id, in: minute)
+    }
+  }
+
+  private func withQueue(
+    _ request: RoomRequest, _ writer: inout EntryWriter,
+    _ body: (inout NamespaceQueue) throws(LarderError) -> Void
+  ) throws(LarderError) -> RemovalResult {
+    var queue = NamespaceQueue(writer, self, request)
+    var failure: LarderError?
+    do throws(LarderError) {
+      try body(&queue)
+    } catch {
+      failure = error
+    }
+    let removal = queue.removal
+    writer = queue.release()
+    if let failure { throw failure }
+    return removal
+  }
+}
+
+extension Limits {
+  /// For messages: `20 entries, 1000 bytes`.
+  var words: String {
+    [entries.map { "\($0) entries" }, bytes.map { "\($0) bytes" }].compactMap { $0 }
+      .joined(separator: ", ")
+  }
+}
+
+extension StoreLimits {
+  /// Whether storing an entry may evict others for these limits.
+  var evicts: Bool { entries != nil || bytes != nil || disk != nil }
+
+  /// For messages.
+  var words: String {
+    [
+      entries.map { "\($0) entries" }, bytes.map { "\($0) bytes" },
+      disk.map { "\($0) bytes on disk" },
+    ].compactMap { $0 }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,40 @@
+import LMDB
+import LarderSystem
+
+/// Guards the store's own records: each begins with a checksum over the store's identity, the record's key and its bytes.
+///
+/// A record that is damaged, that turns up under another key, or that comes from another store is not opened.
+struct RecordSeal: Sendable {
+  /// Bytes of the checksum in front of every record.
+  static let size = 8
+
+  private let salt: UInt64
+
+  /// - Parameter identity: the 16 random bytes of the store.
+  init(identity: [UInt8]) { salt = Checksum.of(identity.span, seed: 5) }
+
+  private func checksum(of content: Span<UInt8>, key: Span<UInt8>) -> UInt64 {
+    Checksum.of(content, seed: Checksum.of(key, seed: salt))
+  }
+
+  /// A record as it is stored under `key`.
+  func seal(_ content: [UInt8], for key: [UInt8]) -> [UInt8] {
+    var record: [UInt8] = []
+    record.reserveCapacity(Self.size + content.count)
+    record.append(word: checksum(of: content.span, key: key.span))
+    return record + content
+  }
+
+  /// The content of a record; nil if the record is not the one that was stored under `key`.
+  @_lifetime(copy record)
+  func open(_ record: Span<UInt8>, for key: Span<UInt8>) -> Span<UInt8>? {
+    guard record.count >= Self.size else { return nil }
+    let content = record.extracting(Self.size..<record.count)
+    return record.word(at: 0) == checksum(of: content, key: key) ? content : nil
+  }
+
+  @_lifetime(copy record)
+  func open(_ record: Span<UInt8>, for key: [UInt8]) -> Span<UInt8>? {
+    open(record, for: key.span)
+  }
+}

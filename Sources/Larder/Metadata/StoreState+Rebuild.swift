@@ -1,0 +1,96 @@
+import LMDB
+import LarderSystem
+
+// A damaged record of counts is no reason to lose a store: what it counted is still there to be counted.
+
+extension StoreState {
+  /// The state as it follows from everything else in the store, for the write that finds its record damaged.
+  ///
+  /// Counts are exact again. Marks that nothing else tells are set so that no promise breaks: the generation is one that no
+  /// process has seen, entries may be due at any time, and the time of the last write is unknown.
+  /// O(namespaces), and O(entries) of a namespace whose counters are damaged too.
+  static func rebuilt(
+    in transaction: borrowing WriteTransaction, seal: RecordSeal
+  ) throws(LMDBError) -> StoreState {
+    var state = StoreState()
+    state.generation = UInt64.random(in: 1 << 62..<1 << 63)
+    state.nextDue = 0
+    state.watched = 1
+    state.tombstones = try transaction.count(MetadataKey.tombstones)
+    state.orphans = try transaction.count(MetadataKey.orphans)
+    let prefix = MetadataKey.allCounters
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      if let id = MetadataKey.id(of: found.key) {
+        if try transaction.value(for: MetadataKey.garbage(id), in: .main) != nil {
+          state.garbage += 1
+        } else {
+          let counters: NamespaceCounters
+          if let stored = NamespaceCounters(found.value, of: id, seal: seal) {
+            counters = stored
+          } else {
+            counters = try NamespaceCounters.recounted(id, in: transaction)
+          }
+          state.entries &+= counters.entries
+          state.bytes &+= counters.bytes
+          state.stored &+= counters.stored
+        }
+      }
+      record = try cursor.next()
+    }
+    // More than there are is allowed; fewer would leave dependents behind.
+    state.dependents = state.entries
+    return state
+  }
+}
+
+extension NamespaceCounters {
+  /// The counters as they follow from the entries of a namespace, for the write that finds their record damaged.
+  ///
+  /// Statistics begin again. Versions continue far behind the highest one found, by a random distance: removed entries had
+  /// versions too, and so may have those that were written since an earlier damage.
+  /// O(entries).
+  static func recounted(
+    _ id: NamespaceID, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> NamespaceCounters {
+    var counters = NamespaceCounters()
+    var highest: UInt64 = 0
+    let prefix = id.prefix
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      if let entry = StoredEntry(entryKey: found.key.copied, record: found.value),
+        entry.key != nil
+      {
+        counters.add(EntryWeight(entry))
+        if entry.isIntact(found.value) {
+          highest = max(highest, entry.header.version, entry.header.sequence)
+        }
+      }
+      record = try cursor.next()
+    }
+    let leap = UInt64.random(in: 1 << 40..<1 << 44)
+    counters.next = min(highest + leap, QueuePosition.limit - 1)
+    return counters
+  }
+}
+
+extension WriteTransaction {
+  /// The state of the store, rebuilt if its record is damaged.
+  func stateOrRebuilt(_ seal: RecordSeal) throws(LMDBError) -> StoreState {
+    if let state = try state(seal) { return state }
+    return try StoreState.rebuilt(in: self, seal: seal)
+  }
+
+  fileprivate func count(_ prefix: [UInt8]) throws(LMDBError) -> UInt64 {
+    var count: UInt64 = 0
+    var cursor = try cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      count += 1
+      record = try cursor.next()
+    }
+    return count
+  }
+}

@@ -1,0 +1,56 @@
+import LarderSystem
+
+extension Store {
+  /// An entry without its value.
+  public struct Entry: Sendable, Hashable {
+    /// Where an entry stands between its write and its removal.
+    public enum State: String, Sendable, Codable {
+      /// Reads find it.
+      case fresh
+      /// Past its expiry, and kept so that it can be served while a newer value is loaded; plain reads miss it.
+      case stale
+      /// Past the time for which it is kept; stored until a purge or a write removes it.
+      case expired
+    }
+
+    /// The name of its namespace.
+    public var namespace: String
+    /// Its key.
+    public var key: Key
+    /// Bytes of the value.
+    public var size: Int
+    /// Bytes of the header and the value.
+    public var storedSize: Int
+    /// When it was written.
+    public var written: Timestamp
+    /// When it was last read or written, to the minute; nil if that is not known any more.
+    public var lastUsed: Timestamp?
+    /// When it stops being fresh; nil for never.
+    public var expires: Timestamp?
+    /// Until when it may be served stale; nil if not at all.
+    public var staleUntil: Timestamp?
+    /// How long it stays at least after its last use; nil if use does not count.
+    public var timeToIdle: Duration?
+    /// Whether it is fresh, stale or expired, by the store's clock.
+    public var state: State
+    /// The codec that its writer named.
+    public var codec: CodecID
+    /// Another number with each write of the value; it never returns.
+    public var version: UInt64
+    /// Whether it is protected from eviction; see ``Store/Namespace/pin(_:)``.
+    public var isPinned: Bool
+    /// Whether it says that its key has no value, so that reads miss it; see
+    /// ``Cache/valueIfPresent(for:options:load:)``.
+    public var isNegative: Bool
+    /// The entries it belongs to. It is removed with the last of them.
+    public var owners: [Owner]
+    /// Its tags; see ``Store/invalidate(tag:)``.
+    public var tags: [String]
+    /// The entity tag (RFC 9110, section 8.8.3) of the response it was made from, byte for byte.
+    public var entityTag: [UInt8]?
+    /// The Last-Modified field (RFC 9110, section 8.8.2) of that response, byte for byte.
+    public var lastModified: [UInt8]?
+    /// The writer's own bytes beside the value, such as response fields.
+    public var metadata: [UInt8]?
+  }
+}

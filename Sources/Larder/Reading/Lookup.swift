@@ -1,0 +1,177 @@
+import LMDB
+import LarderSystem
+
+/// The result of looking up a key in a snapshot; get, load, inspection and the shell all use it.
+///
+/// ``StoreEngine/lookUp(_:in:keyHash:at:_:)`` has no side effects. A caller that serves a read of the application reports it
+/// with ``StoreEngine/recordMiss(_:key:of:in:recordsAccess:)`` or ``StoreEngine/recordAccess(_:key:at:)``; a caller that only
+/// inspects does not. ``StoreEngine/withValue(of:in:_:)`` lends the value, and
+/// ``StoreEngine/entry(_:key:of:in:)`` makes the facts. The snapshot lends the record.
+struct Lookup: ~Escapable {
+  /// The kinds of result.
+  enum Outcome {
+    /// A value that can be served.
+    case fresh
+    /// A value past its freshness, within its stale window.
+    case stale
+    /// A negative entry that has not expired: it records that there is no value.
+    case negative
+    /// An entry past its end; it is still stored.
+    case expired
+    /// No entry of this key, or one that a tag invalidation has removed.
+    case absent
+    /// A record that cannot be read, or whose checksum does not match.
+    case damaged
+  }
+
+  let outcome: Outcome
+  let id: NamespaceID
+  let keyHash: UInt64
+  /// The header. Its times include accesses that are not yet written to disk. Without meaning if the outcome is `absent` or
+  /// `damaged`.
+  let header: EntryHeader
+  /// The whole record; empty if nothing is stored.
+  let record: Span<UInt8>
+
+  @inline(__always)
+  @_lifetime(copy record)
+  init(
+    _ outcome: Outcome, id: NamespaceID, keyHash: UInt64, header: EntryHeader, record: Span<UInt8>
+  ) {
+    self.outcome = outcome
+    self.id = id
+    self.keyHash = keyHash
+    self.header = header
+    self.record = record
+  }
+
+  /// Whether the value is in one piece and the entry has no fields that a read must heed.
+  @inline(__always)
+  var isPlain: Bool { header.flags.isSubset(of: .pinned) }
+
+  /// The value, or of a value in chunks its length and checksum.
+  @inline(__always)
+  var payload: Span<UInt8> {
+    @_lifetime(copy self)
+    get { record.extracting(header.payloadStart..<record.count) }
+  }
+
+  /// The time to idle; nil for an entry whose end no access moves.
+  var idle: IdleInterval? { header.flags.contains(.idle) ? header.idle(in: record) : nil }
+}
+
+extension EntryHeader {
+  /// Stands in for the header of a record that is absent or damaged.
+  @inline(__always)
+  static var none: EntryHeader {
+    EntryHeader(
+      flags: [], codec: 0, written: 0, expires: 0, staleUntil: 0, deadline: never, sequence: 0,
+      version: 0)
+  }
+}
+
+extension StoreEngine {
+  /// Finds what a snapshot holds under a key: one descent of the tree, one parse, one checksum; nothing is copied, allocated,
+  /// locked, counted or noted for an entry with a short key, a value in one piece, no tags and no time to idle.
+  ///
+  /// - Parameters:
+  ///   - id: the namespace's in this snapshot; ``NamespaceID/store`` if there is no such namespace.
+  ///   - keyHash: ``Checksum/keyHash(of:in:)``.
+  ///   - now: ``coarseNow``.
+  @inline(__always)
+  @_lifetime(borrow transaction)
+  func lookUp(
+    _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, at now: Int64,
+    _ transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Lookup {
+    guard id != .store, let region = try find(key, id: id, in: transaction) else {
+      return Lookup(.absent, id: id, keyHash: keyHash, header: .none, record: Span())
+    }
+    let record = transaction.bytes(of: region)
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned) else {
+      return try lookUpUncommon(region, key: key, in: id, keyHash: keyHash, at: now, transaction)
+    }
+    let state = state(of: header, at: now)
+    // To verify a large value that cannot be served would read all of it from the disk for nothing.
+    guard state == .expired || isIntact(header, record: record, keyHash: keyHash) else {
+      return Lookup(.damaged, id: id, keyHash: keyHash, header: .none, record: record)
+    }
+    return Lookup(
+      Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
+  }
+
+  /// Keys of more than 250 bytes, values in chunks, entries with a time to idle or tags, negative entries, and damage.
+  @inline(never)
+  @_lifetime(borrow transaction)
+  private func lookUpUncommon(
+    _ region: Region, key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, at now: Int64,
+    _ transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Lookup {
+    let record = transaction.bytes(of: region)
+    var outcome = Lookup.Outcome.absent
+    var current = EntryHeader.none
+    if let header = EntryHeader(record), header.flags.isSubset(of: .known) {
+      if header.belongs(to: key, in: record),
+        try !isHidden(header, id: id, record: record, in: transaction)
+      {
+        current = header
+        if header.flags.contains(.idle), let idle = header.idle(in: record) {
+          current = self.current(header, idle: idle, entryKey: StoredKey.entry(key, in: id))
+        }
+        outcome = Lookup.Outcome(state(of: current, at: now))
+        if outcome != .expired {
+          if header.flags.contains(.negative) { outcome = .negative }
+          if !isIntact(header, record: record, keyHash: keyHash) { outcome = .damaged }
+        }
+      }
+    } else {
+      outcome = .damaged
+    }
+    return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
+  }
+
+  /// The whole record of an entry key. For a long key the caller compares the whole key.
+  @inline(__always)
+  func find(
+    _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Region? {
+    do throws(LMDBError) {
+      if key.count <= StoredKey.longestShort {
+        return key.isEmpty
+          ? nil : try transaction.find(prefix: id.rawValue, key: key, suffix: 0, in: .main)
+      }
+      return key.count > Key.longest
+        ? nil : try transaction.find(StoredKey.entry(key, in: id), in: .main)
+    } catch {
+      throw self.error(error)
+    }
+  }
+
+  /// Whether the checksum matches. That of a large value is computed once for each version and process.
+  @inline(__always)
+  func isIntact(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
+    record.count > VerifiedValues.threshold
+      ? isIntactLarge(header, record: record, keyHash: keyHash)
+      : EntryHeader.isIntact(record, keyHash: keyHash)
+  }
+
+  @inline(never)
+  private func isIntactLarge(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
+    let mark = VerifiedValues.mark(of: record, header, keyHash: keyHash)
+    if verified.contains(mark) { return true }
+    guard EntryHeader.isIntact(record, keyHash: keyHash) else { return false }
+    verified.insert(mark)
+    return true
+  }
+}
+
+extension Lookup.Outcome {
+  @inline(__always)
+  fileprivate init(_ state: Store.Entry.State) {
+    switch state {
+    case .fresh: self = .fresh
+    case .stale: self = .stale
+    case .expired: self = .expired
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import LMDB
+import LarderSystem
+
+/// The counters of a batch: those of each namespace it uses, loaded once, and those of the store.
+///
+/// They change in memory and are written once, with ``save(to:)``, so that they are exact after every commit.
+struct BatchCounters {
+  private struct CountersInMemory {
+    var counters: NamespaceCounters
+    /// Whether the store has no record of them yet.
+    var isNew: Bool
+    var isChanged: Bool
+  }
+
+  private var namespaces = ByNamespace<CountersInMemory>()
+  private(set) var store: StoreState
+  private let committed: StoreState
+  /// How many changes were made, to tell whether a write that failed has changed anything.
+  private(set) var changes = 0
+
+  /// Guards the records of the store itself.
+  let seal: RecordSeal
+
+  init(_ store: StoreState, seal: RecordSeal) {
+    self.store = store
+    self.seal = seal
+    committed = store
+  }
+
+  /// Whether this batch has changed no name, id, rule or tombstone, so that they may be cached beyond the batch.
+  var hasCommittedGeneration: Bool { store.generation == committed.generation }
+
+  // MARK: Namespaces
+
+  mutating func load(
+    _ id: NamespaceID, from transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    if namespaces.contains(id) { return }
+    let key = MetadataKey.counters(id)
+    var isDamaged = false
+    let counters = try transaction.read { lmdb throws(LMDBError) -> NamespaceCounters in
+      guard let record = try lmdb.value(for: key, in: .main) else { return NamespaceCounters() }
+      if let counters = NamespaceCounters(record, of: id, seal: seal) { return counters }
+      isDamaged = true
+      return try NamespaceCounters.recounted(id, in: lmdb)
+    }
+    namespaces[id] = CountersInMemory(counters: counters, isNew: false, isChanged: isDamaged)
+  }
+
+  /// The counters of a namespace that was loaded.
+  func loaded(_ id: NamespaceID) -> NamespaceCounters {
+    namespaces[id]?.counters ?? NamespaceCounters()
+  }
+
+  mutating func counters(
+    of id: NamespaceID, _ transaction: inout StoreTransaction
+  ) throws(LarderError) -> NamespaceCounters {
+    try load(id, from: &transaction)
+    return loaded(id)
+  }
+
+  /// Whether the namespace was made by this batch.
+  func isNew(_ id: NamespaceID) -> Bool { namespaces[id]?.isNew ?? false }
+
+  mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
+    changes &+= 1
+    namespaces[id] = CountersInMemory(counters: counters, isNew: true, isChanged: true)
+  }
+
+  /// Forgets the counters of a namespace that is gone, so that they are not written.
+  mutating func drop(_ id: NamespaceID) {
+    changes &+= 1
+    namespaces[id] = nil
+  }
+
+  mutating func update(
+    _ id: NamespaceID, _ transaction: inout StoreTransaction,
+    _ change: (inout NamespaceCounters) -> Void
+  ) throws(LarderError) {
+    try load(id, from: &transaction)
+    updateLoaded(id, change)
+  }
+
+  /// Changes the counters of a namespace that was loaded.
+  mutating func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
+    changes &+= 1
+    _ = namespaces.update(id) { loaded in
+      loaded.isChanged = true
+      change(&loaded.counters)
+    }
+  }
+
+  // MARK: Entries
+
+  mutating func add(
+    _ weight: EntryWeight, to id: NamespaceID, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    try update(id, &transaction) { $0.add(weight) }
+    store.entries &+= 1
+    store.bytes &+= UInt64(weight.size)
+    store.stored &+= UInt64(weight.stored)
+  }
+
+  mutating func subtract(
+    _ weight: EntryWeight, from id: NamespaceID, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    try update(id, &transaction) { $0.subtract(weight) }
+    store.entries &-= 1
+    store.bytes &-= UInt64(weight.size)
+    store.stored &-= UInt64(weight.stored)
+  }
+
+  /// Notes that a record became longer, or shorter, by so many bytes.
+  mutating func grow(
+    _ id: NamespaceID, by count: Int, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    if count == 0 { return }
+    let grown = UInt64(bitPattern: Int64(count))
+    try update(id, &transaction) { $0.stored &+= grown }
+    store.stored &+= grown
+  }
+
+  /// The next number of a namespace: the version of a value, and the queue position of a new entry.
+  mutating func nextNumber(
+    in id: NamespaceID, _ transaction: inout StoreTransaction
+  ) throws(LarderError) -> UInt64 {
+    var number: UInt64 = 0
+    try update(id, &transaction) { counters in
+      number = counters.next
+      counters.next &+= 1
+    }
+    guard number < QueuePosition.limit - 1 else {
+      throw transaction.fail(
+        LarderError(
+          .overLimit, "a namespace has used all of its \(QueuePosition.limit) version numbers",
+          hint: "move its entries to another namespace"))
+    }
+    return number
+  }
+
+  // MARK: The store
+
+  mutating func updateStore(_ change: (inout StoreState) -> Void) {
+    changes &+= 1
+    change(&store)
+  }
+
+  /// Records the time of a write or a purge, with which a later purge compares its clock.
+  ///
+  /// It is the last time and not the largest: a clock that was ahead for a while must not excuse the next jump.
+  mutating func recordWriteTime(_ now: Timestamp) {
+    store.lastStamp = UInt64(clamping: now.milliseconds)
+    store.suspectSince = 0
+  }
+
+  /// Writes the counters that have changed.
+  func save(to transaction: inout StoreTransaction) throws(LarderError) {
+    try namespaces.visit { id, loaded throws(LarderError) in
+      guard loaded.isChanged else { return }
+      let key = MetadataKey.counters(id)
+      try transaction.put(loaded.counters.record(of: id, seal: seal), for: key, in: .main)
+    }
+    guard store != committed else { return }
+    try transaction.put(store.record(seal: seal), for: MetadataKey.state, in: .main)
+  }
+}
+
+/// The share of one entry in the counters.
+struct EntryWeight {
+  /// Bytes of the value.
+  var size: Int
+  /// Bytes of the record, and of the chunks of the value.
+  var stored: Int
+  /// 0 for a pinned entry, which is not in the queue.
+  var queuePosition: UInt64
+
+  init(size: Int, stored: Int, queuePosition: UInt64) {
+    self.size = size
+    self.stored = stored
+    self.queuePosition = queuePosition
+  }
+
+  init(_ entry: StoredEntry) {
+    size = entry.valueCount
+    stored = entry.storedCount
+    queuePosition = entry.header.sequence
+  }
+}
+
+extension NamespaceCounters {
+  mutating func add(_ weight: EntryWeight) {
+    entries &+= 1
+    bytes &+= UInt64(weight.size)
+    stored &+= UInt64(weight.stored)
+    if weight.queuePosition == 0 {
+      pinned &+= 1
+    } else if weight.queuePosition >= queue.windowBoundary {
+      queue.windowEntries &+= 1
+      queue.windowBytes &+= UInt64(weight.size)
+    }
+  }
+
+  mutating func subtract(_ weight: EntryWeight) {
+    entries &-= 1
+    bytes &-= UInt64(weight.size)
+    stored &-= UInt64(weight.stored)
+    if weight.queuePosition == 0 {
+      pinned &-= 1
+    } else if weight.queuePosition >= queue.windowBoundary {
+      queue.windowEntries &-= 1
+      queue.windowBytes &-= UInt64(weight.size)
+    }
+  }
+}

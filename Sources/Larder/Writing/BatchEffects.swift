@@ -1,0 +1,83 @@
+import LMDB
+import LarderSystem
+
+/// Items that a batch takes from queues of this process: confirmed after its commit, given back after a rollback.
+struct BatchEffects {
+  /// How many expired entries that readers found one write removes beside its own work.
+  static let expirationsPerWrite = 64
+
+  /// Read counters that were added to those of the store.
+  var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
+  /// Entry keys of expired entries that readers have found.
+  var expirations: [[UInt8]] = []
+  /// Access times that were written to entries.
+  var accesses: [PendingAccesses.Use] = []
+  /// Rules that caches have declared.
+  var declared: [(handle: NamespaceHandle, rules: Rules)] = []
+  /// Changes for subscribers; set when the batch is about to be committed.
+  var changes: PendingChanges?
+  /// Whether there were changes while there was no subscriber, in a store that had one before.
+  var hasUnrecordedChanges = false
+  /// Entries of the store after the commit.
+  var entries: UInt64 = 0
+  /// Removed owners whose dependents are still stored after the commit.
+  var orphans: UInt64 = 0
+
+  func confirm(in engine: StoreEngine) {
+    changes?.publish()
+    if hasUnrecordedChanges { engine.changes.recordGap() }
+    engine.removals.finish(expirations, done: true)
+    engine.fitAccess(to: entries)
+    engine.uses.finish(accesses, done: true)
+    for (handle, rules) in declared { handle.noteDeclared(rules) }
+  }
+
+  func giveBack(to engine: StoreEngine) {
+    for (handle, counts) in reads { handle.note(counts, rolledBack: true) }
+    changes?.takeBack()
+    engine.removals.finish(expirations, done: false)
+    engine.uses.finish(accesses, done: false)
+  }
+}
+
+extension WriteBatch {
+  /// Removes entries that readers have found expired, if they still are.
+  mutating func removePendingExpirations(limit: Int) throws(LarderError) {
+    let taken = writer.engine.removals.take(limit)
+    if taken.isEmpty { return }
+    effects.expirations += taken
+    for entryKey in taken {
+      guard case .entry(let entry) = try writer.contents(of: entryKey),
+        entry.header.state(at: writer.now.milliseconds) == .expired
+      else { continue }
+      if try writer.isLive(entry.id) { try writer.remove(entry, reason: .expired) }
+    }
+  }
+
+  /// Adds what reads of this process have counted to the counters of the store.
+  mutating func mergeReadCounters() throws(LarderError) {
+    for handle in writer.engine.handlesWithCounts {
+      let id: NamespaceID?
+      do throws(LarderError) {
+        id = try writer.namespace(handle.name)?.id
+      } catch  where writer.transaction.failure == nil {
+        // A damaged record of one namespace must not keep the others from being written; its counts wait.
+        continue
+      }
+      guard let id else { continue }
+      let epoch = try writer.counters(of: id).epoch
+      if epoch < writer.transaction.id {
+        handle.begin(epoch, seenAt: writer.transaction.id - 1)
+      } else if !writer.counters.isNew(id) {
+        // This batch has reset the counters; the pending reads happened before.
+        continue
+      }
+      let pending = handle.unmerged()
+      try writer.update(id) { counters in
+        for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
+      }
+      handle.note(pending)
+      effects.reads.append((handle, pending))
+    }
+  }
+}

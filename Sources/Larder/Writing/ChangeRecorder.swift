@@ -1,0 +1,107 @@
+import LMDB
+import LarderSystem
+
+/// Collects the changes of a batch for subscribers, while there are any.
+struct ChangeRecorder {
+  private(set) var pending: PendingChanges?
+  /// Whether something changed while nothing was recorded.
+  private(set) var hasUnrecorded = false
+  private let transaction: UInt64
+  private let time: Timestamp
+  /// The names of the namespaces so far.
+  private var names: [NamespaceID: [UInt8]] = [:]
+
+  init(_ pending: PendingChanges?, transaction: UInt64, at time: Timestamp) {
+    self.pending = pending
+    self.transaction = transaction
+    self.time = time
+  }
+
+  /// Whether the next change must be described; if not, this notes that there was one.
+  @inline(__always)
+  mutating func wantsNext() -> Bool {
+    if pending != nil { return true }
+    hasUnrecorded = true
+    return false
+  }
+
+  func name(of id: NamespaceID) -> [UInt8]? { names[id] }
+
+  mutating func setName(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
+
+  mutating func add(
+    _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],
+    key: [UInt8] = [], before: Int? = nil, after: Int? = nil
+  ) {
+    let isCut = kind != .renamed && key.count > Change.longestKey
+    let record = ChangeRecord(
+      kind, reason: reason, id: id, name: name,
+      key: isCut ? Array(key.prefix(Change.longestKey)) : key, isKeyCut: isCut, before: before,
+      after: after, time: time, transaction: transaction, process: pending?.feed.process ?? 0)
+    pending?.add(record)
+  }
+
+  /// The batch is about to be committed.
+  func prepare() { pending?.prepare() }
+}
+
+extension EntryWriter {
+  @inline(__always)
+  mutating func recordSet(
+    _ key: Span<UInt8>, in id: NamespaceID, before: Int?, after: Int
+  ) throws(LarderError) {
+    guard changes.wantsNext() else { return }
+    changes.add(
+      .set, id: id, name: try recordedName(of: id), key: key.copied, before: before, after: after)
+  }
+
+  mutating func recordTouch(of entry: StoredEntry) throws(LarderError) {
+    guard changes.wantsNext() else { return }
+    changes.add(
+      .touched, id: entry.id, name: try recordedName(of: entry.id), key: recordedKey(of: entry),
+      before: entry.valueCount, after: entry.valueCount)
+  }
+
+  mutating func recordRemoval(
+    of entry: StoredEntry, _ reason: RemovalReason
+  ) throws(LarderError) {
+    guard changes.wantsNext() else { return }
+    changes.add(
+      .removed, reason: reason, id: entry.id, name: try recordedName(of: entry.id),
+      key: recordedKey(of: entry), before: entry.valueCount)
+  }
+
+  /// Of a damaged record of a long key, only the beginning of the key is known.
+  mutating func recordDamagedRemoval(_ entryKey: [UInt8]) throws(LarderError) {
+    guard changes.wantsNext() else { return }
+    let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
+    let id = entryKey.span.namespaceID
+    changes.add(
+      .removed, reason: .damaged, id: id, name: try recordedName(of: id),
+      key: stored.short ?? stored.bytes)
+  }
+
+  mutating func recordClear(of id: NamespaceID, _ name: String, bytes: UInt64) {
+    guard changes.wantsNext() else { return }
+    changes.add(.cleared, id: id, name: Array(name.utf8), before: Int(clamping: bytes))
+  }
+
+  mutating func recordRename(of id: NamespaceID, _ old: String, to new: String) {
+    guard changes.wantsNext() else { return }
+    changes.setName(Array(new.utf8), of: id)
+    changes.add(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
+  }
+
+  mutating func prepareChanges() { changes.prepare() }
+
+  private func recordedKey(of entry: StoredEntry) -> [UInt8] {
+    entry.key ?? entry.storedKey.bytes
+  }
+
+  private mutating func recordedName(of id: NamespaceID) throws(LarderError) -> [UInt8] {
+    if let name = changes.name(of: id) { return name }
+    let name = Array((try name(of: id) ?? "").utf8)
+    changes.setName(name, of: id)
+    return name
+  }
+}

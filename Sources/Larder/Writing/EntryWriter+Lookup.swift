@@ -1,0 +1,100 @@
+import LMDB
+import LarderSystem
+
+/// The contents of the main database under an entry key.
+enum SlotContents {
+  case empty
+  case entry(StoredEntry)
+  /// A record that does not say reliably what it indexes and how long it is.
+  case damaged
+}
+
+extension EntryWriter {
+  /// The contents under `entryKey`. The cursor stays there, because most callers replace or remove the record next.
+  ///
+  /// The checksum is verified, because the record is about to be believed. Of a large record that would read all of it
+  /// from the disk; instead its index records must be where its header says.
+  mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
+    let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
+      guard let record = try lmdb.locate(entryKey.span, in: .main) else { return .empty }
+      guard let entry = StoredEntry(entryKey: entryKey, record: record) else { return .damaged }
+      return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
+    }
+    guard case .entry(let entry) = found, entry.isLarge else { return found }
+    return try isIndexed(entry) ? found : .damaged
+  }
+
+  /// The contents under the key of an entry that this batch has parsed already; the record is not parsed again.
+  mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
+    let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
+      guard let record = try lmdb.locate(entry.entryKey.span, in: .main) else { return .empty }
+      return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
+    }
+    guard case .entry = found, entry.isLarge else { return found }
+    return try isIndexed(entry) ? found : .damaged
+  }
+
+  private mutating func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
+    guard entry.keyHash != nil else { return false }
+    let indexes = engine.indexes
+    return try transaction.read { lmdb throws(LMDBError) in try entry.isIndexed(in: lmdb, indexes) }
+  }
+
+  /// The entry of exactly that key; nil if there is none, it is damaged, or it belongs to another long key.
+  mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
+    guard !key.isEmpty, key.count <= Key.longest,
+      case .entry(let found) = try contents(of: StoredKey.entry(key, in: id)), found.has(key)
+    else { return nil }
+    return found
+  }
+
+  /// The entry of that key if it has not expired and no tag of it was invalidated.
+  mutating func living(
+    _ key: Span<UInt8>, in namespace: String
+  ) throws(LarderError) -> StoredEntry? {
+    guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id) else {
+      return nil
+    }
+    if state(of: entry) == .expired { return nil }
+    return try isHidden(entry) ? nil : entry
+  }
+
+  /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.
+  func state(of entry: StoredEntry) -> Store.Entry.State {
+    let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
+    return engine.current(entry.header, idle: idle, entryKey: entry.entryKey)
+      .state(at: now.milliseconds)
+  }
+
+  /// A copy of the fields and the payload of an entry; nil if the checksum does not match.
+  mutating func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+    try transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
+      guard let record = try lmdb.value(for: entry.entryKey, in: .main), entry.isIntact(record)
+      else { return nil }
+      return record.extracting(entry.header.size..<record.count).copied
+    }
+  }
+
+  /// The value of an entry that is fresh and not negative; nil if it is damaged.
+  mutating func value(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+    guard !entry.header.flags.contains(.negative), let body = try intactBody(of: entry) else {
+      return nil
+    }
+    let payload = Array(body[Int(entry.header.fieldsCount)...])
+    return entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
+  }
+
+  private mutating func assemble(
+    _ payload: [UInt8], of entry: StoredEntry
+  ) throws(LarderError) -> [UInt8]? {
+    guard
+      var assembly = ChunkAssembly(
+        payload.span, version: entry.header.version, in: entry.id)
+    else { return nil }
+    let prefix = assembly.prefix
+    try transaction.forEach(in: engine.indexes.chunks, from: prefix) { key, chunk in
+      _ = assembly.append(key.span, chunk)
+    }
+    return assembly.result
+  }
+}

@@ -1,0 +1,132 @@
+import LMDB
+import LarderSystem
+
+extension EntryWriter {
+  /// Removes an entry for a reason that is counted, and then the entries that belong to it.
+  mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
+    try removeAlone(entry, reason: reason)
+    try removeOrphans()
+  }
+
+  private mutating func removeAlone(
+    _ entry: StoredEntry, reason: RemovalReason
+  ) throws(LarderError) {
+    try recordRemoval(of: entry, reason)
+    try subtract(EntryWeight(entry), from: entry.id)
+    try count(reason, bytes: entry.valueCount, in: entry.id)
+    try eraseAlone(entry)
+  }
+
+  /// Removes an entry of a cleared namespace, whose counters do not include it any more.
+  mutating func erase(_ entry: StoredEntry) throws(LarderError) {
+    try eraseAlone(entry)
+    try removeOrphans()
+  }
+
+  private mutating func eraseAlone(_ entry: StoredEntry) throws(LarderError) {
+    if let keyHash = entry.keyHash { engine.access.forget(keyHash) }
+    try indexes.removeAll(of: entry, &counters, &transaction)
+    if state.dependents > 0 { orphans.add(entry.entryKey) }
+  }
+
+  /// Counts a damaged record that is about to be removed or replaced. Its size is unknown, so the counters of its
+  /// namespace are counted again.
+  mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
+    let id = entryKey.span.namespaceID
+    damaged.insert(id)
+    try count(.damaged, in: id)
+    try recordDamagedRemoval(entryKey)
+  }
+
+  /// Removes a damaged record.
+  mutating func removeDamaged(_ entryKey: [UInt8]) throws(LarderError) {
+    try recordDamage(entryKey)
+    try transaction.remove(entryKey, from: .main)
+  }
+}
+
+// MARK: Owners
+
+extension EntryWriter {
+  /// Gives an entry other owners.
+  ///
+  /// - Returns: false if its record is damaged.
+  mutating func setOwners(
+    _ owners: [StoredOwner], of entry: StoredEntry
+  ) throws(LarderError) -> Bool {
+    if owners == entry.owners { return try intactBody(of: entry) != nil }
+    var fields = entry.fields
+    fields.replaceAll(.owner, with: owners.map(\.field))
+    guard try rewrite(entry, fields: fields) else { return false }
+    try replaceOwners(of: entry, with: owners)
+    return true
+  }
+
+  /// Whether an owner is stored, in a namespace that was not cleared.
+  mutating func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
+    guard case .entry(let entry) = try contents(of: owner.entryKey), entry.has(owner.key.span)
+    else {
+      return false
+    }
+    return try isLive(owner.id)
+  }
+
+  /// Whether a protected entry belongs to the entry under `owner`.
+  mutating func ownsProtected(
+    _ owner: [UInt8], _ protected: ProtectedEntries
+  ) throws(LarderError) -> Bool {
+    guard state.dependents > 0 else { return false }
+    for entryKey in protected.all {
+      let key = IndexKey.owner(owner, entry: entryKey)
+      if try transaction.contains(key, in: engine.indexes.tags) { return true }
+    }
+    return false
+  }
+
+  /// Goes on with removals that an earlier batch has left.
+  mutating func resumeOrphans() throws(LarderError) {
+    guard state.orphans > 0 else { return }
+    try orphans.load(&counters, &transaction)
+    try removeOrphans()
+  }
+
+  /// Removes the dependents of removed entries that have no other owner, then their dependents, and so on: without recursion,
+  /// and at most ``OrphanQueue/perBatch`` in one batch.
+  private mutating func removeOrphans() throws(LarderError) {
+    while let removed = orphans.next {
+      let prefix = IndexKey.owner(removed.owner, entry: [])
+      let limit = orphans.left
+      // The owner is there again if it was written between two batches: then its entries stay.
+      var isBack = false
+      if removed.position != nil {
+        isBack = try transaction.contains(removed.owner, in: .main)
+      }
+      let keys =
+        isBack
+        ? []
+        : try transaction.keys(
+          in: engine.indexes.tags, from: prefix, after: removed.position, limit: limit)
+      orphans.advance(to: keys.last, count: keys.count, isLast: keys.count < limit)
+      for key in keys { try release(Array(key.dropFirst(prefix.count)), from: removed.owner) }
+    }
+  }
+
+  /// Removes an entry if it has no other owner than one that is gone.
+  private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
+    guard case .entry(let entry) = try contents(of: entryKey) else { return }
+    let owners = entry.owners
+    // The index has hashes: this may be an entry of another owner.
+    guard owners.contains(where: { $0.entryKey == owner }) else { return }
+    var remaining: [StoredOwner] = []
+    for other in owners where other.entryKey != owner {
+      if try isStored(other) { remaining.append(other) }
+    }
+    if !remaining.isEmpty {
+      _ = try setOwners(remaining, of: entry)
+    } else if try isLive(entry.id) {
+      try removeAlone(entry, reason: .orphaned)
+    } else {
+      try eraseAlone(entry)
+    }
+  }
+}

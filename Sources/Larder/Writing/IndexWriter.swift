@@ -1,0 +1,157 @@
+import LMDB
+import LarderSystem
+
+/// Keeps the index databases in step with the entries: expiry times, eviction order, tags, owners and chunks.
+struct IndexWriter {
+  private let databases: Indexes
+  /// How much of a value one chunk holds.
+  private let chunkSize: Int
+  /// A namespace whose queue is not the last one in the database, so that appending to it is not possible.
+  private var notLast: NamespaceID?
+  /// Whether every deadline of this batch was later than all that were indexed.
+  private var appendsDeadlines = true
+
+  init(_ databases: Indexes, chunkSize: Int) {
+    self.databases = databases
+    self.chunkSize = chunkSize
+  }
+
+  // MARK: Expiry
+
+  /// Moves an entry in the expiry index; a deadline of ``EntryHeader/never`` is outside the index.
+  ///
+  /// The index names an entry by its position in the queue, so a new position moves it, too.
+  ///
+  /// - Parameters:
+  ///   - header: the header as it will be stored; its deadline is ``EntryHeader/indexedDeadline(replacing:)``.
+  ///   - before: the header as the index has it; nil if it does not have the entry.
+  mutating func moveDeadline(
+    of entryKey: [UInt8], to header: EntryHeader, from before: EntryHeader?,
+    _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    if let before {
+      if before.deadline == header.deadline, before.sequence == header.sequence { return }
+      try removeDeadline(before, of: entryKey, &transaction)
+    }
+    let deadline = header.deadline
+    guard deadline != EntryHeader.never else { return }
+    let key = IndexKey.deadline(of: header, entry: entryKey)
+    // Entries with one lifetime end in the order in which they are written. Appending leaves full pages behind.
+    if appendsDeadlines {
+      appendsDeadlines = try transaction.append(Span(), for: key.span, in: databases.deadlines)
+    }
+    if !appendsDeadlines { try transaction.put([], for: key, in: databases.deadlines) }
+    if counters.store.nextDue > UInt64(clamping: deadline) {
+      counters.updateStore { $0.nextDue = UInt64(clamping: deadline) }
+    }
+  }
+
+  func removeDeadline(
+    _ header: EntryHeader, of entryKey: [UInt8], _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    guard header.deadline != EntryHeader.never else { return }
+    try transaction.remove(
+      IndexKey.deadline(of: header, entry: entryKey), from: databases.deadlines)
+  }
+
+  // MARK: Eviction order
+
+  /// Moves an entry in its namespace's queue; position 0 is outside the queue.
+  mutating func moveInQueue(
+    _ entryKey: [UInt8], to position: UInt64, from before: UInt64,
+    _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    guard position != before else { return }
+    let id = entryKey.span.namespaceID
+    if before != 0 { try transaction.remove(IndexKey.queue(before, in: id), from: databases.queue) }
+    if position == 0 { return }
+    let key = IndexKey.queue(position, in: id)
+    let storedKey = entryKey.span.extracting(droppingFirst: 4)
+    // Most new records belong at the end of the database. Appending spares the search and leaves full pages behind.
+    if id != notLast {
+      if try transaction.append(storedKey, for: key.span, in: databases.queue) { return }
+      notLast = id
+    }
+    try transaction.put(storedKey, for: key.span, in: databases.queue)
+  }
+
+  // MARK: Tags and owners
+
+  func replaceTags(
+    _ before: [[UInt8]], with tags: [[UInt8]], of entryKey: [UInt8],
+    _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    for tag in before where !tags.contains(tag) {
+      try transaction.remove(IndexKey.tag(tag, entry: entryKey), from: databases.tags)
+    }
+    for tag in tags where !before.contains(tag) {
+      try transaction.put([], for: IndexKey.tag(tag, entry: entryKey), in: databases.tags)
+    }
+  }
+
+  func replaceOwners(
+    _ before: [StoredOwner], with owners: [StoredOwner], of entryKey: [UInt8],
+    _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    for owner in before where !owners.contains(owner) {
+      try transaction.remove(
+        IndexKey.owner(owner.entryKey, entry: entryKey), from: databases.tags)
+    }
+    for owner in owners where !before.contains(owner) {
+      try transaction.put(
+        [], for: IndexKey.owner(owner.entryKey, entry: entryKey), in: databases.tags)
+    }
+    if owners.isEmpty != before.isEmpty {
+      counters.updateStore { state in
+        if before.isEmpty { state.dependents &+= 1 } else { state.dependents &-= 1 }
+      }
+    }
+  }
+
+  // MARK: Chunks
+
+  func writeChunks(
+    _ value: Span<UInt8>, version: UInt64, in id: NamespaceID,
+    _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    var offset = 0
+    var index: UInt32 = 0
+    while offset < value.count {
+      let key = IndexKey.chunk(index, of: version, in: id)
+      let piece = value.extracting(offset..<min(offset + chunkSize, value.count))
+      try transaction.put(piece, for: key.span, in: databases.chunks)
+      offset += chunkSize
+      index += 1
+    }
+  }
+
+  func removeChunks(
+    of entry: StoredEntry, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    var index: UInt32 = 0
+    while try transaction.remove(
+      IndexKey.chunk(index, of: entry.header.version, in: entry.id), from: databases.chunks)
+    {
+      index += 1
+    }
+  }
+
+  // MARK: All of an entry
+
+  /// Removes every index record of an entry, and the record itself.
+  func removeAll(
+    of entry: StoredEntry, _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    try transaction.remove(entry.entryKey, from: .main)
+    if entry.header.sequence != 0 {
+      try transaction.remove(
+        IndexKey.queue(entry.header.sequence, in: entry.id), from: databases.queue)
+    }
+    try removeDeadline(entry.header, of: entry.entryKey, &transaction)
+    if !entry.fields.isEmpty {
+      try replaceTags(entry.fields.tags, with: [], of: entry.entryKey, &transaction)
+      try replaceOwners(entry.owners, with: [], of: entry.entryKey, &counters, &transaction)
+    }
+    if entry.header.flags.contains(.chunked) { try removeChunks(of: entry, &transaction) }
+  }
+}

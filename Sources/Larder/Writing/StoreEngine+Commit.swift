@@ -1,0 +1,207 @@
+import LMDB
+import LarderSystem
+
+/// How a write transaction runs.
+struct CommitMode {
+  /// Whether the body may run again, after pages of a full data file were freed. A caller's closure runs once.
+  var mayRepeat = true
+  /// Whether the transaction also removes some of the entries that reads found expired, and of invalidated ones. Off for purge
+  /// and invalidation, which remove and count such entries themselves.
+  var cleansUp = true
+  /// How long to wait for other writers, those of this process included; nil for the store's lock timeout.
+  var lockTimeout: Duration?
+
+  static let standard = CommitMode()
+  static let once = CommitMode(mayRepeat: false)
+  static let cleanup = CommitMode(cleansUp: false)
+  static func standard(lockTimeout: Duration?) -> CommitMode {
+    CommitMode(lockTimeout: lockTimeout)
+  }
+}
+
+/// Why a transaction was rolled back, if not for an error of its body.
+enum RetryReason {
+  /// Another process has set another limit for the data file.
+  case fileLimitChanged(to: Int?)
+  /// Pages run short, and a checkpoint of this process would free some.
+  case checkpointWanted
+  /// So many pages are missing in the data file.
+  case outOfPages(Int)
+  /// A member of a group has failed after it had changed something.
+  case memberFailed(index: Int)
+  /// A task was cancelled whose write was in the transaction.
+  case memberCancelled
+}
+
+/// Thrown through LMDB's transaction to roll it back; never leaves this file and that of the group commit.
+struct RolledBack: Error {
+  var reason: RetryReason
+}
+
+enum CommitOutcome<Result> {
+  case committed(Result)
+  case rolledBack(RetryReason)
+}
+
+extension StoreEngine {
+  /// Runs `body` in a write transaction on the calling thread and commits it; the way in for every write.
+  ///
+  /// - Throws: ``LarderError/Code/insideWrite`` if the thread is inside another write of the store.
+  func commit<Result>(
+    _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
+  ) throws(LarderError) -> Result {
+    // A write with a time limit belongs to closing or to a timer, which must not wait for other writes.
+    if mode.lockTimeout == nil { awaitLoadWrites() }
+    do {
+      return try commitRethrowing(mode, body)
+    } catch let error as LarderError {
+      throw error
+    } catch let error as LMDBError {
+      throw self.error(error)
+    } catch {
+      throw LarderError(.failed, "\(environment.path): \(error)")
+    }
+  }
+
+  /// The same for a body that runs a user's code, whose errors are thrown as they are.
+  func commitRethrowing<Result>(
+    _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
+  ) throws -> Result {
+    switch try commitOrRollBack(mode, body) {
+    case .committed(let result): return result
+    case .rolledBack(let reason):
+      throw LarderError(.failed, "\(environment.path): a write was rolled back (\(reason))")
+    }
+  }
+
+  /// Commits within the disk limit: makes what a transaction lacks, and runs it again.
+  ///
+  /// - Returns: the reason of a rollback that only the body can do something about.
+  func commitOrRollBack<Result>(
+    _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
+  ) throws -> CommitOutcome<Result> {
+    try checkNotWriting("writing to")
+    var room = RoomOnDisk(engine: self, mayRepeat: mode.mayRepeat)
+    while true {
+      switch try attempt(mode, mayAskForCheckpoint: room.mayAskForCheckpoint, body) {
+      case .committed(let result): return .committed(result)
+      case .rolledBack(.fileLimitChanged(let limit)): environment.setFileLimit(limit)
+      case .rolledBack(.checkpointWanted): try room.checkpoint()
+      case .rolledBack(.outOfPages(let pages)): try room.make(pages)
+      case .rolledBack(let reason): return .rolledBack(reason)
+      }
+    }
+  }
+
+  /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or given back.
+  func attempt<Result>(
+    _ mode: CommitMode, mayAskForCheckpoint: Bool = false,
+    _ body: (inout WriteBatch) throws -> Result
+  ) throws -> CommitOutcome<Result> {
+    var effects = BatchEffects()
+    var thrown: (any Error)?
+    var missingPages: Int?
+    do {
+      let result = try environment.write(waitingAtMost: mode.lockTimeout) { transaction in
+        let state = try transaction.stateOrRebuilt(seal)
+        var batch = WriteBatch(transaction, state: state, engine: self)
+        do {
+          let result = try batch.run(mode, mayAskForCheckpoint: mayAskForCheckpoint, body)
+          effects = batch.finalEffects
+          transaction = batch.release()
+          return result
+        } catch {
+          effects = batch.effects
+          thrown = error
+          missingPages = batch.budget.missingPages
+          let cause = batch.writer.transaction.failure?.cause
+          transaction = batch.release()
+          // LMDB's own error goes back to its layer, which remembers that the map is full or the environment broken.
+          throw cause ?? error
+        }
+      }
+      effects.confirm(in: self)
+      if effects.orphans > 0, mode.cleansUp { removeRemainingOrphans(effects.orphans) }
+      return .committed(result)
+    } catch {
+      effects.giveBack(to: self)
+      if let rolledBack = thrown as? RolledBack { return .rolledBack(rolledBack.reason) }
+      if let missingPages { return .rolledBack(.outOfPages(missingPages)) }
+      let cause = error as? LMDBError
+      if cause == .mapFull, environment.fileLimit != nil {
+        return .rolledBack(.outOfPages(DiskRoom.kept))
+      }
+      throw thrown ?? cause.map { self.error($0) } ?? error
+    }
+  }
+
+  /// Goes on with the removal of entries whose owner was removed, which is bounded in each transaction.
+  private func removeRemainingOrphans(_ count: UInt64) {
+    var left = count
+    do {
+      while left > 0, case .committed(let now) = try attempt(.cleanup, { $0.writer.state.orphans })
+      {
+        // The count is that before the transaction's own share.
+        left = now
+      }
+    } catch {
+      // The write itself is committed. The next writer goes on with the rest, and meets the same error.
+    }
+  }
+}
+
+extension WriteBatch {
+  /// Runs `body`, and bounded shares of the work that reads and removals have left.
+  fileprivate mutating func run<Result>(
+    _ mode: CommitMode, mayAskForCheckpoint: Bool, _ body: (inout WriteBatch) throws -> Result
+  ) throws -> Result {
+    let engine = writer.engine
+    budget = SpaceBudget(try writer.settings().limits)
+    guard budget.limits.disk == engine.environment.fileLimit else {
+      throw RolledBack(reason: .fileLimitChanged(to: budget.limits.disk))
+    }
+    try budget.measureDisk(&writer)
+    if mayAskForCheckpoint, budget.wantsCheckpoint(engine) {
+      throw RolledBack(reason: .checkpointWanted)
+    }
+    try flushSomeAccessTimes()
+    let result = try body(&self)
+    if mode.cleansUp {
+      try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)
+      try writer.resumeInvalidation(limit: TagInvalidation.perWrite)
+    }
+    try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &writer)
+    try writer.resumeOrphans()
+    try mergeReadCounters()
+    try writer.finish()
+    writer.prepareChanges()
+    return result
+  }
+
+  /// The effects to confirm after the commit.
+  fileprivate var finalEffects: BatchEffects {
+    var effects = effects
+    effects.changes = writer.changes.pending
+    effects.hasUnrecordedChanges = writer.changes.hasUnrecorded && writer.state.watched != 0
+    effects.entries = writer.state.entries
+    effects.orphans = writer.state.orphans
+    return effects
+  }
+}
+
+extension Store {
+  /// Makes several changes at once: all become visible together, or, if `body` throws, none does.
+  ///
+  /// `body` runs once, on the calling thread. The call waits for other writers, those of other processes for at most
+  /// ``Options/lockTimeout``.
+  ///
+  /// - Throws: the error of `body`; ``LarderError/Code/insideWrite`` inside another write of the store;
+  ///   ``LarderError/Code/busy`` if another process keeps the lock too long.
+  public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
+    try checkWritable()
+    engine.awaitLoadWrites()
+    engine.queue.beginDirectWrite()
+    defer { engine.queue.endDirectWrite() }
+    return try engine.commitRethrowing(.once, body)
+  }
+}

@@ -1,0 +1,157 @@
+import Dispatch
+import LMDB
+import LarderSystem
+import Synchronization
+
+/// One verb as a value: all that a write needs, so that it can wait in the queue, share a transaction, and run again.
+struct SharedWrite<Result: Sendable>: Sendable {
+  /// About how many bytes it writes.
+  var size = 0
+  var body: @Sendable (inout WriteBatch) throws -> Result
+}
+
+extension StoreEngine {
+  /// Runs a write for a caller that blocks: at once if no other thread of this process writes, else with those that do.
+  func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
+    if environment.isWriting || !environment.isOpen || !queue.isBusy {
+      queue.beginDirectWrite()
+      defer { queue.endDirectWrite() }
+      return try commitRethrowing(.standard, write.body)
+    }
+    let outcome = Outcome<Result>()
+    let failure = Mutex<(any Error)?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    let job = WriteQueue.Job(
+      ticket: WriteQueue.Ticket(), size: write.size,
+      body: { batch in outcome.set(try write.body(&batch)) },
+      finish: { error in
+        failure.withLock { $0 = error }
+        done.signal()
+      })
+    guard queue.add(job, engine: self) else { throw error(.closed) }
+    done.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
+    return outcome.value
+  }
+
+  /// Runs a write for a task, which is suspended until the commit. The commit is shared with other writes.
+  ///
+  /// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written.
+  func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
+    // A store that is closed, or was opened before a fork, throws the error for that.
+    if !environment.isOpen { return try commitRethrowing(.standard, write.body) }
+    let outcome = Outcome<Result>()
+    let ticket = WriteQueue.Ticket()
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation {
+        (continuation: CheckedContinuation<Void, any Error>) in
+        let job = WriteQueue.Job(
+          ticket: ticket, size: write.size, body: { batch in outcome.set(try write.body(&batch)) },
+          finish: { error in
+            if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+          })
+        if !queue.add(job, engine: self) { continuation.resume(throwing: error(.closed)) }
+      }
+    } onCancel: {
+      queue.cancel(ticket)
+    }
+    return outcome.value
+  }
+
+  /// Runs the writes of a group in their order, in one transaction if possible, and tells each caller its own outcome.
+  ///
+  /// A member that fails before it has changed anything is left out. A member that fails later makes the transaction
+  /// impossible to commit: those before it are then committed without it, it runs alone, and those after it follow.
+  func commit(_ group: [WriteQueue.Job]) {
+    var rest = group[...]
+    while rest.count > 1 {
+      guard let index = commitTogether(Array(rest)) else { return }
+      let failed = rest.startIndex + index
+      commit(Array(rest[..<failed]))
+      commitAlone(rest[failed])
+      rest = rest[(failed + 1)...]
+    }
+    if let last = rest.first { commitAlone(last) }
+  }
+
+  /// - Returns: the member that must run alone, if nothing was committed; nil if every caller was told.
+  private func commitTogether(_ members: [WriteQueue.Job]) -> Int? {
+    var failures: [Int: any Error] = [:]
+    do {
+      let outcome = try commitOrRollBack(.standard) { batch in
+        failures = try batch.run(members)
+      }
+      switch outcome {
+      case .committed:
+        for (index, member) in members.enumerated() { member.finish(failures[index]) }
+      case .rolledBack(.memberFailed(let index)):
+        return index
+      case .rolledBack:
+        commit(withoutCancelled(members))
+      }
+    } catch let error as LarderError where [.busy, .closed, .forked].contains(error.code) {
+      // Each member would fail in the same way, perhaps after waiting as long.
+      for member in members { member.finish(error) }
+    } catch {
+      // There may be room for each of them.
+      for member in members { commitAlone(member) }
+    }
+    return nil
+  }
+
+  /// The members whose tasks are not cancelled; the others are told.
+  private func withoutCancelled(_ members: [WriteQueue.Job]) -> [WriteQueue.Job] {
+    members.filter { member in
+      guard member.ticket.isCancelled else { return true }
+      member.finish(CancellationError())
+      return false
+    }
+  }
+
+  private func commitAlone(_ member: WriteQueue.Job) {
+    do {
+      try commitRethrowing(.standard) { batch in
+        try member.ticket.check()
+        try member.body(&batch)
+        try member.ticket.check()
+      }
+      member.finish(nil)
+    } catch {
+      member.finish((error as? LMDBError).map(self.error) ?? error)
+    }
+  }
+}
+
+extension WriteBatch {
+  /// Runs the members of a group.
+  ///
+  /// - Returns: the errors of those that failed without having changed anything.
+  fileprivate mutating func run(_ members: [WriteQueue.Job]) throws -> [Int: any Error] {
+    var failures: [Int: any Error] = [:]
+    for (index, member) in members.enumerated() {
+      let before = writer.mutations
+      do {
+        try member.ticket.check()
+        try member.body(&self)
+      } catch {
+        if writer.transaction.failure != nil || writer.mutations != before {
+          throw RolledBack(reason: .memberFailed(index: index))
+        }
+        failures[index] = error
+      }
+    }
+    for (index, member) in members.enumerated() where failures[index] == nil {
+      if member.ticket.isCancelled { throw RolledBack(reason: .memberCancelled) }
+    }
+    return failures
+  }
+}
+
+/// The result of a write, set by the thread that runs it.
+private final class Outcome<Value: Sendable>: Sendable {
+  private let stored = Mutex<Value?>(nil)
+
+  func set(_ value: Value) { stored.withLock { $0 = value } }
+  /// Set, because the write has succeeded.
+  var value: Value { stored.withLock { $0! } }
+}

@@ -1,0 +1,151 @@
+import LMDB
+import LarderSystem
+
+/// The write transaction of a batch: LMDB's, with errors in the terms of the store.
+///
+/// A change that fails midway may leave a part of itself behind. So the first failure is kept, and a batch with a failure
+/// is never committed, even if its caller catches the error.
+struct StoreTransaction: ~Copyable {
+  private var lmdb: WriteTransaction
+  private let path: String
+  /// The first failure, and LMDB's own error if that was the cause.
+  private(set) var failure: (error: LarderError, cause: LMDBError?)?
+
+  init(_ lmdb: consuming WriteTransaction, path: String) {
+    self.lmdb = lmdb
+    self.path = path
+  }
+
+  /// The number of the commit that this transaction will be.
+  var id: UInt64 { lmdb.id }
+
+  /// How often a record was stored or removed.
+  var changes: Int { lmdb.changes }
+
+  consuming func release() -> WriteTransaction { lmdb }
+
+  func checkUsable() throws(LarderError) {
+    if let failure { throw failure.error }
+  }
+
+  /// Makes the transaction impossible to commit, and returns the error to throw.
+  mutating func fail(_ error: LarderError) -> LarderError {
+    if failure == nil { failure = (error, nil) }
+    return error
+  }
+
+  private mutating func fail(_ cause: LMDBError) -> LarderError {
+    let error = LarderError(cause, path: path)
+    if failure == nil { failure = (error, cause) }
+    return error
+  }
+
+  mutating func read<Result>(
+    _ body: (borrowing WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LarderError) -> Result {
+    do throws(LMDBError) { return try body(lmdb) } catch { throw fail(error) }
+  }
+
+  mutating func change<Result>(
+    _ body: (inout WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LarderError) -> Result {
+    do throws(LMDBError) { return try body(&lmdb) } catch { throw fail(error) }
+  }
+}
+
+extension StoreTransaction {
+  mutating func contains(_ key: [UInt8], in database: Database) throws(LarderError) -> Bool {
+    try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database) != nil }
+  }
+
+  /// A copy of the value under `key`; nil if there is none.
+  mutating func copy(of key: [UInt8], in database: Database) throws(LarderError) -> [UInt8]? {
+    try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database)?.copied }
+  }
+
+  mutating func put(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
+  ) throws(LarderError) {
+    do throws(LMDBError) { try lmdb.put(value, for: key, in: database) } catch { throw fail(error) }
+  }
+
+  mutating func put(
+    _ value: [UInt8], for key: [UInt8], in database: Database
+  ) throws(LarderError) {
+    try put(value.span, for: key.span, in: database)
+  }
+
+  /// How many pages the databases use, those of LMDB's own included.
+  func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
+    try lmdb.usedPages(of: databases)
+  }
+
+  /// Stores `value` under `key`; see ``WriteTransaction/append(_:for:in:)``.
+  mutating func append(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
+  ) throws(LarderError) -> Bool {
+    do throws(LMDBError) {
+      return try lmdb.append(value, for: key, in: database)
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  /// Stores a value of `count` bytes, which `fill` writes in place.
+  mutating func put(
+    count: Int, for key: Span<UInt8>, in database: Database,
+    _ fill: (inout OutputSpan<UInt8>) -> Void
+  ) throws(LarderError) {
+    do throws(LMDBError) {
+      try lmdb.put(count: count, for: key, in: database, fill)
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  /// - Returns: false if there was no such key.
+  @discardableResult
+  mutating func remove(_ key: [UInt8], from database: Database) throws(LarderError) -> Bool {
+    do throws(LMDBError) {
+      return try lmdb.remove(key.span, from: database)
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  mutating func remove(_ keys: [[UInt8]], from database: Database) throws(LarderError) {
+    for key in keys { try remove(key, from: database) }
+  }
+
+  /// Calls `body` with each record whose key begins with `prefix`, in key order.
+  mutating func forEach(
+    in database: Database, from prefix: [UInt8], _ body: ([UInt8], Span<UInt8>) -> Void
+  ) throws(LarderError) {
+    try read { lmdb throws(LMDBError) in
+      var cursor = try lmdb.cursor(in: database)
+      var record = try cursor.seek(prefix.span)
+      while let found = record, found.key.starts(with: prefix.span) {
+        body(found.key.copied, found.value)
+        record = try cursor.next()
+      }
+    }
+  }
+
+  /// Up to `limit` keys that begin with `prefix`, in order, after `position`.
+  mutating func keys(
+    in database: Database, from prefix: [UInt8], after position: [UInt8]? = nil, limit: Int = .max
+  ) throws(LarderError) -> [[UInt8]] {
+    let start = position ?? prefix
+    return try read { lmdb throws(LMDBError) in
+      var keys: [[UInt8]] = []
+      var cursor = try lmdb.cursor(in: database)
+      var record = try cursor.seek(start.span)
+      while let found = record, found.key.starts(with: prefix.span), keys.count < limit {
+        let key = found.key.copied
+        if key != position { keys.append(key) }
+        record = try cursor.next()
+      }
+      return keys
+    }
+  }
+}
