@@ -55,6 +55,18 @@ struct Report {
       .joined(separator: "\n\n")
   }
 
+  /// A row for each trace that is replayed at one capacity, a column for each policy.
+  var patterns: String {
+    let rows = traces.map { trace in
+      [trace]
+        + policies.map { policy in
+          cells.first { $0.trace == trace && $0.policy == policy }
+            .map { points($0.tally.hitRatio) } ?? ""
+        }
+    }
+    return markdown([["hit %"] + policies] + rows)
+  }
+
   /// One row against another, in the cells that have both.
   struct Comparison: Codable {
     var policy: String

@@ -4,7 +4,7 @@ import Larder
 /// The store itself as one of the policies: a namespace with a limit of entries and the store's access table; a read for
 /// each request, a write for each miss.
 struct StoreReplay: Sendable {
-  /// What happens half way through.
+  /// The event half way through.
   enum Variant: String, CaseIterable, Sendable {
     case undisturbed = "store"
     case restarted = "store, restarted"
@@ -13,13 +13,13 @@ struct StoreReplay: Sendable {
     var name: String { rawValue }
   }
 
-  /// Misses are written together, a few at a time and in a small cache one by one, for what has to leave for them leaves
-  /// as late. None is still unwritten when its key is asked for again.
+  /// Misses are written together, a few at a time, and in a small cache one by one: evictions for them are as late. A miss
+  /// is written before its key is requested again.
   private static func mostWaiting(capacity: Int) -> Int { min(max(capacity / 30, 1), 16) }
-  /// So that the marks grow old as in a day's traffic, and every run is the same.
+  /// Makes uses age as in a day's traffic, the same in every run.
   private static let timeBetweenRequests = Duration.milliseconds(100)
 
-  /// Where the stores are made: in memory if there is such a place, for each commit is put on the disk.
+  /// The directory of the stores: in memory if there is one, because each commit is flushed.
   var directory: String
 
   static var usualDirectory: String {
@@ -29,16 +29,12 @@ struct StoreReplay: Sendable {
 
   /// Each variant in each cell, at most `jobs` at once; long traces first.
   func cells(
-    of traces: [Trace], percents: [Double], leastCapacity: Int, jobs: Int
+    of traces: [Trace], percents: [Double], leastCapacity: Int,
+    variants: [Variant] = Variant.allCases, jobs: Int
   ) async throws -> [Study.Cell] {
     let work = traces.sorted { $0.requests.count > $1.requests.count }.flatMap { trace in
-      percents.flatMap { percent in
-        let capacity = Int(Double(trace.keys) * percent / 100)
-        return capacity < leastCapacity
-          ? []
-          : Variant.allCases.map {
-            (trace: trace, percent: percent, capacity: capacity, variant: $0)
-          }
+      trace.capacities(percents, least: leastCapacity).flatMap { percent, capacity in
+        variants.map { (trace: trace, percent: percent, capacity: capacity, variant: $0) }
       }
     }
     return try await limited(work, jobs: jobs) { item in

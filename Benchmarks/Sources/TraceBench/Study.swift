@@ -23,10 +23,8 @@ struct Study: Sendable {
   /// Every cell in a task of its own, at most `jobs` at once; long traces first, so that no core waits at the end.
   func cells(of traces: [Trace], jobs: Int) async throws -> [Cell] {
     let work = traces.sorted { $0.requests.count > $1.requests.count }.flatMap { trace in
-      percents.flatMap { percent in
-        let capacity = Int(Double(trace.keys) * percent / 100)
-        return capacity < leastCapacity
-          ? [] : policies.map { (trace: trace, percent: percent, capacity: capacity, policy: $0) }
+      trace.capacities(percents, least: leastCapacity).flatMap { percent, capacity in
+        policies.map { (trace: trace, percent: percent, capacity: capacity, policy: $0) }
       }
     }
     return try await limited(work, jobs: jobs) { item in
@@ -34,6 +32,14 @@ struct Study: Sendable {
         trace: item.trace.name, percent: item.percent, capacity: item.capacity,
         policy: item.policy.name, tally: item.policy.replay(item.trace, capacity: item.capacity))
     }
+  }
+}
+
+extension Trace {
+  /// The capacities that a trace is replayed at, as percents of its distinct keys and as entries.
+  func capacities(_ percents: [Double], least: Int) -> [(percent: Double, entries: Int)] {
+    if let capacity { return [(100 * Double(capacity) / Double(max(1, keys)), capacity)] }
+    return percents.map { ($0, Int(Double(keys) * $0 / 100)) }.filter { $0.1 >= least }
   }
 }
 

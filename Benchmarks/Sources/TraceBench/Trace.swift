@@ -7,6 +7,8 @@ struct Trace: Sendable {
   var requests: [Int32] = []
   /// The bytes of each request; empty if the trace gives none.
   var sizes: [Int32] = []
+  /// The capacity that the trace is made for; nil if it is replayed at several.
+  var capacity: Int?
   /// For each request the position of the next one of the same key, or `Request.never`.
   private(set) var nextRequests: [Int32] = []
 

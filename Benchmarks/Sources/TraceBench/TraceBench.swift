@@ -5,7 +5,8 @@ import Foundation
 struct TraceBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "How often cache policies hit, and what that costs a hit.",
-    subcommands: [ReplayCommand.self, UsesCommand.self], defaultSubcommand: ReplayCommand.self)
+    subcommands: [ReplayCommand.self, PatternsCommand.self, UsesCommand.self],
+    defaultSubcommand: ReplayCommand.self)
 }
 
 struct ReplayCommand: AsyncParsableCommand {

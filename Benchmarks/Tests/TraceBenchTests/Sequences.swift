@@ -19,22 +19,9 @@ func outcome<P: Policy>(_ type: P.Type, capacity: Int, _ letters: String) -> Str
     })
 }
 
-/// Numbers that a seed repeats (splitmix64).
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-    return z ^ z >> 31
-  }
-}
-
 /// Random requests of some shape: skewed, in loops, or drifting.
 func randomTrace(seed: UInt64) -> Trace {
-  var random = SeededGenerator(state: seed)
+  var random = SplitMix64(state: seed)
   let keys = Int.random(in: 5...400, using: &random)
   let shape = Int.random(in: 0...2, using: &random)
   let requests = (0..<Int.random(in: 200...1500, using: &random)).map { position -> Int32 in

@@ -8,14 +8,14 @@ struct TableTests {
       for frequency in 0...15 {
         for clock in 0...3 {
           let mark = AccessStats(frequency: frequency, clock: clock)
-          #expect(AccessSlot(tag: tag, mark: mark).tag == tag)
-          #expect(AccessSlot(tag: tag, mark: mark).mark == mark)
+          #expect(AccessSlot(tag: tag, stats: mark).tag == tag)
+          #expect(AccessSlot(tag: tag, stats: mark).stats == mark)
         }
       }
     }
     for age in [0, 1, 1024, 2047] {
       for part in [Part.window, .main] {
-        let word = GhostWord(fingerprint: 65535, age: age, part: part, frequency: 9)
+        let word = GhostSlot(fingerprint: 65535, age: age, part: part, frequency: 9)
         #expect(word.fingerprint == 65535 && word.age == age)
         #expect(word.part == part && word.frequency == 9)
       }
@@ -61,15 +61,15 @@ struct TableTests {
     let entries = 10_000
     var table = TaggedTable(entries: entries, keys: entries)
     for key in 0..<entries {
-      table.setMark(AccessStats(frequency: key % 15 + 1, clock: 0), of: key)
+      table.setStats(AccessStats(frequency: key % 15 + 1, clock: 0), of: key)
     }
-    let kept = (0..<entries).count { table.mark(of: $0).frequency == $0 % 15 + 1 }
+    let kept = (0..<entries).count { table.stats(of: $0).frequency == $0 % 15 + 1 }
     #expect(kept > entries * 95 / 100)
     table.halveFrequencies()
-    let halved = (0..<entries).count { table.mark(of: $0).frequency == ($0 % 15 + 1) / 2 }
+    let halved = (0..<entries).count { table.stats(of: $0).frequency == ($0 % 15 + 1) / 2 }
     #expect(halved >= kept)
-    for key in 0..<entries { table.removeMark(of: key) }
-    #expect((0..<entries).allSatisfy { table.mark(of: $0) == AccessStats() })
+    for key in 0..<entries { table.removeStats(of: key) }
+    #expect((0..<entries).allSatisfy { table.stats(of: $0) == AccessStats() })
   }
 
   @Test func `the sketch never counts too little, until it halves`() {

@@ -1,39 +1,43 @@
 import LMDB
 import LarderSystem
+import Synchronization
 
 extension AccessTable {
-  /// Rises when a word or the hash of an entry means something else.
-  private static let layout: UInt32 = 1
+  /// Rises when the meaning of a word or the hash of an entry changes.
+  private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// How far the table's clock may have come: its minutes are 16 bits, and somebody may have set the store's clock back a
-  /// little. Beyond that the table gets a new one.
+  /// The minutes since its epoch for which a table can be used: they have 16 bits, and the system's clock may be set back a
+  /// little.
   private static let minutes: ClosedRange<Int64> = -1440...60_000
-  /// How much of the past a new table goes on with.
+  /// How much of the past a new table takes over.
   private static let keptMinutes: Int64 = 1 << 15
 
   init(of environment: Environment, store: [UInt8]) {
     words = SharedTable(
       SharedTable.Format(file: .access, layout: Self.layout, store: store) { count in
-        let entries = count / Self.wordsPerEntry
-        return count == Self.wordsPerEntry * entries && entries & (entries - 1) == 0
+        let entries = (count - Self.recentWords) / Self.wordsPerEntry
+        return count == Self.count(entries: entries) && entries & (entries - 1) == 0
           && (Self.fewestEntries...Self.mostEntries).contains(entries)
       }, of: environment)
   }
 
-  /// Maps the table, for writing if it may be written; then it is made if there is none.
+  /// The number of words of a table for so many entries.
+  static func count(entries: Int) -> Int { wordsPerEntry * entries + recentWords }
+
+  /// Maps the table, for writing if it may be written; a missing one is then made.
   func open(writable: Bool, in minute: Int64) {
     guard writable else {
       words.openForReading()
       return
     }
-    words.open(making: Self.wordsPerEntry * Self.fewestEntries) { view in
+    words.open(making: Self.count(entries: Self.fewestEntries)) { view in
       view.setNote(Note.epoch, UInt64(bitPattern: minute - 1))
     }
   }
 
-  /// Notes how many entries the store has. False if they have outgrown the table, if its clock has come to the end, or if
-  /// there is none.
+  /// Notes the number of the store's entries. False if they have outgrown the table, if its clock has come to the end, or
+  /// if there is no table.
   func fits(entries: Int, in minute: Int64) -> Bool {
     let view = words.view
     guard view.isWritable else { return false }
@@ -44,11 +48,11 @@ extension AccessTable {
       && (entries <= view.entries || view.entries == Self.mostEntries)
   }
 
-  /// Makes the table anew so that it fits.
+  /// Replaces the table by one that fits.
   func refit(entries: Int, in minute: Int64) {
     open(writable: true, in: minute)
-    let needed = min(max(words.view.entries, entries.roundedUpToPowerOfTwo), Self.mostEntries)
-    words.replace(count: Self.wordsPerEntry * max(needed, Self.fewestEntries)) { old, new in
+    let needed = min(max(words.view.entries, entries.nextPowerOfTwo), Self.mostEntries)
+    words.replace(count: Self.count(entries: max(needed, Self.fewestEntries))) { old, new in
       let isKnown = (-1440...0xFFFF).contains(minute &- old.epoch)
       let epoch = isKnown ? max(old.epoch, minute - Self.keptMinutes) : minute - 1
       new.setNote(Note.epoch, UInt64(bitPattern: epoch))
@@ -59,35 +63,53 @@ extension AccessTable {
 }
 
 extension SharedTable.View {
-  /// Takes over a table whose epoch was so many minutes earlier; nil if nobody knows when.
+  /// Takes over a table whose epoch was so many minutes earlier; nil if that is not known.
   ///
-  /// A smaller one knows less of where an entry belongs: each of its buckets is copied to all that may be meant. What is
-  /// wrong there is never asked for, and is what a full bucket forgets first.
+  /// A smaller table has fewer bits of an entry's bucket: each of its buckets is copied to all that the entry may have now.
+  /// Wrong copies are never looked up, and a full bucket forgets them first.
   fileprivate func carry(from old: borrowing SharedTable.View, forward minutes: Int64?) {
     guard old.entries > 0, entries % old.entries == 0 else { return }
     let factor = entries / old.entries
     for place in 0..<2 * entries {
-      let source = place.place(inBucketsOf: AccessTable.markWays, factor: factor)
-      let word = AccessSlot(bits: old[source])
-      if word == .empty { continue }
-      let minute = minutes.map { UInt32(max(Int64(word.minute) - $0, 1)) } ?? 0
-      self[place] = AccessSlot(tag: word.tag, mark: word.mark, minute: minute).bits
+      let source = place.place(inBucketsOf: AccessTable.slotWays, factor: factor)
+      let slot = AccessSlot(bits: old[source])
+      if slot == .empty { continue }
+      let minute = minutes.map { UInt32(max(Int64(slot.minute) - $0, 1)) } ?? 0
+      self[place] = AccessSlot(tag: slot.tag, stats: slot.stats, minute: minute).bits
     }
     for place in 0..<4 * entries {
       let source = place.place(inBucketsOf: AccessTable.ghostWays, factor: factor)
       self[2 * entries + place] = old[2 * old.entries + source]
     }
+    for word in 1...AccessTable.recentWords { self[count - word] = old[old.count - word] }
   }
 }
 
 extension Int {
-  /// Where what is in this place was in a table with so many times fewer buckets.
+  /// The same place in a table with so many times fewer buckets.
   fileprivate func place(inBucketsOf ways: Int, factor: Int) -> Int {
     self / ways / factor * ways + self % ways
   }
+}
 
-  /// The smallest power of two that is not smaller.
-  fileprivate var roundedUpToPowerOfTwo: Int {
-    self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
+extension StoreEngine {
+  /// The fewest bytes of the data file that one entry takes.
+  private static let smallestEntry = 64
+
+  /// Grows the access table to the number of entries after a write. After a failure, such as a full disk, the next
+  /// attempt is in the next minute.
+  ///
+  /// The file's size bounds the number: a damaged counter must not create a table of gigabytes.
+  func fitAccess(to entries: UInt64) {
+    let minute = coarseMinute
+    if access.fits(entries: Int(clamping: entries), in: minute) { return }
+    let entries = min(
+      Int(clamping: entries), environment.info.pages * pageSize / Self.smallestEntry)
+    if access.fits(entries: entries, in: minute) { return }
+    if accessFailure.load(ordering: .relaxed) == minute { return }
+    access.refit(entries: entries, in: minute)
+    if !access.fits(entries: entries, in: minute) {
+      accessFailure.store(minute, ordering: .relaxed)
+    }
   }
 }

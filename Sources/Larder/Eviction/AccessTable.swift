@@ -1,76 +1,100 @@
 import LMDB
 import LarderSystem
 
-/// What was used and what left, shared by all processes of a store through memory: the file `access`.
+/// The access statistics and the ghosts of a store, shared by all its processes through memory: the file `access`.
 ///
-/// It holds no keys: an entry is named by a hash of its key and its namespace's id, and two that share a bucket and a tag
-/// share a word. A full bucket forgets. Nothing is ever locked, and of two changes of a word at the same time one is lost.
-/// A table that is lost, old or full of nonsense costs hits and nothing else: what is not found counts as never used.
+/// The table holds no keys: an entry is named by a hash of its key and its namespace's id, and two entries with the same
+/// bucket and tag share a slot. A full bucket forgets. There are no locks, and of two concurrent changes of a slot one is
+/// lost. A table that is lost, old or damaged costs hits and nothing else: an entry without a slot counts as never used.
 ///
-/// For `entries` entries there are `2 * entries` words of marks in buckets of 8, then `4 * entries` words of ghosts in
-/// buckets of 4.
+/// For `entries` entries there are `2 * entries` words of access slots in buckets of 8, then `4 * entries` words of ghost
+/// slots in buckets of 4, then ``recentWords`` words that say which entries are recent.
 struct AccessTable: Sendable {
   let words: SharedTable
 
   static let wordsPerEntry = 6
-  static let markWays = 8
+  static let slotWays = 8
   static let ghostWays = 4
+  /// Four words for each of 256 namespaces: the id, the first and the last sequence that are recent (their lower 32 bits),
+  /// and one that is not used. Namespaces whose ids share a place take it from each other at each insertion.
+  static let recentWords = 1024
+  static let recentWidth = 4
 
-  /// What the notes of the file are.
+  /// The notes in the header of the file.
   enum Note {
     /// The minute since 1970 from which on last uses count.
     static let epoch = 0
-    /// How far the halving of frequencies has come, in sixteenths of a word.
+    /// The progress of halving frequencies, in sixteenths of a word.
     static let sweep = 1
     /// Entries of the store, as of the last write.
     static let entries = 2
   }
 
-  /// Notes a use of the entry, in a minute since 1970.
-  func touch(_ hash: UInt64, in minute: Int64) {
+  /// Records a use of an entry, in a minute since 1970.
+  ///
+  /// - Parameter sequence: the entry's in the queue of namespace `id`; 0 if it is in none.
+  func touch(
+    _ hash: UInt64, sequence: UInt64 = 0, of id: NamespaceID = .store, in minute: Int64
+  ) {
     let view = words.view
-    guard view.isWritable else { return }
-    view.touch(hash, bucket: view.markBucket(of: hash), in: minute)
+    guard view.isWritable, view.count > 0 else { return }
+    view.touch(
+      hash, bucket: view.bucket(of: hash), in: minute, isRecent: view.isRecent(sequence, of: id))
   }
 
-  /// When the entry was last used or written, to the minute; nil if that is not known any more, or too long ago.
+  /// When the entry was last used or written, to the minute; nil if the table has forgotten it or it is too long ago.
   func lastUse(of hash: UInt64) -> Timestamp? {
     let view = words.view
-    guard view.count > 0, let (_, word) = view.findMark(of: hash), word.minute > 0 else {
-      return nil
-    }
-    return Timestamp(milliseconds: (view.epoch &+ Int64(word.minute)) &* 60_000)
+    guard view.count > 0, let (_, slot) = view.find(hash), slot.minute > 0 else { return nil }
+    return Timestamp(milliseconds: (view.epoch &+ Int64(slot.minute)) &* 60_000)
   }
 }
 
 extension SharedTable.View {
-  /// The bucket of an entry that is about to be looked up, which memory fetches meanwhile; nil if no use can be noted.
+  /// The bucket of an entry that is about to be looked up, which the processor fetches meanwhile; nil if no use can be
+  /// recorded.
   @inline(__always)
   func fetchedBucket(of hash: UInt64) -> Int? {
     guard isWritable, count > 0 else { return nil }
-    let bucket = markBucket(of: hash)
+    let bucket = bucket(of: hash)
     prefetch(bucket)
     return bucket
   }
 
-  /// Notes a use of the entry, in a minute since 1970. One store at most; none if all is known already.
+  /// Records a use of the entry, in a minute since 1970, with one store at most; with none if it changes nothing.
   @inline(__always)
-  func touch(_ hash: UInt64, bucket: Int, in minute: Int64) {
+  func touch(_ hash: UInt64, bucket: Int, in minute: Int64, isRecent: Bool) {
     let minute = self.minute(minute)
-    guard let (place, word) = findMark(of: hash, in: bucket) else {
-      var mark = AccessStats()
-      mark.use()
-      let tag = AccessSlot.tag(of: hash)
-      claimMark(of: hash, AccessSlot(tag: tag, mark: mark, minute: minute))
+    guard let (place, slot) = find(hash, in: bucket) else {
+      let stats = isRecent ? AccessStats(frequency: 1) : AccessStats(frequency: 1, clock: 1)
+      claim(hash, AccessSlot(tag: AccessSlot.tag(of: hash), stats: stats, minute: minute))
       return
     }
-    let used = word.used(in: minute)
-    if used != word { store(used.bits, at: place) }
+    let used = slot.used(in: minute, isRecent: isRecent)
+    if used != slot { store(used.bits, at: place) }
   }
 
-  /// How many entries the table is made for.
+  /// Whether an entry is among the newest of its namespace's window, whose uses do not count: they belong to the request
+  /// that brought the entry.
   @inline(__always)
-  var entries: Int { count / AccessTable.wordsPerEntry }
+  func isRecent(_ sequence: UInt64, of id: NamespaceID) -> Bool {
+    let place = recentPlace(of: id)
+    let low = UInt32(truncatingIfNeeded: sequence)
+    let first = load(place &+ 1)
+    return load(place) == id.rawValue && low &- first <= load(place &+ 2) &- first
+      && sequence != 0
+  }
+
+  @inline(__always)
+  func recentPlace(of id: NamespaceID) -> Int {
+    let places = AccessTable.recentWords / AccessTable.recentWidth
+    return count &- AccessTable.recentWords &+ Int(id.rawValue) & (places &- 1)
+      &* AccessTable.recentWidth
+  }
+
+  /// The number of entries that the table is made for.
+  @inline(__always)
+  var entries: Int { (count &- AccessTable.recentWords) / AccessTable.wordsPerEntry }
 
   @inline(__always)
   var epoch: Int64 { Int64(bitPattern: note(AccessTable.Note.epoch)) }
@@ -81,50 +105,51 @@ extension SharedTable.View {
     UInt32(truncatingIfNeeded: min(max(now &- epoch, 1), 0xFFFF))
   }
 
-  /// Where the bucket begins that a mark would be in.
+  /// The first word of the bucket for an entry's access slot.
   @inline(__always)
-  func markBucket(of hash: UInt64) -> Int {
-    let buckets = UInt64(truncatingIfNeeded: count / (3 * AccessTable.markWays))
+  func bucket(of hash: UInt64) -> Int {
+    let buckets = UInt64(
+      truncatingIfNeeded: (count &- AccessTable.recentWords) / (3 * AccessTable.slotWays))
     return Int(truncatingIfNeeded: hash.multipliedFullWidth(by: buckets).high)
-      &* AccessTable.markWays
+      &* AccessTable.slotWays
   }
 
-  /// The word that holds the mark, and where it is; nil if none does.
+  /// The slot of an entry and its place; nil if it has none.
   ///
-  /// The search begins at a place of the tag's own, where most marks are: then it ends at once.
+  /// The search begins at a place that depends on the tag, where most slots are: then it ends at once.
   @inline(__always)
-  func findMark(of hash: UInt64, in bucket: Int) -> (place: Int, word: AccessSlot)? {
+  func find(_ hash: UInt64, in bucket: Int) -> (place: Int, slot: AccessSlot)? {
     let tag = AccessSlot.tag(of: hash)
     var step = Int(truncatingIfNeeded: tag)
-    for _ in 0..<AccessTable.markWays {
-      let place = bucket &+ step & (AccessTable.markWays &- 1)
-      let word = AccessSlot(bits: load(place))
-      if word.tag == tag { return (place, word) }
+    for _ in 0..<AccessTable.slotWays {
+      let place = bucket &+ step & (AccessTable.slotWays &- 1)
+      let slot = AccessSlot(bits: load(place))
+      if slot.tag == tag { return (place, slot) }
       step &+= 1
     }
     return nil
   }
 
-  func findMark(of hash: UInt64) -> (place: Int, word: AccessSlot)? {
-    findMark(of: hash, in: markBucket(of: hash))
+  func find(_ hash: UInt64) -> (place: Int, slot: AccessSlot)? {
+    find(hash, in: bucket(of: hash))
   }
 
-  /// Puts a mark where there is none: into an empty word of the bucket, else one whose clock is 0, else the one that was
-  /// used least lately.
+  /// Gives an entry without a slot one: an empty one of the bucket, else one whose clock is 0, else the one whose last use
+  /// is longest ago.
   @inline(never)
-  func claimMark(of hash: UInt64, _ word: AccessSlot) {
-    let bucket = markBucket(of: hash)
+  func claim(_ hash: UInt64, _ slot: AccessSlot) {
+    let bucket = bucket(of: hash)
     var chosen = bucket
     var leastWorth = UInt32.max
-    for step in 0..<AccessTable.markWays {
-      let place = bucket + (Int(word.tag) + step) % AccessTable.markWays
+    for step in 0..<AccessTable.slotWays {
+      let place = bucket + (Int(slot.tag) + step) % AccessTable.slotWays
       let found = AccessSlot(bits: self[place])
-      let worth = found == .empty ? 0 : 1 + (min(found.mark.clock, 1) << 16 | found.minute)
+      let worth = found == .empty ? 0 : 1 + (min(found.stats.clock, 1) << 16 | found.minute)
       if worth < leastWorth {
         chosen = place
         leastWorth = worth
       }
     }
-    self[chosen] = word.bits
+    self[chosen] = slot.bits
   }
 }

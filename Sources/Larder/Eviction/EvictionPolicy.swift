@@ -1,64 +1,121 @@
-/// An entry of the queue: what a policy decides about.
-struct Candidate: Equatable {
-  var sequence: UInt64
-  /// Bytes of the value.
-  var size: UInt64
-  /// Names the entry in the access table.
-  var hash: UInt64
-  /// The entry's key in the main database.
-  var slot: [UInt8]
-}
-
-/// The part of the queue an entry is in.
-enum QueuePart: UInt8 {
-  case window, main
-}
-
-/// The queue of one namespace inside the write that needs room, as a policy sees it.
+/// The default policy: one queue, a window boundary, a clock hand.
 ///
-/// Pinned entries are not in it. ``first(from:)`` leaves out what must not leave now: the entry being written, and what
-/// ``evict(_:)`` could not remove.
-protocol EvictionQueue: ~Copyable {
-  var state: QueueState { get set }
-  /// Entries of the namespace.
-  var entries: UInt64 { get }
-  /// Whether a limit that this namespace must give way to is exceeded still.
-  var isOver: Bool { get }
-  /// Whether little room is left under any limit, so that what is new must soon compete with what is there.
-  var isNearlyFull: Bool { get }
-  /// What the limit that binds most counts for an entry of that size: its bytes, or 1.
-  func cost(ofSize size: UInt64) -> UInt64
-  /// That limit, in the same measure; the namespace's present usage if it has none of its own.
-  var capacity: UInt64 { get }
-  /// What the window holds in the same measure.
-  var windowCost: UInt64 { get }
+/// Entries newer than the boundary are the window, on probation; older ones are main. An entry that is promoted from the
+/// window of a full cache stays if it was used or is frequent, and then the entry evicted is the one that the clock hand
+/// finds unused. Keys that return soon after their eviction move the window's target. `Docs/Eviction.md` has the rules,
+/// and the measurements behind the numbers.
+extension EvictionQueue where Self: ~Copyable {
+  /// Bounds the work of one insertion: promotions, and steps of the clock hand.
+  private static var mostSteps: Int { 64 }
 
-  /// The first entry of the queue with that sequence or a later one that may leave.
-  mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
-  /// Moves the edge behind the oldest entry of the window, which then is main's newest; nil if there is none that may move.
-  mutating func cross() throws(LarderError) -> Candidate?
-  /// Removes the entry with its mark, and what leaves with it; false if it must stay after all.
-  mutating func evict(_ candidate: Candidate) throws(LarderError) -> Bool
+  /// The statistics that a new entry begins with, which takes `share` of the capacity; counts as an insertion.
+  mutating func firstStats(ofHash hash: UInt64, share: Double) -> AccessStats {
+    let entries = entries
+    let ghost = takeGhost(of: hash)
+    let isGhostHit = ghost.map { $0.age <= entries / 2 } ?? false
+    policy.returns.inserted(isReturn: ghost != nil, isGhostHit: isGhostHit, entries: entries)
+    var stats = AccessStats(frequency: 1)
+    guard let ghost else { return stats }
+    stats.frequency = min(AccessStats.mostFrequency, 1 + ghost.frequency)
+    guard isGhostHit else { return stats }
+    if policy.returns.isLooping {
+      policy.target.relax(share: share)
+    } else {
+      stats.clock = 1
+      policy.target.ghostHit(ghost.part, share: share, youth: policy.youth(of: entries))
+    }
+    return stats
+  }
+
+  /// Evicts until no limit is exceeded or nothing more may leave.
+  mutating func makeRoom() throws(Failure) {
+    try shrinkWindow { queue, entry throws(Failure) in try queue.compete(entry) }
+    while isOver, try evictOne(sparing: nil) {}
+  }
+
+  /// Promotes entries until the window is within its target.
+  mutating func shrinkWindow(
+    _ promoted: (inout Self, Entry) throws(Failure) -> Void
+  ) throws(Failure) {
+    var steps = 0
+    while steps < Self.mostSteps, windowShare > policy.target.share, let entry = try promote() {
+      try promoted(&self, entry)
+      steps += 1
+    }
+  }
+
+  /// Evicts the entry under the clock hand, or the oldest of the window if main is empty. False if nothing may
+  /// leave.
+  mutating func evictOne(sparing spared: Entry?) throws(Failure) -> Bool {
+    if let victim = try victim(sparing: spared) {
+      _ = try evict(victim, from: .main)
+    } else if let oldest = try oldestInWindow(sparing: spared) {
+      _ = try evict(oldest, from: .window)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Removes an entry and keeps its ghost; false if it must stay.
+  @discardableResult
+  mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) -> Bool {
+    let hash = hash(of: entry)
+    let frequency = stats(of: entry).frequency
+    // The entry counts until it is gone.
+    let entries = entries
+    guard try remove(entry) else { return false }
+    putGhost(of: hash, from: part, frequency: frequency, entries: entries)
+    policy.evicted(from: part, of: entries)
+    return true
+  }
+
+  /// While the cache is over its limit, either the promoted entry leaves or one that the clock hand finds.
+  private mutating func compete(_ entry: Entry) throws(Failure) {
+    let own = stats(of: entry)
+    while isOver {
+      guard !isExpired(entry), let victim = try victim(sparing: entry) else {
+        try evict(entry, from: .window)
+        return
+      }
+      let other = stats(of: victim)
+      guard
+        own.clock > 0 || own.frequency > max(1, other.frequency) || isExpired(victim)
+          || yieldsToNewer(victim)
+      else {
+        if own.frequency > 1 { wearDown(victim, other) }
+        try evict(entry, from: .window)
+        return
+      }
+      try evict(victim, from: .main)
+    }
+  }
+
+  /// Lowers the frequency of an idle victim that has won against a returning key, and moves on.
+  ///
+  /// After a change of the working set the old one would otherwise keep its frequencies for many insertions. Where many
+  /// keys return, as in a loop, the victim is no worse than they are, and keeps its frequency.
+  private mutating func wearDown(_ victim: Entry, _ stats: AccessStats) {
+    guard stats.clock == 0, policy.returns.areRare else { return }
+    if stats.frequency > 1 {
+      setStats(AccessStats(frequency: stats.frequency - 1), of: victim)
+    }
+    clockHand = position(after: victim)
+  }
+
+  /// The first entry of main, from the clock hand on, that is unused since the hand passed last; after ``mostSteps`` the
+  /// entry the hand has come to.
+  private mutating func victim(sparing spared: Entry?) throws(Failure) -> Entry? {
+    guard var found = try main(from: clockHand, sparing: spared) else { return nil }
+    for _ in 0..<Self.mostSteps {
+      var stats = stats(of: found)
+      if stats.clock == 0 || isExpired(found) { break }
+      stats.clock -= 1
+      setStats(stats, of: found)
+      guard let next = try main(from: position(after: found), sparing: spared) else { break }
+      found = next
+    }
+    clockHand = position(of: found)
+    return found
+  }
 }
-
-/// Decides what leaves a full namespace. It has no state of its own: that is in ``QueueState`` and the access table.
-protocol RoomPolicy {
-  /// Evicts until the queue is no longer over its limit or nothing more can leave.
-  func makeRoom(in queue: inout some EvictionQueue & ~Copyable) throws(LarderError)
-}
-
-protocol EvictionPolicy: RoomPolicy {
-  /// A new entry was appended to the queue; it counts as part of the window already.
-  func inserted(_ entry: Candidate, into queue: inout some EvictionQueue & ~Copyable)
-    throws(LarderError)
-}
-
-/// What making room reads and changes of the access table.
-protocol UseMarks {
-  func mark(of hash: UInt64) -> AccessStats
-  /// The hand passes a used entry.
-  func lowerClock(of hash: UInt64)
-  func putGhost(of hash: UInt64, stamp: UInt64, part: QueuePart, frequency: UInt32)
-}
-
-extension AccessTable: UseMarks {}

@@ -1,8 +1,8 @@
-/// What is remembered of a cached entry's uses.
+/// The access statistics of a cached entry.
 struct AccessStats: Equatable {
   /// 0 to 15, halved from time to time.
   var frequency = 0
-  /// 0 to 3, lowered when the hand passes.
+  /// 0 to 3, lowered when the clock hand passes.
   var clock = 0
 
   static let mostFrequency = 15
@@ -24,7 +24,7 @@ enum Part: Int {
   var other: Part { self == .window ? .main : .window }
 }
 
-/// What is remembered of an evicted entry.
+/// The record of an evicted entry.
 struct Ghost: Equatable {
   /// Evictions since.
   var age: Int
@@ -35,16 +35,16 @@ struct Ghost: Equatable {
 /// How long ghosts live and how many words they get: so many for each entry.
 let ghostsPerEntry = 4
 
-/// The memory of `adaptive` beside its queue: marks of what is cached, ghosts of what was. It may forget; what is not
-/// found reads as an empty mark or no ghost.
+/// The statistics that `adaptive` keeps beside its queue, of cached entries and of evicted ones. A table may forget: a key
+/// that is not found has empty statistics and no ghost.
 protocol AccessTable: SendableMetatype {
   static var name: String { get }
 
   init(entries: Int, keys: Int)
 
-  func mark(of key: Int) -> AccessStats
-  mutating func setMark(_ mark: AccessStats, of key: Int)
-  mutating func removeMark(of key: Int)
+  func stats(of key: Int) -> AccessStats
+  mutating func setStats(_ stats: AccessStats, of key: Int)
+  mutating func removeStats(of key: Int)
   mutating func halveFrequencies()
 
   /// Takes the ghost out if it is alive: evicted fewer than `ghostsPerEntry * entries` evictions ago.

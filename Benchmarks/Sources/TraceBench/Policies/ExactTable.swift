@@ -1,24 +1,25 @@
-/// An access table with a slot of its own for every key: what the tagged one is measured against, and right for memory.
+/// An access table with a slot for every key: the one that the tagged table is measured against, and that of the memory
+/// tier.
 struct ExactTable: AccessTable {
   static let name = "exact"
   private let lifetime: Int
-  private var marks: [AccessStats]
+  private var slots: [AccessStats]
   private var ghosts: [(evicted: Int, part: Part, frequency: Int)]
   private var evictions: Int
 
   init(entries: Int, keys: Int) {
     lifetime = ghostsPerEntry * entries
     evictions = lifetime
-    marks = Array(repeating: AccessStats(), count: keys)
+    slots = Array(repeating: AccessStats(), count: keys)
     ghosts = Array(repeating: (0, .window, 0), count: keys)
   }
 
-  func mark(of key: Int) -> AccessStats { marks[key] }
-  mutating func setMark(_ mark: AccessStats, of key: Int) { marks[key] = mark }
-  mutating func removeMark(of key: Int) { marks[key] = AccessStats() }
+  func stats(of key: Int) -> AccessStats { slots[key] }
+  mutating func setStats(_ stats: AccessStats, of key: Int) { slots[key] = stats }
+  mutating func removeStats(of key: Int) { slots[key] = AccessStats() }
 
   mutating func halveFrequencies() {
-    for key in marks.indices { marks[key].frequency /= 2 }
+    for key in slots.indices { slots[key].frequency /= 2 }
   }
 
   mutating func takeGhost(of key: Int) -> Ghost? {

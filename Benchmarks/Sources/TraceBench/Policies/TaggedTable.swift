@@ -1,9 +1,9 @@
-/// The access table as the store maps it: two words of 32 bits for an entry's marks, four for ghosts, and no keys.
+/// The access table as the store maps it: two words of 32 bits for an entry's statistics, four for ghosts, and no keys.
 /// Keys that share a bucket and a tag share a word; a full bucket forgets.
 struct TaggedTable: AccessTable {
   static let name = "tagged"
   private var touches: [AccessSlot]
-  private var ghosts: [GhostWord]
+  private var ghosts: [GhostSlot]
   private let touchBuckets: UInt64
   private let ghostBuckets: UInt64
   private let lifetime: Int
@@ -16,38 +16,38 @@ struct TaggedTable: AccessTable {
 
   init(entries: Int, keys: Int) {
     lifetime = ghostsPerEntry * entries
-    tick = max(1, (lifetime + GhostWord.ages / 2 - 1) / (GhostWord.ages / 2))
+    tick = max(1, (lifetime + GhostSlot.ages / 2 - 1) / (GhostSlot.ages / 2))
     touchBuckets = UInt64(max(1, 2 * entries / Self.touchWays))
     ghostBuckets = UInt64(max(1, lifetime / Self.ghostWays))
     touches = Array(repeating: .empty, count: Int(touchBuckets) * Self.touchWays)
     ghosts = Array(repeating: .empty, count: Int(ghostBuckets) * Self.ghostWays)
   }
 
-  func mark(of key: Int) -> AccessStats {
+  func stats(of key: Int) -> AccessStats {
     let (bucket, tag) = touchPlace(of: key)
-    return bucket.first { touches[$0].tag == tag }.map { touches[$0].mark } ?? AccessStats()
+    return bucket.first { touches[$0].tag == tag }.map { touches[$0].stats } ?? AccessStats()
   }
 
-  mutating func setMark(_ mark: AccessStats, of key: Int) {
+  mutating func setStats(_ stats: AccessStats, of key: Int) {
     let (bucket, tag) = touchPlace(of: key)
     let slot =
       bucket.first { touches[$0].tag == tag }
       ?? bucket.first { touches[$0] == .empty }
-      ?? bucket.first { touches[$0].mark.clock == 0 }
+      ?? bucket.first { touches[$0].stats.clock == 0 }
       ?? bucket.lowerBound + Int(tag) % Self.touchWays
-    touches[slot] = AccessSlot(tag: tag, mark: mark)
+    touches[slot] = AccessSlot(tag: tag, stats: stats)
   }
 
-  mutating func removeMark(of key: Int) {
+  mutating func removeStats(of key: Int) {
     let (bucket, tag) = touchPlace(of: key)
     if let slot = bucket.first(where: { touches[$0].tag == tag }) { touches[slot] = .empty }
   }
 
   mutating func halveFrequencies() {
     for slot in touches.indices {
-      var mark = touches[slot].mark
-      mark.frequency /= 2
-      touches[slot] = AccessSlot(tag: touches[slot].tag, mark: mark)
+      var stats = touches[slot].stats
+      stats.frequency /= 2
+      touches[slot] = AccessSlot(tag: touches[slot].tag, stats: stats)
     }
   }
 
@@ -69,15 +69,15 @@ struct TaggedTable: AccessTable {
       ?? bucket.first { ghosts[$0] == .empty }
       ?? bucket.max { age(of: ghosts[$0]) < age(of: ghosts[$1]) }
       ?? bucket.lowerBound
-    ghosts[slot] = GhostWord(
-      fingerprint: fingerprint, age: evictions / tick % GhostWord.ages, part: part,
+    ghosts[slot] = GhostSlot(
+      fingerprint: fingerprint, age: evictions / tick % GhostSlot.ages, part: part,
       frequency: frequency)
     evictions += 1
   }
 
-  private func age(of word: GhostWord) -> Int {
-    let now = evictions / tick % GhostWord.ages
-    return (now - word.age + GhostWord.ages) % GhostWord.ages * tick
+  private func age(of word: GhostSlot) -> Int {
+    let now = evictions / tick % GhostSlot.ages
+    return (now - word.age + GhostSlot.ages) % GhostSlot.ages * tick
   }
 
   private func touchPlace(of key: Int) -> (bucket: Range<Int>, tag: UInt32) {
@@ -97,21 +97,23 @@ struct TaggedTable: AccessTable {
 struct AccessSlot: Equatable {
   private let bits: UInt32
 
-  static let empty = AccessSlot(tag: 0, mark: AccessStats())
+  static let empty = AccessSlot(tag: 0, stats: AccessStats())
 
-  init(tag: UInt32, mark: AccessStats) {
-    bits = tag << 22 | UInt32(mark.frequency) << 18 | UInt32(mark.clock) << 16
+  init(tag: UInt32, stats: AccessStats) {
+    bits = tag << 22 | UInt32(stats.frequency) << 18 | UInt32(stats.clock) << 16
   }
 
   var tag: UInt32 { bits >> 22 }
-  var mark: AccessStats { AccessStats(frequency: Int(bits >> 18 & 15), clock: Int(bits >> 16 & 3)) }
+  var stats: AccessStats {
+    AccessStats(frequency: Int(bits >> 18 & 15), clock: Int(bits >> 16 & 3))
+  }
 }
 
 /// Fingerprint 16 (0 in an empty word), age 11, list 1, frequency 4; the age is the time of the eviction, which wraps.
-struct GhostWord: Equatable {
+struct GhostSlot: Equatable {
   private let bits: UInt32
 
-  static let empty = GhostWord(fingerprint: 0, age: 0, part: .window, frequency: 0)
+  static let empty = GhostSlot(fingerprint: 0, age: 0, part: .window, frequency: 0)
   static let ages = 1 << 11
 
   init(fingerprint: UInt32, age: Int, part: Part, frequency: Int) {

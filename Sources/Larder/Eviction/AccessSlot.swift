@@ -1,8 +1,8 @@
-/// What is remembered of an entry's uses.
+/// The access statistics of an entry.
 struct AccessStats: Equatable {
   /// 0 to 15, halved from time to time.
   var frequency: UInt32 = 0
-  /// 0 to 3, lowered when the hand passes.
+  /// 0 to 3, lowered when the clock hand passes.
   var clock: UInt32 = 0
 
   static let mostFrequency: UInt32 = 15
@@ -16,7 +16,8 @@ struct AccessStats: Equatable {
   }
 }
 
-/// A mark as the access table keeps it: tag 10 bits (0 in an empty word), frequency 4, clock 2, minute of the last use 16.
+/// Statistics as the access table keeps them: tag 10 bits (0 in an empty slot), frequency 4, clock 2, minute of the last
+/// use 16.
 struct AccessSlot: Equatable {
   let bits: UInt32
 
@@ -26,8 +27,8 @@ struct AccessSlot: Equatable {
   init(bits: UInt32) { self.bits = bits }
 
   @inline(__always)
-  init(tag: UInt32, mark: AccessStats, minute: UInt32) {
-    bits = tag &<< 22 | mark.frequency &<< 18 | mark.clock &<< 16 | minute
+  init(tag: UInt32, stats: AccessStats, minute: UInt32) {
+    bits = tag &<< 22 | stats.frequency &<< 18 | stats.clock &<< 16 | minute
   }
 
   @inline(__always)
@@ -35,11 +36,12 @@ struct AccessSlot: Equatable {
     max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
   }
 
-  /// The word after a use in that minute: ``AccessStats/use()`` without taking it apart.
+  /// The slot after a use in that minute: ``AccessStats/use()`` without taking it apart. A use of an entry that came just
+  /// now changes the minute alone.
   @inline(__always)
-  func used(in minute: UInt32) -> AccessSlot {
+  func used(in minute: UInt32, isRecent: Bool = false) -> AccessSlot {
     var next = bits & ~0xFFFF | minute
-    if bits & Self.mostClock != Self.mostClock {
+    if !isRecent, bits & Self.mostClock != Self.mostClock {
       next &+= 1 &<< 16
       if bits & Self.mostFrequency != Self.mostFrequency { next &+= 1 &<< 18 }
     }
@@ -50,18 +52,17 @@ struct AccessSlot: Equatable {
   private static var mostFrequency: UInt32 { 15 << 18 }
 
   @inline(__always) var tag: UInt32 { bits &>> 22 }
-  @inline(__always) var mark: AccessStats {
+  @inline(__always) var stats: AccessStats {
     AccessStats(frequency: bits &>> 18 & 15, clock: bits &>> 16 & 3)
   }
   @inline(__always) var minute: UInt32 { bits & 0xFFFF }
 }
 
-/// What is remembered of an entry that was evicted: fingerprint 16 bits (0 in an empty word), stamp 11, part 1,
-/// frequency 4.
-struct GhostWord: Equatable {
+/// A ghost as the access table keeps it: fingerprint 16 bits (0 in an empty slot), stamp 11, part 1, frequency 4.
+struct GhostSlot: Equatable {
   let bits: UInt32
 
-  static let empty = GhostWord(bits: 0)
+  static let empty = GhostSlot(bits: 0)
   /// Stamps count up to here and begin again.
   static let stamps: UInt64 = 1 << 11
 
@@ -82,6 +83,6 @@ struct GhostWord: Equatable {
   var part: QueuePart { bits &>> 4 & 1 == 0 ? .window : .main }
   var frequency: UInt32 { bits & 15 }
 
-  /// How many stamps ago it was, as long as that is less than ``stamps``.
+  /// Stamps since then, as long as they are fewer than ``stamps``.
   func age(at now: UInt64) -> UInt64 { (now &- stamp) % Self.stamps }
 }

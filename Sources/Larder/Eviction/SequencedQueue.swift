@@ -1,0 +1,90 @@
+/// An entry of a namespace's queue.
+struct Candidate: Equatable {
+  var sequence: UInt64
+  /// Bytes of the value.
+  var size: UInt64
+  /// Names the entry in the access table.
+  var hash: UInt64
+  /// The entry's key in the main database.
+  var slot: [UInt8]
+}
+
+/// A queue in the order of sequences, with its statistics in the access table: a namespace.
+protocol SequencedQueue: EvictionQueue, ~Copyable
+where Entry == Candidate, Position == UInt64, Failure == LarderError {
+  var state: QueueState { get set }
+  var table: AccessTable { get }
+  /// The cost of an entry in the measure of the limit that binds most: its bytes, or 1.
+  func cost(ofSize size: UInt64) -> UInt64
+  /// That limit, in the same measure; without a limit, the present usage.
+  var capacity: UInt64 { get }
+  /// The usage of the window, in the same measure.
+  var windowCost: UInt64 { get }
+  /// Whether little room is left under any limit, so that new entries must soon compete with the present ones.
+  var isNearlyFull: Bool { get }
+  /// The first entry of the queue with that sequence or a later one that may leave.
+  mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
+}
+
+extension SequencedQueue where Self: ~Copyable {
+  var windowShare: Double { Double(windowCost) / Double(max(1, capacity)) }
+
+  func position(of entry: Candidate) -> UInt64 { entry.sequence }
+  func position(after entry: Candidate) -> UInt64 { entry.sequence &+ 1 }
+
+  mutating func oldestInWindow(sparing spared: Candidate?) throws(LarderError) -> Candidate? {
+    try first(from: state.windowBoundary)
+  }
+
+  mutating func main(
+    from position: UInt64, sparing spared: Candidate?
+  ) throws(LarderError) -> Candidate? {
+    // The entry to spare was promoted last, so it is main's newest.
+    let end = spared?.sequence ?? state.windowBoundary
+    if let found = try first(from: position), found.sequence < end { return found }
+    if let found = try first(from: 0), found.sequence < end { return found }
+    return nil
+  }
+
+  func stats(of entry: Candidate) -> AccessStats { table.stats(of: entry.hash) }
+
+  func setStats(_ stats: AccessStats, of entry: Candidate) {
+    table.changeStats(stats, of: entry.hash)
+  }
+
+  func hash(of entry: Candidate) -> UInt64 { entry.hash }
+
+  mutating func takeGhost(of hash: UInt64) -> Ghost? {
+    table.takeGhost(of: hash).flatMap { state.ghost($0, entries: entries) }
+  }
+
+  mutating func putGhost(
+    of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64
+  ) {
+    let stamp = state.ghostStamp(entries: entries)
+    table.putGhost(of: hash, stamp: stamp, part: part, frequency: frequency)
+  }
+
+  /// A new entry was appended to the queue; it counts as part of the window already.
+  mutating func inserted(
+    _ entry: Candidate, of id: NamespaceID, in minute: Int64
+  ) throws(LarderError) {
+    let share = Double(cost(ofSize: entry.size)) / Double(max(1, capacity))
+    table.setStats(firstStats(ofHash: entry.hash, share: share), of: entry.hash, in: minute)
+    table.sweep()
+    let newest = entry.sequence
+    let recent = (max(1, state.windowEntries) - 1) / 4
+    table.setRecent(from: newest &+ 1 &- min(newest, recent), through: newest, of: id)
+    // A promoted entry of a full cache must compete, which it does when room is made.
+    if !isNearlyFull { try shrinkWindow { _, _ throws(LarderError) in } }
+  }
+
+  /// The policy `fifo`: evicts the oldest first.
+  mutating func makeRoomOldestFirst() throws(LarderError) {
+    var sequence: UInt64 = 0
+    while isOver, let next = try first(from: sequence) {
+      sequence = next.sequence + 1
+      _ = try remove(next)
+    }
+  }
+}
