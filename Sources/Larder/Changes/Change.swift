@@ -1,34 +1,41 @@
-/// Something that happened to an entry or a namespace, committed by this process or another.
+import LarderSystem
+
+/// A committed change of an entry or a namespace, by this process or another.
 public struct Change: Sendable, Hashable {
+  /// The kind of a change.
   public enum Kind: Sendable, Hashable {
     /// A value was stored.
     case set
-    /// The entry's lifetime began anew or got another end.
+    /// The entry got another expiration, without its value being written.
     case touched
+    /// The entry was removed, for this reason.
     case removed(RemovalReason)
-    /// The namespace was emptied.
+    /// Every entry of the namespace was removed at once.
     case cleared
-    /// The namespace has another name since.
+    /// The namespace has a new name.
     case renamed(to: String)
-    /// So many changes, of whatever namespace, went by unseen; nil if nobody knows how many.
+    /// This many changes of any namespaces were not delivered; nil if the number is unknown.
     ///
-    /// What follows is complete again: whoever mirrors something looks at it anew.
+    /// The changes after it are complete again. A mirror of the store has to read it again.
     case missed(Int?)
-    /// The store cannot be watched. Nothing follows.
+    /// The store's files were deleted, replaced or made unwritable by something else, or are as they were again.
+    case health(StoreHealth)
+    /// The subscription failed with this error, and has ended.
     case ended(LarderError)
   }
 
+  /// The kind of the change.
   public var kind: Kind
-  /// The namespace by the name it had; nil if the change is of none: ``Kind/missed(_:)``, ``Kind/ended(_:)``.
+  /// The name of the namespace at that time; nil for ``Kind/missed(_:)``, ``Kind/ended(_:)`` and ``Kind/health(_:)``.
   public var namespace: String?
-  /// The key, or its first ``longestKey`` bytes; nil unless the change is of an entry.
+  /// The key, or its first ``longestKey`` bytes; nil unless an entry changed.
   public var key: Key?
   /// Whether the key has more bytes than ``key``.
   public var isKeyCut = false
-  /// Bytes of the value, or of all values of a cleared namespace, before the change; nil if there was none or it could
-  /// not be read.
+  /// Bytes of the value before the change, or of all values of a cleared namespace; nil if there was none, or the record
+  /// was damaged.
   public var sizeBefore: Int?
-  /// Bytes of the value after the change; nil if there is none.
+  /// Bytes of the value after the change; nil if no value is left.
   public var sizeAfter: Int?
   /// When the batch of the change began, by the clock of its store.
   public var time: Timestamp?
@@ -37,11 +44,12 @@ public struct Change: Sendable, Hashable {
   /// The process that made the change.
   public var process: Int?
 
+  /// The most bytes of a key that a change carries.
   public static let longestKey = 64
 
   init(_ kind: Kind) { self.kind = kind }
 
-  /// Why the entry went; nil if it did not.
+  /// Why the entry was removed; nil for other changes.
   public var reason: RemovalReason? {
     if case .removed(let reason) = kind { reason } else { nil }
   }

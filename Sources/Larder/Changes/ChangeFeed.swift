@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -7,43 +8,49 @@ import Synchronization
   import Foundation
 #endif
 
-/// This process's end of the ring: it lets batches publish while somebody watches, keeps the lease of those who watch
-/// here, and wakes them.
+/// This process's side of the change ring: batches publish through it while there are subscriptions, and it holds the lease
+/// of this process's subscriptions and wakes them.
 ///
-/// Watchers read the ring themselves, each from a place of its own: the ring is their buffer, and nothing is copied for
-/// one that does not come to look.
+/// Each subscription reads the ring at its own index. The ring is the only buffer: nothing is copied for a subscription
+/// that does not read.
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
   /// The newest commit, by whatever process.
   let newest: @Sendable () -> UInt64
-  /// The machine's monotonic clock in milliseconds, the same for all processes: not the store's, which tests move.
+  /// The machine's monotonic clock in milliseconds, which all processes share; not the store's, which tests move.
   private let machine: @Sendable () -> Int64
+  /// Looks at the store's files.
+  private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
   let sleepers = Sleepers()
-  /// The file could not be had: batches do not try again, watchers do.
+  /// The file could not be mapped. Batches do not try again, subscriptions do.
   private let isWithout = Atomic(false)
 
   struct State {
-    var watchers = 0
+    var subscriptions = 0
     var lease: ChangeLease?
     /// The newest commit when the lease was last seen to hold.
     var heldAt: UInt64 = 0
-    /// How often the lease had ended before it was renewed, so that changes may not have been published.
+    /// How often the lease had expired before it was renewed, so that changes may not have been published.
     var leaseExpirations = 0
     var task: Task<Void, Never>?
     var isClosed = false
-    /// What the last pulse found prepared and not published.
+    var health = StoreHealth.healthy
+    /// When the files were last looked at.
+    var healthCheckedAt: UInt64 = 0
+    /// The target that the last poll found prepared and not published.
     var stuck: UInt64 = 0
   }
 
   init(
     ring: ChangeRing, newest: @escaping @Sendable () -> UInt64,
-    machine: @escaping @Sendable () -> Int64
+    machine: @escaping @Sendable () -> Int64, health: @escaping @Sendable () -> StoreHealth
   ) {
     self.ring = ring
     self.newest = newest
     self.machine = machine
+    self.health = health
   }
 
   deinit {
@@ -54,9 +61,10 @@ final class ChangeFeed: Sendable {
 
   // MARK: Batches
 
-  /// What a batch collects its changes with; nil while nobody watches. Called inside write transaction `transaction`.
+  /// Collects the changes of a batch; nil while no process has a subscription. Called inside write transaction
+  /// `transaction`.
   ///
-  /// In a store that nobody ever watched this is one comparison; in one that nobody watches now, a few loads.
+  /// Costs one comparison in a store that never had a subscription, and a few loads in one that has none now.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {
@@ -82,8 +90,8 @@ final class ChangeFeed: Sendable {
     sleepers.wake()
   }
 
-  /// A batch that collected nothing has committed changes. If somebody began to watch meanwhile, they must know that
-  /// there was something: it may not be in what they have read of the store by now.
+  /// Records that a batch which collected nothing has committed changes. A subscription that began meanwhile must learn of
+  /// them: it may have read the store before that commit.
   func recordGap() {
     guard ring.isUsable else { return }
     let until = ring.watchedUntil
@@ -92,27 +100,27 @@ final class ChangeFeed: Sendable {
     sleepers.wake()
   }
 
-  // MARK: Watchers
+  // MARK: Subscriptions
 
-  /// Begins a watch: from now on every batch that begins, in whatever process, publishes its changes, and every one under
-  /// way says that it passed.
+  /// Begins a subscription: from now on every batch that begins in any process publishes its changes, and every batch that
+  /// is under way records a gap.
   ///
-  /// - Returns: where the first change to come will be; nil if the file cannot be had.
-  func enter() -> (mark: ChangeRing.AccessStats, leaseExpirations: Int)? {
+  /// - Returns: the position of the first change to come; nil if the file cannot be mapped.
+  func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
     state.withLock { state in
       guard ring.open() else { return nil }
       isWithout.store(false, ordering: .relaxed)
-      state.watchers += 1
+      state.subscriptions += 1
       hold(&state)
-      if state.task == nil { state.task = pulsing() }
-      return (ring.mark, state.leaseExpirations)
+      if state.task == nil { state.task = polling() }
+      return (ring.position, state.leaseExpirations)
     }
   }
 
   func leave() {
     state.withLock { state in
-      state.watchers -= 1
-      guard state.watchers == 0 else { return }
+      state.subscriptions -= 1
+      guard state.subscriptions == 0 else { return }
       state.task?.cancel()
       state.task = nil
       state.lease?.end(on: ring, at: now)
@@ -120,7 +128,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Ends every watch: the store is being closed.
+  /// Ends every subscription, because the store is being closed.
   func close() {
     state.withLock { state in
       state.isClosed = true
@@ -134,11 +142,32 @@ final class ChangeFeed: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// How often writers may have thought that nobody watches.
+  /// How often the lease expired, so that writers may have published nothing for a while.
   var leaseExpirations: Int { state.withLock { $0.leaseExpirations } }
 
-  /// Sleeps until the ring has moved on from `mark`, or something else is to be looked at. May return early.
-  func sleep(at mark: ChangeRing.AccessStats) async {
-    await sleepers.sleep(unless: { isClosed || ring.mark != mark })
+  /// The health as the last check found it.
+  var lastHealth: StoreHealth { state.withLock { $0.health } }
+
+  /// Looks at the store's files if the last check is a second ago; returns whether that found a change.
+  func checkHealth() -> Bool {
+    let now = now
+    let isDue = state.withLock { state in
+      guard now >= state.healthCheckedAt &+ 1000 else { return false }
+      state.healthCheckedAt = now
+      return true
+    }
+    guard isDue else { return false }
+    let found = health()
+    return state.withLock { state in
+      defer { state.health = found }
+      return state.health != found
+    }
+  }
+
+  /// Sleeps until the ring has moved on from `position`, the health differs from `health` or the store is closed. May
+  /// return early.
+  func sleep(at position: ChangeRing.Position, health: StoreHealth) async {
+    await sleepers.sleep(
+      unless: { isClosed || ring.position != position || lastHealth != health })
   }
 }

@@ -1,13 +1,15 @@
-/// A process's word that it watches, given to all writers for a while and renewed before that ends.
+import LarderSystem
+
+/// A process's lease on the change ring: writers publish changes until it expires, and it is renewed before that.
 ///
-/// A watcher that is killed stops renewing, and writers stop publishing. Times are milliseconds of the machine's
-/// monotonic clock, which all processes share; one further ahead than a lease is long is of another boot.
+/// A process that is killed stops renewing, and writers stop publishing. Times are milliseconds of the machine's monotonic
+/// clock, which all processes share; a time further ahead than a lease is long is of an earlier boot.
 struct ChangeLease {
   static let length: UInt64 = 10_000
   static let renewal: UInt64 = 2_500
 
   private(set) var end: UInt64
-  /// Its word among the leases; nil if all were taken, in which case only its end ends it.
+  /// The index of its slot among the leases; nil if all were taken, so that only its expiry ends it.
   private var index: Int?
 
   static func isLive(_ end: UInt64, at now: UInt64) -> Bool { now < end && end - now <= length }
@@ -21,7 +23,7 @@ struct ChangeLease {
   mutating func renew(on ring: ChangeRing, at now: UInt64) {
     let old = end
     end = now + Self.length
-    // Another file may have come in the place of the old, or another process may have taken the word of a dead one.
+    // The file may have been replaced, or another process may have taken the slot of an expired lease.
     if let index, !ring.exchangeLease(index, old, for: end) { self.index = nil }
     if index == nil { take(on: ring, at: now) }
     raise(on: ring, at: now)
@@ -42,7 +44,7 @@ struct ChangeLease {
     }
   }
 
-  /// Lets go; writers go on for those who still watch.
+  /// Ends the lease; writers go on publishing for the leases of others.
   func end(on ring: ChangeRing, at now: UInt64) {
     guard let index else { return }
     _ = ring.exchangeLease(index, end, for: 0)
@@ -50,7 +52,7 @@ struct ChangeLease {
       let known = ring.watchedUntil
       let ends = (0..<ChangeRing.leaseCount).map(ring.lease)
       let latest = ends.filter { Self.isLive($0, at: now) }.max() ?? 0
-      // One that has no word of its own is known by nothing but this.
+      // A lease without a slot is known by this word alone.
       if known != end, Self.isLive(known, at: now), !ends.contains(known) { return }
       if ring.exchangeWatched(known, for: latest) { return }
     }

@@ -1,7 +1,7 @@
 import LarderSystem
 
-/// A change as the ring holds it: words, sealed with their place, so that what was half written or written over since is
-/// told from what is whole.
+/// A change as words in the ring. A seal over the words and their index shows a record that is half written or was
+/// overwritten.
 ///
 /// Word 0 has the kind, the reason, the lengths of name and key, and flags; word 1 the commit; 2 the namespace's id and
 /// the process; 3 and 4 the sizes before and after; 5 the time. Then come the bytes of the name and the key.
@@ -20,7 +20,7 @@ struct ChangeRecord {
   static let fixedCount = 6
   /// Words of a slot: the seal and the record.
   static let slotCount = 32
-  /// A name has at most 100 bytes; so has the new name that a renaming has in the place of a key.
+  /// A name has at most 100 bytes; so has the new name that a renaming has in place of a key.
   private static let longestText = 8 * (slotCount - 1 - fixedCount)
 
   private(set) var words: [UInt64]
@@ -51,13 +51,13 @@ struct ChangeRecord {
     }
   }
 
-  /// How many words a record with that first one has; nil if there is no such record.
+  /// How many words a record has that begins with `head`; nil if no record does.
   static func count(head: UInt64) -> Int? {
     let bytes = Int(head >> 16 & 0xFF) + Int(head >> 24 & 0xFF)
     return bytes <= longestText ? fixedCount + (bytes + 7) / 8 : nil
   }
 
-  /// The words of a slot; nil unless they are what was sealed there.
+  /// The record in the words of a slot; nil unless the seal matches.
   init?(_ words: [UInt64], sealed seal: UInt64, at place: UInt64) {
     guard let head = words.first, Self.count(head: head) == words.count else { return nil }
     self.words = words

@@ -1,15 +1,15 @@
 import LMDB
 import LarderSystem
 
-/// The file `changes`: the newest changes of the store, in the order of their commits, for whoever watches.
+/// The file `changes`: a ring of the store's newest changes in the order of their commits.
 ///
-/// A batch writes its changes into the slots behind the head, which nobody reads, says how far they go and with which
-/// commit they count, commits, and moves the head. Whoever writes next sees to it that a head which a killed process has
-/// left behind is moved, or that what was never committed is forgotten: writers have the store's write lock, so there is
-/// at most one such case at a time. Moving the head twice does nothing.
+/// A batch writes its changes into the slots after the head, which no reader reads; records the new head and the commit it
+/// belongs to; commits; and moves the head. If a process was killed in between, the next writer moves the head, or drops
+/// the target if the commit did not happen. Writers hold the store's writer lock, so there is at most one such target.
+/// Moving the head twice changes nothing.
 ///
-/// A reader is bounded by nothing but the head: what it reads counts only if the slot's seal fits, and otherwise it was
-/// overtaken.
+/// Readers read up to the head without a lock. A record counts only if the slot's seal matches; otherwise a writer has
+/// overtaken the reader.
 struct ChangeRing {
   let words: SharedTable
   let slots: Int
@@ -18,14 +18,14 @@ struct ChangeRing {
 
   /// Words of 64 bits in front of the slots.
   private enum Place {
-    /// How many changes were ever published.
+    /// The number of changes ever published.
     static let head = 0
-    /// Where the head goes once the transaction beside it is committed; 0 if none is under way.
+    /// The head after the commit of the transaction beside it; 0 if none is under way.
     static let target = 1
     static let transaction = 2
-    /// Until when somebody watches.
+    /// When the last lease expires.
     static let watched = 3
-    /// How many commits there were that nobody collected, though somebody watched when they were made.
+    /// The number of commits whose changes were not published although there was a subscription.
     static let gaps = 4
     static let leases = 8
     static let slots = 512
@@ -41,7 +41,7 @@ struct ChangeRing {
       of: environment)
   }
 
-  /// Maps the file, made if there is none; false if it cannot be had.
+  /// Maps the file, and makes it if it is missing; false if that fails.
   func open() -> Bool {
     words.open(making: 2 * (Place.slots + slots * ChangeRecord.slotCount))
   }
@@ -49,16 +49,16 @@ struct ChangeRing {
   /// Whether there is a file, and the store is open.
   var isUsable: Bool { words.view.isWritable }
 
-  /// How far the ring is. Another mark says that there is something to see.
-  struct AccessStats: Equatable {
+  /// How far the ring is; it differs after every commit that published or missed changes.
+  struct Position: Equatable {
     var gaps: UInt64
     var head: UInt64
   }
 
-  var mark: AccessStats {
+  var position: Position {
     // A commit that left a gap may have been followed by others, so the gaps come first.
     let gaps = load(Place.gaps)
-    return AccessStats(gaps: gaps, head: head)
+    return Position(gaps: gaps, head: head)
   }
 
   var head: UInt64 { load(Place.head) }
@@ -68,7 +68,7 @@ struct ChangeRing {
     return view.count > 0 ? view.acquire(place) : 0
   }
 
-  /// False if another value was there; in a store that was closed meanwhile nothing matters any more.
+  /// False if another value was there; true in a store that was closed meanwhile.
   private func exchange(_ old: UInt64, for new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return !view.isWritable || view.exchange(old, for: new, at: place)
@@ -84,7 +84,7 @@ struct ChangeRing {
     view.release(record.seal(at: place), to: slot)
   }
 
-  /// Says what will count once `transaction` is committed.
+  /// Records the head that holds once `transaction` is committed.
   func prepare(_ target: UInt64, transaction: UInt64) {
     let view = words.view
     guard view.isWritable else { return }
@@ -96,14 +96,14 @@ struct ChangeRing {
   func publish(_ target: UInt64) {
     let head = head
     if head < target { _ = exchange(head, for: target, at: Place.head) }
-    takeBack(target)
+    discard(target)
   }
 
-  func takeBack(_ target: UInt64) {
+  func discard(_ target: UInt64) {
     _ = exchange(target, for: 0, at: Place.target)
   }
 
-  /// What a writer has prepared and not published.
+  /// The head that a writer has prepared and not published.
   var unpublished: (target: UInt64, transaction: UInt64)? {
     let target = load(Place.target)
     if target == 0 { return nil }
@@ -111,13 +111,13 @@ struct ChangeRing {
     return load(Place.target) == target ? (target, transaction) : nil
   }
 
-  /// Ends what a process that was killed has left. Called inside write transaction `next`.
+  /// Publishes or drops the target that a killed process has left. Called inside write transaction `next`.
   func settle(before next: UInt64) {
     guard let (target, transaction) = unpublished else { return }
-    if transaction < next { publish(target) } else { takeBack(target) }
+    if transaction < next { publish(target) } else { discard(target) }
   }
 
-  /// A batch began when nobody watched, and was committed when somebody did.
+  /// Records a batch that began without subscriptions and was committed when there was one.
   func addGap() {
     while true {
       let gaps = load(Place.gaps)
@@ -127,7 +127,7 @@ struct ChangeRing {
 
   // MARK: Reading
 
-  /// The record at a place before the head; nil if the slot has been written over since.
+  /// The record at an index before the head; nil if its slot was overwritten.
   func read(_ place: UInt64) -> ChangeRecord? {
     let view = words.view
     guard view.count > 0 else { return nil }
@@ -144,10 +144,10 @@ struct ChangeRing {
 
   // MARK: Leases
 
-  /// Until when somebody watches, on the machine's monotonic clock in milliseconds; 0 for nobody.
+  /// When the last lease expires, on the machine's monotonic clock in milliseconds; 0 without leases.
   var watchedUntil: UInt64 { load(Place.watched) }
 
-  /// Nobody renewed what `until` says: from now on a writer need not look at the clock.
+  /// Clears an expired lease, so that writers need not read the clock.
   func forget(_ until: UInt64) {
     _ = exchange(until, for: 0, at: Place.watched)
   }

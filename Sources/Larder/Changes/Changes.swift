@@ -1,35 +1,42 @@
-/// The changes of a store as they are committed, by this process and others; see ``Store/changes(in:)``.
+import LarderSystem
+
+/// The changes of a store as they are committed by any process; see ``Store/changes(in:)``.
 ///
-/// It is one watch: whoever iterates it goes on where it is, and it is over when a loop over it is left.
+/// It is one subscription: a second loop goes on where the first one is, and leaving a loop ends it.
 public struct Changes: AsyncSequence, Sendable {
+  /// One change.
   public typealias Element = Change
+  /// An error ends the sequence as a last element, ``Change/Kind/ended(_:)``.
   public typealias Failure = Never
 
-  let watch: Subscription
+  let subscription: Subscription
 
-  public func makeAsyncIterator() -> Iterator { Iterator(watch) }
+  /// Goes on where the subscription is.
+  public func makeAsyncIterator() -> Iterator { Iterator(subscription) }
 
+  /// Waits for changes and returns them one by one.
   public struct Iterator: AsyncIteratorProtocol {
     private let loop: Loop
 
-    init(_ watch: Subscription) { loop = Loop(watch: watch) }
+    init(_ subscription: Subscription) { loop = Loop(subscription: subscription) }
 
-    /// The next change; nil when the task was cancelled or the store closed.
-    public mutating func next() async -> Change? { await loop.watch.next() }
+    /// The next change; nil when the task is cancelled or the store closed.
+    public mutating func next() async -> Change? { await loop.subscription.next() }
 
-    /// The next change, if there is one by now: for who waits in a way of their own.
-    package func nextNow() -> Change? { loop.watch.nextNow() }
+    /// The next change if there is one already, without waiting.
+    package func nextNow() -> Change? { loop.subscription.nextNow() }
 
+    /// The next change; nil when the task is cancelled or the store closed.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
-      await loop.watch.next()
+      await loop.subscription.next()
     }
   }
 
-  /// Ends the watch when the loop is left.
+  /// Ends the subscription when the loop is left.
   private final class Loop: Sendable {
-    let watch: Subscription
-    init(watch: Subscription) { self.watch = watch }
-    deinit { watch.end() }
+    let subscription: Subscription
+    init(subscription: Subscription) { self.subscription = subscription }
+    deinit { subscription.end() }
   }
 }
 
@@ -38,17 +45,21 @@ extension Store {
   ///
   ///     for await change in store.changes(in: "weather") { print(change.kind, change.key as Any) }
   ///
-  /// Only changes of the namespace of that name are shown; nil shows all. Nothing of a batch that failed is. While
-  /// somebody watches, writers put their changes into a file that holds the newest 65,536; nothing makes them wait. A
-  /// watcher that is further behind than that gets one ``Change/Kind/missed(_:)`` and then what comes after. Changes
-  /// of other processes arrive within 50 ms, 20 ms as a rule.
+  /// Changes of a batch that failed are not delivered. Writers publish their changes in a file that holds the newest
+  /// 65,536, and never wait for readers: a subscription that falls further behind gets one ``Change/Kind/missed(_:)`` and
+  /// then the changes after it. Changes of other processes arrive within 50 ms, usually within 20 ms.
   ///
-  /// The watch begins with this call and keeps no read transaction open. It ends when the loop is left, the task
-  /// cancelled or the store closed; then writers stop publishing, as they do ten seconds after a watching process was
-  /// killed. The first watch of a store makes the file, of 17 MB, and one small commit; where that cannot be done the
-  /// only element is ``Change/Kind/ended(_:)``.
+  /// The subscription begins with this call and keeps no read transaction open. It ends when the loop is left, the task is
+  /// cancelled or the store is closed. Writers then stop publishing; after a kill of the subscribed process they stop
+  /// within ten seconds. The first subscription of a store makes the file of 17 MB and one small commit. If that fails,
+  /// ``Change/Kind/ended(_:)`` is the only element.
+  ///
+  /// While there is a subscription, the store's files are checked every second: ``Change/Kind/health(_:)`` reports what
+  /// ``Store/health()`` found whenever that changes.
+  ///
+  /// - Parameter namespace: delivers changes of this namespace only; nil delivers all.
   public func changes(in namespace: String? = nil) -> Changes {
-    Changes(watch: Subscription(self, only: namespace))
+    Changes(subscription: Subscription(self, only: namespace))
   }
 }
 

@@ -1,7 +1,8 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
-/// One watcher: where it is in the ring, and what it wants to see of it.
+/// One reader of the change ring: its index, and its filter.
 final class Subscription: Sendable {
   private let engine: StoreEngine
   /// The name of a namespace; nil for all.
@@ -9,11 +10,13 @@ final class Subscription: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    var place: UInt64 = 0
+    var index: UInt64 = 0
     var gaps: UInt64 = 0
     var leaseExpirations = 0
+    /// The health that was delivered last.
+    var health = StoreHealth.healthy
     var isEntered = false
-    /// Why there is nothing to watch, until that was said.
+    /// Why the subscription could not begin, until it was delivered.
     var failure: LarderError?
     var isOver = false
   }
@@ -23,9 +26,9 @@ final class Subscription: Sendable {
     filter = namespace.map { Array($0.utf8) }
     var state = State()
     do throws(LarderError) {
-      let entered = try store.engine.beginWatch(mayWrite: !store.isReadOnly)
-      state.place = entered.mark.head
-      state.gaps = entered.mark.gaps
+      let entered = try store.engine.beginSubscription(mayWrite: !store.isReadOnly)
+      state.index = entered.position.head
+      state.gaps = entered.position.gaps
       state.leaseExpirations = entered.leaseExpirations
       state.isEntered = true
     } catch {
@@ -56,7 +59,8 @@ final class Subscription: Sendable {
       case .over:
         end()
         return nil
-      case .nothing(let mark): await engine.changes.sleep(at: mark)
+      case .nothing(let position, let health):
+        await engine.changes.sleep(at: position, health: health)
       }
     }
   }
@@ -67,12 +71,13 @@ final class Subscription: Sendable {
 
   private enum Look {
     case change(Change)
-    case nothing(ChangeRing.AccessStats)
+    case nothing(ChangeRing.Position, StoreHealth)
     case over
   }
 
   private func look() -> Look {
     let (leaseExpirations, isClosed) = (engine.changes.leaseExpirations, engine.changes.isClosed)
+    let health = engine.changes.lastHealth
     return state.withLock { state in
       if state.isOver { return .over }
       if let failure = state.failure {
@@ -81,63 +86,69 @@ final class Subscription: Sendable {
       }
       if isClosed { return .over }
       let ring = engine.changes.ring
-      let mark = ring.mark
-      if leaseExpirations != state.leaseExpirations || mark.gaps != state.gaps
-        || mark.head < state.place
+      let position = ring.position
+      if leaseExpirations != state.leaseExpirations || position.gaps != state.gaps
+        || position.head < state.index
       {
-        // What is published already is in what is read of the store from now on; shown later it would be old.
+        // Changes up to here are in the store that the subscriber reads again after this; delivered later they would be
+        // old.
         state.leaseExpirations = leaseExpirations
-        state.gaps = mark.gaps
-        state.place = mark.head
+        state.gaps = position.gaps
+        state.index = position.head
         return .change(Change(.missed(nil)))
       }
-      while state.place < mark.head {
-        guard mark.head - state.place <= UInt64(ring.slots), let record = ring.read(state.place)
+      while state.index < position.head {
+        guard position.head - state.index <= UInt64(ring.slots), let record = ring.read(state.index)
         else {
           return .change(Change(.missed(skip(&state, ring))))
         }
-        state.place += 1
+        state.index += 1
         if filter.map({ record.concerns($0) }) ?? true { return .change(record.change) }
       }
-      return .nothing(mark)
+      if health != state.health {
+        state.health = health
+        return .change(Change(.health(health)))
+      }
+      return .nothing(position, health)
     }
   }
 
-  /// Goes on at the head: what was overtaken is gone, and what is left of it would be overtaken soon.
+  /// Goes on at the head: the changes in between are overwritten, or soon will be.
   private func skip(_ state: inout State, _ ring: ChangeRing) -> Int {
     let head = ring.head
-    defer { state.place = head }
-    return Int(head - state.place)
+    defer { state.index = head }
+    return Int(head - state.index)
   }
 }
 
 extension StoreEngine {
-  /// Sees to it that writers look for watchers, and begins a watch.
-  fileprivate func beginWatch(
+  /// Makes writers look for subscriptions, which needs one commit per store, and begins one.
+  fileprivate func beginSubscription(
     mayWrite: Bool
-  ) throws(LarderError) -> (mark: ChangeRing.AccessStats, leaseExpirations: Int) {
+  ) throws(LarderError) -> (position: ChangeRing.Position, leaseExpirations: Int) {
     let isKnown: Bool
     do throws(LMDBError) {
-      isKnown = try environment.beginRead().state().watched != 0
+      isKnown = try environment.beginRead().state(seal)?.watched != 0
     } catch {
       throw self.error(error)
     }
     if !isKnown {
       guard mayWrite else {
         throw LarderError(
-          .readOnly, "\(environment.path) was never watched, and this handle may not prepare it",
-          hint: "watch it once through a handle that may write")
+          .readOnly,
+          "\(environment.path) has never had a subscription, and this handle may not prepare it",
+          hint: "subscribe once through a handle that may write")
       }
       guard !environment.isWriting else {
         throw LarderError(
-          .invalidArgument, "a watch cannot begin inside a write", hint: "begin it before")
+          .invalidArgument, "a subscription cannot begin inside a write", hint: "begin it before")
       }
-      try write { batch in batch.state.watched = 1 }
+      try commit { batch in batch.writer.updateStore { $0.watched = 1 } }
     }
     guard let entered = changes.enter() else {
       throw LarderError(
         .failed, "the file \(environment.path)/changes cannot be made or mapped",
-        hint: "see that there is room for it on the disk")
+        hint: "make room for it on the disk")
     }
     return entered
   }

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// Reads that load what the store lacks.
+/// Reads that load values which are missing or stale.
 ///
 /// Each form exists twice: `value...` returns the value, `result...` returns a ``CacheResult``, which also tells where the
 /// value came from, its age, and what went wrong on the way.
@@ -10,8 +10,11 @@ import LarderSystem
 /// task and is not stored. A load may load other keys inside its closure, but not its own, directly or through another key:
 /// that throws ``LarderError/Code/loadCycle``.
 ///
-/// A write of the key that is committed during the load wins: the loaded value is then returned and not stored. A value
-/// that cannot be stored is returned as well; ``CacheResult/error`` says why it was not stored.
+/// A loaded value is returned at once and committed in the background, in order and before any later write of this process;
+/// this process's reads through a cache of the type find it meanwhile. ``CacheResult/isCommitted`` tells, and
+/// ``LoadOptions/waitsForCommit`` waits. A value that cannot be stored is returned as well; ``CacheResult/error`` or
+/// ``LoadOptions/onBackgroundError`` tells why. A write of the key that is committed during the load wins: the loaded value
+/// is then returned and not stored.
 ///
 /// All of them throw the error of `load` if no stored value may be served in its place,
 /// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if nothing is stored, and
@@ -40,7 +43,7 @@ extension Cache {
     try await result(for: key, options: options, load: load).value
   }
 
-  /// What ``value(for:expires:stale:load:)`` returns, with its source and age:
+  /// The same as ``value(for:expires:stale:load:)``, with the value's source and age:
   ///
   ///     let board = try await boards.result(
   ///       for: station, expires: .after(.minutes(2)),
@@ -54,11 +57,11 @@ extension Cache {
     try await result(for: key, options: LoadOptions(expires: expires, stale: stale), load: load)
   }
 
-  /// What ``value(for:options:load:)`` returns, with its source and age.
+  /// The same as ``value(for:options:load:)``, with the value's source and age.
   public func result(
     for key: some StoreKey, options: LoadOptions, load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
-    let key = Key(try key.copied)
+    let key = Key(of: key)
     let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value> = { _ in
       .value(try await load())
     }
@@ -76,7 +79,7 @@ extension Cache {
     throw notStored(key.bytes)
   }
 
-  /// The value under `key`, read or loaded; nil if there is none, which is stored for ``LoadOptions/absent``.
+  /// The value under `key`, read or loaded; nil if the load finds none, which is stored for ``LoadOptions/absent``.
   public func valueIfPresent(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value?
@@ -84,7 +87,7 @@ extension Cache {
     try await resultIfPresent(for: key, options: options, load: load)?.value
   }
 
-  /// What ``valueIfPresent(for:options:load:)`` returns, with its source and age.
+  /// The same as ``valueIfPresent(for:options:load:)``, with the value's source and age.
   public func resultIfPresent(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value?
@@ -94,8 +97,8 @@ extension Cache {
     }
   }
 
-  /// The value under `key`, read or loaded by a load that is told the stored value, so that it can ask the origin whether
-  /// that is still right; nil if the load found that there is none.
+  /// The value under `key`, read or loaded; nil if the load finds none. The load gets the stored value, so that it can ask
+  /// the origin whether that is still right.
   public func revalidatedValue(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
@@ -103,14 +106,14 @@ extension Cache {
     try await revalidatedResult(for: key, options: options, load: load)?.value
   }
 
-  /// What ``revalidatedValue(for:options:load:)`` returns, with its source and age.
+  /// The same as ``revalidatedValue(for:options:load:)``, with the value's source and age.
   public func revalidatedResult(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
   ) async throws -> CacheResult<Value>? {
-    let key = try key.copied
+    let key = key.copied
     let loading = CacheLoad(cache: self, key: key, options: options, load: load)
-    if options.policy == .reload { return try await loading.join() }
+    if options.policy == .reload { return try await loading.join(after: nil) }
     if options.policy != .revalidate, options.refreshAhead == nil, let hit = memoryResult(key) {
       return hit
     }
@@ -125,7 +128,7 @@ extension Cache {
       throw notStored(key)
     case .load(let isFallback):
       do {
-        return try await loading.join()
+        return try await loading.join(after: lookup)
       } catch {
         try Task.checkCancellation()
         guard isFallback, var served = result(lookup) else { throw error }
@@ -145,7 +148,7 @@ extension Cache {
       age: max(.zero, written.duration(to: namespace.engine.clock.now)))
   }
 
-  /// The stored value as a result; nil for an entry that says there is none.
+  /// The stored value as a result; nil for a negative entry.
   func result(_ lookup: CacheLookup<Value>) -> CacheResult<Value>? {
     guard let entry = lookup.entry, let value = lookup.value else { return nil }
     if entry.state != .fresh { namespace.handle.countServed() }

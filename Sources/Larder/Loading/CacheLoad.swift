@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The name of a load among those of its store.
 struct LoadName: Hashable, Sendable {
   var namespace: String
@@ -6,27 +8,44 @@ struct LoadName: Hashable, Sendable {
   var type: ObjectIdentifier
 }
 
-/// How one request loads its key: joins the load that runs, or starts one and stores its outcome.
+/// The outcome of a load.
+struct LoadedValue<Value: Sendable>: Sendable {
+  /// Nil if there is no value.
+  var result: CacheResult<Value>?
+  /// The write of the outcome; nil if nothing is to be written, or it could not be queued.
+  var write: LoadWrite?
+
+  /// The result for a caller, who may come after the commit.
+  var current: CacheResult<Value>? {
+    var result = result
+    if let write, write.isCommitted { result?.isCommitted = true }
+    return result
+  }
+}
+
+/// How one request loads its key: joins the load that runs, or starts one and writes its outcome.
 struct CacheLoad<Value: Sendable>: Sendable {
   let cache: Cache<Value>
   let key: [UInt8]
   let options: LoadOptions
   let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
 
-  private typealias Outcome = CacheResult<Value>?
+  private typealias InFlight = InFlightLoad<LoadedValue<Value>>
 
   private var engine: StoreEngine { cache.namespace.engine }
-  private var name: LoadName {
-    LoadName(namespace: cache.name, key: key, type: ObjectIdentifier(Value.self))
-  }
+  var name: LoadName { cache.loadName(key) }
 
-  /// Waits for the load of the key, and starts it unless it runs.
-  func join() async throws -> CacheResult<Value>? {
+  /// Waits for the load of the key, and starts it unless it runs or has ended without being visible to `lookup` yet.
+  ///
+  /// - Parameter lookup: the caller's own; nil for one that wants a load of its own.
+  func join(after lookup: CacheLookup<Value>?) async throws -> CacheResult<Value>? {
     do {
-      return try await engine.loads.outcome(of: name, joins: options.policy != .reload) {
-        (load: InFlightLoad<Outcome>) in
-        start(load, priority: nil, timeout: options.timeout)
-      }
+      let loaded = try await engine.loads.outcome(
+        of: name,
+        joins: { (running: InFlight) in lookup.map { $0.mayUse(running) } ?? false },
+        start: { start($0, priority: nil, timeout: options.timeout) })
+      if options.waitsForCommit { return try await committed(loaded) }
+      return loaded.current
     } catch is LoadCycle {
       throw LarderError(
         .loadCycle,
@@ -35,17 +54,29 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
+  private func committed(_ loaded: LoadedValue<Value>) async throws -> CacheResult<Value>? {
+    guard let write = loaded.write else { return loaded.result }
+    do {
+      try await write.value()
+      return loaded.current
+    } catch {
+      guard var result = loaded.result else { throw error }
+      result.error = error
+      return result
+    }
+  }
+
   /// Starts the load in the background unless it runs.
   func refresh() {
-    engine.loads.startDetached(name) { (load: InFlightLoad<Outcome>) in
+    engine.loads.startDetached(name) { (running: InFlight) in
       start(
-        load, priority: .utility, timeout: options.refreshTimeout,
+        running, priority: .utility, timeout: options.refreshTimeout,
         onError: options.onBackgroundError)
     }
   }
 
   private func start(
-    _ running: InFlightLoad<Outcome>, priority: TaskPriority?, timeout: Duration?,
+    _ running: InFlight, priority: TaskPriority?, timeout: Duration?,
     onError: (@Sendable (any Error) -> Void)? = nil
   ) {
     let (loads, name) = (engine.loads, name)
@@ -58,7 +89,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
           running.fail(timedOut)
         }
       }
-      let outcome: Result<Outcome, any Error>
+      let outcome: Result<LoadedValue<Value>, any Error>
       do {
         outcome = .success(
           try await LoadDependencies.$running.withValue(running) { try await run() })
@@ -66,9 +97,18 @@ struct CacheLoad<Value: Sendable>: Sendable {
         outcome = .failure(error)
       }
       timer?.cancel()
-      // A caller that comes later finds what was stored.
+      switch running.complete(outcome) {
+      case .success(let loaded):
+        // Until the commit a caller whose lookup finds nothing shares the outcome; afterwards it finds the entry.
+        do {
+          try await loaded.write?.value()
+        } catch {
+          options.onBackgroundError?(error)
+        }
+      case .failure(let error):
+        onError?(error)
+      }
       loads.remove(running, name)
-      if case .failure(let error) = running.complete(outcome) { onError?(error) }
     }
   }
 
@@ -78,7 +118,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
       hint: "allow more time, or windows in which a stale value is served")
   }
 
-  private func run() async throws -> CacheResult<Value>? {
+  private func run() async throws -> LoadedValue<Value> {
     var lookup = try cache.lookUp(key, counts: false)
     switch options.policy {
     case .reload:
@@ -87,14 +127,18 @@ struct CacheLoad<Value: Sendable>: Sendable {
       break
     case .standard, .cacheElseLoad, .cacheOnly:
       // Another load of the key may have ended just before this one started.
-      if LoadDecision(lookup, options) == .use { return cache.result(lookup) }
+      if LoadDecision(lookup, options) == .use { return LoadedValue(result: cache.result(lookup)) }
     }
     let known = lookup.cachedValue
-    switch try await load(known) {
+    let outcome = try await load(known)
+    // A load that was cancelled or has timed out is not stored, even if its closure returned.
+    try Task.checkCancellation()
+    let loaded: LoadedValue<Value>
+    switch outcome {
     case .value(let value):
-      return await store(value, options.attributes(codec: cache.codecID), lookup.base)
+      loaded = store(value, options.attributes(codec: cache.codecID), lookup.base)
     case .stored(let value, let attributes):
-      return await store(value, merged(attributes), lookup.base)
+      loaded = store(value, merged(attributes), lookup.base)
     case .unchanged:
       guard let known else {
         throw LarderError(
@@ -102,11 +146,14 @@ struct CacheLoad<Value: Sendable>: Sendable {
           "the load of \(Key(key)) says that the value is unchanged, but none was stored",
           hint: "return a value where the load is told of none")
       }
-      return await renew(known, lookup.base)
+      loaded = renew(known, lookup.base)
     case .absent:
-      try await storeAbsence(lookup.base)
-      return nil
+      loaded = try storeAbsence(lookup.base)
     }
+    if let write = loaded.write, !write.isWithinBounds {
+      await write.finish()
+    }
+    return loaded
   }
 
   /// The attributes a load gave, completed by the options.
@@ -123,12 +170,19 @@ struct CacheLoad<Value: Sendable>: Sendable {
 }
 
 extension CacheLookup {
-  /// What a load is told.
+  /// The stored value for the load's closure.
   fileprivate var cachedValue: CachedValue<Value>? {
     guard let entry, let value else { return nil }
     return CachedValue(
       value: value, written: Timestamp(milliseconds: entry.header.written),
       entityTag: entry.fields[.entityTag], lastModified: entry.fields[.lastModified],
       metadata: entry.fields[.metadata])
+  }
+
+  /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the
+  /// lookup's snapshot.
+  func mayUse(_ load: InFlightLoad<LoadedValue<Value>>) -> Bool {
+    guard let loaded = load.value else { return true }
+    return loaded.write?.isNewer(than: base, snapshot: snapshot) ?? false
   }
 }

@@ -1,6 +1,7 @@
 import LMDB
+import LarderSystem
 
-/// What a cache has under a key, for a caller that may load what it lacks.
+/// One lookup by a caller that may load the value.
 struct CacheLookup<Value: Sendable> {
   /// The entry; nil if there is nothing under the key, or nothing that can be decoded.
   var entry: CachedEntry?
@@ -8,6 +9,8 @@ struct CacheLookup<Value: Sendable> {
   var value: Value?
   var isFromMemory = false
   var base: BaseVersion
+  /// The commit that the lookup saw.
+  var snapshot: UInt64
   /// When it was looked up.
   var now: Timestamp
 }
@@ -21,6 +24,21 @@ struct BaseVersion {
 }
 
 extension Cache {
+  func loadName(_ key: [UInt8]) -> LoadName {
+    LoadName(namespace: name, key: key, type: ObjectIdentifier(Value.self))
+  }
+
+  /// A value that was loaded in this process and is not committed yet, for a reader whose own lookup found nothing.
+  func uncommittedValue(_ key: Span<UInt8>, base: BaseVersion, snapshot: UInt64) -> Value? {
+    guard !namespace.engine.loadWrites.isEmpty else { return nil }
+    let load: InFlightLoad<LoadedValue<Value>>? =
+      namespace.engine.loads.load(named: loadName(key.copied))
+    guard let loaded = load?.value, let write = loaded.write,
+      write.isNewer(than: base, snapshot: snapshot)
+    else { return nil }
+    return loaded.result?.value
+  }
+
   /// One lookup. A value in memory that is still the entry's is not decoded again.
   ///
   /// - Parameter counts: whether statistics and the eviction policy count it as a read.
@@ -29,7 +47,8 @@ extension Cache {
     let item = memory?.item(key.span)
     let transaction = try engine.beginRead()
     let id = try engine.identify(namespace.handle, in: transaction)
-    var lookup = CacheLookup<Value>(base: BaseVersion(id: id), now: engine.clock.now)
+    var lookup = CacheLookup<Value>(
+      base: BaseVersion(id: id), snapshot: transaction.id, now: engine.clock.now)
     var size = 0
     var isUndecodable = false
     func isKnown(_ entry: CachedEntry) -> Bool {

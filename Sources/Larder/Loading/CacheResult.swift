@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// A value that was read or loaded, and where it came from.
 public struct CacheResult<Value: Sendable>: Sendable {
   /// Where a value came from.
@@ -22,16 +24,22 @@ public struct CacheResult<Value: Sendable>: Sendable {
   /// happened.
   public var error: (any Error)?
 
+  /// Whether the value is in the store, where every process finds it. False for a value that was loaded just now and waits
+  /// for its commit, and for one that could not be stored. A value that waits is found by this process already.
+  public var isCommitted: Bool
+
   /// Whether the value is past its expiry.
   public var isStale: Bool { source == .stale }
 
   /// Makes a result without a cache, for tests and for caches of other kinds.
   public init(
-    value: Value, source: Source, age: Duration = .zero, error: (any Error)? = nil
+    value: Value, source: Source, age: Duration = .zero, error: (any Error)? = nil,
+    isCommitted: Bool? = nil
   ) {
     self.value = value
     self.source = source
     self.age = age
     self.error = error
+    self.isCommitted = isCommitted ?? (source != .loaded || error == nil)
   }
 }

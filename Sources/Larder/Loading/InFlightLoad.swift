@@ -1,9 +1,12 @@
+import LarderSystem
 import Synchronization
 
 /// A load of any type, for the table of a ``SingleFlight``.
 protocol AnyInFlightLoad: AnyObject, Sendable {
   /// Callers that wait for the load or are about to.
   var callers: Int { get }
+  /// Whether it has an outcome, so that nothing waits for it.
+  var isComplete: Bool { get }
 }
 
 /// One load of one key, and the callers that wait for its outcome.
@@ -28,6 +31,15 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   init(isDetached: Bool) { state = Mutex(State(isDetached: isDetached)) }
 
   var callers: Int { state.withLock { $0.callers } }
+
+  /// The outcome of a load that has ended successfully, for as long as its value is not committed.
+  var value: Outcome? {
+    state.withLock { state in
+      if case .success(let value) = state.outcome { value } else { nil }
+    }
+  }
+
+  var isComplete: Bool { state.withLock { $0.outcome != nil } }
 
   /// Starts the task that ends with ``complete(_:)``.
   func start(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {

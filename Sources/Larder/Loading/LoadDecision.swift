@@ -1,4 +1,6 @@
-/// How a request is answered, given what is stored.
+import LarderSystem
+
+/// Whether a request uses the stored value, loads, or both.
 enum LoadDecision: Equatable {
   case use
   case useAndRefresh

@@ -1,3 +1,4 @@
+import LarderSystem
 import Synchronization
 
 /// A load waits for itself, directly or through other loads.

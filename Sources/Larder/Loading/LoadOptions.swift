@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// How long after its expiry a value may be served, and when. The two windows are those of RFC 5861.
 public struct Staleness: Hashable, Sendable {
   /// Served at once within this time after the expiry, while a newer value is loaded in the background.
@@ -70,7 +72,10 @@ public struct LoadOptions: Sendable {
   public var tags: [String]
   /// The entries that a loaded entry belongs to.
   public var owners: [Owner]
-  /// Called with the error of a load in the background.
+  /// Whether a loaded value is returned only when it is committed, or could not be. Otherwise it is returned at once and
+  /// committed in the background, in order and before any later write of this process.
+  public var waitsForCommit: Bool
+  /// Called with the error of a load in the background, and with that of a loaded value's commit.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?
 
   /// Whether a stale value counts as a miss where a load is possible, as for a prefetch.
@@ -81,7 +86,7 @@ public struct LoadOptions: Sendable {
     policy: RequestPolicy = .standard, expires: Expiration? = nil, stale: Staleness? = nil,
     absent: Expiration? = nil, refreshAhead: Duration? = nil, timeout: Duration? = nil,
     refreshTimeout: Duration = .seconds(15), tags: [String] = [], owners: [Owner] = [],
-    onBackgroundError: (@Sendable (any Error) -> Void)? = nil
+    waitsForCommit: Bool = false, onBackgroundError: (@Sendable (any Error) -> Void)? = nil
   ) {
     self.policy = policy
     self.expires = expires
@@ -92,6 +97,7 @@ public struct LoadOptions: Sendable {
     self.refreshTimeout = refreshTimeout
     self.tags = tags
     self.owners = owners
+    self.waitsForCommit = waitsForCommit
     self.onBackgroundError = onBackgroundError
   }
 

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The stored value, for a load that asks its origin whether it is still right.
 public struct CachedValue<Value: Sendable>: Sendable {
   /// The value, fresh or stale.
@@ -28,8 +30,8 @@ public struct CachedValue<Value: Sendable>: Sendable {
 public enum LoadOutcome<Value: Sendable>: Sendable {
   /// A value, stored as the options say.
   case value(Value)
-  /// A value with attributes of its own: lifetime, validators, tags. What they leave out comes from the options; the
-  /// codec's id is set.
+  /// A value with attributes of its own: lifetime, validators, tags. The options supply those that are left out, and the
+  /// cache its codec.
   case stored(Value, EntryAttributes)
   /// The stored value is still right: its lifetime begins again. An error if there was none.
   case unchanged

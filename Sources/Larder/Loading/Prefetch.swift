@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// Loads that run before any caller asks for their values, and their progress.
 ///
 ///     for await step in try boards.prefetch(favourites, pause: .milliseconds(200), load: board) {
@@ -11,7 +13,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   public struct Step: Sendable {
     /// How the load of a key ended.
     public enum Outcome: Sendable {
-      /// Nothing was loaded: a fresh value, or the knowledge that there is none, was stored already.
+      /// Nothing was loaded: a fresh value or a fresh negative entry was stored already.
       case present
       /// The value was loaded.
       case loaded
@@ -112,7 +114,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
 extension Cache {
   /// Loads those of the keys that are not fresh, in their order, before any caller asks for them.
   ///
-  /// A caller that asks for a key during its load shares it. Throws ``LarderError/Code/invalidArgument`` for a concurrency
+  /// A step is done when its value is committed. A caller that asks for a key during its load shares it. Throws ``LarderError/Code/invalidArgument`` for a concurrency
   /// below 1.
   ///
   /// - Parameters:
@@ -126,6 +128,7 @@ extension Cache {
   ) throws(LarderError) -> Prefetch<Key> {
     var options = options
     options.requiresFresh = true
+    options.waitsForCommit = true
     return try Prefetch(
       keys, concurrency: concurrency, clock: namespace.engine.clock, priority: priority,
       pause: { _ in pause },

@@ -1,3 +1,4 @@
+import LarderSystem
 import Synchronization
 
 /// The keys of a prefetch, handed out one after the other to its workers.

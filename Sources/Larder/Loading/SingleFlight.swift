@@ -1,12 +1,15 @@
+import LarderSystem
 import Synchronization
 
-/// The loads that run in this process, by name: at most one per name, shared by every caller that asks for it.
+/// The loads of this process by name: at most one per name, shared by every caller that asks for it.
+///
+/// A load is in the table while it runs, and while its value waits for a commit.
 package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   private let loads = Mutex<[Name: any AnyInFlightLoad]>([:])
 
   package init() {}
 
-  /// How many loads run.
+  /// How many loads are in the table.
   package var count: Int { loads.withLock { $0.count } }
 
   /// How many callers wait, or are about to, for loads whose name satisfies `isCounted`.
@@ -18,24 +21,24 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   // MARK: Loads with a task of their own
 
-  /// Waits for the outcome of the load `name`; if there is none to join, `start` begins it.
+  /// Waits for the outcome of the load `name`; `start` begins it unless one can be joined.
   ///
   /// Throws ``LoadCycle`` if the caller runs inside a load that this one waits for.
   ///
-  /// - Parameter joins: whether a load that runs already may be joined. Otherwise the new one takes its place in the
-  ///   table, and callers of the old one go on waiting for that.
+  /// - Parameter joins: whether a load of that name that is in the table may be joined. Otherwise the new one takes its
+  ///   place, and callers of the old one go on waiting for that.
   func outcome<Outcome: Sendable>(
-    of name: Name, joins: Bool, start: (InFlightLoad<Outcome>) -> Void
+    of name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) async throws -> Outcome {
     let caller = LoadDependencies.running
     // Even one that is not joined: a load that reloads its own key would never end.
-    if let caller, let running = loads.withLock({ $0[name] }),
+    if let caller, let running = loads.withLock({ $0[name] }), !running.isComplete,
       LoadDependencies.includes(caller, waitedForBy: running)
     {
       throw LoadCycle()
     }
     let (load, place) = enter(name, joins: joins, start: start)
-    guard let caller else { return try await wait(load, place, name) }
+    guard let caller, !load.isComplete else { return try await wait(load, place, name) }
     guard LoadDependencies.add(from: caller, to: load) else {
       load.leave(place) { remove(load, name) }
       throw LoadCycle()
@@ -51,10 +54,12 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   }
 
   private func enter<Outcome: Sendable>(
-    _ name: Name, joins: Bool, start: (InFlightLoad<Outcome>) -> Void
+    _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> (load: InFlightLoad<Outcome>, place: UInt64) {
     let (load, place, isNew) = loads.withLock { loads in
-      if joins, let running = loads[name] as? InFlightLoad<Outcome>, let place = running.join() {
+      if let running = loads[name] as? InFlightLoad<Outcome>, joins(running),
+        let place = running.join()
+      {
         return (running, place, false)
       }
       let load = InFlightLoad<Outcome>(isDetached: false)
@@ -64,6 +69,11 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
     if isNew { start(load) }
     return (load, place)
+  }
+
+  /// The load of that name, whether it runs or its value is being committed.
+  func load<Outcome: Sendable>(named name: Name) -> InFlightLoad<Outcome>? {
+    loads.withLock { $0[name] as? InFlightLoad<Outcome> }
   }
 
   /// Starts a load that no caller waits for, unless one of that name runs.
@@ -95,7 +105,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     package func outcome() async throws -> Outcome { try await load.wait(place) {} }
   }
 
-  /// Joins the load `name`; nil if there is none. The caller then runs it and must call ``complete(_:with:)`` once.
+  /// Joins the load `name`. Nil makes the caller the one that runs it, which must call ``complete(_:with:)`` once.
   package func join<Outcome: Sendable>(_ name: Name, for type: Outcome.Type = Outcome.self)
     -> Joined<Outcome>?
   {

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 extension Maintenance {
@@ -20,11 +21,11 @@ extension Maintenance {
 
   private func isCurrent(_ era: Int) -> Bool { state.withLock { $0.era == era } }
 
-  /// When to look next, on the monotonic clock; nil if that is not to be.
+  /// When the next run is due, on the monotonic clock; nil after a stop.
   func due(in era: Int, isRetry: Bool) -> Duration? {
     guard isCurrent(era) else { return nil }
     let now = store.engine.clock.monotonic
-    // A purge that did not trust the clock asks to be repeated when a minute has passed.
+    // A purge that found the clock implausible is repeated after a minute.
     if isRetry { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
     do throws(LarderError) {
@@ -35,25 +36,26 @@ extension Maintenance {
     }
   }
 
-  /// How long until the store is due by its own stamp.
+  /// How long until a run is due by the store's record of the last one.
   private func remaining() throws(LarderError) -> Duration {
-    let state: StoreState
+    let state: StoreState?
     do throws(LMDBError) {
-      state = try store.engine.environment.beginRead().state()
+      state = try store.engine.environment.beginRead().state(store.engine.seal)
     } catch {
       throw store.engine.error(error)
     }
-    return remaining(of: state, at: store.now)
+    // Maintenance writes, and a write rebuilds a damaged record.
+    return state.map { remaining(of: $0, at: store.now) } ?? .zero
   }
 
   private func remaining(of state: StoreState, at now: Timestamp) -> Duration {
     let last = Timestamp(milliseconds: Int64(clamping: state.maintained))
-    // One from the future was made by a clock that was set back since.
+    // A time in the future comes from a clock that was set back since.
     guard state.maintained != 0, last <= now else { return .zero }
     return max(.zero, interval - last.duration(to: now))
   }
 
-  /// - Returns: whether it is to be repeated soon.
+  /// - Returns: whether the run must be repeated soon.
   private func runIfDue(in era: Int, isRetry: Bool) -> Bool {
     let outcome: Result<Report, LarderError>?
     do throws(LarderError) {
@@ -72,16 +74,16 @@ extension Maintenance {
     }
   }
 
-  /// Nil if another process was faster, or it was stopped.
+  /// - Returns: nil if another process has made the run, or this object was stopped.
   private func runIfMine(
     in era: Int, isRetry: Bool
   ) throws(LarderError) -> Result<Report, LarderError>? {
     guard isCurrent(era) else { return nil }
     try store.checkWritable()
     if !isRetry {
-      let isMine = try store.engine.write { batch in
-        guard remaining(of: batch.state, at: batch.now) == .zero else { return false }
-        batch.stampMaintenance()
+      let isMine = try store.engine.commit { batch in
+        guard remaining(of: batch.writer.state, at: batch.writer.now) == .zero else { return false }
+        batch.recordMaintenance()
         return true
       }
       if !isMine { return nil }
@@ -108,7 +110,7 @@ extension Maintenance {
     }
   }
 
-  /// Whether there is no use in going on.
+  /// Whether the error ends the maintenance.
   private func end(after error: LarderError, in era: Int) -> Bool {
     guard [.closed, .forked, .readOnly].contains(error.code) else { return false }
     state.withLock { state in
@@ -119,9 +121,10 @@ extension Maintenance {
 }
 
 extension WriteBatch {
-  /// Lets the other processes know that this one looks after the store now.
-  mutating func stampMaintenance() {
-    state.maintained = UInt64(clamping: now.milliseconds)
+  /// Tells other processes that this one begins its maintenance now.
+  mutating func recordMaintenance() {
+    let now = UInt64(clamping: writer.now.milliseconds)
+    writer.updateStore { $0.maintained = now }
   }
 }
 
@@ -129,14 +132,15 @@ extension StoreEngine {
   func maintain(while shouldContinue: () -> Bool) throws(LarderError) -> Maintenance.Report {
     var report = Maintenance.Report()
     do throws(LMDBError) {
-      // First, because what dead readers hold is room that the rest may need.
+      // Dead readers keep pages from being reused; the rest of the run may need them.
       report.deadReaders = try environment.clearDeadReaders()
     } catch {
       throw self.error(error)
     }
     try flush()
-    report.reclaimed = try reclaim(while: shouldContinue)
-    if shouldContinue() { report.removed = try purge(only: nil, while: { _ in shouldContinue() }) }
+    report.repaired = try RepairJob(self).run(while: shouldContinue)
+    report.reclaimed = try Purge(self).reclaim(while: shouldContinue)
+    if shouldContinue() { report.removed = try Purge(self).run { _ in shouldContinue() } }
     return report
   }
 }

@@ -2,7 +2,7 @@
   public import ServiceLifecycle
 
   extension Maintenance: Service {
-    /// Looks after the store until the service is shut down or its task cancelled; a run under way ends first.
+    /// Maintains the store until the service is shut down or its task is cancelled; a run in progress ends first.
     public func run() async throws {
       start()
       defer { stop() }

@@ -1,42 +1,45 @@
 import Synchronization
 
-/// Looks after a store at intervals: removes what has expired, reclaims what clearing has left, writes the counts of this
-/// process's reads, and frees the reader slots of processes that are gone.
+/// Maintains a store at intervals: removes expired entries, reclaims the space of cleared namespaces, writes the counts of
+/// this process's reads, and frees the reader slots of processes that have died.
 ///
-///     let upkeep = Maintenance(of: store, every: .hours(1))
-///     upkeep.start()
+///     let maintenance = try Maintenance(of: store, every: .hours(1))
+///     maintenance.start()
 ///
-/// Any number of processes may do so for one store: when each is due it looks when somebody last did it, and leaves it
-/// at that if its own interval has not passed since. So the first run comes soon after ``start()`` if the store is overdue
-/// or was never looked after, and an interval after the last one otherwise, whoever made that. Each run comes later by a
-/// random part of up to a tenth of the interval.
+/// Any number of processes may maintain one store. A run that is due is skipped if another process has made one within this
+/// object's interval. So the first run follows ``start()`` at once if the store is overdue or was never maintained, and
+/// otherwise an interval after the last run of any process.
 ///
-/// Time is the store's clock, for the waiting too: a test that advances a ``ManualClock`` by an interval sees a run.
-/// Letting go of the object stops it.
+/// Times are those of the store's clock: a test that advances a ``ManualClock`` by an interval gets a run. The object stops
+/// when its last reference goes.
 public final class Maintenance: Sendable {
-  /// What a run has done.
+  /// The results of a run.
   public struct Report: Sendable, Hashable {
-    /// Expired entries.
+    /// Expired entries that were removed.
     public var removed = RemovalResult()
-    /// Entries of cleared namespaces that are gone for good.
+    /// Namespaces that were counted again, because damage had been found in them.
+    public var repaired = 0
+    /// Entries of cleared namespaces whose space was reclaimed.
     public var reclaimed = 0
-    /// Slots that readers of processes that are gone had left.
+    /// Reader slots that were freed because their processes have died.
     public var deadReaders = 0
   }
 
+  /// The store that is maintained.
   public let store: Store
+  /// The time from one run to the next.
   public let interval: Duration
   let jitter: Double
   let onRun: (@Sendable (Report) -> Void)?
   let onError: (@Sendable (LarderError) -> Void)?
   let state = Mutex(State())
-  /// Held while a run is under way.
+  /// Held during a run.
   let running = Mutex<Void>(())
 
   struct State {
     var isOn = false
     var task: Task<Void, Never>?
-    /// Another one for each start and stop: a run that belongs to an old one does not begin, or ends early.
+    /// Changes with each start and stop. A run with an older number does not begin, or ends early.
     var era = 0
     var latest: Result<Report, LarderError>?
 
@@ -48,18 +51,30 @@ public final class Maintenance: Sendable {
     }
   }
 
+  /// Makes an object that does nothing before ``start()`` or ``runOnce()``.
+  ///
   /// - Parameters:
-  ///   - jitter: by which part of the interval, at most, a run may come later.
-  ///   - onRun: told what each run has done.
-  ///   - onError: told why a run failed; the next one comes all the same, unless the store was closed. Without it the
-  ///     error is in ``latest``.
+  ///   - interval: longer than 0.
+  ///   - jitter: 0 to 1; a run comes later by a random part of the interval, up to this one.
+  ///   - onRun: called after each run, on its thread.
+  ///   - onError: called when a run fails. The next run follows all the same, unless the store was closed. The error is also
+  ///     in ``latest``.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible interval or jitter.
   public init(
     of store: Store, every interval: Duration = .hours(1), jitter: Double = 0.1,
     onRun: (@Sendable (Report) -> Void)? = nil,
     onError: (@Sendable (LarderError) -> Void)? = nil
-  ) {
-    precondition(interval > .zero, "an interval of \(interval) is not possible")
-    precondition((0...1).contains(jitter), "a jitter of \(jitter) is not a part of the interval")
+  ) throws(LarderError) {
+    guard interval > .zero else {
+      throw LarderError(
+        .invalidArgument, "a maintenance interval of \(interval) is not possible",
+        hint: "use an interval longer than 0")
+    }
+    guard (0...1).contains(jitter) else {
+      throw LarderError(
+        .invalidArgument, "a maintenance jitter of \(jitter) is not possible",
+        hint: "use a part of the interval, 0 to 1")
+    }
     self.store = store
     self.interval = interval
     self.jitter = jitter
@@ -69,13 +84,13 @@ public final class Maintenance: Sendable {
 
   deinit { state.withLock { $0.task?.cancel() } }
 
-  /// How the last run of this object went; nil before the first.
+  /// The outcome of this object's last run; nil before the first.
   public var latest: Result<Report, LarderError>? { state.withLock { $0.latest } }
 
-  /// Whether it was started, and neither stopped nor ended by the store being closed.
+  /// Whether it was started, and neither stopped nor ended because the store was closed.
   public var isRunning: Bool { state.withLock { $0.isOn } }
 
-  /// Begins to look after the store; does nothing if it does already.
+  /// Starts the maintenance; does nothing if it is running.
   public func start() {
     let era = state.withLock { state -> Int? in
       if state.isOn { return nil }
@@ -83,24 +98,28 @@ public final class Maintenance: Sendable {
       state.era += 1
       return state.era
     }
-    // The time of the first run counts from now, and not from when the task gets its turn.
+    // The time of the first run counts from now, not from when the task gets its turn.
     guard let era, let due = due(in: era, isRetry: false) else { return }
     state.withLock { state in
       if state.era == era { state.task = begin(era, first: due) }
     }
   }
 
-  /// Ends it, and waits for a run under way, which stops after the batch it is at. It can be started again.
+  /// Stops the maintenance, and waits for a run in progress, which ends after its current transaction. It can be started
+  /// again.
   public func stop() {
     state.withLock { $0.end() }
     running.withLock { _ in }
   }
 
-  /// Does everything once, now, whoever did it when, and returns what that was.
+  /// Makes a run now, whenever the last one was. Blocks until it is done.
+  ///
+  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/closed``, ``LarderError/Code/insideWrite``, or the error of the
+  ///   store that ended the run.
   @discardableResult
   public func runOnce() throws(LarderError) -> Report {
     try store.checkWritable()
-    try store.engine.write { batch in batch.stampMaintenance() }
+    try store.engine.commit { batch in batch.recordMaintenance() }
     guard let outcome = run(while: { true }) else { return Report() }
     state.withLock { $0.latest = outcome }
     return try outcome.get()

@@ -1,59 +1,67 @@
 import LMDB
+import LarderSystem
 
 extension Store {
-  /// Removes every expired entry and returns exactly how many it was; then reclaims what clearing has left.
+  /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces in which damage was
+  /// found.
   ///
-  /// O(namespaces + expired), and O(1) when nothing is due. It works in batches of 500 and lets other writers in between.
-  /// When the clock is more than a day past the newest write or purge, and no time passed that would explain it, nothing
-  /// is removed and ``RemovalResult/skippedAfterClockJump`` is set; a purge at least a minute later goes ahead. A clock that jumped for a
-  /// moment then costs nothing.
+  /// O(namespaces + expired entries); O(1) when nothing is due. It works in transactions of 500 entries, between which
+  /// other writers get their turn.
+  ///
+  /// If the clock is more than a day ahead of the last write or purge, and the process was not running all that time,
+  /// nothing is removed and ``RemovalResult/skippedAfterClockJump`` is set. A second purge at least a minute later removes
+  /// what has expired by that clock. So a clock that jumps for a moment costs nothing.
+  ///
+  /// - Returns: exactly how many entries were removed, and the bytes of their values.
+  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try engine.purge(only: nil)
+    return try Purge(engine).run()
   }
 
-  /// Purges like ``purge()``, or one namespace, for as long as `shouldContinue` says between batches, which is told what was
-  /// removed so far.
+  /// Purges all namespaces or one.
+  ///
+  /// - Parameter shouldContinue: called between transactions with the result so far; false ends the purge.
   package func purge(
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try engine.purge(only: namespace, while: shouldContinue)
+    return try Purge(engine).run(only: namespace?.name, while: shouldContinue)
   }
 }
 
-extension StoreEngine {
-  static let purgedPerBatch = 500
+/// Removes expired entries, and entries of cleared namespaces, in bounded transactions.
+struct Purge {
+  static let perBatch = 500
+  private let engine: StoreEngine
 
-  /// Purges everything or one namespace, and asks between batches whether to go on.
-  ///
-  /// Returns what was removed until then. What clearing has left is reclaimed only if nobody objected.
-  func purge(
-    only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool = { _ in true }
+  init(_ engine: StoreEngine) { self.engine = engine }
+
+  func run(
+    only namespace: String? = nil, while shouldContinue: (RemovalResult) -> Bool = { _ in true }
   ) throws(LarderError) -> RemovalResult {
-    try flushAccessTimes()
+    try engine.flushAccessTimes()
     var total = RemovalResult()
     var position: [UInt8]?
     repeat {
-      let (removal, reached) = try write { batch in
-        batch.leavesQueue = true
-        return try batch.purge(
-          limit: Self.purgedPerBatch, behind: position, only: namespace?.name)
+      let (removal, reached) = try engine.commit(.cleanup) { batch in
+        try batch.purge(limit: Self.perBatch, after: position, only: namespace)
       }
       total += removal
       position = reached
       guard shouldContinue(total) else { return total }
     } while position != nil
     _ = try reclaim { shouldContinue(total) }
+    if namespace == nil { _ = try RepairJob(engine).run { shouldContinue(total) } }
     return total
   }
 
-  /// Removes the entries of cleared namespaces for good; returns how many it was until somebody objected.
+  /// Removes the entries of cleared namespaces; returns how many.
   func reclaim(while shouldContinue: () -> Bool) throws(LarderError) -> Int {
     var total = 0
     while true {
-      let reclaimed = try write { batch in try batch.reclaim(limit: Self.purgedPerBatch) }
+      let reclaimed = try engine.commit { batch in try batch.reclaim(limit: Self.perBatch) }
       total += reclaimed
       if reclaimed == 0 || !shouldContinue() { return total }
     }
@@ -61,49 +69,54 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Removes what is due among the next `limit` records of the deadline index, and gives entries whose end has moved
-  /// later their record anew. Returns where to go on, nil at the end of what is due.
+  /// Removes expired entries among the next `limit` records of the expiry index.
+  ///
+  /// - Returns: the result, and the record to continue after; nil when nothing that is due is left.
   mutating func purge(
-    limit: Int, behind position: [UInt8]?, only namespace: String?
+    limit: Int, after position: [UInt8]?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: [UInt8]?) {
     guard trustsClock() else {
       var removal = RemovalResult()
       removal.skippedAfterClockJump = true
       return (removal, nil)
     }
-    var only: NamespaceID?
+    var id: NamespaceID?
     if let namespace {
-      guard let record = try record(named: namespace) else { return (RemovalResult(), nil) }
-      only = record.id
+      guard let found = try writer.namespace(namespace) else { return (RemovalResult(), nil) }
+      id = found.id
     }
-    let (removal, reached) = try removeDue(in: only, limit: limit, behind: position)
-    stamp()
-    return (removal, reached)
+    var sweep = ExpirySweep(of: id, limit: limit, after: position)
+    let removal = try sweep.runStep(limit: limit, &writer)
+    writer.recordWriteTime()
+    return (removal, sweep.isDone ? nil : sweep.position)
   }
 
-  /// Whether the wall clock can be believed about what has expired; notes a first doubt in the store.
+  mutating func reclaim(limit: Int) throws(LarderError) -> Int {
+    try GarbageCollector.reclaim(limit: limit, &writer)
+  }
+
+  /// Whether the wall clock is plausible. A first doubt is recorded in the store.
   private mutating func trustsClock() -> Bool {
+    let (state, now) = (writer.state, writer.now)
     let day: Int64 = 86_400_000
-    let monotonic = engine.clock.monotonic.milliseconds
+    let opened = writer.engine.opened
+    let monotonic = writer.engine.clock.monotonic.milliseconds
     let newest = Int64(clamping: state.lastStamp)
-    // The part of the gap in which this process saw the monotonic clock advance as well is no jump.
-    let sinceOpening = monotonic - engine.opened.monotonic.milliseconds
-    let sinceStamp = engine.opened.now.duration(to: Timestamp(milliseconds: newest)).milliseconds
+    // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
+    let sinceOpening = monotonic - opened.monotonic.milliseconds
+    let sinceStamp = opened.now.duration(to: Timestamp(milliseconds: newest)).milliseconds
     let watched = max(0, sinceOpening - max(0, sinceStamp))
     let gap = Timestamp(milliseconds: newest).duration(to: now).milliseconds
-    if newest == 0 || gap <= day || gap - watched <= day {
-      state.suspectSince = 0
-      return true
-    }
-    // Kept one too large, because 0 stands for no doubt.
+    var suspectSince: UInt64 = 0
+    defer { writer.updateStore { $0.suspectSince = suspectSince } }
+    if newest == 0 || gap <= day || gap - watched <= day { return true }
+    // The stored time is one too large, because 0 stands for no doubt.
     let doubt = Int64(clamping: state.suspectSince)
     let since = doubt - 1
-    if doubt != 0, monotonic >= since, monotonic - since >= 60_000 {
-      state.suspectSince = 0
-      return true
-    }
-    // A boot begins the monotonic clock anew: then the doubt begins anew too.
-    if doubt == 0 || monotonic < since { state.suspectSince = UInt64(clamping: monotonic) &+ 1 }
+    if doubt != 0, monotonic >= since, monotonic - since >= 60_000 { return true }
+    // A restart of the machine resets the monotonic clock, and then the minute begins again.
+    let isFirst = doubt == 0 || monotonic < since
+    suspectSince = isFirst ? UInt64(clamping: monotonic) &+ 1 : state.suspectSince
     return false
   }
 }

@@ -3,9 +3,9 @@ import LarderSystem
 import Synchronization
 
 extension CacheMemory {
-  /// Keeps a value as its entry has it in a snapshot: no later, whatever was committed meanwhile.
+  /// Keeps the value that an entry has in a snapshot.
   ///
-  /// Another that is known to be current later stays.
+  /// A present value of a later snapshot stays.
   func keep(
     _ box: any AnyMemoryBox, for key: Span<UInt8>, cost: Int, id: NamespaceID, header: EntryHeader,
     snapshot: UInt64, now: Int64
@@ -14,22 +14,23 @@ extension CacheMemory {
     let limits = limits
     let size = MemoryUsage(cost: cost, entries: 1)
     guard limits.capacity.holds(size), let spare = budget.reserve(cost, for: self) else {
-      // What cannot be kept must not leave an older value in the way.
+      // An older value must not stay in the place of one that cannot be kept.
       if let item = item(key) { remove(item) }
       return
     }
     let item = MemoryItem(
       key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), box: box,
       id: id, header: header, snapshot: snapshot)
-    budget.giveBack(put(item, spare: spare, now: now))
+    budget.release(put(item, spare: spare, now: now))
   }
 
-  /// Puts an item in and what must leave for it out. What the budget gets back: the cost of all that is not kept.
+  /// Inserts an item and evicts others for it.
   ///
-  /// - Parameter spare: what the budget has left besides the item.
+  /// - Parameter spare: the cost that the budget has left besides the item.
+  /// - Returns: the cost of all values that are not kept, for the budget.
   private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
     let size = MemoryUsage(cost: item.cost, entries: 1)
-    // Whatever is in these is let go of after the lock.
+    // Released after the lock.
     var leaving: [MemoryItem] = []
     var replaced: MemoryItem?
     let isKept = state.withLock { state in
@@ -43,13 +44,12 @@ extension CacheMemory {
         cost: state.policy.usage.cost.saturatingAdding(item.cost).saturatingAdding(spare),
         entries: .max)
       if let present {
-        state.policy.replace(
-          present, by: item, capacity: capacity, now: now, leaving: &leaving)
+        leaving = state.policy.replace(present, by: item, capacity: capacity, now: now)
         replaced = present
       } else {
-        state.policy.insert(
-          item, capacity: capacity.limited(to: bound), now: now, leaving: &leaving)
+        leaving = state.policy.insert(item, capacity: capacity.limited(to: bound), now: now)
       }
+      firstRecent.store(state.policy.firstRecent, ordering: .relaxed)
       forget(leaving)
       let previous = shards.withLock(stripe) { $0.put(item) }
       assert(previous === replaced)

@@ -1,11 +1,12 @@
 import LMDB
 import LarderSystem
+import Synchronization
 
 extension CacheMemory {
   @inline(__always)
   func hash(of key: Span<UInt8>) -> UInt64 {
     // 0 marks a free slot.
-    max(1, Checksum.of(key, seed: seed))
+    max(1, keyHash.hash(of: key))
   }
 
   @inline(__always)
@@ -16,26 +17,32 @@ extension CacheMemory {
     usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
   }
 
-  /// The item under `key` if it is certain without a look at the store that it is current and fresh.
+  /// The item under `key` if it is certain without a lookup in the store that it is current and fresh.
   ///
-  /// A commit that ended before this was called has a number up to `newest`, which is read first. No other lock is taken
-  /// than that of the key's shard, which makes the counts exact too.
+  /// A commit that ended before this call has a number up to `newest`, which is read first. The only lock taken is that of
+  /// the key's shard, which makes the counts exact too.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = environment.lastTransaction
-    // The store is closed, or another's after a fork: the plain way says so.
+    // The store is closed, or belongs to another process after a fork: the lookup in the store reports that.
     if newest == 0 { return nil }
-    var now = coarseNow
     let hash = hash(of: key)
     let stripe = Self.stripe(of: hash)
     return shards.withLock(stripe) { table in
       guard let item = table.find(hash, key), item.isCurrent(at: newest) else { return nil }
-      if usesSystemClock, item.isNearItsEnd(at: now) { now = SystemTime.milliseconds }
-      guard item.isFresh(at: now) else { return nil }
-      item.noteUse()
+      // Most entries do not expire: then no clock is read.
+      guard item.neverExpires || isFresh(item) else { return nil }
+      item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
       counters.count(MemoryCounts.Kind.hits.rawValue, stripe: stripe)
       return item
     }
+  }
+
+  @inline(never)
+  private func isFresh(_ item: MemoryItem) -> Bool {
+    var now = coarseNow
+    if usesSystemClock, item.isNearItsEnd(at: now) { now = SystemTime.milliseconds }
+    return item.isFresh(at: now)
   }
 
   /// The item under `key`, to be compared with the store.
@@ -44,12 +51,12 @@ extension CacheMemory {
     return shards.withLock(Self.stripe(of: hash)) { $0.find(hash, key) }
   }
 
-  /// Notes that the entry has the item's value in a snapshot, and that a read was answered with it.
+  /// Records that the entry has the item's value in a snapshot, and that a read returned it.
   func confirm(_ item: MemoryItem, _ header: EntryHeader, snapshot: UInt64) {
     let stripe = Self.stripe(of: item.hash)
     shards.withLock(stripe) { _ in
       item.confirm(header, snapshot: snapshot)
-      item.noteUse()
+      item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
       counters.count(MemoryCounts.Kind.revalidatedHits.rawValue, stripe: stripe)
     }
   }

@@ -4,11 +4,12 @@ import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.
 ///
-/// What it holds is always right: each value remembers the transaction at which it was last known to be its entry's, and
-/// is given unseen only if nothing was committed since, by any process. Otherwise one lookup compares versions first.
+/// Reads from it are always current: each value has the number of the transaction at which it was last known to be its
+/// entry's, and is returned without a lookup only if no process has committed since. Otherwise one lookup compares
+/// versions first.
 ///
-/// Caches of one store and namespace share it if their codecs are of the same type and alike: of a type without stored
-/// properties, or equal. Others have one of their own.
+/// Caches of one store and namespace share it if their codecs have the same type and are interchangeable: the type has no
+/// stored properties, or the codecs are equal. Any other cache has its own.
 public final class CacheMemory: Sendable {
   static let shardCount = 16
 
@@ -16,16 +17,18 @@ public final class CacheMemory: Sendable {
   let counters = StripedCounters()
   let budget: MemoryBudget
   private let handle: NamespaceHandle
-  // What a hit needs is at hand here: to reach it through the store would cost counting references.
+  // A hit reads these here: to reach them through the store would cost reference counting.
   let environment: Environment
   let clock: any LarderClock
   let usesSystemClock: Bool
-  /// Keys fall into other slots in each process, so that nobody can choose keys that fall into one.
-  let seed = UInt64.random(in: .min ... .max)
-  /// What lookups go through, in parts with a lock each.
+  let keyHash = KeyHash()
+  /// The tables for lookups, each with its own lock.
   let shards: LockStripes<MemoryTable>
-  /// What stays. Whoever changes the shards' tables holds this lock, and takes a shard's lock within it.
+  /// The policy and the limits. A change of the shards' tables holds this lock, and takes a shard's lock within it.
   let state: Mutex<State>
+
+  /// The policy's ``MemoryPolicy/firstRecent``, for hits.
+  let firstRecent = Atomic<UInt64>(0)
 
   struct State {
     var policy = MemoryPolicy()
@@ -46,11 +49,11 @@ public final class CacheMemory: Sendable {
 
   deinit {
     let usage = state.withLock { $0.policy.usage }
-    budget.giveBack(usage.cost)
+    budget.release(usage.cost)
     handle.memory.withLock { $0.retire(counters) }
   }
 
-  /// What may be kept. Lowering it drops at once what is too much.
+  /// The limits of this memory, in this process. Lowering them drops values at once.
   public var limits: MemoryLimits {
     get { state.withLock { $0.limits } }
     set {
@@ -59,65 +62,66 @@ public final class CacheMemory: Sendable {
     }
   }
 
+  /// The cost and the number of the values kept now.
   public var usage: MemoryUsage { state.withLock { $0.policy.usage } }
 
+  /// The usage, and the hits and misses since the process began.
   public var statistics: MemoryStatistics {
     let (usage, limits) = state.withLock { ($0.policy.usage, $0.limits) }
     return MemoryStatistics(
       usage: usage, capacity: limits.capacity, counts: MemoryCounts(counters))
   }
 
-  /// Drops values until they cost no more than `cost`: first what is used least.
+  /// Drops values until they cost no more than `cost`: first those that were never used, then by the eviction policy.
   public func trim(to cost: Int) {
     trim { _ in MemoryUsage(cost: max(0, cost), entries: .max) }
   }
 
-  /// Drops values until no more than this part of them is left, in number and cost; 0 to 1.
+  /// Drops values until no more than this fraction of them is left, in number and cost; 0 to 1.
   public func trim(toFraction fraction: Double) {
     trim { usage in usage.scaled(by: fraction) }
   }
 
-  /// Drops all values. The entries stay, and are decoded when they are read next.
+  /// Drops all values. The entries stay in the store, and are decoded at their next read.
   public func removeAll() {
     change { policy, leaving in leaving = policy.removeAll() }
   }
 
   private func trim(to capacity: (MemoryUsage) -> MemoryUsage) {
     change { policy, leaving in
-      policy.trim(to: capacity(policy.usage), leaving: &leaving)
+      leaving = policy.trim(to: capacity(policy.usage))
       counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
     }
   }
 
-  /// Lets so much go for the sake of something newer.
-  func giveWay(_ cost: Int) {
+  /// Evicts values of this cost, to make room in the budget of the store.
+  func evict(_ cost: Int) {
     change { policy, leaving in
       let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)
-      policy.makeRoom(capacity: capacity, now: coarseNow, leaving: &leaving)
+      leaving = policy.makeRoom(capacity: capacity, now: coarseNow)
       counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
     }
   }
 
-  /// Takes an item out, unless another has its place by now.
+  /// Takes an item out, unless another has replaced it.
   func remove(_ item: MemoryItem) {
     change { policy, leaving in
       guard item.place != MemoryQueue.end else { return }
-      policy.remove(item)
-      leaving.append(item)
+      leaving = policy.remove(item)
     }
   }
 
-  /// Changes what is kept. What leaves is let go of when no lock is held: a value's end may run code of its owner.
+  /// Changes the kept values. Removed values are released without a lock, because their deinitialisers may run any code.
   private func change(_ body: (inout MemoryPolicy, inout [MemoryItem]) -> Void) {
     var leaving: [MemoryItem] = []
     state.withLock { state in
       body(&state.policy, &leaving)
       forget(leaving)
     }
-    budget.giveBack(leaving.reduce(0) { $0 + $1.cost })
+    budget.release(leaving.reduce(0) { $0 + $1.cost })
   }
 
-  /// Takes items out of the tables; called with the lock of `state`.
+  /// Takes items out of the tables. The caller holds the lock of `state`.
   func forget(_ leaving: [MemoryItem]) {
     for item in leaving {
       let isGone = shards.withLock(Self.stripe(of: item.hash)) { $0.remove(item) }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What the decoded values of all caches of a store may cost together in this process.
+/// The limit of the cost of all decoded values of a store in this process.
 ///
-/// A value is kept only after its cost was reserved here, so the sum is within the limit after every operation. When
-/// there is no room, a cache gives way: the one that wants to grow if it has an equal share or more, else the largest.
-/// So a scan through one cache takes from others at most what they have beyond an equal share.
+/// A value is kept only after its cost was reserved here, so the sum is within the limit after every operation. When there
+/// is no room, one cache evicts: the growing one if it has an equal share or more, else the largest. So a scan through one
+/// cache takes from the others at most their excess over an equal share.
 final class MemoryBudget: Sendable {
-  /// What holds unless the store has a limit of its own.
+  /// The limit of a store that declares none.
   static let defaultLimit = 64_000_000
 
   private struct State {
@@ -20,7 +20,7 @@ final class MemoryBudget: Sendable {
 
   var used: Int { state.withLock { $0.used } }
 
-  /// Lowering it makes caches give way before this returns.
+  /// Lowering it evicts values before this returns.
   var limit: Int {
     get { state.withLock { $0.limit } }
     set {
@@ -29,7 +29,7 @@ final class MemoryBudget: Sendable {
     }
   }
 
-  /// Makes caches give way until they cost no more than this together.
+  /// Evicts values until all caches together cost no more than this.
   func trim(to cost: Int) {
     while true {
       let excess = used - cost
@@ -43,7 +43,7 @@ final class MemoryBudget: Sendable {
 
   func add(_ memory: CacheMemory) { state.withLock { $0.members.append(memory) } }
 
-  /// Lets go of a memory whose caches are gone, or of all.
+  /// Removes a memory whose caches are gone, or all memories.
   func remove(_ memory: CacheMemory? = nil) {
     let gone = state.withLock { state in
       let gone = state.members.filter { memory == nil || $0 === memory }
@@ -56,7 +56,7 @@ final class MemoryBudget: Sendable {
   /// All that share the budget.
   var members: [CacheMemory] { state.withLock { $0.members } }
 
-  /// Sets so much aside for a value of `memory`; what is left then, or nil if so much cannot be had.
+  /// Reserves a cost for a value of `memory`; returns the cost that is left, or nil if there is not enough.
   func reserve(_ cost: Int, for memory: CacheMemory) -> Int? {
     while true {
       let (spare, missing) = state.withLock { state -> (Int?, Int) in
@@ -71,22 +71,22 @@ final class MemoryBudget: Sendable {
     }
   }
 
-  func giveBack(_ cost: Int) {
+  func release(_ cost: Int) {
     if cost != 0 { state.withLock { $0.used -= cost } }
   }
 
-  /// Lets one cache drop so much, or all it has; false if none has anything.
+  /// Evicts this cost from one cache, or all that it has; false if all caches are empty.
   private func makeRoom(_ cost: Int, for growing: CacheMemory) -> Bool {
     let holders = members.map { (memory: $0, cost: $0.usage.cost) }.filter { $0.cost > 0 }
     guard let largest = holders.max(by: { $0.cost < $1.cost }) else { return false }
     let mine = holders.first { $0.memory === growing }?.cost ?? 0
     let isLarge = mine > 0 && mine >= limit / holders.count
-    (isLarge ? growing : largest.memory).giveWay(cost)
+    (isLarge ? growing : largest.memory).evict(cost)
     return true
   }
 }
 
-/// Lets go of a memory that cannot be shared when the last copy of its cache goes.
+/// Removes a memory that cannot be shared when the last copy of its cache is released.
 final class MemoryOwner: Sendable {
   private let memory: CacheMemory
 

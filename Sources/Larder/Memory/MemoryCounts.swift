@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// What reads found in memory.
+/// The outcomes of reads in memory.
 struct MemoryCounts: Equatable {
   enum Kind: Int, CaseIterable {
     case hits, revalidatedHits, misses, evictions
@@ -26,7 +26,7 @@ struct MemoryCounts: Equatable {
   }
 }
 
-/// The counts of a namespace's memories in this process: those that count still, and the sum of those that are gone.
+/// The counts of a namespace's memories in this process: those in use, and the sum of the released ones.
 struct MemoryTallies {
   private var live: [StripedCounters] = []
   private var gone = MemoryCounts()

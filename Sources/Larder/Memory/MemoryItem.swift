@@ -10,13 +10,13 @@ final class MemoryBox<Value: Sendable>: Sendable {
   init(_ value: Value) { self.value = value }
 }
 
-/// A box of whatever type: all but the last step of a read knows no types.
+/// A box of any type: only the last step of a read knows the type.
 @usableFromInline typealias AnyMemoryBox = AnyObject & Sendable
 
-/// A decoded value with what is needed to be always right about it.
+/// A decoded value, and the facts that tell whether it is still current.
 ///
-/// A pair of namespace id and version names one value for ever, so `value` never changes. What a touch or a commit can
-/// change is kept in atomics that belong together, and are read and written under the lock of the item's shard.
+/// A pair of namespace id and version names one value for ever, so `value` never changes. The facts that a touch or a
+/// commit can change are atomics that belong together, and are read and written under the lock of the item's shard.
 @usableFromInline
 final class MemoryItem: Sendable {
   let key: OwnedBytes
@@ -38,8 +38,9 @@ final class MemoryItem: Sendable {
   private let written: Atomic<Int64>
 
   /// Hits and the policy may lose each other's changes.
-  private let marks = Atomic<UInt8>(0)
-  /// Where it is in the policy's queue; changed under the policy's lock only.
+  private let storedStats = Atomic<UInt8>(0)
+  private let storedNumber = Atomic<UInt64>(0)
+  /// The place in the policy's queue; changed under the policy's lock only.
   private let storedPlace = Atomic<Int>(MemoryQueue.end)
 
   init(
@@ -84,6 +85,9 @@ final class MemoryItem: Sendable {
     version == header.version && self.id == id && (end == .max || now < end)
   }
 
+  @inline(__always)
+  var neverExpires: Bool { expires.load(ordering: .relaxed) == EntryHeader.never }
+
   /// Whether an entry with these times is fresh: what ``EntryHeader/state(at:)`` says of it.
   @inline(__always)
   func isFresh(at now: Int64) -> Bool {
@@ -110,39 +114,41 @@ final class MemoryItem: Sendable {
   }
 }
 
-/// What the policy remembers of an item's uses, in seven bits: clock, frequency, and whether it was ever used.
+/// The access statistics of an item, in seven bits: clock, frequency, and whether it was ever used.
 extension MemoryItem {
-  static let mostFrequency: UInt8 = 15
-  static let mostClock: UInt8 = 3
-
-  private var mark: UInt8 {
-    get { marks.load(ordering: .relaxed) }
-    set { marks.store(newValue, ordering: .relaxed) }
+  private var word: UInt8 {
+    get { storedStats.load(ordering: .relaxed) }
+    set { storedStats.store(newValue, ordering: .relaxed) }
   }
 
-  /// Whether it was used since the hand came by, 0 to 3.
-  var clock: UInt8 {
-    get { mark & 3 }
-    set { mark = mark & ~3 | newValue }
+  var stats: AccessStats {
+    get { AccessStats(frequency: UInt32(word >> 2 & 15), clock: UInt32(word & 3)) }
+    set { word = word & 0x40 | UInt8(newValue.frequency << 2 | newValue.clock) }
   }
 
-  /// How often it was used, 0 to 15, halved from time to time.
-  var frequency: UInt8 {
-    get { mark >> 2 & 15 }
-    set { mark = mark & ~0x3C | newValue << 2 }
-  }
+  /// Whether it was ever used since it was inserted.
+  var isUsed: Bool { word & 0x40 != 0 }
 
-  /// Whether it was ever used since it came.
-  var isUsed: Bool { mark & 0x40 != 0 }
-
-  /// All that a hit changes: nothing at all for what is used all the time.
+  /// Records a use: ``AccessStats/use()`` without taking the word apart. It changes nothing of an item in constant use, and
+  /// of an item as new as `firstRecent` only that it was used.
   @inline(__always)
-  func noteUse() {
-    let mark = mark
-    if mark & 3 == Self.mostClock { return }
-    self.mark = (mark & 0x3C == 0x3C ? mark &+ 1 : mark &+ 5) | 0x40
+  func recordUse(firstRecent: UInt64) {
+    let word = word
+    if word & 0x43 == 0x43 { return }
+    var next = word | 0x40
+    if word & 3 != 3, number < firstRecent { next &+= word & 0x3C == 0x3C ? 1 : 5 }
+    self.word = next
   }
 
-  /// Takes over what is known of the uses of the value this one replaces.
-  func inherit(from other: MemoryItem) { mark = other.mark }
+  /// Takes over the age and the statistics of the value that this one replaces.
+  func inherit(from other: MemoryItem) {
+    word = other.word
+    number = other.number
+  }
+
+  /// Counts the insertions of the memory; changed under the policy's lock only.
+  var number: UInt64 {
+    get { storedNumber.load(ordering: .relaxed) }
+    set { storedNumber.store(newValue, ordering: .relaxed) }
+  }
 }

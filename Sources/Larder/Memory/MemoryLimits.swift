@@ -1,17 +1,18 @@
-/// How much of a namespace is kept in memory as decoded values; nil where there is no limit.
+/// The limits of the decoded values of a namespace in memory; nil for no limit.
 ///
-/// The limits hold after every operation, for each process by itself.
+/// They hold after every operation, in each process separately.
 public struct MemoryLimits: Hashable, Sendable {
-  /// What the values may cost together: bytes of their encoded form, unless the cache was given a cost of its own. A
-  /// value that costs more is not kept.
+  /// The largest cost of all values together: bytes of their encoded form, unless the cache has a cost function. A value
+  /// that costs more is not kept.
   public var cost: Int?
-  /// How many values.
+  /// The largest number of values.
   public var entries: Int?
-  /// The longest a value is given from memory before it is decoded anew; nil for as long as it is current.
+  /// The longest time for which a value is returned from memory before it is decoded again; nil for no bound.
   ///
-  /// What is given is current whatever is said here. It bounds the life of what hangs on a value, such as an image.
+  /// Returned values are current in any case. The lifetime bounds that of objects that a value holds, such as an image.
   public var lifetime: Duration?
 
+  /// Limits of cost, number and lifetime; nil for no limit.
   public init(cost: Int? = nil, entries: Int? = nil, lifetime: Duration? = nil) {
     self.cost = cost
     self.entries = entries
@@ -20,44 +21,47 @@ public struct MemoryLimits: Hashable, Sendable {
 
   /// 16 MB of encoded values and 10,000 of them.
   ///
-  /// Enough for what an application shows and asks for again within minutes, and little enough to have ten such caches
-  /// in a process nobody sized: a decoded value can take several times its bytes as JSON, and each some hundreds of bytes
-  /// of upkeep. All caches of a store share its ``StoreLimits/memory`` besides.
+  /// Enough for the values that an application shows again within minutes, and little enough for ten such caches in one
+  /// process: a decoded value can take several times its bytes as JSON, and each takes some hundreds of bytes more. All
+  /// caches of a store also share its ``StoreLimits/memory``.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
-  /// Nothing is kept: each read decodes.
+  /// No values are kept: each read decodes.
   public static let off = MemoryLimits(cost: 0, entries: 0)
 
   var capacity: MemoryUsage {
     MemoryUsage(cost: max(0, cost ?? .max), entries: max(0, entries ?? .max))
   }
 
-  /// The end of the life in memory of what is decoded at `now`.
+  /// The end of the lifetime of a value that is decoded at `now`, in milliseconds since 1970.
   func end(from now: Int64) -> Int64 {
     lifetime.map { Timestamp(milliseconds: now).advanced(by: $0).milliseconds } ?? .max
   }
 }
 
-/// What decoded values take, or may take, in memory.
+/// The usage of memory by decoded values, or its limit.
 public struct MemoryUsage: Hashable, Sendable {
+  /// Bytes of the encoded values, or the sum of the costs that the cache gives them.
   public var cost: Int
+  /// The number of values.
   public var entries: Int
 
+  /// A usage of so much cost and so many values.
   public init(cost: Int = 0, entries: Int = 0) {
     self.cost = cost
     self.entries = entries
   }
 
-  /// Whether this, as a capacity, has room for so much.
+  /// Whether this, as a capacity, has room for a usage.
   func holds(_ usage: MemoryUsage) -> Bool { usage.cost <= cost && usage.entries <= entries }
 
-  /// Which part of this, as a capacity, so much takes; by cost or by count, whichever is more.
+  /// The fraction of this, as a capacity, that a usage takes: of the cost or of the number, whichever is more.
   func share(of usage: MemoryUsage) -> Double {
     max(
       Double(usage.cost) / Double(max(cost, 1)), Double(usage.entries) / Double(max(entries, 1)))
   }
 
-  /// So large a part of both.
+  /// A fraction of both; `fraction` is clamped to 0...1.
   func scaled(by fraction: Double) -> MemoryUsage {
     let fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     return MemoryUsage(

@@ -1,6 +1,6 @@
-/// All items in the order they came, the oldest first: main, then the window. Everything is O(1), and nothing moves.
+/// All items in the order in which they came, the oldest first: main, then the window. Every operation is O(1).
 ///
-/// A place is a number that stays an item's until it is removed, and is given to another afterwards.
+/// A place is a number that belongs to an item until it is removed, and to another item afterwards.
 struct MemoryQueue {
   /// The place in front of the oldest and behind the newest.
   static let end = 0
@@ -46,7 +46,7 @@ struct MemoryQueue {
     item.place = place
   }
 
-  /// Lets another value of the same key have the place of the old one.
+  /// Gives another value of the same key the place of the old one.
   mutating func replace(_ old: MemoryItem, by new: MemoryItem) {
     let place = old.place
     let difference = MemoryUsage(cost: new.cost - old.cost)
@@ -56,9 +56,9 @@ struct MemoryQueue {
     old.place = Self.end
   }
 
-  mutating func remove(_ item: MemoryItem) {
-    let place = item.place
+  mutating func remove(_ place: Int) {
     let node = nodes[place]
+    guard let item = node.item else { return }
     nodes[node.older].newer = node.newer
     nodes[node.newer].older = node.older
     if firstInWindow == place { firstInWindow = node.newer }
@@ -69,14 +69,16 @@ struct MemoryQueue {
     item.place = Self.end
   }
 
-  /// The oldest of the window becomes the newest of main.
-  mutating func cross() {
+  /// Makes the oldest of the window the newest of main; nil if the window is empty.
+  mutating func promote() -> Int? {
     let place = firstInWindow
+    if place == Self.end { return nil }
     nodes[place].isMain = true
     firstInWindow = nodes[place].newer
     let usage = MemoryUsage(cost: self[place].cost, entries: 1)
     window -= usage
     main += usage
+    return place
   }
 
   /// Takes everything out.

@@ -1,7 +1,7 @@
 import LMDB
 import Synchronization
 
-/// The memories of a store's caches in this process, those that can be shared kept by name and codec.
+/// The memories of a store's caches in this process; those that caches can share are found by namespace and codec.
 final class MemoryRegistry: Sendable {
   let budget = MemoryBudget()
 
@@ -16,12 +16,12 @@ final class MemoryRegistry: Sendable {
   }
 
   private let shared = Mutex<[Place: [Shared]]>([:])
-  /// The snapshot and the generation of the catalogue in which the limit was last looked at.
+  /// The snapshot and the generation of the metadata in which the limit was last read.
   private let looked = Mutex((snapshot: UInt64(0), generation: UInt64(0)))
 
-  /// The memory for a cache, and its owner if it cannot be shared; nil if none is wanted.
+  /// The memory for a cache, and its owner if it cannot be shared; nil for limits of 0.
   ///
-  /// - Parameter limits: nil leaves those of a memory that is shared already; a new one has the default's.
+  /// - Parameter limits: nil leaves those of a memory that exists; a new memory then has the default limits.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> (memory: CacheMemory, owner: MemoryOwner?)? {
@@ -67,7 +67,7 @@ final class MemoryRegistry: Sendable {
     return memory
   }
 
-  /// Tells whether another codec reads values as this one does; nil if that cannot be told.
+  /// A test whether another codec reads values in the same way; nil for a codec that cannot be compared.
   private static func comparison<C: Codec>(with codec: C) -> ((any Sendable) -> Bool)? {
     if let codec = codec as? any Equatable { return { other in isEqual(codec, other) } }
     return MemoryLayout<C>.size == 0 ? { $0 is C } : nil
@@ -79,7 +79,7 @@ final class MemoryRegistry: Sendable {
 }
 
 extension MemoryRegistry {
-  /// What this process keeps of each namespace.
+  /// The usage and the counts of each namespace in this process.
   var statistics: [String: MemoryStatistics] {
     Dictionary(budget.members.map { ($0.namespace, $0.statistics) }, uniquingKeysWith: +)
   }
@@ -88,7 +88,7 @@ extension MemoryRegistry {
     for memory in budget.members { memory.removeAll() }
   }
 
-  /// Lets go of what is no longer current after a namespace was emptied; what is left would only take room.
+  /// Drops the values of a namespace that was cleared: they are not current, and only take room.
   func removeAll(of namespace: String) {
     for memory in budget.members where memory.namespace == namespace { memory.removeAll() }
   }
@@ -102,16 +102,18 @@ extension StoreSettings {
 }
 
 extension StoreEngine {
-  /// Obeys a limit that another process has set. Asked with each value that is decoded, and answered by a comparison
-  /// unless something was committed since.
+  /// Applies a limit that another process has set. Called for each decoded value; without a commit since the last call it
+  /// costs one comparison.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
     guard memory.isNew(transaction.id) else { return }
     do {
-      guard memory.isNew(generation: try transaction.state().generation) else { return }
+      guard let generation = try transaction.state(seal)?.generation,
+        memory.isNew(generation: generation)
+      else { return }
       memory.budget.limit = try settings(in: transaction).memoryLimit
     } catch {
-      // A damaged record of the limits is no reason to keep a value from its reader: the limit stays as it is, and whoever
-      // writes, or verifies the store, is told.
+      // A damaged record of the limits must not fail a read: the limit stays as it is, and the next write or `verify` reports
+      // the damage.
     }
   }
 }

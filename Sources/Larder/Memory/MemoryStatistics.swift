@@ -1,15 +1,16 @@
-/// How decoded values in the memory of this process stand, and what reads found there since the process began.
+/// The usage of memory by decoded values in this process, and the outcomes of reads since the process began.
 public struct MemoryStatistics: Hashable, Sendable {
+  /// The cost and the number of the values kept now.
   public var usage: MemoryUsage
-  /// What `usage` may come to; the largest number where there is no limit.
+  /// The limit of ``usage``; `Int.max` for no limit.
   public var capacity: MemoryUsage
-  /// Reads answered from memory with no lookup in the store: nothing was committed since the value was last compared.
+  /// Reads answered from memory without a lookup in the store, because no process committed since the last comparison.
   public var hits: UInt64
-  /// Reads answered from memory after one lookup, which found that the value is still the entry's.
+  /// Reads answered from memory after one lookup, which found that the value is still current.
   public var revalidatedHits: UInt64
   /// Reads that memory could not answer.
   public var misses: UInt64
-  /// Values that left to make room.
+  /// Values evicted to make room.
   public var evictions: UInt64
 
   /// Reads answered from memory among all; nil before the first.

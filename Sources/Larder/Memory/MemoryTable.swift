@@ -43,7 +43,7 @@ struct MemoryTable {
     return nil
   }
 
-  /// Puts an item in the place of the one that has its key; returns that one.
+  /// Inserts an item, and returns the one with the same key that it replaces.
   mutating func put(_ item: MemoryItem) -> MemoryItem? {
     if let index = index(of: item) {
       let previous = slots[index].item
@@ -56,7 +56,7 @@ struct MemoryTable {
     return nil
   }
 
-  /// Removes this very item; false if its key has another or none.
+  /// Removes this item; false if its key has another item or is absent.
   mutating func remove(_ item: MemoryItem) -> Bool {
     guard let index = index(of: item), slots[index].item === item else {
       return false
@@ -67,7 +67,7 @@ struct MemoryTable {
     return true
   }
 
-  /// Those that were put behind the gap because their place was taken move up, so that no lookup ends at it.
+  /// Moves up the items that stand behind the gap because their own slot was taken, so that no lookup ends at the gap.
   private mutating func closeGap(at gap: Int) {
     var gap = gap
     var index = (gap + 1) & mask

@@ -1,7 +1,7 @@
 extension Store {
-  /// What the decoded values of all caches of the store take in this process, and what reads found there.
+  /// The usage of memory by the decoded values of all caches of the store in this process, and the outcomes of reads.
   ///
-  /// The capacity's cost is the store's limit ``StoreLimits/memory``, which they share.
+  /// The capacity's cost is the store's limit ``StoreLimits/memory``, which the caches share.
   public var memory: MemoryStatistics {
     let members = engine.memory.budget.members
     var sum = members.reduce(MemoryStatistics()) { $0 + $1.statistics }
@@ -12,21 +12,21 @@ extension Store {
   /// Drops decoded values of all caches until they cost no more than `cost` together.
   public func trimMemory(to cost: Int) { engine.memory.budget.trim(to: max(0, cost)) }
 
-  /// Drops decoded values until of each cache's no more than this part is left, in number and cost; 0 to 1.
+  /// Drops decoded values until each cache has at most this fraction of its own, in number and cost; 0 to 1.
   ///
-  /// Call it when the system says that memory is short.
+  /// Call it when the system warns that memory is low.
   public func trimMemory(toFraction fraction: Double) {
     for memory in engine.memory.budget.members { memory.trim(toFraction: fraction) }
   }
 }
 
 extension Store.Namespace {
-  /// What the decoded values of all caches of the namespace take in this process, and what reads found there.
+  /// The usage of memory by the decoded values of all caches of the namespace in this process, and the outcomes of reads.
   public var memory: MemoryStatistics {
     members.reduce(MemoryStatistics()) { $0 + $1.statistics }
   }
 
-  /// Drops decoded values of the namespace until no more than this part of each cache's is left; 0 to 1.
+  /// Drops decoded values of the namespace until each cache has at most this fraction of its own; 0 to 1.
   public func trimMemory(toFraction fraction: Double) {
     for memory in members { memory.trim(toFraction: fraction) }
   }

@@ -1,95 +1,117 @@
 import LMDB
+import LarderSystem
 
-/// How a store stands: what it holds, what its reads met, why entries went, and the file behind it.
+/// Figures of a store: its size, its reads, its removals and its file.
 public struct Statistics: Sendable {
+  /// Figures of one namespace.
   public struct Namespace: Sendable {
+    /// Its name, size and rules.
     public var info: NamespaceInfo
-    /// From when on reads and removals are counted: since the namespace was made, or its statistics were reset.
+    /// When its counts began: when it was made, or its statistics were reset.
     public var since: Timestamp
-    /// Of all processes. What another process has read and not merged yet is missing: it merges with each of its writes,
-    /// when it closes or lets go of the store, and when ``Maintenance`` runs there.
+    /// Reads by all processes. Another process's reads are added with its next write, when it closes or drops the store,
+    /// and when ``Maintenance`` runs there.
     public var reads: ReadCounters
+    /// Removals by reason.
     public var removals: RemovalCounters
+    /// The use of its limits.
     public var usage: Usage
     /// The decoded values in the memory of this process; nil if it keeps none of the namespace.
     public var memory: MemoryStatistics?
 
-    /// How full a namespace is.
+    /// The use of a namespace's limits.
     public struct Usage: Sendable, Hashable {
+      /// Entries, expired ones that were not removed yet included.
       public var entries: Tier
       /// Bytes of values.
       public var bytes: Tier
     }
   }
 
-  /// What is used of something that may have a limit.
+  /// The use of a resource that may have a limit.
   public struct Tier: Sendable, Hashable {
+    /// How much is used.
     public var used: Int
-    /// Nil: as much as there is.
+    /// How much may be used; nil for no limit.
     public var limit: Int?
 
-    /// The used part of the limit, 1 when full; nil without a limit, and for a limit of 0.
+    /// The used part of the limit, 1 when full; nil without a limit and for a limit of 0.
     public var utilization: Double? {
       limit.flatMap { $0 > 0 ? Double(used) / Double($0) : nil }
     }
   }
 
-  /// How full the store is as a whole.
+  /// The use of the store's limits.
   public struct Usage: Sendable, Hashable {
+    /// Entries, expired ones that were not removed yet included.
     public var entries: Tier
     /// Bytes of values.
     public var bytes: Tier
     /// Bytes of the data file.
     public var disk: Tier
-    /// What decoded values cost in the memory of this process.
+    /// Cost of the decoded values in the memory of this process.
     public var memory: Tier
   }
 
+  /// The data file.
   public struct File: Sendable, Hashable {
     /// Bytes of the data file.
     public var size: Int
+    /// Bytes of a page.
     public var pageSize: Int
-    /// Pages the file has ever used.
+    /// Pages that the file has ever used.
     public var pages: Int
-    /// Of these, how many are free for writes to use again.
+    /// Pages of these that writes can use again.
     public var freePages: Int
     /// The number of the newest commit.
     public var transaction: UInt64
+    /// Whether every page is checked before it is read or written over; false only for a page size that Larder does not
+    /// know, which LMDB alone can read.
+    public var checksPages: Bool
   }
 
-  /// A snapshot somebody reads, or has kept.
+  /// A reader slot of the store.
   public struct Reader: Sendable, Hashable {
+    /// The process it belongs to.
     public var process: Int
-    /// How many commits have happened since the snapshot; pages freed in them cannot be used again yet. Nil: idle.
+    /// The number of commits since its snapshot, whose freed pages cannot be used again yet; nil if it is idle.
     public var age: UInt64?
   }
 
+  /// The store's directory.
   public var path: String
+  /// The version of the file format.
   public var format: Int
-  /// What a power cut may cost.
+  /// The durability level: how much a power failure may lose.
   public var durability: Durability
+  /// Every namespace, by name.
   public var namespaces: [Namespace]
-  /// Totals of all namespaces.
+  /// Entries of all namespaces, expired ones that were not removed yet included.
   public var entries: Int
+  /// Bytes of their values.
   public var bytes: Int
+  /// Bytes of their headers and values.
   public var storedSize: Int
+  /// The use of the store's limits.
   public var usage: Usage
+  /// The data file.
   public var file: File
+  /// The readers of all processes.
   public var readers: [Reader]
 
-  /// What the reads of all namespaces met.
+  /// The reads of all namespaces.
   public var reads: ReadCounters { namespaces.reduce(ReadCounters()) { $0 + $1.reads } }
-  /// Why entries of all namespaces went.
+  /// The removals of all namespaces by reason.
   public var removals: RemovalCounters {
     namespaces.reduce(RemovalCounters()) { $0 + $1.removals }
   }
-  /// From when on the oldest of these counts are; nil for a store without namespaces.
+  /// When the oldest of these counts began; nil for a store without namespaces.
   public var since: Timestamp? { namespaces.map(\.since).min() }
 }
 
 extension Store {
-  /// How the store stands. Looking changes nothing it counts; removals this process's reads asked for are carried out
-  /// first. O(namespaces), and the length of the list of free pages.
+  /// The store's figures. Reading them counts as no read. Values that this process has loaded are committed first, and
+  /// removals that its reads have queued carried out. O(namespaces + pages of the free list).
   public func statistics() throws(LarderError) -> Statistics {
     try engine.settle(self)
     let transaction = try engine.beginRead()
@@ -101,7 +123,7 @@ extension Store {
         memory: memory[listed.facts.name])
     }
     do throws(LMDBError) {
-      let state = try transaction.state()
+      guard let state = try transaction.state(engine.seal) else { throw .corrupted }
       let info = engine.environment.info
       let newest = transaction.id
       let size = engine.environment.fileSize
@@ -113,7 +135,8 @@ extension Store {
         usage: usage(state, settings.limits, fileSize: size),
         file: Statistics.File(
           size: size, pageSize: info.pageSize, pages: info.pages,
-          freePages: try transaction.freePages(), transaction: newest),
+          freePages: try transaction.freePages(), transaction: newest,
+          checksPages: engine.environment.checksPages),
         readers: try engine.environment.readersNow().map { reader in
           Statistics.Reader(
             process: reader.process, age: reader.transaction.map { newest &- min($0, newest) })
@@ -138,7 +161,7 @@ extension Store {
   /// The number of the newest commit of any process; about 2 ns.
   package var lastCommit: UInt64 { engine.environment.lastTransaction }
 
-  /// How often each namespace was written to since it was made, and what it has lost. O(namespaces).
+  /// The writes and removals of each namespace since it was made. O(namespaces).
   package func tallies() throws(LarderError) -> [(writes: UInt64, removals: RemovalCounters)] {
     let transaction = try engine.beginRead()
     return try engine.namespaces(in: transaction).map {

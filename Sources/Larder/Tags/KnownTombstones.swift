@@ -2,25 +2,30 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// What this process knows of the store's tombstones.
+/// The tombstones of the store, cached in this process.
 ///
-/// Only reads of entries that carry tags ask, and as long as there are none that costs a load for each: the commit at which
-/// there were none is remembered.
+/// Only reads of entries with tags need them. The cache remembers a commit without tombstones, so that such a read costs one
+/// load.
 final class KnownTombstones: Sendable {
-  /// A commit without tombstones; 0 is none.
+  /// A commit without tombstones; 0 if none is known.
   private let quiet = Atomic<UInt64>(0)
   private let listed = Mutex<(generation: UInt64, tombstones: [Tombstone])?>(nil)
 
   /// The tombstones of a snapshot.
-  func all(in transaction: borrowing ReadTransaction) throws(LMDBError) -> [Tombstone] {
+  func all(
+    in transaction: borrowing ReadTransaction, _ seal: RecordSeal
+  ) throws(LMDBError) -> [Tombstone] {
     let id = transaction.id
     if id != 0, quiet.load(ordering: .relaxed) == id { return [] }
-    let state = try transaction.state()
-    if state.tombstones == 0 {
+    // If the state is damaged, the records themselves tell, and nothing is remembered.
+    let state = try transaction.state(seal)
+    if let state, state.tombstones == 0 {
       quiet.store(id, ordering: .relaxed)
       return []
     }
-    if let known = listed.withLock({ $0?.generation == state.generation ? $0?.tombstones : nil }) {
+    if let state,
+      let known = listed.withLock({ $0?.generation == state.generation ? $0?.tombstones : nil })
+    {
       return known
     }
     var tombstones: [Tombstone] = []
@@ -28,10 +33,12 @@ final class KnownTombstones: Sendable {
     var cursor = try transaction.cursor(in: .main)
     var record = try cursor.seek(prefix.span)
     while let found = record, found.key.starts(with: prefix.span) {
-      if let tombstone = Tombstone(found.value) { tombstones.append(tombstone) }
+      if let tombstone = Tombstone(found.value, at: found.key, seal: seal) {
+        tombstones.append(tombstone)
+      }
       record = try cursor.next()
     }
-    listed.withLock { $0 = (state.generation, tombstones) }
+    if let state { listed.withLock { $0 = (state.generation, tombstones) } }
     return tombstones
   }
 }
@@ -45,10 +52,10 @@ extension StoreEngine {
   ) throws(LarderError) -> Bool {
     guard header.flags.contains(.tagged) else { return false }
     do throws(LMDBError) {
-      let tombstones = try self.tombstones.all(in: transaction)
+      let tombstones = try self.tombstones.all(in: transaction, seal)
       if tombstones.isEmpty { return false }
       guard
-        let tags = EntryFields(record.extracting(EntryHeader.size..<header.payloadStart))?.tags
+        let tags = EntryFields(record.extracting(header.fieldsRange))?.tags
       else { return false }
       return tombstones.contains { $0.hides(id, version: header.version, tags: tags) }
     } catch {

@@ -1,12 +1,18 @@
 extension Store {
-  /// Removes every entry that carries the tag, of whatever namespace, and what belongs to it; returns what carried it.
+  /// Removes every entry that carries the tag, in any namespace, and the entries that belong to those.
   ///
-  /// No process finds one of them any more once the first transaction is committed: those that are not removed in it are
-  /// hidden. Entries written afterwards may carry the tag again and are not affected. O(entries with the tag), in
-  /// transactions of at most 500; if the process is killed in between, later writes of any process do the rest.
+  /// After the first commit no process finds one of them: those that are not removed yet are hidden. Entries written
+  /// afterwards may carry the tag again and are not affected. O(entries with the tag), in transactions of at most 500; if
+  /// the process is killed in between, later writes of any process remove the rest.
+  ///
+  /// - Parameter tag: 1 to 200 bytes of UTF-8, none of them 0.
+  /// - Returns: how many entries that carried the tag were removed.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible tag; ``LarderError/Code/insideWrite`` inside
+  ///   ``write(_:)``.
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
-    try engine.invalidate(tag, in: nil, store: self)
+    try checkWritable()
+    return try TagInvalidation(engine).run(EntryAttributes.validated(tag), in: nil)
   }
 }
 
@@ -14,28 +20,7 @@ extension Store.Namespace {
   /// Removes every entry of this namespace that carries the tag; see ``Store/invalidate(tag:)``.
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
-    try engine.invalidate(tag, in: name, store: store)
-  }
-}
-
-extension StoreEngine {
-  fileprivate func invalidate(
-    _ tag: String, in namespace: String?, store: Store
-  ) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
-    let tag = try EntryAttributes.validated(tag)
-    var (total, tombstone) = try write { batch in
-      batch.leavesQueue = true
-      return try batch.invalidate(tag, in: namespace, limit: WriteBatch.invalidatedPerBatch)
-    }
-    while let key = tombstone {
-      let (removal, shouldContinue) = try write { batch in
-        batch.leavesQueue = true
-        return try batch.bury(key, limit: WriteBatch.invalidatedPerBatch)
-      }
-      total += removal
-      if !shouldContinue { tombstone = nil }
-    }
-    return total
+    return try TagInvalidation(store.engine).run(EntryAttributes.validated(tag), in: name)
   }
 }

@@ -1,15 +1,15 @@
 import LMDB
 import LarderSystem
 
-/// An invalidated tag some of whose entries have not been removed yet: nobody finds them any more.
+/// An invalidated tag with entries that are still stored; reads do not find them.
 ///
-/// A record of the catalogue under a number of its own: a checksum, the tag, and for each namespace it is about the number
-/// that the next value there was to get. Values with lower numbers are meant; later ones carry the tag rightfully.
+/// A metadata record under a number of its own: a checksum, the tag, and for each namespace the version of its next value at
+/// the time. It hides values with lower versions; later values may carry the tag again.
 struct Tombstone: Equatable, Sendable {
   var tag: [UInt8]
-  /// The namespaces as they were then, and the first number in each that is not meant.
+  /// The namespaces, each with the first version that is not hidden.
   var horizon: [NamespaceID: UInt64]
-  /// The last record of the tag that was looked at; removing goes on behind it.
+  /// The last index record of the tag that was looked at; the removal goes on after it.
   var reached: [UInt8] = []
 
   init(tag: [UInt8], horizon: [NamespaceID: UInt64]) {
@@ -17,16 +17,14 @@ struct Tombstone: Equatable, Sendable {
     self.horizon = horizon
   }
 
-  /// Nil for a damaged record.
-  init?(_ bytes: Span<UInt8>) {
-    guard bytes.count >= 16,
-      bytes.word(at: 0) == Checksum.of(bytes.extracting(8..<bytes.count), seed: 8)
-    else { return nil }
-    let tagCount = Int(bytes.halfWord(at: 8))
-    let count = Int(bytes.halfWord(at: 12))
-    let start = 16 + tagCount
+  /// Nil if the record under `key` is damaged.
+  init?(_ record: Span<UInt8>, at key: Span<UInt8>, seal: RecordSeal) {
+    guard let bytes = seal.open(record, for: key), bytes.count >= 8 else { return nil }
+    let tagCount = Int(bytes.halfWord(at: 0))
+    let count = Int(bytes.halfWord(at: 4))
+    let start = 8 + tagCount
     guard start + 12 * count <= bytes.count else { return nil }
-    tag = bytes.extracting(16..<start).copied
+    tag = bytes.extracting(8..<start).copied
     horizon = [:]
     for index in 0..<count {
       let offset = start + 12 * index
@@ -35,22 +33,21 @@ struct Tombstone: Equatable, Sendable {
     reached = bytes.extracting(start + 12 * count..<bytes.count).copied
   }
 
-  var encoded: [UInt8] {
-    var rest: [UInt8] = []
-    rest.append(littleEndian: UInt32(tag.count))
-    rest.append(littleEndian: UInt32(horizon.count))
-    rest += tag
+  /// The record as it is stored under `key`.
+  func record(at key: [UInt8], seal: RecordSeal) -> [UInt8] {
+    var content: [UInt8] = []
+    content.append(littleEndian: UInt32(tag.count))
+    content.append(littleEndian: UInt32(horizon.count))
+    content += tag
     for (id, next) in horizon.sorted(by: { $0.key < $1.key }) {
-      rest.append(littleEndian: id.rawValue)
-      rest.append(word: next)
+      content.append(littleEndian: id.rawValue)
+      content.append(word: next)
     }
-    rest += reached
-    var bytes: [UInt8] = []
-    bytes.append(word: Checksum.of(rest.span, seed: 8))
-    return bytes + rest
+    content += reached
+    return seal.seal(content, for: key)
   }
 
-  /// Whether it is about the entry with that number and those tags.
+  /// Whether it hides the entry with that version and those tags.
   func hides(_ id: NamespaceID, version: UInt64, tags: [[UInt8]]) -> Bool {
     guard let next = horizon[id], version < next else { return false }
     return tags.contains(tag)

@@ -1,51 +1,81 @@
-/// What a walk through the whole store found.
+/// The result of ``Store/verify()``: what the store holds, and whatever is not as it must be.
 public struct Verification: Sendable {
-  /// Something that is not as it must be.
+  /// A contradiction between two places of the store, or a damaged record.
   public struct Inconsistency: Sendable, Hashable, CustomStringConvertible {
+    /// Where the contradiction is.
     public enum Kind: String, Sendable, Codable {
-      /// An entry cannot be read or its checksum does not fit; it is a miss to every read.
+      /// An entry cannot be read, or its checksum does not match. Every read misses it.
       case damagedEntry
-      /// A value in chunks is not whole.
+      /// A chunk of a value is missing or damaged.
       case damagedChunks
-      /// An index lacks an entry, or has one that is not there.
-      case deadlines, queue, tags, chunks
-      /// A count is not what is there.
+      /// An entry is missing from the expiry index, or the index has a record without an entry.
+      case deadlines
+      /// An entry is missing from the queue, or the queue has a record without an entry.
+      case queue
+      /// An entry is missing under a tag or an owner, or there is a record without an entry.
+      case tags
+      /// There is a chunk without a value.
+      case chunks
+      /// A counter differs from the entries that are stored.
       case counters
-      /// The catalogue contradicts itself.
+      /// A record of a namespace or of the store itself is damaged, or contradicts another.
       case catalogue
+      /// A page of the data file is not what it must be; entries on it are lost.
+      case pages
     }
 
     public var kind: Kind
+    /// The namespace it concerns; nil if it concerns none or is unknown.
     public var namespace: String?
+    /// The entry it concerns; nil if it concerns none or is unknown.
     public var key: Key?
+    /// The contradiction or the damage, in one sentence.
     public var detail: String
 
+    /// A new inconsistency.
+    public init(kind: Kind, namespace: String? = nil, key: Key? = nil, detail: String) {
+      self.kind = kind
+      self.namespace = namespace
+      self.key = key
+      self.detail = detail
+    }
+
+    /// Namespace, key and detail in one line.
     public var description: String {
-      let place = [namespace, key.map { "\"\($0)\"" }].compactMap { $0 }.joined(separator: " ")
-      return place.isEmpty ? detail : "\(place): \(detail)"
+      let location = [namespace, key.map { "\"\($0)\"" }].compactMap { $0 }.joined(separator: " ")
+      return location.isEmpty ? detail : "\(location): \(detail)"
     }
   }
 
+  /// Entries of all namespaces, expired ones included.
   public var entries = 0
+  /// Bytes of their values.
   public var bytes = 0
   public var namespaces = 0
   /// Entries of cleared namespaces that are still in the file.
   public var garbage = 0
+  /// Everything that is wrong, in the order in which it was found.
   public var faults: [Inconsistency] = []
 
+  /// Whether nothing is wrong.
   public var isSound: Bool { faults.isEmpty }
 }
 
 extension Store {
-  /// Walks through everything: each entry's checksum, its place in every index, each index's way back, and the counts.
+  /// Checks the whole store: the checksum of each entry, its records in every index, the entry of each index record, and all
+  /// counters. Changes nothing.
   ///
-  /// Reads the whole store in one snapshot, which keeps freed pages from being used again meanwhile; changes nothing.
+  /// It reads everything in one snapshot, so pages that are freed meanwhile cannot be used again before it ends. O(entries).
+  ///
+  /// - Throws: an error if LMDB cannot read the file. Damage is not an error: it is in the result.
   public func verify() throws(LarderError) -> Verification {
     try verify { _, _ in true }!
   }
 
-  /// Verifies like ``verify()``, for as long as `shouldContinue` says, which is told how many records of how many were looked at;
-  /// nil if it was stopped.
+  /// Checks like ``verify()``, for as long as `shouldContinue` returns true.
+  ///
+  /// - Parameter shouldContinue: called now and then with the count of records checked, and of all.
+  /// - Returns: nil if it was stopped.
   package func verify(
     while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool
   ) throws(LarderError) -> Verification? {

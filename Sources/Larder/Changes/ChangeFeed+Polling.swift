@@ -1,20 +1,21 @@
+import LarderSystem
 import Synchronization
 
-/// What goes on while somebody watches here.
+/// The poll task that runs while this process has subscriptions.
 extension ChangeFeed {
-  /// How often the head is looked at for what other processes have published: so that what one of them writes can be
-  /// shown by another within 50 ms, its commit, the wait and the reading of it included.
+  /// Bounds of the interval at which the ring's head is read for changes of other processes, so that their changes are
+  /// delivered within 50 ms, commit, wait and reading included.
   private static let shortest = Duration.milliseconds(5)
   private static let longest = Duration.milliseconds(20)
 
-  func pulsing() -> Task<Void, Never> {
+  func polling() -> Task<Void, Never> {
     Task.detached(priority: .utility) { [weak self] in
       var interval = Self.longest
-      var mark: ChangeRing.AccessStats?
+      var position: ChangeRing.Position?
       while !Task.isCancelled {
-        guard let seen = self?.pulse(after: mark) else { return }
-        interval = seen == mark ? min(interval * 2, Self.longest) : Self.shortest
-        mark = seen
+        guard let seen = self?.poll(after: position) else { return }
+        interval = seen == position ? min(interval * 2, Self.longest) : Self.shortest
+        position = seen
         do {
           try await Task.sleep(for: interval)
         } catch {
@@ -24,23 +25,24 @@ extension ChangeFeed {
     }
   }
 
-  /// Renews the lease when it is time, and wakes watchers if there is something new; nil when nobody watches any more.
-  func pulse(after mark: ChangeRing.AccessStats?) -> ChangeRing.AccessStats? {
+  /// Renews the lease when it is due, and wakes the subscriptions if the ring has moved; nil when none is left.
+  func poll(after position: ChangeRing.Position?) -> ChangeRing.Position? {
     let (isWatched, hasLapsed) = state.withLock { state in
       let leaseExpirations = state.leaseExpirations
-      let isWatched = state.watchers > 0 && !state.isClosed
+      let isWatched = state.subscriptions > 0 && !state.isClosed
       if isWatched { hold(&state) }
       return (isWatched, state.leaseExpirations != leaseExpirations)
     }
     guard isWatched else { return nil }
-    let seen = ring.mark
-    if seen != mark || hasLapsed { sleepers.wake() }
+    let seen = ring.position
+    let hasOtherHealth = checkHealth()
+    if seen != position || hasLapsed || hasOtherHealth { sleepers.wake() }
     return seen
   }
 
   /// Takes the lease, or renews it in time.
   func hold(_ state: inout State) {
-    // In this order: if the lease holds at `now`, the commit was made, or is collected, under it.
+    // The commit is read before the time: if the lease holds at `now`, every change up to that commit is published.
     let commit = newest()
     let now = now
     guard let lease = state.lease else {
@@ -54,7 +56,7 @@ extension ChangeFeed {
       state.lease?.renew(on: ring, at: now)
     } else {
       state.lease?.renew(on: ring, at: now)
-      // What is committed only now leaves a gap.
+      // A commit between the two renewals was not published.
       let commit = newest()
       if commit != state.heldAt { state.leaseExpirations += 1 }
       state.heldAt = commit
@@ -62,12 +64,12 @@ extension ChangeFeed {
     publishStuck(&state, newest: commit)
   }
 
-  /// A writer that was killed right after its commit leaves its changes for the next writer to publish. If there is
-  /// none for a while, watchers need not wait for it.
+  /// Publishes the changes of a writer that was killed right after its commit, if no other writer has done so since the
+  /// last poll.
   private func publishStuck(_ state: inout State, newest commit: UInt64) {
     let unpublished = ring.unpublished
     if let unpublished, unpublished.target == state.stuck, unpublished.transaction <= commit,
-      // Read once more after the commit was seen: it is still that writer's, so the commit was, too.
+      // Read again after the commit was seen: if the target is unchanged, that commit was this writer's.
       ring.unpublished?.target == unpublished.target
     {
       ring.publish(unpublished.target)

@@ -1,0 +1,150 @@
+import LMDB
+import LarderSystem
+
+extension EntryWriter {
+  /// Repairs a small namespace at once, and marks a large one for ``RepairJob``: until that has run, its counters are wrong by
+  /// the damaged entries, and index records that lead to no entry stay.
+  mutating func repairOrMark(_ id: NamespaceID) throws(LarderError) {
+    let tags = engine.indexes.tags
+    let tagRecords = try read { lmdb throws(LMDBError) in
+      try lmdb.statistics(of: tags).records
+    }
+    let isSmall =
+      try counters(of: id).entries <= UInt64(RepairJob.largestAtOnce)
+      && tagRecords <= 10 * RepairJob.largestAtOnce
+    let isMarked = try transaction.contains(MetadataKey.repair(id), in: .main)
+    if isSmall { try repair(id) }
+    if !isSmall || isMarked { try RepairMark.note(id, &transaction) }
+  }
+
+  /// Counts a namespace again after damage made its counters doubtful, and drops index records that lead to no entry.
+  ///
+  /// O(entries of the namespace + records of the tag index).
+  mutating func repair(_ id: NamespaceID) throws(LarderError) {
+    var survey = NamespaceSurvey(of: id, try counters(of: id))
+    let before = survey.counters
+    try withTransaction { transaction throws(LarderError) in
+      try transaction.forEach(in: .main, from: id.prefix) { survey.add($0, $1) }
+    }
+    survey.begin()
+    for entryKey in survey.unreadable {
+      survey.counters.removals.count(.damaged, bytes: 0)
+      try recordDamagedRemoval(entryKey)
+      try withTransaction { transaction throws(LarderError) in
+        _ = try transaction.remove(entryKey, from: .main)
+      }
+    }
+    let counters = survey.counters
+    updateStore { state in
+      state.entries = state.entries &- before.entries &+ counters.entries
+      state.bytes = state.bytes &- before.bytes &+ counters.bytes
+      state.stored = state.stored &- before.stored &+ counters.stored
+    }
+    try update(id) { $0 = counters }
+    try dropDangling(survey)
+  }
+
+  private mutating func dropDangling(_ survey: NamespaceSurvey) throws(LarderError) {
+    let indexes = engine.indexes
+    let prefix = survey.id.prefix
+    try withTransaction { transaction throws(LarderError) in
+      var dangling: [[UInt8]] = []
+      try transaction.forEach(in: indexes.queue, from: prefix) { key, storedKey in
+        if !survey.hasQueueRecord(key, storedKey) { dangling.append(key) }
+      }
+      try transaction.remove(dangling, from: indexes.queue)
+      dangling = []
+      try transaction.forEach(in: indexes.deadlines, from: prefix) { key, _ in
+        if !survey.hasDeadline(key) { dangling.append(key) }
+      }
+      try transaction.remove(dangling, from: indexes.deadlines)
+      dangling = []
+      try transaction.forEach(in: indexes.tags, from: []) { key, _ in
+        if !survey.mayHaveTag(key) { dangling.append(key) }
+      }
+      try transaction.remove(dangling, from: indexes.tags)
+      dangling = []
+      try transaction.forEach(in: indexes.chunks, from: prefix) { key, _ in
+        if !survey.hasChunk(key) { dangling.append(key) }
+      }
+      try transaction.remove(dangling, from: indexes.chunks)
+    }
+  }
+
+  /// Drops the tags of entries that were too damaged to say which they carried.
+  mutating func dropTags(of entryKeys: Set<[UInt8]>) throws(LarderError) {
+    if entryKeys.isEmpty { return }
+    let tags = engine.indexes.tags
+    try withTransaction { transaction throws(LarderError) in
+      var dangling: [[UInt8]] = []
+      try transaction.forEach(in: tags, from: []) { key, _ in
+        if let record = IndexKey.tagged(key), entryKeys.contains(record.entryKey) {
+          dangling.append(key)
+        }
+      }
+      try transaction.remove(dangling, from: tags)
+    }
+  }
+}
+
+/// A survey of the entries of a namespace, against which its index records are compared.
+private struct NamespaceSurvey {
+  let id: NamespaceID
+  var counters: NamespaceCounters
+  private(set) var unreadable: [[UInt8]] = []
+  private var weights: [EntryWeight] = []
+  private var positions: [UInt64: [UInt8]] = [:]
+  /// Keys of the expiry index.
+  private var deadlines: Set<[UInt8]> = []
+  private var tagged: [[UInt8]: StoredEntry] = [:]
+  private var chunked: Set<UInt64> = []
+
+  init(of id: NamespaceID, _ counters: NamespaceCounters) {
+    self.id = id
+    self.counters = counters
+  }
+
+  mutating func add(_ entryKey: [UInt8], _ record: Span<UInt8>) {
+    guard let entry = StoredEntry(entryKey: entryKey, record: record), entry.key != nil else {
+      unreadable.append(entryKey)
+      return
+    }
+    weights.append(EntryWeight(entry))
+    if !entry.fields.tags.isEmpty || !entry.owners.isEmpty { tagged[entryKey] = entry }
+    if entry.header.flags.contains(.chunked) { chunked.insert(entry.header.version) }
+    positions[entry.header.sequence] = entryKey
+    if entry.header.deadline != EntryHeader.never {
+      deadlines.insert(IndexKey.deadline(of: entry.header, entry: entryKey))
+    }
+  }
+
+  /// Sets the counters to the sums of the survey.
+  mutating func begin() {
+    counters.entries = 0
+    counters.bytes = 0
+    counters.stored = 0
+    counters.pinned = 0
+    counters.queue.windowEntries = 0
+    counters.queue.windowBytes = 0
+    for weight in weights { counters.add(weight) }
+  }
+
+  func hasQueueRecord(_ key: [UInt8], _ storedKey: Span<UInt8>) -> Bool {
+    guard let record = QueueRecord(key.span, storedKey) else { return false }
+    return positions[record.position] == record.entryKey
+  }
+
+  func hasDeadline(_ key: [UInt8]) -> Bool { deadlines.contains(key) }
+
+  /// Whether a tag record leads to an entry that has it; true for records of other namespaces.
+  func mayHaveTag(_ key: [UInt8]) -> Bool {
+    guard let record = IndexKey.tagged(key), record.entryKey.starts(with: id.prefix) else {
+      return true
+    }
+    return tagged[record.entryKey]?.isIndexed(under: key) ?? false
+  }
+
+  func hasChunk(_ key: [UInt8]) -> Bool {
+    key.count == 16 && chunked.contains(key.span.bigEndian(at: 4))
+  }
+}

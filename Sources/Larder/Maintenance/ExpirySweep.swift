@@ -1,0 +1,179 @@
+import LMDB
+import LarderSystem
+
+/// Removes expired entries in the order of the expiry index, of one namespace or of all.
+///
+/// The index may have an entry under an earlier time than its end, which has moved since. The sweep indexes such an entry
+/// again under its end.
+struct ExpirySweep {
+  /// How many index records a write that needs room looks at before entries that are alive are evicted.
+  static let perWrite = 256
+
+  private let id: NamespaceID?
+  private var left: Int
+  private let protected: ProtectedEntries
+  /// The last record that was looked at; nil at the beginning.
+  private(set) var position: [UInt8]?
+  /// Whether nothing that is due is left.
+  private(set) var isDone = false
+
+  /// - Parameters:
+  ///   - limit: how many records to look at.
+  ///   - protected: entries that must stay, and with them the entries they belong to.
+  init(
+    of id: NamespaceID?, limit: Int = Self.perWrite, after position: [UInt8]? = nil,
+    sparing protected: ProtectedEntries = .none
+  ) {
+    self.id = id
+    left = limit
+    self.position = position
+    self.protected = protected
+  }
+
+  /// Whether there is a record that is due; its entry may be alive.
+  static func mayFind(in id: NamespaceID?, _ writer: inout EntryWriter) throws(LarderError) -> Bool
+  {
+    guard writer.state.mayBeDue(at: writer.now) else { return false }
+    return try !ExpirySweep(of: id).due(limit: 1, &writer).isEmpty
+  }
+
+  /// Removes entries while `shouldContinue`, in steps that grow.
+  @discardableResult
+  mutating func run(
+    _ writer: inout EntryWriter,
+    while shouldContinue: (borrowing EntryWriter) -> Bool = { _ in true }
+  ) throws(LarderError) -> RemovalResult {
+    var removal = RemovalResult()
+    var step = 4
+    while !isDone, left > 0, shouldContinue(writer) {
+      removal += try runStep(limit: step, &writer, while: shouldContinue)
+      step *= 4
+    }
+    return removal
+  }
+
+  /// Looks at the next `limit` records at most.
+  mutating func runStep(
+    limit: Int, _ writer: inout EntryWriter,
+    while shouldContinue: (borrowing EntryWriter) -> Bool = { _ in true }
+  ) throws(LarderError) -> RemovalResult {
+    var removal = RemovalResult()
+    guard writer.state.mayBeDue(at: writer.now) else {
+      isDone = true
+      return removal
+    }
+    let limit = min(limit, left)
+    let keys = try due(limit: limit, &writer)
+    for key in keys where shouldContinue(writer) { removal += try remove(key, &writer) }
+    left -= keys.count
+    position = keys.last ?? position
+    if keys.count < limit {
+      isDone = true
+      if id == nil {
+        let next = UInt64(clamping: try earliestIndexed(&writer))
+        writer.updateStore { $0.nextDue = next }
+      }
+    }
+    return removal
+  }
+
+  private func remove(
+    _ indexKey: [UInt8], _ writer: inout EntryWriter
+  ) throws(LarderError) -> RemovalResult {
+    let indexes = writer.engine.indexes
+    if let record = ExpiryRecord(indexKey.span),
+      let entryKey = try writer.read({ lmdb throws(LMDBError) in
+        try record.entryKey(in: lmdb, indexes)
+      })
+    {
+      // The write in progress has read the entry, and indexes it itself.
+      if protected.contains(entryKey) { return RemovalResult() }
+      let isLive = try writer.isLive(record.id)
+      switch try writer.contents(of: entryKey) {
+      case .entry(let entry) where record.leads(to: entry.header):
+        if !isLive {
+          try writer.erase(entry)
+          return RemovalResult()
+        }
+        if entry.header.staleUntil <= writer.now.milliseconds {
+          if try writer.ownsProtected(entry.entryKey, protected) { return RemovalResult() }
+          try writer.remove(entry, reason: .expired)
+          return RemovalResult(entries: 1, bytes: entry.valueCount)
+        }
+        if try writer.indexAgain(entry) { return RemovalResult() }
+      case .damaged where isLive:
+        // It cannot be read, and no later sweep would find it.
+        try writer.removeDamaged(entryKey)
+      case .empty, .entry, .damaged:
+        break
+      }
+    }
+    // The record leads to no entry.
+    try writer.withTransaction { transaction throws(LarderError) in
+      _ = try transaction.remove(indexKey, from: indexes.deadlines)
+    }
+    return RemovalResult()
+  }
+
+  /// The next records that are due or too damaged to say when. At a record that is not due it skips to the next namespace.
+  private func due(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> [[UInt8]] {
+    let deadlines = writer.engine.indexes.deadlines
+    let now = writer.now.milliseconds
+    let (only, position) = (id, position)
+    let prefix = only?.prefix ?? []
+    let start = position ?? prefix
+    return try writer.read { lmdb throws(LMDBError) in
+      var keys: [[UInt8]] = []
+      var cursor = try lmdb.cursor(in: deadlines)
+      var record = try cursor.seek(start.span)
+      while let found = record, keys.count < limit, found.key.starts(with: prefix.span) {
+        let key = found.key.copied
+        if key.count < ExpiryRecord.headSize || ExpiryRecord.deadline(of: found.key) <= now {
+          if key != position { keys.append(key) }
+          record = try cursor.next()
+        } else if only == nil, let next = found.key.namespaceID.next?.prefix {
+          record = try cursor.seek(next.span)
+        } else {
+          break
+        }
+      }
+      return keys
+    }
+  }
+
+  /// The earliest time in the index, of all namespaces; ``EntryHeader/never`` if it is empty. O(namespaces).
+  private func earliestIndexed(_ writer: inout EntryWriter) throws(LarderError) -> Int64 {
+    let deadlines = writer.engine.indexes.deadlines
+    return try writer.read { lmdb throws(LMDBError) in
+      var earliest = EntryHeader.never
+      var cursor = try lmdb.cursor(in: deadlines)
+      var record = try cursor.first()
+      while let found = record {
+        guard found.key.count >= ExpiryRecord.headSize else {
+          record = try cursor.next()
+          continue
+        }
+        earliest = min(earliest, ExpiryRecord.deadline(of: found.key))
+        guard let next = found.key.namespaceID.next?.prefix else { break }
+        record = try cursor.seek(next.span)
+      }
+      return earliest
+    }
+  }
+}
+
+extension EntryWriter {
+  /// Indexes an entry under its end, after its old index record came due.
+  ///
+  /// - Returns: false if its record is damaged.
+  fileprivate mutating func indexAgain(_ entry: StoredEntry) throws(LarderError) -> Bool {
+    let key = IndexKey.deadline(of: entry.header, entry: entry.entryKey)
+    let deadlines = engine.indexes.deadlines
+    try withTransaction { transaction throws(LarderError) in
+      _ = try transaction.remove(key, from: deadlines)
+    }
+    return try reschedule(
+      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil,
+      idle: entry.fields.idle, isIndexed: false)
+  }
+}

@@ -1,0 +1,86 @@
+import LMDB
+import LarderSystem
+
+/// What ``Store/salvage(from:to:options:)`` saved, and what it could not.
+public struct Salvage: Sendable, Hashable {
+  /// Entries in the new store.
+  public var entries = 0
+  /// Bytes of their values.
+  public var bytes = 0
+  /// Namespaces in the new store.
+  public var namespaces = 0
+  /// Entries that were reached and are not whole: the checksum does not fit, or a part of the value is missing.
+  public var damagedEntries = 0
+  /// Entries whose time was over, or that an invalidated tag had removed; they are left out.
+  public var leftOut = 0
+  /// Entries among ``entries`` from pages that nothing leads to any more.
+  public var found = 0
+  /// What is wrong with the old file, a line each, with the number of the page. Entries on those pages may be lost.
+  public var damage: [String] = []
+
+  /// Whether everything in the old store could be read.
+  public var isComplete: Bool { damage.isEmpty && damagedEntries == 0 }
+}
+
+extension Store {
+  /// Makes a new store at `destination`, where nothing may be, of everything that can still be read of the damaged one
+  /// at `path`, whose data file stays as it is.
+  ///
+  /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules. Each entry's
+  /// checksum decides whether it is saved, so no value is wrong. The old store need not open; no process can write to it
+  /// meanwhile. O(size of the file).
+  ///
+  /// Throws ``LarderError/Code/busy`` while another process writes, ``LarderError/Code/exists`` if there is something at
+  /// `destination`, and what making and writing a store throws.
+  public static func salvage(
+    from path: String, to destination: String, options: Options = Options()
+  ) throws(LarderError) -> Salvage {
+    do {
+      return try SalvageFile.hold(path, lockTimeout: options.lockTimeout) {
+        let file = try SalvageFile(at: path)
+        guard !SalvageFile.isTaken(destination) else {
+          throw LarderError(
+            .exists, "\(destination) is there already",
+            hint: "name a directory that does not exist")
+        }
+        var options = options
+        options.create = true
+        options.readOnly = false
+        let store = try Store(at: destination, options: options)
+        let result = try store.fill(from: file)
+        try store.close()
+        return result
+      }
+    } catch let error as LarderError {
+      throw error
+    } catch let error as OpenError {
+      throw LarderError(error)
+    } catch let error as LMDBError {
+      throw LarderError(error, path: path)
+    } catch {
+      throw LarderError(.failed, "\(path) could not be salvaged: \(error)")
+    }
+  }
+
+  private func fill(from file: borrowing SalvageFile) throws -> Salvage {
+    let metadata = try SalvageMetadata(file)
+    for (name, record) in metadata.namespaces {
+      try declare(record.rules.declared, for: name)
+      try override(record.rules.overrides, for: name)
+    }
+    var writer = SalvageWriter(store: self, metadata: metadata)
+    let walk = try file.forEachRecord { key, value in
+      if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
+    }
+    let before = writer.result.entries
+    // A record that is no entry here is one of an index.
+    try file.forEachLostRecord(besides: walk, databases: Indexes.names) { key, value in
+      _ = try writer.add(key, value, from: file)
+    }
+    try writer.flush()
+    writer.result.found = writer.result.entries - before
+    writer.result.namespaces = try namespaces().count
+    writer.result.damage = walk.damage.map(\.description)
+    return writer.result
+  }
+}

@@ -1,0 +1,64 @@
+import LMDB
+import LarderSystem
+
+/// What a damaged store says of itself, as far as it can be read.
+struct SalvageMetadata {
+  private(set) var namespaces: [(name: String, record: NamespaceRecord)] = []
+  private var names: [NamespaceID: String] = [:]
+  private var garbage: Set<NamespaceID> = []
+  private var tombstones: [Tombstone] = []
+  /// Opens the store's records; nil if the record with the store's identity is lost.
+  private var seal: RecordSeal?
+
+  init(_ file: borrowing SalvageFile) throws {
+    let formatKey = MetadataKey.format
+    _ = try file.forEachRecord { key, value in
+      guard key.elementsEqual(formatKey.span) else { return }
+      if case .format(let format) = StoreFormat.read(value) {
+        seal = RecordSeal(identity: format.identity)
+      }
+    }
+    let prefixes = (
+      namespaces: MetadataKey.namespaces, garbage: MetadataKey.garbage,
+      tombstones: MetadataKey.tombstones
+    )
+    _ = try file.forEachRecord { key, value in
+      if key.starts(with: prefixes.namespaces.span) {
+        addNamespace(key.extracting(prefixes.namespaces.count..<key.count).copied, value)
+      } else if key.starts(with: prefixes.garbage.span) {
+        if key.count == prefixes.garbage.count + 4 {
+          garbage.insert(NamespaceID(rawValue: key.bigEndian(at: prefixes.garbage.count)))
+        }
+      } else if key.starts(with: prefixes.tombstones.span) {
+        if let seal, let tombstone = Tombstone(value, at: key, seal: seal) {
+          tombstones.append(tombstone)
+        }
+      }
+    }
+  }
+
+  private mutating func addNamespace(_ name: [UInt8], _ value: Span<UInt8>) {
+    let name = String(decoding: name, as: UTF8.self)
+    guard let seal else { return }
+    do throws(LarderError) {
+      let record = try NamespaceRecord(value, name: name, seal: seal)
+      guard names.updateValue(name, forKey: record.id) == nil else { return }
+      namespaces.append((name, record))
+    } catch {
+      // Its entries are saved under a name made of its id.
+    }
+  }
+
+  /// The namespace that entries with that id belong to; nil if it was cleared. One whose record is lost gets a name.
+  func name(of id: NamespaceID) -> String? {
+    if garbage.contains(id) { return nil }
+    return names[id] ?? "salvaged-\(id.rawValue)"
+  }
+
+  /// Whether a tag of the entry was invalidated after it was written.
+  func isHidden(_ entry: StoredEntry) -> Bool {
+    guard entry.header.flags.contains(.tagged), !tombstones.isEmpty else { return false }
+    let tags = entry.fields.tags
+    return tombstones.contains { $0.hides(entry.id, version: entry.header.version, tags: tags) }
+  }
+}

@@ -1,0 +1,116 @@
+import LMDB
+import LarderSystem
+
+/// Writes the entries of a damaged store that are whole into another.
+struct SalvageWriter {
+  let store: Store
+  let metadata: SalvageMetadata
+  var result = Salvage()
+  private var waiting: [(key: [UInt8], name: String, value: [UInt8], attributes: EntryAttributes)] =
+    []
+  private var waitingBytes = 0
+  /// The version of each entry that was saved: a page that was found may have an older one.
+  private var versions: [[UInt8]: UInt64] = [:]
+
+  private static let entriesPerBatch = 500
+  private static let bytesPerBatch = 8 << 20
+
+  init(store: Store, metadata: SalvageMetadata) {
+    self.store = store
+    self.metadata = metadata
+  }
+
+  /// Takes a record of the main database.
+  ///
+  /// - Returns: false if it is an entry that is not whole.
+  mutating func add(
+    _ slot: Span<UInt8>, _ record: Span<UInt8>, from file: borrowing SalvageFile
+  ) throws -> Bool {
+    guard slot.count > 4, NamespaceID.possible.contains(slot.namespaceID) else { return true }
+    guard StoredKey.isWellFormed(slot.extracting(4..<slot.count)),
+      let entry = StoredEntry(entryKey: slot.copied, record: record), let key = entry.key,
+      StoredKey.entry(key.span, in: entry.id) == entry.entryKey
+    else { return false }
+    guard entry.isIntact(record), let value = value(of: entry, record, from: file) else {
+      return false
+    }
+    guard let name = metadata.name(of: entry.id), !metadata.isHidden(entry),
+      entry.header.state(at: store.now.milliseconds) != .expired
+    else {
+      result.leftOut += 1
+      return true
+    }
+    guard versions[entry.entryKey].map({ $0 < entry.header.version }) ?? true else { return true }
+    if versions.updateValue(entry.header.version, forKey: entry.entryKey) == nil {
+      result.entries += 1
+      result.bytes += value.count
+    }
+    waiting.append((key, name, value, attributes(of: entry)))
+    waitingBytes += value.count
+    if waiting.count >= Self.entriesPerBatch || waitingBytes >= Self.bytesPerBatch { try flush() }
+    return true
+  }
+
+  mutating func flush() throws {
+    if waiting.isEmpty { return }
+    let entries = waiting
+    let store = store
+    try store.write { batch in
+      for entry in entries {
+        _ = try batch.put(
+          entry.value.span, for: entry.key.span, in: entry.name, attributes: entry.attributes)
+      }
+    }
+    waiting.removeAll(keepingCapacity: true)
+    waitingBytes = 0
+  }
+
+  private func value(
+    of entry: StoredEntry, _ record: Span<UInt8>, from file: borrowing SalvageFile
+  ) -> [UInt8]? {
+    let payload = record.extracting(entry.header.payloadStart..<record.count)
+    guard entry.header.flags.contains(.chunked) else { return payload.copied }
+    guard let expected = ChunkedPayload(payload) else { return nil }
+    var value: [UInt8] = []
+    var index: UInt32 = 0
+    while value.count < expected.count {
+      let key = IndexKey.chunk(index, of: entry.header.version, in: entry.id)
+      let before = value.count
+      let isThere: Void? = file.withValue(for: key, in: Indexes.names[3]) { bytes in
+        value.append(contentsOf: bytes)
+      }
+      guard isThere != nil, value.count > before else { return nil }
+      index += 1
+    }
+    guard value.count == expected.count,
+      Checksum.of(value.span, seed: 3) == expected.checksum
+    else { return nil }
+    return value
+  }
+
+  private func attributes(of entry: StoredEntry) -> EntryAttributes {
+    let header = entry.header
+    var attributes = EntryAttributes(codec: CodecID(rawValue: header.codec))
+    attributes.expires =
+      header.expires == EntryHeader.never
+      ? .never : .at(Timestamp(milliseconds: header.expires))
+    if header.staleUntil != EntryHeader.never, header.staleUntil > header.expires {
+      attributes.stale = .milliseconds(header.staleUntil - header.expires)
+    }
+    if header.flags.contains(.idle), let idle = entry.fields.idle {
+      attributes.idle = .milliseconds(idle.milliseconds)
+    }
+    attributes.tags = entry.fields.tags.map { String(decoding: $0, as: UTF8.self) }
+    attributes.owners = entry.owners.compactMap { owner in
+      metadata.name(of: owner.id).map { Owner(Key(owner.key), in: $0) }
+    }
+    attributes.awaitsOwners = true
+    attributes.entityTag = entry.fields[.entityTag]
+    attributes.lastModified = entry.fields[.lastModified]
+    attributes.metadata = entry.fields[.metadata]
+    attributes.isPinned = header.flags.contains(.pinned)
+    attributes.isNegative = header.flags.contains(.negative)
+    attributes.written = Timestamp(milliseconds: header.written)
+    return attributes
+  }
+}

@@ -1,0 +1,158 @@
+import LMDB
+import LarderSystem
+
+/// Removes the entries that carry a tag, in bounded transactions.
+///
+/// Those that the first transaction does not remove are hidden by a tombstone: reads do not find them. Later transactions go
+/// on where the tombstone says, those of other processes too if this one is killed.
+struct TagInvalidation {
+  /// How many records of the tag index a write looks at beside its own work.
+  static let perWrite = 32
+  /// How many a transaction of an invalidation looks at.
+  static let perBatch = 500
+
+  private let engine: StoreEngine
+
+  init(_ engine: StoreEngine) { self.engine = engine }
+
+  func run(_ tag: [UInt8], in namespace: String?) throws(LarderError) -> RemovalResult {
+    var (total, tombstone) = try engine.commit(.cleanup) { batch in
+      try batch.writer.invalidate(tag, in: namespace, limit: Self.perBatch)
+    }
+    while let key = tombstone {
+      let (removal, shouldContinue) = try engine.commit(.cleanup) { batch in
+        try batch.writer.resumeInvalidation(key, limit: Self.perBatch)
+      }
+      total += removal
+      if !shouldContinue { tombstone = nil }
+    }
+    return total
+  }
+}
+
+extension EntryWriter {
+  /// Removes entries that carry a tag, in one namespace or in all.
+  ///
+  /// - Parameter limit: how many records of the tag index to look at.
+  /// - Returns: the result so far, and the key of the tombstone if entries are left.
+  mutating func invalidate(
+    _ tag: [UInt8], in namespace: String?, limit: Int
+  ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
+    var tombstone = Tombstone(tag: tag, horizon: try horizon(of: namespace))
+    if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
+    let (removal, isDone) = try removeInvalidated(&tombstone, limit: limit)
+    recordWriteTime()
+    if isDone { return (removal, nil) }
+    updateStore { state in
+      state.generation &+= 1
+      state.tombstones &+= 1
+    }
+    // A generation is never used twice, so it names the tombstone.
+    var key = MetadataKey.tombstones
+    key.append(bigEndian: state.generation)
+    try put(tombstone, at: key)
+    return (removal, key)
+  }
+
+  /// Goes on with an invalidation; `shouldContinue` is false when nothing is left of it.
+  mutating func resumeInvalidation(
+    _ key: [UInt8], limit: Int
+  ) throws(LarderError) -> (removal: RemovalResult, shouldContinue: Bool) {
+    let stored = try withTransaction { transaction throws(LarderError) in
+      try transaction.copy(of: key, in: .main)
+    }
+    // Another process may have finished it.
+    guard let stored else { return (RemovalResult(), false) }
+    guard var tombstone = Tombstone(stored.span, at: key.span, seal: engine.seal) else {
+      // It is damaged, and does not say which tag it is for.
+      try drop(key)
+      return (RemovalResult(), false)
+    }
+    let (removal, isDone) = try removeInvalidated(&tombstone, limit: limit)
+    if isDone { try drop(key) } else { try put(tombstone, at: key) }
+    return (removal, !isDone)
+  }
+
+  /// Goes on with the first invalidation that is not finished.
+  mutating func resumeInvalidation(limit: Int) throws(LarderError) {
+    guard state.tombstones > 0 else { return }
+    let first = try withTransaction { transaction throws(LarderError) in
+      try transaction.keys(in: .main, from: MetadataKey.tombstones, limit: 1).first
+    }
+    guard let first else {
+      updateStore { $0.tombstones = 0 }
+      return
+    }
+    _ = try resumeInvalidation(first, limit: limit)
+  }
+
+  /// Whether an entry carries a tag that was invalidated after the entry was written.
+  mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
+    guard state.tombstones > 0, entry.header.flags.contains(.tagged) else { return false }
+    let tags = entry.fields.tags
+    let seal = engine.seal
+    var isHidden = false
+    try withTransaction { transaction throws(LarderError) in
+      try transaction.forEach(in: .main, from: MetadataKey.tombstones) { key, record in
+        if isHidden { return }
+        let tombstone = Tombstone(record, at: key.span, seal: seal)
+        isHidden =
+          tombstone?.hides(entry.id, version: entry.header.version, tags: tags) ?? false
+      }
+    }
+    return isHidden
+  }
+
+  /// The namespaces that an invalidation concerns, each with the version of its next value.
+  private mutating func horizon(of namespace: String?) throws(LarderError) -> [NamespaceID: UInt64]
+  {
+    var horizon: [NamespaceID: UInt64] = [:]
+    let affected = if let namespace { [namespace] } else { try names() }
+    for name in affected {
+      guard let id = try self.namespace(name)?.id else { continue }
+      horizon[id] = try counters(of: id).next
+    }
+    return horizon
+  }
+
+  private mutating func removeInvalidated(
+    _ tombstone: inout Tombstone, limit: Int
+  ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
+    // The counters of a cleared namespace do not include its entries any more.
+    for id in tombstone.horizon.keys where try !isLive(id) { tombstone.horizon[id] = nil }
+    let prefix = tombstone.tag + [0]
+    let position = tombstone.reached.isEmpty ? nil : tombstone.reached
+    let tags = engine.indexes.tags
+    let keys = try withTransaction { transaction throws(LarderError) in
+      try transaction.keys(in: tags, from: prefix, after: position, limit: limit)
+    }
+    var removal = RemovalResult()
+    for key in keys {
+      // A damaged entry is left to the repair.
+      guard case .entry(let entry) = try contents(of: Array(key.dropFirst(prefix.count))),
+        tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)
+      else { continue }
+      try remove(entry, reason: .invalidated)
+      removal += RemovalResult(entries: 1, bytes: entry.valueCount)
+    }
+    tombstone.reached = keys.last ?? tombstone.reached
+    return (removal, keys.count < limit)
+  }
+
+  private mutating func put(_ tombstone: Tombstone, at key: [UInt8]) throws(LarderError) {
+    let seal = engine.seal
+    try withTransaction { transaction throws(LarderError) in
+      try transaction.put(tombstone.record(at: key, seal: seal), for: key, in: .main)
+    }
+  }
+
+  private mutating func drop(_ key: [UInt8]) throws(LarderError) {
+    try withTransaction { transaction throws(LarderError) in
+      _ = try transaction.remove(key, from: .main)
+    }
+    updateStore { state in
+      state.tombstones -= min(state.tombstones, 1)
+      state.generation &+= 1
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import LMDB
+import LarderSystem
+
+// The entries: each must be readable, intact, and in every index where it says it is.
+
+extension Verifier {
+  /// Every entry must be readable, intact and indexed; what they hold together is counted.
+  mutating func checkEntries(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    var first: [UInt8] = []
+    first.append(id: NamespaceID(rawValue: 1))
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(first.span)
+    while let found = record, found.key.count == 0 || found.key[0] == 0 {
+      if found.key.count > 4 {
+        try checkEntry(found.key.copied, found.value, transaction)
+      } else {
+        report(.catalogue, nil, "there is a record with a key of \(found.key.count) bytes")
+      }
+      try step()
+      record = try cursor.next()
+    }
+    for (id, count) in orphans {
+      report(
+        .catalogue, nil,
+        "there are \(count) entries of namespace id \(id.rawValue), which does not exist")
+    }
+  }
+
+  private mutating func checkEntry(
+    _ entryKey: [UInt8], _ record: Span<UInt8>, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    let id = entryKey.span.namespaceID
+    if let header = EntryHeader(record), header.flags.contains(.chunked) {
+      let payload = record.extracting(header.payloadStart..<record.count)
+      chunked[id, default: [:]][header.version] = ChunkedPayload(payload)?.count ?? 0
+    }
+    if garbage.contains(id) {
+      result.garbage += 1
+      return
+    }
+    guard names[id] != nil else {
+      orphans[id, default: 0] += 1
+      return
+    }
+    guard StoredKey.isWellFormed(entryKey.span.extracting(4..<entryKey.count)),
+      let entry = StoredEntry(entryKey: entryKey, record: record), let key = entry.key,
+      StoredKey(key.span).bytes == entry.storedKey.bytes
+    else { return report(.damagedEntry, entryKey, "the entry cannot be read") }
+    count(entry)
+    guard entry.isIntact(record) else {
+      return report(.damagedEntry, entryKey, "the checksum does not match")
+    }
+    if entry.header.flags.contains(.tagged) == entry.fields.tags.isEmpty {
+      report(.tags, entryKey, "the header contradicts the tags")
+    }
+    try checkIndexed(entry, transaction)
+    if entry.header.flags.contains(.chunked) {
+      let payload = record.extracting(entry.header.payloadStart..<record.count)
+      if try assemble(payload, of: entry, transaction) == nil {
+        report(.damagedChunks, entryKey, "a chunk of the value is missing or damaged")
+      }
+    }
+  }
+
+  private mutating func count(_ entry: StoredEntry) {
+    var counters = recounted[entry.id] ?? NamespaceCounters()
+    counters.queue.windowBoundary =
+      namespaces.first { $0.id == entry.id }?.counters.queue.windowBoundary ?? 0
+    counters.add(EntryWeight(entry))
+    // The highest number in use.
+    counters.next = max(counters.next, entry.header.version, entry.header.sequence)
+    recounted[entry.id] = counters
+    result.entries += 1
+    result.bytes += entry.valueCount
+    if !entry.owners.isEmpty { dependents += 1 }
+  }
+
+  private func assemble(
+    _ payload: Span<UInt8>, of entry: StoredEntry, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> [UInt8]? {
+    do throws(LarderError) {
+      return try engine.assemble(
+        payload, id: entry.id, version: entry.header.version, in: transaction)
+    } catch {
+      throw .corrupted
+    }
+  }
+
+  /// Every index must have the entry where its header and fields say.
+  private mutating func checkIndexed(
+    _ entry: StoredEntry, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    let (header, entryKey) = (entry.header, entry.entryKey)
+    let indexes = engine.indexes
+    if header.deadline > max(header.staleUntil, 0) {
+      report(.deadlines, entryKey, "the expiry index has it after its end")
+    }
+    if header.deadline != EntryHeader.never {
+      let key = IndexKey.deadline(of: header, entry: entryKey)
+      if try transaction.find(key, in: indexes.deadlines) == nil {
+        report(.deadlines, entryKey, "it is missing from the expiry index")
+      }
+    }
+    if header.sequence != 0 {
+      let region = try transaction.find(
+        IndexKey.queue(header.sequence, in: entry.id), in: indexes.queue)
+      let isQueued =
+        region.map { transaction.bytes(of: $0).elementsEqual(entry.storedKey.bytes.span) } ?? false
+      if !isQueued { report(.queue, entryKey, "it is missing from the queue") }
+    }
+    for owner in entry.owners
+    where try transaction.find(
+      IndexKey.owner(owner.entryKey, entry: entryKey), in: indexes.tags) == nil
+    {
+      report(.tags, entryKey, "it is missing under its owner \(Key(owner.key))")
+    }
+    for tag in entry.fields.tags
+    where try transaction.find(IndexKey.tag(tag, entry: entryKey), in: indexes.tags) == nil {
+      report(.tags, entryKey, "it is missing under tag \(String(decoding: tag, as: UTF8.self))")
+    }
+  }
+}

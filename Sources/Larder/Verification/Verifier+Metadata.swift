@@ -1,0 +1,140 @@
+import LMDB
+import LarderSystem
+
+// The store's own records: namespaces, cleared ids, counters and the state.
+
+extension Verifier {
+  /// Every namespace must have a readable record and an id of its own.
+  mutating func checkNamespaces(_ transaction: borrowing ReadTransaction) throws(LarderError) {
+    for (name, bytes) in try engine.catalogue(in: transaction) {
+      let record: NamespaceRecord
+      do throws(LarderError) {
+        record = try NamespaceRecord(bytes.span, name: name, seal: engine.seal)
+      } catch {
+        report(.catalogue, nil, error.message)
+        continue
+      }
+      if let other = names.updateValue(name, forKey: record.id) {
+        report(.catalogue, nil, "namespaces \(other) and \(name) have the same id")
+      }
+      do throws(LarderError) {
+        namespaces.append(try engine.facts(of: record, name: name, in: transaction))
+      } catch  where error.code == .damaged {
+        report(
+          .counters, namespace: name,
+          "the record of its counters is damaged; the next write to it counts its entries again")
+      }
+    }
+    result.namespaces = names.count
+  }
+
+  /// No namespace in use may be listed as cleared.
+  mutating func checkGarbage(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    let prefix = MetadataKey.garbage
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      if let id = MetadataKey.id(of: found.key),
+        engine.seal.open(found.value, for: found.key) != nil
+      {
+        garbage.insert(id)
+        if let name = names[id] {
+          report(.catalogue, nil, "namespace \(name) is in use and listed as cleared")
+        }
+      } else {
+        report(.catalogue, nil, "the record of a cleared namespace is damaged")
+      }
+      record = try cursor.next()
+    }
+  }
+
+  /// Every record of counters must belong to a namespace: a lost one keeps its id from being used again.
+  mutating func checkCounterRecords(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    let prefix = MetadataKey.allCounters
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      let id = MetadataKey.id(of: found.key) ?? .store
+      if names[id] == nil, !garbage.contains(id) {
+        report(
+          .catalogue, nil, "there are counters of namespace id \(id.rawValue), which does not exist"
+        )
+      }
+      record = try cursor.next()
+    }
+  }
+
+  /// The record of every invalidated tag must be readable, and they must be counted.
+  mutating func checkTombstones(
+    _ state: StoreState, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    let prefix = MetadataKey.tombstones
+    var count: UInt64 = 0
+    var cursor = try transaction.cursor(in: .main)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      count += 1
+      if Tombstone(found.value, at: found.key, seal: engine.seal) == nil {
+        report(.catalogue, nil, "the record of an invalidated tag is damaged")
+      }
+      record = try cursor.next()
+    }
+    if state.tombstones != count {
+      report(.counters, nil, "counted \(state.tombstones) invalidated tags, found \(count)")
+    }
+  }
+
+  /// The counters of every namespace must be what its entries say.
+  mutating func checkCounters() {
+    for namespace in namespaces {
+      let found = recounted[namespace.id] ?? NamespaceCounters()
+      let counted = namespace.counters
+      let name = namespace.facts.name
+      if found.entries > 0, found.next >= counted.next {
+        report(
+          .counters, namespace: name,
+          "the next version would be \(counted.next), but version \(found.next) is in use")
+      }
+      if (found.pinned, found.queue.windowEntries, found.queue.windowBytes) != (
+        counted.pinned, counted.queue.windowEntries, counted.queue.windowBytes
+      ) {
+        report(
+          .counters, namespace: name,
+          "counted \(counted.pinned) pinned entries and \(counted.queue.windowEntries) entries of "
+            + "\(counted.queue.windowBytes) bytes in the window, found \(found.pinned) and "
+            + "\(found.queue.windowEntries) of \(found.queue.windowBytes)")
+      }
+      if (found.entries, found.bytes, found.stored) != (
+        counted.entries, counted.bytes, counted.stored
+      ) {
+        report(
+          .counters, namespace: name,
+          "counted \(counted.entries) entries of \(counted.bytes) bytes (\(counted.stored) stored), "
+            + "found \(found.entries) of \(found.bytes) (\(found.stored))")
+      }
+    }
+  }
+
+  /// The totals of the store must be the sums of its namespaces.
+  mutating func checkTotals(_ state: StoreState) {
+    if namespaces.count == names.count {
+      var totals = NamespaceCounters()
+      for namespace in namespaces {
+        totals.entries &+= namespace.counters.entries
+        totals.bytes &+= namespace.counters.bytes
+        totals.stored &+= namespace.counters.stored
+      }
+      if (totals.entries, totals.bytes, totals.stored) != (
+        state.entries, state.bytes, state.stored
+      ) {
+        report(.counters, nil, "the totals of the store differ from the sums of its namespaces")
+      }
+    }
+    if state.dependents < dependents {
+      report(.counters, nil, "counted \(state.dependents) entries with owners, found \(dependents)")
+    }
+    if state.garbage != UInt64(garbage.count) {
+      report(.counters, nil, "counted \(state.garbage) cleared ids, found \(garbage.count)")
+    }
+  }
+}
