@@ -2,10 +2,10 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Where a store takes the time from.
+/// The time source of a store.
 ///
-/// All processes of a store should agree on the wall clock. The monotonic one only tells a clock that was set from time
-/// that passed.
+/// All processes of a store should agree on the wall clock. The monotonic clock shows whether time has passed or the wall
+/// clock was set.
 public protocol LarderClock: Sendable {
   /// The wall clock, exact to the millisecond.
   var now: Timestamp { get }
@@ -16,7 +16,7 @@ public protocol LarderClock: Sendable {
 }
 
 extension LarderClock {
-  /// Waits by the system's clock, for one that runs as fast.
+  /// Waits by the system's clock, for clocks that run as fast.
   public func sleep(until moment: Duration) async throws {
     while monotonic < moment { try await Task.sleep(for: moment - monotonic) }
   }
@@ -24,37 +24,43 @@ extension LarderClock {
 
 /// The system's own clock.
 public struct SystemClock: LarderClock {
+  /// The clock has no options.
   public init() {}
+  /// The system's wall clock.
   public var now: Timestamp { Timestamp(milliseconds: SystemTime.milliseconds) }
+  /// The system's monotonic clock.
   public var monotonic: Duration { .milliseconds(SystemTime.monotonicMilliseconds) }
 }
 
-/// A clock that moves when it is told to, for tests.
+/// A clock for tests that moves only when it is told to.
 public final class ManualClock: LarderClock {
   private let wall: Atomic<Int64>
   private let steady = Atomic<Int64>(0)
   private let sleepers = Sleepers()
 
-  /// Begins at 2026-01-01 00:00 UTC unless told otherwise.
+  /// - Parameter now: the first time it shows, 2026-01-01 00:00 UTC by default.
   public init(now: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)) {
     wall = Atomic(now.milliseconds)
   }
 
+  /// The wall clock as it was set or has advanced.
   public var now: Timestamp {
     Timestamp(milliseconds: wall.load(ordering: .sequentiallyConsistent))
   }
+  /// The sum of all advances.
   public var monotonic: Duration { .milliseconds(steady.load(ordering: .sequentiallyConsistent)) }
 
-  /// Time passes: both clocks advance, and whoever sleeps until then wakes up.
+  /// Advances both clocks and wakes every task that sleeps until then.
   public func advance(by duration: Duration) {
     wall.add(duration.milliseconds, ordering: .sequentiallyConsistent)
     let now = steady.add(duration.milliseconds, ordering: .sequentiallyConsistent).newValue
     sleepers.wake(at: now)
   }
 
-  /// Whether anybody sleeps until the clock has advanced.
+  /// Whether a task sleeps until the clock has advanced.
   var isAwaited: Bool { !sleepers.isEmpty }
 
+  /// Waits until ``advance(by:)`` has reached `moment`.
   public func sleep(until moment: Duration) async throws {
     let until = moment.milliseconds
     await sleepers.sleep(
@@ -62,7 +68,7 @@ public final class ManualClock: LarderClock {
     try Task.checkCancellation()
   }
 
-  /// Somebody sets the wall clock: no time passes.
+  /// Sets the wall clock; ``monotonic`` stays.
   public func set(to now: Timestamp) {
     wall.store(now.milliseconds, ordering: .sequentiallyConsistent)
   }

@@ -1,52 +1,58 @@
+import LarderSystem
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
 
-/// How long an entry stays fresh.
+/// How long an entry stays fresh. Times have a resolution of a millisecond.
 public enum Expiration: Hashable, Sendable {
+  /// The entry does not expire.
   case never
-  /// For so long after it is written. Zero or less: it is stored and already expired.
+  /// The entry expires this long after it is written; with zero or less it is stored as expired.
   case after(Duration)
-  /// Until that moment; at it, the entry is expired.
+  /// The entry expires at this time: it is fresh before and expired at it.
   case at(Timestamp)
-  /// Until wall clocks next show that time in the zone, which is named as in the system's time zone database:
-  /// `Europe/Zurich`.
+  /// The entry expires when wall clocks next show that time in the zone, which has a name of the system's time zone
+  /// database, such as `Europe/Zurich`.
   ///
-  /// An entry written at that very time stays for a day. On a day on which clocks leap over the time it is the moment of
-  /// the leap; on one on which they show it twice, the first. A day that a zone leaves out altogether has no such time.
+  /// An entry that is written at that very time stays for a day. On a day on which clocks skip the time it expires at the
+  /// moment of the change; on a day on which they show it twice, at the first. A day that a zone skips has no such time.
   case daily(at: TimeOfDay, in: String)
-  /// Until it was not used for so long: at least that, and at most a sixteenth longer.
+  /// The entry expires when it was not used for this long: at least that, and at most a sixteenth longer (time to idle).
   ///
-  /// Reading the value is use. Looking is not: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
-  /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)`` and everything in the
-  /// shell. Reads through a store opened for reading only do not count either.
+  /// Reading the value is use. These are not: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
+  /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)``, the shell,
+  /// and reads through a store that was opened for reading only.
   case afterAccess(Duration)
 
+  /// The entry expires at `date`. A date that is not a number makes the write throw.
   public static func at(_ date: Date) -> Expiration { .at(Timestamp(date)) }
 
-  /// Until wall clocks next show that time in the zone: `.daily(at: 4, 00, in: "Europe/Zurich")`.
+  /// The entry expires when wall clocks next show that time in the zone: `.daily(at: 4, 00, in: "Europe/Zurich")`.
+  ///
+  /// A write throws ``LarderError/Code/invalidArgument`` for a time that no clock shows, and for an unknown zone.
   public static func daily(at hour: Int, _ minute: Int, in zone: String) -> Expiration {
     .daily(at: TimeOfDay(hour, minute), in: zone)
   }
 
   /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` for none.
   ///
-  /// Throws for a zone that is not known here.
+  /// Throws for a zone that is not known here, and for a date that is not a number.
   func deadline(from now: Timestamp) throws(LarderError) -> Int64 {
     switch self {
     case .never: EntryHeader.never
     case .after(let duration): now.advanced(by: duration).milliseconds
-    case .at(let moment): moment.milliseconds
+    case .at(let moment): try moment.validated.milliseconds
     case .daily(let time, let zone): try ZoneRules.next(time, in: zone, after: now).milliseconds
     case .afterAccess(let duration):
       IdleInterval(duration).map { $0.end(after: now.milliseconds) } ?? now.milliseconds
     }
   }
 
-  /// How long the entry may lie unused; nil where that does not count.
-  var idle: IdleInterval? {
+  /// The interval after the last use; nil where use does not count.
+  var timeToIdle: IdleInterval? {
     if case .afterAccess(let duration) = self { IdleInterval(duration) } else { nil }
   }
 
@@ -62,20 +68,32 @@ public enum Expiration: Hashable, Sendable {
   /// Throws unless it can be a rule.
   func validate() throws(LarderError) {
     switch self {
-    case .never, .at: break
+    case .never: break
+    case .at(let moment): _ = try moment.validated
     case .after(let lifetime):
       guard lifetime >= .zero else {
         throw LarderError(
-          .invalidArgument, "a lifetime of \(lifetime) is not possible", hint: "say zero or more")
+          .invalidArgument, "a lifetime of \(lifetime) is not possible", hint: "use zero or more")
       }
     case .afterAccess(let interval):
       guard interval > .zero else {
         throw LarderError(
           .invalidArgument, "an entry cannot stay for \(interval) after its last use",
-          hint: "say more than zero")
+          hint: "use more than zero")
       }
     case .daily(let time, let zone):
       _ = try ZoneRules.next(time, in: zone, after: Timestamp(milliseconds: 0))
+    }
+  }
+}
+
+extension Timestamp {
+  fileprivate var validated: Timestamp {
+    get throws(LarderError) {
+      if self != .notADate { return self }
+      throw LarderError(
+        .invalidArgument, "an entry cannot expire at a date that is not a number",
+        hint: "compute the date from finite numbers")
     }
   }
 }

@@ -1,50 +1,77 @@
 import LMDB
 import LarderSystem
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
-
-/// Something whose bytes can be a key: any 1 to 65,536 bytes, compared byte by byte and never normalised.
+/// A value whose bytes can be a key: 1 to 65,536 bytes, compared byte by byte and never normalised.
+///
+/// | type | bytes |
+/// | --- | --- |
+/// | `String`, `Substring` | UTF-8 |
+/// | integers of every width | 9 bytes in the order of the numbers; see below |
+/// | `UUID` | its 16 bytes |
+/// | `URL` | its absolute string as UTF-8 |
+/// | `Data`, `[UInt8]`, ``Key`` | as they are |
+/// | a type with a raw value that is a key | those of the raw value |
+///
+/// An integer is a byte that UTF-8 never uses, so that no string has an equal key, and 8 bytes, big-endian: 0xF6 and the
+/// two's complement of a negative number, 0xF7 and any other number. Equal numbers of different widths are equal keys, and
+/// the order of the keys is the order of the numbers. Numbers of more than 64 bits have 0xF5 or 0xF8 and 16 bytes.
+///
+/// An enum with raw values conforms by declaring it: `enum Station: String, StoreKey { ... }`.
+///
+/// With a key of no bytes or too many, reads find nothing and writes throw ``LarderError/Code/invalidArgument``.
 public protocol StoreKey {
   /// Calls `body` with the key's bytes.
-  func withKeyBytes<Result: ~Copyable>(_ body: (Span<UInt8>) throws -> Result) throws -> Result
+  func withKeyBytes<Result: ~Copyable, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result
 }
 
 extension StoreKey {
-  var copied: [UInt8] {
-    get throws { try withKeyBytes { $0.copied } }
-  }
+  var copied: [UInt8] { withKeyBytes { $0.copied } }
 }
 
-/// A key as the store holds it, for keys that come out of listings.
+/// A key as the store holds it, such as a listing returns.
 public struct Key: StoreKey, Hashable, Comparable, Sendable {
+  /// The most bytes a key may have.
   public static let longest = 65_536
 
+  /// The key's bytes.
   public var bytes: [UInt8]
 
+  /// A key of these bytes.
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
+  /// The key of a string: its UTF-8.
   public init(_ string: some StringProtocol) { bytes = Array(string.utf8) }
+  /// The key that `value` stands for.
+  public init(of value: some StoreKey) { bytes = value.copied }
 
   /// The key as text; nil unless its bytes are UTF-8.
   public var string: String? { String(validating: bytes, as: UTF8.self) }
 
+  /// The number that the key was made from; nil if it was made from something else, or does not fit in an `Int`.
+  public var integer: Int? {
+    guard bytes.count == 9, bytes[0] == IntegerKey.negative || bytes[0] == IntegerKey.natural
+    else { return nil }
+    let word = bytes.dropFirst().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    return bytes[0] == IntegerKey.natural ? Int(exactly: word) : Int(Int64(bitPattern: word))
+  }
+
+  /// In the order of the bytes, which is that of listings.
   public static func < (left: Key, right: Key) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 
+  /// Calls `body` with ``bytes``.
   @inlinable
-  public func withKeyBytes<Result: ~Copyable>(_ body: (Span<UInt8>) throws -> Result) throws
-    -> Result
-  {
+  public func withKeyBytes<Result: ~Copyable, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     try body(bytes.span)
   }
 }
 
 extension Key: CustomStringConvertible {
-  /// The text, or the bytes in hexadecimal.
+  /// The text, or `hex:` and the bytes in hexadecimal.
   public var description: String {
     string ?? "hex:"
       + bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
@@ -52,58 +79,33 @@ extension Key: CustomStringConvertible {
 }
 
 extension String: StoreKey {
+  /// Calls `body` with the string's UTF-8.
   @inlinable
-  public func withKeyBytes<Result: ~Copyable>(_ body: (Span<UInt8>) throws -> Result) throws
-    -> Result
-  {
+  public func withKeyBytes<Result: ~Copyable, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     if #available(macOS 26, *) { return try body(utf8.span) }
     return try body(Array(utf8).span)
   }
 }
 
 extension Substring: StoreKey {
+  /// Calls `body` with the substring's UTF-8.
   @inlinable
-  public func withKeyBytes<Result: ~Copyable>(_ body: (Span<UInt8>) throws -> Result) throws
-    -> Result
-  {
+  public func withKeyBytes<Result: ~Copyable, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     if #available(macOS 26, *) { return try body(utf8.span) }
     return try body(Array(utf8).span)
   }
 }
 
 extension [UInt8]: StoreKey {
+  /// Calls `body` with the bytes.
   @inlinable
-  public func withKeyBytes<Result: ~Copyable>(_ body: (Span<UInt8>) throws -> Result) throws
-    -> Result
-  {
+  public func withKeyBytes<Result: ~Copyable, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     try body(span)
   }
 }
-
-extension UUID: StoreKey {
-  /// Its 16 bytes.
-  public func withKeyBytes<Result: ~Copyable>(_ body: (Span<UInt8>) throws -> Result) throws
-    -> Result
-  {
-    let (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) = uuid
-    return try body([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p].span)
-  }
-}
-
-extension StoreKey where Self: FixedWidthInteger {
-  /// Big-endian with the sign bit turned, so that the order of bytes is the order of numbers.
-  public func withKeyBytes<Result: ~Copyable>(_ body: (Span<UInt8>) throws -> Result) throws
-    -> Result
-  {
-    var bytes: [UInt8] = []
-    bytes.append(bigEndian: Self.isSigned ? self ^ (1 << (Self.bitWidth - 1)) : self)
-    return try body(bytes.span)
-  }
-}
-
-extension Int: StoreKey {}
-extension Int64: StoreKey {}
-extension Int32: StoreKey {}
-extension UInt: StoreKey {}
-extension UInt64: StoreKey {}
-extension UInt32: StoreKey {}

@@ -1,12 +1,14 @@
-/// What went wrong, where, and the way out.
+import LarderSystem
+
+/// An error of the library: a code for programs, and words for people that name the path, key or limit and a remedy.
 ///
-/// Not finding an entry is never an error: a read answers nil.
+/// A missing entry is never an error: reads return nil.
 public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// For programs to tell errors apart.
+  /// The kind of an error.
   public enum Code: String, Sendable {
     /// There is no store at the path.
     case notFound
-    /// The store cannot be opened: permission, owner, links, file system.
+    /// The store cannot be opened because of its permissions, its owner, links or the file system.
     case cannotOpen
     /// It is not a Larder store.
     case foreign
@@ -14,11 +16,11 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case newerFormat
     /// The file is damaged or cut short.
     case damaged
-    /// The machine stopped before the store was closed: it must be opened for writing once.
+    /// The machine stopped before the store was closed; it has to be opened for writing once.
     case needsRecovery
     /// Another process holds a lock for too long.
     case busy
-    /// The disk is full; or a limit is reached, and nothing may be evicted.
+    /// The disk is full, or a limit is reached and nothing may be evicted.
     case full
     /// The system or LMDB failed.
     case failed
@@ -30,9 +32,9 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case exists
     /// There is no such namespace.
     case noSuchNamespace
-    /// There is no entry that another one could belong to.
+    /// An owner that an entry names does not exist.
     case noSuchOwner
-    /// Only what is stored was asked for, and there is nothing.
+    /// The policy was to load nothing, and nothing is stored.
     case notStored
     /// A load exceeded its timeout.
     case timedOut
@@ -40,13 +42,13 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case loadCycle
     /// A page cursor is malformed or of another namespace.
     case badCursor
-    /// A key, name or rule is not a possible one.
+    /// A key, name, rule or argument is not possible.
     case invalidArgument
-    /// A value could not be turned into bytes.
+    /// A value could not be encoded.
     case unencodable
-    /// A stored value could not be turned into its type.
+    /// A stored value could not be decoded.
     case undecodable
-    /// It cannot be done inside a write of the same thread.
+    /// The call is not possible inside a write of the same thread.
     case insideWrite
     /// The store was closed.
     case closed
@@ -54,18 +56,21 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case forked
   }
 
+  /// The kind of the error.
   public let code: Code
-  /// What happened, with the path, key or size it happened to.
+  /// The error in words, with the path, key or size it concerns.
   public let message: String
-  /// What can be done about it.
+  /// A remedy for the user, or nil.
   public let hint: String?
 
+  /// An error with a message, and a remedy if there is one.
   public init(_ code: Code, _ message: String, hint: String? = nil) {
     self.code = code
     self.message = message
     self.hint = hint
   }
 
+  /// The message, and the remedy in parentheses.
   public var description: String {
     hint.map { "\(message) (\($0))" } ?? message
   }

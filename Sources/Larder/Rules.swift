@@ -1,26 +1,31 @@
-/// What holds for every entry of a namespace, kept in the store so that each process and the shell obey it.
+import LarderSystem
+
+/// The rules of a namespace. They are kept in the store, so that every process and the shell obey them.
 public struct Rules: Hashable, Sendable, Codable {
-  /// How long an entry is fresh when its write does not say: its soft lifetime.
+  /// How long an entry is fresh if its write does not say (soft lifetime).
   public var expires: Expiration
-  /// For how long after that it is kept to be served stale; zero by default. Then it is gone: its hard lifetime.
+  /// How long after that it may be served stale (hard lifetime); zero by default.
   public var stale: Duration
-  /// The part of an ``Expiration/after(_:)`` above, 0 to 1, that may be taken from each entry's lifetime, so that what was
-  /// written together does not end together: at 0.1 an hour becomes 54 to 60 minutes. Nothing outlives its rule.
+  /// The part of ``expires``, 0 to 1, by which lifetimes are shortened at random, so that entries that were written together
+  /// do not expire together: at 0.1 an hour becomes 54 to 60 minutes. It applies to ``Expiration/after(_:)`` only.
   ///
-  /// How much depends on the key and the version alone. A lifetime that a write says itself is kept exactly.
+  /// The amount depends on the key and the version alone. A lifetime that a write gives itself is kept exactly.
   public var jitter: Double
   /// How much the namespace may hold.
   public var limits: Limits
-  /// What happens when it is full.
+  /// Which entry is evicted when a limit is reached.
   public var eviction: Eviction
-  /// Whether it gives way before others when the store is full.
+  /// When the store is full, entries of a lower priority are evicted first.
   public var priority: Priority
   /// The largest value accepted, in bytes; 64 MB by default, at most 1 GiB.
   public var largestValue: Int
 
+  /// 64 MB.
   public static let defaultLargestValue = 64_000_000
+  /// 1 GiB.
   public static let largestPossibleValue = 1 << 30
 
+  /// Every rule has a default that keeps entries for ever and limits nothing.
   public init(
     expires: Expiration = .never, stale: Duration = .zero, jitter: Double = 0,
     limits: Limits = Limits(), eviction: Eviction = .adaptive, priority: Priority = .normal,
@@ -39,6 +44,7 @@ public struct Rules: Hashable, Sendable, Codable {
     case expires, stale, jitter, limits, eviction, priority, largestValue
   }
 
+  /// Rules that are not there have their defaults.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     expires = try container.decodeIfPresent(Expiration.self, forKey: .expires) ?? .never
@@ -51,6 +57,7 @@ public struct Rules: Hashable, Sendable, Codable {
       try container.decodeIfPresent(Int.self, forKey: .largestValue) ?? Self.defaultLargestValue
   }
 
+  /// Rules with their defaults are left out.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(expires, forKey: .expires)
@@ -64,7 +71,7 @@ public struct Rules: Hashable, Sendable, Codable {
     }
   }
 
-  /// As the store keeps them: otherwise rules with finer times would look changed at every write.
+  /// With times as the store keeps them, so that rules with finer times compare equal to those in the store.
   var inMilliseconds: Rules {
     var rules = self
     rules.expires = expires.inMilliseconds
@@ -76,27 +83,34 @@ public struct Rules: Hashable, Sendable, Codable {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw LarderError(
         .invalidArgument, "a largest value of \(largestValue) bytes is not possible",
-        hint: "say 1 to \(Self.largestPossibleValue) bytes (1 GiB)")
+        hint: "use 1 to \(Self.largestPossibleValue) bytes (1 GiB)")
     }
     try limits.validate()
     try validateTimes()
   }
 
-  /// What an operator has put in place of a declared rule; nil leaves the declared one.
+  /// An operator's rules in place of declared ones; nil leaves the declared rule.
   public struct Overrides: Hashable, Sendable, Codable {
+    /// In place of ``Rules/expires``.
     public var expires: Expiration?
+    /// In place of ``Rules/stale``, in whole milliseconds.
     public var stale: Duration? {
       get { staleMilliseconds.map { .milliseconds($0) } }
       set { staleMilliseconds = newValue?.milliseconds }
     }
     private var staleMilliseconds: Int64?
+    /// In place of ``Rules/jitter``.
     public var jitter: Double?
-    /// Limit by limit; ``Limits/unlimited`` lifts one that code declared.
+    /// In place of ``Rules/limits``, limit by limit; ``Limits/unlimited`` lifts one that code declared.
     public var limits: Limits?
+    /// In place of ``Rules/eviction``.
     public var eviction: Eviction?
+    /// In place of ``Rules/priority``.
     public var priority: Priority?
+    /// In place of ``Rules/largestValue``.
     public var largestValue: Int?
 
+    /// Rules that are not given stay as declared.
     public init(
       expires: Expiration? = nil, stale: Duration? = nil, jitter: Double? = nil,
       limits: Limits? = nil, eviction: Eviction? = nil, priority: Priority? = nil,
@@ -117,6 +131,7 @@ public struct Rules: Hashable, Sendable, Codable {
       case jitter, limits, eviction, priority, largestValue
     }
 
+    /// Whether every rule stays as declared.
     public var isEmpty: Bool { self == Overrides() }
 
     var inMilliseconds: Overrides {

@@ -1,3 +1,4 @@
+import LarderSystem
 import Synchronization
 
 /// Tasks that wait to be woken.

@@ -1,69 +1,106 @@
-/// The same verbs for tasks, which are suspended until the commit that they share with all who come meanwhile.
+import LarderSystem
+
+/// The same writes for tasks, which suspend until the commit that they share with others.
+///
+/// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written. Everything else
+/// they throw is a ``LarderError``.
 extension Cache {
-  /// Stores `value` under `key`; what was there is replaced.
+  /// Stores `value` under `key` in place of any other.
   ///
-  /// Without `expires` it stays for as long as the namespace's rules say.
+  /// - Parameter expires: how long it stays fresh; nil takes the namespace's rule.
   public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) async throws {
     try await set(value, for: key, EntryAttributes(expires: expires))
   }
 
-  /// Stores `value` under `key` with all that ``EntryAttributes`` can say; its codec is the cache's.
+  /// Stores `value` under `key` with attributes; its codec is the cache's.
   public func set(_ value: Value, for key: some StoreKey, _ attributes: EntryAttributes)
     async throws
   {
-    // Other writers need not wait for the codec.
+    // Encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try declareRules()
-    let stored = try await namespace.engine.submit(setting(bytes, for: key, attributes))
-    try keep(value, for: key, size: bytes.count, stored)
+    let stored = try await namespace.engine.commit(setting(bytes, for: key, attributes))
+    keep(value, for: key.copied, size: bytes.count, stored)
   }
 
-  /// Stores `value` unless a read would find one under `key`; whether it did.
+  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
   @discardableResult
   public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
   {
     let bytes = try encode(value)
     try declareRules()
-    return try await namespace.engine.submit(settingIfAbsent(bytes, for: key, expires))
+    return try await namespace.engine.commit(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Stores what `change` makes of the fresh value under `key`, nil if there is none, and returns it; where it makes nil,
-  /// the entry is removed.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
+  /// entry.
   ///
-  /// Nobody else writes in between. `change` may run more than once, on another thread, and must not write itself.
+  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) async throws -> Value? {
     try declareRules()
-    return try await namespace.engine.submit(updating(key, expires, change))
+    return try await namespace.engine.commit(updating(key, expires, change))
   }
 
-  /// Removes the entry under `key`; false if there was none that had not expired.
+  /// Removes the entry under `key`; false if there was none, or an expired one.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
     let wasThere = try await namespace.remove(key)
-    try forget(key)
+    key.withKeyBytes { forget($0) }
     return wasThere
   }
 
-  /// Begins the entry's lifetime anew; false if there is no such entry or it has expired.
+  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  public func pop(_ key: some StoreKey) async throws -> Value? {
+    let value = try await namespace.engine.commit(popping(key))
+    key.withKeyBytes { forget($0) }
+    return value
+  }
+
+  /// Starts the entry's lifetime again; false if there is no entry, or an expired one.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
     try await namespace.touch(key, expires: expires)
   }
 
-  /// Gives the entry another end; false if there is no such entry or it has expired.
+  /// Sets another expiration; false if there is no entry, or an expired one.
   @discardableResult
   public func expire(_ key: some StoreKey, _ expires: Expiration) async throws -> Bool {
     try await namespace.expire(key, expires)
   }
 
-  /// Lets the entry stay for ever; false if there is no such entry or it has expired.
+  /// Removes the expiration; false if there is no entry, or an expired one.
   @discardableResult
   public func persist(_ key: some StoreKey) async throws -> Bool {
     try await namespace.persist(key)
+  }
+
+  /// Protects the entry from eviction; see ``Store/Namespace/pin(_:)``.
+  @discardableResult
+  public func pin(_ key: some StoreKey) async throws -> Bool { try await namespace.pin(key) }
+
+  /// Ends the protection from eviction; see ``Store/Namespace/unpin(_:)``.
+  @discardableResult
+  public func unpin(_ key: some StoreKey) async throws -> Bool { try await namespace.unpin(key) }
+}
+
+extension Cache where Value: FixedWidthInteger {
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
+  ///
+  /// An entry that is there keeps its expiration. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  ///
+  /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
+  @discardableResult
+  public func increment(
+    _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
+  ) async throws -> Value {
+    try declareRules()
+    let sum = try await namespace.engine.commit(incrementing(key, by: amount, expires))
+    key.withKeyBytes { forget($0) }
+    return sum
   }
 }

@@ -1,68 +1,93 @@
 import LMDB
+import LarderSystem
 
+/// Reads. A value that the codec cannot decode is a miss; it is counted, and replaced by the next write.
 extension Cache {
-  /// The fresh value under `key`, or nil. A value that the codec cannot read is a miss that is counted, and gives way to
-  /// the next write.
+  /// The fresh value under `key`, or nil.
   ///
-  /// One that was read before and is still current comes from memory, without a lookup and without being decoded.
+  /// A value that was read before and is still current comes from memory, without a lookup and without decoding. O(log n)
+  /// otherwise.
   @inlinable
-  public func value(for key: some StoreKey) throws -> Value? {
-    var value: Value?
-    try key.withKeyBytes { key in
-      if let item = memory?.current(key) {
-        value = unbox(item)
-      } else {
-        value = try read(key)
-      }
+  public func value(for key: some StoreKey) throws(LarderError) -> Value? {
+    try key.withKeyBytes { key throws(LarderError) in
+      if let item = memory?.current(key) { return unbox(item) }
+      return try read(key)
     }
-    return value
   }
 
-  /// The fresh value under `key`, or nil; throws ``LarderError/Code/undecodable`` if the codec cannot read it.
+  /// The fresh value under `key`, or nil; throws ``LarderError/Code/undecodable`` if the codec cannot decode it.
   @inlinable
-  public func strictValue(for key: some StoreKey) throws -> Value? {
-    var value: Value?
-    try key.withKeyBytes { key in
-      if let item = memory?.current(key) {
-        value = unbox(item)
-      } else {
-        value = try readStrictly(key)
-      }
+  public func strictValue(for key: some StoreKey) throws(LarderError) -> Value? {
+    try key.withKeyBytes { key throws(LarderError) in
+      if let item = memory?.current(key) { return unbox(item) }
+      return try readStrictly(key)
     }
-    return value
+  }
+
+  /// The fresh values under some keys, as one commit left them; keys without one are absent. O(k log n).
+  public func values<K: StoreKey & Hashable>(
+    for keys: some Sequence<K>
+  ) throws(LarderError) -> [K: Value] {
+    try namespace.engine.typed {
+      let transaction = try namespace.engine.beginRead()
+      var values: [K: Value] = [:]
+      for key in keys where values[key] == nil {
+        values[key] = try key.withKeyBytes { bytes in
+          try read(bytes, in: transaction) { decodeCounting($0) }
+        }
+      }
+      return values
+    }
+  }
+
+  /// Lends the stored bytes of the fresh value under `key` to `body`; see ``Store/Namespace/withValue(for:_:)``.
+  public func withValue<Result>(
+    for key: some StoreKey, _ body: (Span<UInt8>) throws -> Result
+  ) throws -> Result? {
+    try namespace.withValue(for: key, body)
   }
 
   @inlinable @inline(__always)
   func unbox(_ item: MemoryItem) -> Value {
     guard let box = item.box as? MemoryBox<Value> else {
-      preconditionFailure("a value of another type")
+      preconditionFailure("a memory holds values of one type")
     }
     return box.value
   }
 
   @usableFromInline
-  func read(_ key: Span<UInt8>) throws -> Value? {
-    try read(key) { bytes in decodeCounting(bytes) }
+  func read(_ key: Span<UInt8>) throws(LarderError) -> Value? {
+    do {
+      return try read(key, in: namespace.engine.beginRead()) { decodeCounting($0) }
+    } catch {
+      throw namespace.engine.larderError(error)
+    }
   }
 
   @usableFromInline
-  func readStrictly(_ key: Span<UInt8>) throws -> Value? {
-    try read(key) { bytes in try decodeStrictly(bytes) }
+  func readStrictly(_ key: Span<UInt8>) throws(LarderError) -> Value? {
+    do {
+      return try read(key, in: namespace.engine.beginRead()) { try decodeStrictly($0) }
+    } catch {
+      throw namespace.engine.larderError(error)
+    }
   }
 
-  /// The plain way: one lookup, which finds that the value in memory is still the entry's, or else what to keep there.
-  private func read(_ key: Span<UInt8>, _ decode: (Span<UInt8>) throws -> Value?) throws -> Value? {
+  /// One lookup: it shows that the value in memory is still the entry's, or lends the bytes to decode.
+  private func read(
+    _ key: Span<UInt8>, in transaction: borrowing ReadTransaction,
+    _ decode: (Span<UInt8>) throws -> Value?
+  ) throws -> Value? {
     let engine = namespace.engine
-    let kept = memory?.item(key)
-    let transaction = try engine.beginRead()
+    let item = memory?.item(key)
     let snapshot = transaction.id
     var found: (id: NamespaceID, header: EntryHeader)?
-    var isKept = false
+    var isInMemory = false
     var decoded: (value: Value?, size: Int)?
     func isKnown(_ id: NamespaceID, _ header: EntryHeader) -> Bool {
       found = (id, header)
-      isKept = kept?.isValue(of: header, id: id, at: engine.coarseNow) ?? false
-      return isKept
+      isInMemory = item?.isValue(of: header, id: id, at: engine.coarseNow) ?? false
+      return isInMemory
     }
     try engine.lend(
       key, of: namespace.handle, in: transaction, recordsAccess: !namespace.store.isReadOnly,
@@ -71,10 +96,12 @@ extension Cache {
       memory?.countMiss()
       decoded = (try decode(bytes), bytes.count)
     }
-    guard let memory else { return decoded?.value }
-    if isKept, let kept, let found {
-      memory.confirm(kept, found.header, snapshot: snapshot)
-      return unbox(kept)
+    guard let memory else {
+      return found == nil ? try uncommitted(key, in: transaction) : decoded?.value
+    }
+    if isInMemory, let item, let found {
+      memory.confirm(item, found.header, snapshot: snapshot)
+      return unbox(item)
     }
     if decoded == nil { memory.countMiss() }
     if let found, let decoded, let value = decoded.value {
@@ -83,8 +110,15 @@ extension Cache {
         value, for: key, size: decoded.size, id: found.id, header: found.header, snapshot: snapshot)
       return value
     }
-    // Whatever is there by now is not what is in the store, or its end has come.
-    if let kept { memory.remove(kept) }
-    return nil
+    if let item { memory.remove(item) }
+    return found == nil ? try uncommitted(key, in: transaction) : nil
+  }
+
+  private func uncommitted(
+    _ key: Span<UInt8>, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Value? {
+    guard !namespace.engine.loadWrites.isEmpty else { return nil }
+    let id = try namespace.engine.identify(namespace.handle, in: transaction)
+    return uncommittedValue(key, base: BaseVersion(id: id), snapshot: transaction.id)
   }
 }

@@ -2,39 +2,42 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// What a write of a value came to: enough to keep the value in memory.
+/// An entry that was written, for the memory tier.
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The last commit before the write's own. Of its own nobody knows here whether it is the last word on the key, for
-  /// other writes of the group may have changed it again.
+  /// The last commit before the write's own: a later write in the same group may have replaced the value.
   var snapshot: UInt64
 }
 
 /// The writes of one value, as they share a commit with others.
 extension Cache {
-  /// Declares the rules unless they are known to be declared, so that what a lower limit evicts leaves in bounded steps.
+  /// Declares the rules once per opening, before the first write, so that a lower limit evicts in bounded transactions.
   func declareRules() throws(LarderError) {
     try namespace.store.checkWritable()
-    guard let rules else { return }
-    let known = namespace.handle.known.withLock { $0?.namespace.record.rules.declared }
-    if known != rules.inMilliseconds { try namespace.store.declare(rules, for: name) }
+    guard let rules, namespace.handle.begins(declaring: rules) else { return }
+    do throws(LarderError) {
+      try namespace.store.declare(rules, for: name)
+    } catch {
+      namespace.handle.failed(declaring: rules)
+      throw error
+    }
   }
 
   func setting(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
-  ) throws -> SharedWrite<Stored> {
-    let key = try key.copied
+  ) -> SharedWrite<Stored> {
+    let key = key.copied
     return SharedWrite(size: bytes.count) { batch in
       let (id, header) = try batch.set(encoded: bytes, for: key, in: self, attributes)
-      return Stored(id: id, header: header, snapshot: batch.transaction.id - 1)
+      return Stored(id: id, header: header, snapshot: batch.snapshot)
     }
   }
 
   func settingIfAbsent(
     _ bytes: [UInt8], for key: some StoreKey, _ expires: Expiration?
-  ) throws -> SharedWrite<Bool> {
-    let key = try key.copied
+  ) -> SharedWrite<Bool> {
+    let key = key.copied
     return SharedWrite(size: bytes.count) { batch in
       let present = try batch.value(for: key, in: namespace)
       if let present, canDecode(present) { return false }
@@ -46,8 +49,8 @@ extension Cache {
   func updating(
     _ key: some StoreKey, _ expires: Expiration?,
     _ change: @escaping @Sendable (Value?) throws -> Value?
-  ) throws -> SharedWrite<Value?> {
-    let key = try key.copied
+  ) -> SharedWrite<Value?> {
+    let key = key.copied
     return SharedWrite { batch in
       let new = try change(try batch.value(for: key, in: self))
       if let new {
@@ -59,17 +62,62 @@ extension Cache {
     }
   }
 
-  /// Keeps a value that was just written. A codec that may give back something else has to be asked what it gives.
-  func keep(_ value: Value, for key: some StoreKey, size: Int, _ stored: Stored) throws {
-    guard memory != nil, codec.isLossless else { return }
-    try key.withKeyBytes { key in
-      keep(
-        value, for: key, size: size, id: stored.id, header: stored.header,
-        snapshot: stored.snapshot)
+  func popping(_ key: some StoreKey) -> SharedWrite<Value?> {
+    let key = key.copied
+    return SharedWrite { batch in
+      let value = try batch.value(for: key, in: self)
+      if value != nil { try batch.remove(key, from: self) }
+      return value
     }
   }
 
-  func forget(_ key: some StoreKey) throws {
-    try key.withKeyBytes { key in memory?.item(key).map { memory?.remove($0) } }
+  /// Keeps a value that was just written in memory. The value of a codec that is not lossless has to be read first.
+  func keep(_ value: Value, for key: [UInt8], size: Int, _ stored: Stored) {
+    guard memory != nil, codec.isLossless else { return }
+    keep(
+      value, for: key.span, size: size, id: stored.id, header: stored.header,
+      snapshot: stored.snapshot)
+  }
+
+  func forget(_ key: Span<UInt8>) {
+    if let memory, let item = memory.item(key) { memory.remove(item) }
+  }
+}
+
+extension Cache where Value: FixedWidthInteger {
+  func incrementing(
+    _ key: some StoreKey, by amount: Value, _ expires: Expiration?
+  ) -> SharedWrite<Value> {
+    let key = Key(of: key)
+    return SharedWrite { batch in
+      let present = try batch.value(for: key, in: self)
+      let (sum, overflow) = (present ?? 0).addingReportingOverflow(amount)
+      guard !overflow else {
+        throw LarderError(
+          .invalidArgument,
+          "adding \(amount) to the \(present ?? 0) under \(key) in namespace \(name) exceeds \(Value.self)",
+          hint: "use a wider integer, or set the number again")
+      }
+      let entry = present == nil ? nil : try batch.entry(for: key, in: namespace)
+      try batch.set(sum, for: key, in: self, EntryAttributes(keeping: entry, expires: expires))
+      return sum
+    }
+  }
+}
+
+extension EntryAttributes {
+  /// The attributes of an entry whose value alone is replaced. Without an entry they are those of a new one.
+  init(keeping entry: Store.Entry?, expires: Expiration?) {
+    guard let entry else {
+      self.init(expires: expires)
+      return
+    }
+    self.init(codec: entry.codec, expires: entry.expires.map { .at($0) } ?? .never)
+    stale =
+      entry.staleUntil.flatMap { until in entry.expires.map { $0.duration(to: until) } } ?? .zero
+    tags = entry.tags
+    owners = entry.owners
+    idle = entry.timeToIdle
+    metadata = entry.metadata
   }
 }

@@ -1,65 +1,113 @@
-/// Writing by callers that wait for the commit, which they share with writes of other threads and tasks.
+import LarderSystem
+
+/// Writes of callers that block until the commit, which they share with writes of other threads and tasks.
 extension Cache {
-  /// Stores `value` under `key`; what was there is replaced.
+  /// Stores `value` under `key` in place of any other.
   ///
-  /// Without `expires` it stays for as long as the namespace's rules say.
-  public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) throws {
+  /// - Parameter expires: how long it stays fresh; nil takes the namespace's rule.
+  public func set(
+    _ value: Value, for key: some StoreKey, expires: Expiration? = nil
+  ) throws(LarderError) {
     try set(value, for: key, EntryAttributes(expires: expires))
   }
 
-  /// Stores `value` under `key` with all that ``EntryAttributes`` can say; its codec is the cache's.
-  public func set(_ value: Value, for key: some StoreKey, _ attributes: EntryAttributes) throws {
-    // Other writers need not wait for the codec.
+  /// Stores `value` under `key` with attributes; its codec is the cache's.
+  public func set(
+    _ value: Value, for key: some StoreKey, _ attributes: EntryAttributes
+  ) throws(LarderError) {
+    // Encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try declareRules()
-    let stored = try namespace.engine.writeJoining(setting(bytes, for: key, attributes))
-    try keep(value, for: key, size: bytes.count, stored)
+    let stored = try write(setting(bytes, for: key, attributes))
+    keep(value, for: key.copied, size: bytes.count, stored)
   }
 
-  /// Stores `value` unless a read would find one under `key`; whether it did.
+  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
   @discardableResult
-  public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil)
-    throws -> Bool
-  {
+  public func setIfAbsent(
+    _ value: Value, for key: some StoreKey, expires: Expiration? = nil
+  ) throws(LarderError) -> Bool {
     let bytes = try encode(value)
     try declareRules()
-    return try namespace.engine.writeJoining(settingIfAbsent(bytes, for: key, expires))
+    return try write(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Stores what `change` makes of the fresh value under `key`, nil if there is none, and returns it; where it makes nil,
-  /// the entry is removed.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
+  /// entry.
   ///
-  /// Nobody else writes in between. `change` may run more than once, on another thread, and must not write itself.
+  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) throws -> Value? {
     try declareRules()
-    return try namespace.engine.writeJoining(updating(key, expires, change))
+    return try namespace.engine.commit(updating(key, expires, change))
   }
 
-  /// Removes the entry under `key`; false if there was none that had not expired.
+  /// Removes the entry under `key`; false if there was none, or an expired one.
   @discardableResult
-  public func remove(_ key: some StoreKey) throws -> Bool {
+  public func remove(_ key: some StoreKey) throws(LarderError) -> Bool {
     let wasThere = try namespace.remove(key)
-    try forget(key)
+    key.withKeyBytes { forget($0) }
     return wasThere
   }
 
-  /// Begins the entry's lifetime anew; false if there is no such entry or it has expired.
+  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  public func pop(_ key: some StoreKey) throws(LarderError) -> Value? {
+    let value = try write(popping(key))
+    key.withKeyBytes { forget($0) }
+    return value
+  }
+
+  /// Starts the entry's lifetime again; false if there is no entry, or an expired one.
   @discardableResult
-  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws -> Bool {
+  public func touch(
+    _ key: some StoreKey, expires: Expiration? = nil
+  ) throws(LarderError) -> Bool {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Gives the entry another end; false if there is no such entry or it has expired.
+  /// Sets another expiration; false if there is no entry, or an expired one.
   @discardableResult
-  public func expire(_ key: some StoreKey, _ expires: Expiration) throws -> Bool {
+  public func expire(_ key: some StoreKey, _ expires: Expiration) throws(LarderError) -> Bool {
     try namespace.expire(key, expires)
   }
 
-  /// Lets the entry stay for ever; false if there is no such entry or it has expired.
+  /// Removes the expiration; false if there is no entry, or an expired one.
   @discardableResult
-  public func persist(_ key: some StoreKey) throws -> Bool { try namespace.persist(key) }
+  public func persist(_ key: some StoreKey) throws(LarderError) -> Bool {
+    try namespace.persist(key)
+  }
+
+  /// Protects the entry from eviction; see ``Store/Namespace/pin(_:)``.
+  @discardableResult
+  public func pin(_ key: some StoreKey) throws(LarderError) -> Bool { try namespace.pin(key) }
+
+  /// Ends the protection from eviction; see ``Store/Namespace/unpin(_:)``.
+  @discardableResult
+  public func unpin(_ key: some StoreKey) throws(LarderError) -> Bool { try namespace.unpin(key) }
+
+  private func write<Result: Sendable>(
+    _ write: SharedWrite<Result>
+  ) throws(LarderError) -> Result {
+    try namespace.engine.typed { try namespace.engine.commit(write) }
+  }
+}
+
+extension Cache where Value: FixedWidthInteger {
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
+  ///
+  /// An entry that is there keeps its expiration. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  ///
+  /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
+  @discardableResult
+  public func increment(
+    _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
+  ) throws(LarderError) -> Value {
+    try declareRules()
+    let sum = try write(incrementing(key, by: amount, expires))
+    key.withKeyBytes { forget($0) }
+    return sum
+  }
 }

@@ -1,20 +1,22 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
-/// A typed view of a namespace: values of one type, turned into bytes and back by a codec.
+/// A typed view of a namespace: values of one type, encoded and decoded by a codec.
 ///
-/// Values that were read stay decoded in memory, within ``MemoryLimits``. A read answers the same with and without that,
+/// Values that were read stay decoded in memory, within ``MemoryLimits``. Reads return the same with and without that,
 /// whatever any process writes: see ``CacheMemory``.
 public struct Cache<Value: Sendable>: Sendable {
-  /// The bytes behind it.
+  /// The namespace: the same entries as bytes.
   public let namespace: Store.Namespace
-  /// The rules code declares for the namespace; stored with the first write. Nil leaves the store's as they are.
+  /// The rules the code declares, which this opening writes into the store once, before its first write. Nil leaves the
+  /// store's rules as they are.
   public let rules: Rules?
-  /// The decoded values kept in memory; nil if none are.
+  /// The decoded values in memory; nil if the cache keeps none.
   public let memory: CacheMemory?
   private let memoryOwner: MemoryOwner?
   let codec: any Codec<Value>
-  /// What a value costs in memory; nil for the bytes of its encoded form.
+  /// The cost of a value in memory; nil counts the bytes of its encoded form.
   private let cost: (@Sendable (Value) -> Int)?
 
   init(
@@ -31,7 +33,9 @@ public struct Cache<Value: Sendable>: Sendable {
     memoryOwner = kept?.owner
   }
 
+  /// The namespace's name.
   public var name: String { namespace.name }
+  /// The codec that the cache's entries name.
   public var codecID: CodecID { codec.id }
 
   func encode(_ value: Value) throws(LarderError) -> [UInt8] {
@@ -62,18 +66,18 @@ public struct Cache<Value: Sendable>: Sendable {
     }
   }
 
-  func decodeStrictly(_ bytes: Span<UInt8>) throws -> Value? {
+  func decodeStrictly(_ bytes: Span<UInt8>) throws(LarderError) -> Value {
     do {
       return try codec.decode(bytes)
     } catch {
       namespace.handle.countUndecodable()
       throw LarderError(
-        .undecodable, "a value in namespace \(name) is no \(Value.self): \(error)",
+        .undecodable, "a value in namespace \(name) is not a \(Value.self): \(error)",
         hint: "write it again, or read it with the type it was written with")
     }
   }
 
-  /// Keeps a value that the entry has in a snapshot.
+  /// Keeps a value in memory that the entry has in a snapshot.
   func keep(
     _ value: Value, for key: Span<UInt8>, size: Int, id: NamespaceID, header: EntryHeader,
     snapshot: UInt64
@@ -84,35 +88,17 @@ public struct Cache<Value: Sendable>: Sendable {
   }
 }
 
-extension Cache {
-  /// Whether there is a fresh entry under `key`; decodes nothing and counts nothing.
-  public func contains(_ key: some StoreKey) throws -> Bool { try namespace.contains(key) }
-
-  /// What is known of the entry under `key`, be it expired; decodes nothing and counts nothing.
-  public func entry(for key: some StoreKey) throws -> Store.Entry? { try namespace.entry(for: key) }
-
-  /// The facts of up to `limit` entries in key order, behind `cursor`; see ``Store/Namespace/page(limit:after:prefix:)``.
-  public func page(
-    limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
-  ) throws -> Page<Store.Entry> {
-    try namespace.page(limit: limit, after: cursor, prefix: prefix)
-  }
-
-  /// How many entries are stored; see ``Store/Namespace/count()``.
-  public func count() throws -> Int { try namespace.count() }
-
-  /// Removes every entry at once; see ``Store/Namespace/clear()``.
-  @discardableResult
-  public func clear() throws -> RemovalResult { try namespace.clear() }
-}
-
 extension Store {
   /// A view of the namespace `name` as values of a `Codable` type, stored as JSON so that the shell can show them.
   ///
+  /// Nothing is written and no rule is declared before the first write. A name that no namespace can have makes reads find
+  /// nothing and writes throw ``LarderError/Code/invalidArgument``.
+  ///
   /// - Parameters:
-  ///   - memory: how much is kept decoded in memory; without it what another cache of the kind has said, else
-  ///     ``MemoryLimits/default``. ``MemoryLimits/off`` keeps nothing for this cache.
-  ///   - cost: what a value costs in memory; without it the bytes of its encoded form.
+  ///   - rules: declared once by this opening; nil leaves the store's.
+  ///   - memory: how many decoded values are kept in memory; nil takes what another cache of the kind has asked for, else
+  ///     ``MemoryLimits/default``. ``MemoryLimits/off`` keeps none for this cache.
+  ///   - cost: what a value costs in memory; nil takes the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil
@@ -120,9 +106,9 @@ extension Store {
     cache(JSONCodec<Value>(), in: name, rules: rules, memory: memory, cost: cost)
   }
 
-  /// A view of the namespace `name` through a codec of your own.
+  /// A view of the namespace `name` through a codec.
   ///
-  /// Caches share what they keep in memory if their codecs are equal or of a type without stored properties. A codec with
+  /// Caches share their values in memory if their codecs are equal, or of one type without stored properties. A codec with
   /// properties that is not `Equatable` has a memory of its own: make such a cache once, and keep it.
   public func cache<Value>(
     _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
