@@ -17,7 +17,7 @@
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
       configuration.decompression = .disabled
-      // That nobody is there is to be known at once: something stored may stand in.
+      // A short connection timeout: a stored response may replace the failed one.
       configuration.connectionPool.retryConnectionEstablishment = false
       client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }

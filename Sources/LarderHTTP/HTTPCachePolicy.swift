@@ -1,24 +1,61 @@
-import Larder
+public import HTTPTypes
+public import Larder
 
-/// What a cache does where RFC 9111 leaves it the choice.
+/// The choices that RFC 9111 leaves to a cache.
 public struct HTTPCachePolicy: Sendable, Hashable {
-  /// For how long a response with validators is kept to be validated, counted from its last exchange.
-  public var retention = Duration.days(30)
-  /// How long after its freshness a response may be served while the origin cannot be reached and nothing forbids it.
-  public var whenDisconnected = Duration.days(1)
-  /// The longest time for which a response is fresh that does not say for how long.
-  public var longestHeuristic = Duration.days(1)
-  /// Whether `Set-Cookie` is stored with the response that it came with.
-  public var storesCookies = false
-  /// How long the origin may take to answer, and may then say nothing before the next piece of a body.
-  public var timeout = Duration.seconds(15)
-  /// Bodies that are longer pass through and are not stored.
-  public var largestBody = 64_000_000
-  /// Names of query parameters whose values are secrets, in lower case: keys hold a digest in their place.
-  public var secretParameters: Set<String> = [
-    "key", "api_key", "apikey", "api-key", "token", "access_token", "auth_token", "secret",
-    "password", "sig", "signature",
-  ]
+  /// For whom a cache stores responses (RFC 9111, section 1).
+  public enum Kind: Sendable, Hashable {
+    /// For one user, or for users that credentials keep apart.
+    case `private`
+    /// For all users: `s-maxage`, `private` and `proxy-revalidate` apply, and a response to a request with credentials is
+    /// stored only if the origin allows it (RFC 9111, section 3.5).
+    case shared
+  }
 
-  public init() {}
+  public var kind: Kind
+  /// How long a response with validators is kept for validation, counted from its last exchange. Default: 30 days.
+  public var retention: Duration
+  /// How long after its freshness a response may be served while the origin cannot be reached and no directive forbids
+  /// it. Default: one day.
+  public var whenDisconnected: Duration
+  /// The longest freshness of a response that states none. Default: one day.
+  public var longestHeuristic: Duration
+  /// Whether `Set-Cookie` is stored with its response. A shared cache never stores it.
+  public var storesCookies: Bool
+  /// The time limit for the head of a response, and then for each piece of its body. Default: 15 s.
+  public var timeout: Duration
+  /// The largest body, in bytes, that is stored. Larger bodies pass through. Default: 64,000,000.
+  public var largestBody: Int
+  /// The number of responses per URI that `Vary` and credentials may separate. One more removes the least recently used
+  /// one. At least 1; default: 32.
+  public var largestVariantCount: Int
+  /// Names of query parameters with secret values, in lower case. Keys hold a digest in place of the value.
+  public var secretParameters: Set<String>
+  /// Request fields that identify a user besides `Authorization`: `Cookie`, `X-API-Key`. Requests with different values
+  /// never share a response, whatever `Vary` says.
+  public var partitionFields: Set<HTTPField.Name>
+  /// The key of all digests; an ``HTTPCache`` takes it from its store.
+  var secret: [UInt8] = []
+
+  public init(
+    kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
+    longestHeuristic: Duration = .days(1), storesCookies: Bool = false,
+    timeout: Duration = .seconds(15), largestBody: Int = 64_000_000,
+    largestVariantCount: Int = 32,
+    secretParameters: Set<String> = [
+      "key", "api_key", "apikey", "api-key", "token", "access_token", "auth_token", "secret",
+      "password", "sig", "signature",
+    ], partitionFields: Set<HTTPField.Name> = []
+  ) {
+    self.kind = kind
+    self.retention = retention
+    self.whenDisconnected = whenDisconnected
+    self.longestHeuristic = longestHeuristic
+    self.storesCookies = storesCookies
+    self.timeout = timeout
+    self.largestBody = largestBody
+    self.largestVariantCount = largestVariantCount
+    self.secretParameters = secretParameters
+    self.partitionFields = partitionFields
+  }
 }

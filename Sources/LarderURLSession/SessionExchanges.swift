@@ -10,13 +10,13 @@ enum Arrival: Sendable {
   case piece([UInt8])
 }
 
-/// Hands on what comes of each task of a session.
+/// Forwards the events of each task of a session.
 final class SessionExchanges: NSObject, URLSessionDataDelegate {
   private typealias Continuation = AsyncThrowingStream<Arrival, any Error>.Continuation
 
   private let underWay = Mutex<[Int: Continuation]>([:])
 
-  /// Lets a task begin. It is cancelled when nobody reads any more.
+  /// Starts a task. It is cancelled when its reader stops.
   func begin(_ task: URLSessionDataTask) -> AsyncThrowingStream<Arrival, any Error> {
     let (arrivals, continuation) = AsyncThrowingStream.makeStream(of: Arrival.self)
     continuation.onTermination = { _ in task.cancel() }
@@ -45,7 +45,7 @@ final class SessionExchanges: NSObject, URLSessionDataDelegate {
       .finish(throwing: isCancelled ? CancellationError() : error)
   }
 
-  /// The cache answers what it is asked, and the client decides where to go on.
+  /// Redirections are not followed: the client decides.
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,

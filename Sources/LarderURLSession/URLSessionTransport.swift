@@ -6,10 +6,10 @@ public import LarderHTTP
   public import FoundationNetworking
 #endif
 
-/// Carries requests with `URLSession`, which neither caches, nor keeps cookies, nor follows redirections here.
+/// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
 ///
-/// `URLSession` decodes bodies, joins repeated fields and orders them as it likes, tells nothing of interim answers, and
-/// reads a body as fast as it comes, whether anybody asks for more or not.
+/// `URLSession` decodes bodies, joins and reorders fields, reports no interim responses, and reads a body without
+/// back-pressure.
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
   private let exchanges = SessionExchanges()
@@ -33,11 +33,14 @@ public final class URLSessionTransport: HTTPTransport {
     guard case .head(let answer) = try await arrivals.next() else {
       throw URLError(.badServerResponse)
     }
+    guard answer.allHeaderFields.count <= HTTPCacheError.largestFieldCount else {
+      throw HTTPCacheError.tooManyFields(answer.allHeaderFields.count)
+    }
     return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
   }
 }
 
-/// What comes of a task, for the one who reads its body.
+/// The events of a task, for the reader of its body.
 private actor Arrivals {
   private var iterator: AsyncThrowingStream<Arrival, any Error>.Iterator
 
@@ -49,7 +52,7 @@ private actor Arrivals {
     var iterator = iterator
     let arrival = try await iterator.next(isolation: self)
     self.iterator = iterator
-    // The end that a cancelled task sees is none.
+    // The stream of a cancelled task ends early.
     if arrival == nil { try Task.checkCancellation() }
     return arrival
   }
@@ -82,7 +85,7 @@ extension HTTPResponse {
       else { continue }
       headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
     }
-    // What is decoded on the way is not encoded any more, and has another length.
+    // `URLSession` has decoded the body, so these fields no longer describe it.
     if let coding = headerFields[.contentEncoding]?.lowercased(),
       ["gzip", "x-gzip", "deflate", "br"].contains(coding)
     {

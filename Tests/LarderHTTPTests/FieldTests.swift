@@ -126,9 +126,9 @@ struct FieldTests {
   func `RFC 9111, 5.2.2.4: no-cache speaks of the response, or of the fields it names`(
     line: String, whole: Bool, names: Set<String>
   ) {
-    let directives = ResponseDirectives(HTTPFields([("Cache-Control", line)]))
+    let directives = ResponseDirectives(HTTPFields([("Cache-Control", line)]), for: .private)
     #expect(directives.noCache == whole)
-    #expect(whole || directives.noCacheFields == names)
+    #expect(whole || directives.unusableFields == names)
   }
 
   @Test func `RFC 9110, 8.8.3.2: tags are compared byte for byte, strongly or weakly`() {

@@ -63,7 +63,7 @@ struct HeaderSetTests {
       plain.headerFields.removeAll(ClientCondition.fields)
       let body = response.status.code == 204 ? "" : "body"
       _ = harness.ask(plain) { _ in (response, body) }
-      let directives = ResponseDirectives(response.headerFields)
+      let directives = ResponseDirectives(response.headerFields, for: .private)
       if directives.noStore || response.headerFields[.vary]?.contains("*") == true {
         #expect(harness.held.isEmpty, "\(record.id)")
       }

@@ -81,9 +81,11 @@ struct PropertyTests {
       if reason == .validated { continue }
       // Somebody held must be one that the reason allows.
       let allowed = before.values.contains { stored in
-        guard stored.isSelected(by: request.headerFields) else { return false }
+        guard stored.credential == harness.rules.credential(of: request),
+          stored.isSelected(by: request.headerFields)
+        else { return false }
         let freshness = Freshness(of: stored, at: asked, policy: harness.rules.policy)
-        let directives = stored.directives
+        let directives = stored.directives(for: .private)
         let late = freshness.staleness ?? 0
         switch reason {
         case .fresh: return freshness.isFresh && !directives.noCache && !wish.noCache
@@ -93,10 +95,12 @@ struct PropertyTests {
             && !wish.noCache
         case .staleOnError:
           return [500, 503].contains(answer.status.code) && !directives.forbidsStale
-            && late <= max(directives.staleIfError, wish.staleIfError)
+            && late <= max(directives.staleIfError ?? 0, wish.staleIfError ?? 0)
+            && directives.staleIfError != 0 && wish.staleIfError != 0
         case .staleDisconnected:
           return isDown && !directives.forbidsStale && !wish.noCache
-            && late <= max(86_400, directives.staleIfError, wish.staleIfError)
+            && late <= max(86_400, directives.staleIfError ?? 0, wish.staleIfError ?? 0)
+            && directives.staleIfError != 0 && wish.staleIfError != 0
         default: return false
         }
       }

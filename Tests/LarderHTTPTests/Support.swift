@@ -74,7 +74,7 @@ final class HTTPHarness {
     _ origin: (HTTPRequest) throws -> (HTTPResponse, String)
   ) -> Result {
     let key = ResponseKey(request)!
-    let entries = held.filter { $0.key == key.uri || $0.key.hasPrefix(key.partedPrefix) }
+    let entries = held.filter { $0.key == key.base || $0.key.hasPrefix(key.variantPrefix) }
       .sorted { $0.key < $1.key }
     let stored = entries.map(\.value.response)
     let bodies = entries.map(\.value.body)
@@ -105,7 +105,7 @@ final class HTTPHarness {
     let reception = rules.receive(
       response, bodySize: body.count, to: forward, requested: requested, received: now)
     for key in reception.invalidates {
-      held = held.filter { $0.key != key.uri && !$0.key.hasPrefix(key.partedPrefix) }
+      held = held.filter { $0.key != key.base && !$0.key.hasPrefix(key.variantPrefix) }
     }
     for index in reception.removes { held[keys[index]] = nil }
     let uri = ResponseKey(forward.original)!

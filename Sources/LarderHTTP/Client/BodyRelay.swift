@@ -1,13 +1,13 @@
-/// A body that is read for two: for the client as fast as it likes, and for the store without waiting for the client.
+/// A body with two readers: the client at its own speed, and the store without waiting for the client.
 ///
-/// Once it is longer than can be stored, it is read no faster than the client does.
+/// A body that is too long to be stored is read no faster than the client reads it.
 actor BodyRelay {
   private var pieces: [[UInt8]] = []
   private var isEnded = false
   private var failure: (any Error)?
   private var reader: CheckedContinuation<Void, Never>?
   private var writer: CheckedContinuation<Void, Never>?
-  /// Whether nobody reads any more.
+  /// Whether the client has stopped reading.
   private var isAbandoned = false
 
   func append(_ piece: [UInt8]) {
@@ -21,7 +21,7 @@ actor BodyRelay {
     wakeReader()
   }
 
-  /// Waits until the client has taken all; false if it never will.
+  /// Waits until the client has read all pieces; false if it has stopped reading.
   func drained() async -> Bool {
     while !pieces.isEmpty, !isAbandoned {
       await withCheckedContinuation { writer = $0 }
@@ -59,7 +59,7 @@ actor BodyRelay {
   }
 }
 
-/// Tells the relay when the client lets go of the body.
+/// Abandons the relay when the client releases the body.
 final class BodyReader: Sendable {
   let relay: BodyRelay
 

@@ -1,16 +1,16 @@
 import Larder
 import Synchronization
 
-/// The body of an answer, as it comes: to be read once.
+/// The body of a response as a stream; it can be read once.
 public struct HTTPBody: AsyncSequence, Sendable {
   public typealias Element = [UInt8]
   public typealias Failure = any Error
 
-  /// All of it, where it is there already.
+  /// The whole body, if it is in memory.
   public let whole: [UInt8]?
   private let read: @Sendable () async throws -> [UInt8]?
 
-  /// A body that is there.
+  /// A body in memory.
   public init(_ bytes: [UInt8] = []) {
     whole = bytes
     read = { nil }
@@ -38,7 +38,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
   }
 
-  /// All of it in one piece.
+  /// The whole body in one array.
   public func bytes() async throws -> [UInt8] {
     if let whole { return whole }
     var bytes: [UInt8] = []

@@ -2,7 +2,7 @@ import HTTPTypes
 import Larder
 
 extension HTTPCache {
-  /// Asks the origin, keeps what is to be kept, and gives what the client is to get; nil if it is to be tried anew.
+  /// Asks the origin, stores its response, and returns the result for the client; nil to repeat the attempt.
   ///
   /// - Parameter flight: completed in every case.
   func exchange(
@@ -21,7 +21,7 @@ extension HTTPCache {
     }
   }
 
-  /// What may be given because the origin cannot be reached; throws `error` if that is nothing.
+  /// A stored response that may be served while the origin cannot be reached; throws `error` without one.
   func staleFallback(
     for forward: CacheForward, _ held: [StoredVariant], after error: any Error,
     _ lost: inout Set<String>
@@ -40,11 +40,8 @@ extension HTTPCache {
     let permit = attempt.permit
     permits.add(tags(of: held, for: forward), to: permit)
     let requested = clock.now
-    let timeout = rules.policy.timeout
-    let (response, unlimited) = try await within(timeout, by: clock) { [transport] in
-      try await transport.send(forward.request, body: attempt.body, interim: attempt.interim)
-    }
-    let body = unlimited.limited(to: timeout, by: clock)
+    let (response, body) = try await exchange(
+      forward.request, body: attempt.body, interim: attempt.interim)
     let arrival = Arrival(
       response: response, forward: forward, requested: requested, received: clock.now, held: held,
       tags: attempt.tags, permit: permit)
@@ -59,37 +56,36 @@ extension HTTPCache {
         if let flight { complete(flight, .arrived) }
         return result
       }
-      // The body that the origin spoke of is gone: it is asked for once, without a condition.
+      // The stored body that the 304 confirms is gone: one unconditional request follows.
       return try await answer(forward.unconditional, held, attempt, flight: flight)
     case .pass:
       return try await passed(arrival, reception, body: body, flight: flight)
     }
   }
 
-  /// The head of an answer, and what it answers.
+  /// The head of a response with its request.
   struct Arrival: Sendable {
     let response: HTTPResponse
     let forward: CacheForward
     let requested: Timestamp
     let received: Timestamp
     let held: [StoredVariant]
-    /// What the client wants to find it by.
+    /// The tags of the client.
     let tags: [String]
     let permit: Permit
   }
 
-  /// All by which what a request brings may be ended before it has come.
+  /// The tags by which the response to a request under way can be invalidated.
   func tags(of request: HTTPRequest, _ own: [String]) -> Set<String> {
     guard let key = ResponseKey(request, policy: rules.policy) else { return [] }
-    let credential = Secrets.credential(of: request.headerFields)
     return Set(own)
       .union([ResponseTags.uri(key), ResponseTags.host(key.host)])
-      .union(credential.map { [ResponseTags.user($0)] } ?? [])
+      .union(Principal(request, policy: rules.policy).tags)
   }
 
-  /// And those of what it may take the place of.
+  /// The tags of the stored responses that the new one may replace.
   private func tags(of held: [StoredVariant], for forward: CacheForward) -> [String] {
-    let credential = Secrets.credential(of: forward.original.headerFields)
+    let credential = rules.credential(of: forward.original)
     return held.filter { $0.response.credential == credential }.flatMap(\.tags)
   }
 
@@ -99,7 +95,7 @@ extension HTTPCache {
       received: arrival.received)
   }
 
-  /// The client gets something else than what came; nil if what it is made of is gone.
+  /// Builds the client's result from stored and received parts; nil if a stored part is gone.
   private func answered(_ arrival: Arrival, body received: [UInt8]) async throws -> HTTPCacheResult?
   {
     let reception = receive(arrival, bodySize: received.count)
@@ -123,11 +119,11 @@ extension HTTPCache {
     return result
   }
 
-  /// The client gets what came, while it comes.
+  /// Streams the origin's response to the client.
   private func passed(
     _ arrival: Arrival, _ reception: CacheReception, body: HTTPBody, flight: String?
   ) async throws -> HTTPCacheResult {
-    // Where something stored may stand in for it, the client gets its head when it has more than that.
+    // If a stored response could replace this one, the head is passed on only after the body has begun.
     let hasStandIn = rules.fail(arrival.forward, at: clock.now) != nil
     let body = hasStandIn ? try await body.begun() : body
     var result = HTTPCacheResult(arrival.response, body: body)
@@ -146,7 +142,7 @@ extension HTTPCache {
     var isThere = length == 0 || arrival.response.status.code == 204
     if case .stored = reception.stores[0].body { isThere = true }
     if isThere {
-      // No end of a body will tell the client that it is stored: so it is stored first.
+      // A response without a body is stored before the client sees it.
       await store(arrival, received: [])
       if let flight { complete(flight, .arrived) }
       return result
@@ -161,10 +157,10 @@ extension HTTPCache {
     return result
   }
 
-  /// Reads a body for the client and the store.
+  /// Reads the body for the client and the store.
   ///
-  /// The client learns of its end when it is stored, so that what it asks next finds it: a piece that is the last, by
-  /// the length that was announced, is held back until then.
+  /// The client sees the end of the body after the response is stored, so its next request is a hit: the last piece,
+  /// known by `Content-Length`, waits for the commit.
   private func pump(
     _ body: HTTPBody, into relay: BodyRelay, of arrival: Arrival, length: Int?
   ) async -> ExchangeOutcome {
@@ -196,7 +192,7 @@ extension HTTPCache {
     return isKept ? .arrived : .ownOnly
   }
 
-  /// Keeps what is to be kept of an answer that the client gets whatever becomes of that.
+  /// Stores a response that the client gets in any case; a failure is reported.
   private func store(_ arrival: Arrival, received: [UInt8]) async {
     do {
       _ = try await keep(

@@ -2,12 +2,13 @@ import HTTPTypes
 import Larder
 
 extension HTTPCache {
-  /// A stored response, and the version of the entry that it was read from.
+  /// A stored response and the version of its entry.
   struct StoredVariant: Sendable {
     let key: String
     let version: UInt64
     let response: StoredResponse
     let tags: [String]
+    let lastUsed: Timestamp
   }
 
   /// All stored responses of the request's URI.
@@ -18,22 +19,24 @@ extension HTTPCache {
         let metadata = entry.metadata,
         let response = StoredResponse(metadata: metadata, bodySize: entry.size)
       else { return nil }
-      return StoredVariant(key: name, version: entry.version, response: response, tags: entry.tags)
+      return StoredVariant(
+        key: name, version: entry.version, response: response, tags: entry.tags,
+        lastUsed: entry.lastUsed ?? entry.written)
     }
   }
 
   func entries(of key: ResponseKey) throws -> [Store.Entry] {
-    var entries = try namespace.entry(for: key.uri).map { [$0] } ?? []
-    var page = try namespace.page(limit: 100, prefix: key.partedPrefix)
+    var entries = try namespace.entry(for: key.base).map { [$0] } ?? []
+    var page = try namespace.page(limit: 100, prefix: key.variantPrefix)
     entries += page.items
     while let cursor = page.next {
-      page = try namespace.page(limit: 100, after: cursor, prefix: key.partedPrefix)
+      page = try namespace.page(limit: 100, after: cursor, prefix: key.variantPrefix)
       entries += page.items
     }
     return entries
   }
 
-  /// The body that an answer says; nil, and what it is made of is lost, if that is not there any more.
+  /// The body of an answer; nil if the stored body is gone, and its key is then added to `lost`.
   func body(
     of answer: CacheAnswer, from held: [StoredVariant], lost: inout Set<String>
   ) throws -> [UInt8]? {
@@ -45,7 +48,7 @@ extension HTTPCache {
     }
   }
 
-  /// The body of that version; nil if it was replaced, evicted or damaged.
+  /// The body of that version; nil if the entry was replaced, evicted or damaged.
   func bytes(of held: StoredVariant, lost: inout Set<String>) throws -> [UInt8]? {
     let bytes: [UInt8]? = try namespace.store.read { moment in
       guard try moment.entry(for: held.key, in: namespace)?.version == held.version else {
@@ -60,9 +63,9 @@ extension HTTPCache {
     return bytes
   }
 
-  /// Carries out what is to be kept and dropped; whether anything was stored.
+  /// Stores and removes responses as `reception` says. Returns whether a response was stored.
   ///
-  /// A stored body that was replaced meanwhile is left alone: whoever replaced it knew as much.
+  /// A stored body that another exchange has replaced stays: that exchange had newer information.
   func keep(
     _ reception: CacheReception, of arrival: Arrival, received: [UInt8]
   ) async throws -> Bool {
@@ -92,7 +95,10 @@ extension HTTPCache {
       }
       let isSet = try await namespace.set(
         bytes, for: key, attributes, over: version, if: { permit.isValid })
-      if isSet { isStored = true }
+      if isSet {
+        isStored = true
+        try await removeSurplus(of: arrival.held, beside: key)
+      }
     }
     let replaced = reception.stores.map {
       uri.key(credential: $0.response.credential, vary: $0.response.vary)
@@ -100,6 +106,16 @@ extension HTTPCache {
     try await drop(
       reception.removes.filter { !replaced.contains(arrival.held[$0].key) }, of: arrival)
     return isStored
+  }
+
+  /// Keeps the number of variants of a URI within the policy: a hit looks at all of them.
+  private func removeSurplus(of held: [StoredVariant], beside key: String) async throws {
+    let others = held.filter { $0.key != key }
+    let surplus = others.count + 1 - max(1, rules.policy.largestVariantCount)
+    guard surplus > 0 else { return }
+    for variant in others.sorted(by: { $0.lastUsed < $1.lastUsed }).prefix(surplus) {
+      _ = try await namespace.remove(variant.key)
+    }
   }
 
   private func attributes(
@@ -111,8 +127,10 @@ extension HTTPCache {
     attributes.lastModified = response.fields[fields: .lastModified].first?.valueBytes
     attributes.metadata = response.encodedMetadata()
     attributes.tags = [ResponseTags.host(uri.host)]
-    attributes.tags += response.credential.map { [ResponseTags.user($0)] } ?? []
-    // Whoever asked for it with a tag goes on to find it by that.
+    if response.credential != nil {
+      attributes.tags += Principal(arrival.forward.original, policy: rules.policy).tags
+    }
+    // A response keeps the tags of earlier requests.
     attributes.tags += arrival.tags + arrival.held.filter { $0.key == key }.flatMap(\.tags)
     return attributes
   }

@@ -1,12 +1,12 @@
 public import HTTPTypes
 public import Larder
 
-/// Ending what is stored: for every process at once, and for what requests of this cache that are under way will bring.
+/// Invalidation of stored responses, in every process at once, and of requests of this cache under way.
 ///
-/// Those are still answered, and what they bring is not stored. One that another process has under way counts as made
-/// afterwards.
+/// A request under way is still answered, but its response is not stored. A request under way in another process counts as
+/// sent after the invalidation.
 extension HTTPCache {
-  /// Removes every response of a host, whoever asked for it.
+  /// Removes every response of a host, for all users.
   ///
   /// - Parameter host: as in a request's authority, with the port if that is not the scheme's own: `api.example.com`,
   ///   `127.0.0.1:8000`.
@@ -16,27 +16,26 @@ extension HTTPCache {
     try end(ResponseTags.host(host))
   }
 
-  /// Removes every response that requests with this `Authorization` were answered with, of any host.
+  /// Removes every response to requests with this `Authorization`, of any host.
   ///
-  /// - Parameter authorization: the field's value, `Bearer ...`; it is known to the store as a digest only.
+  /// - Parameter authorization: the field's value, `Bearer ...`. The store has only its digest.
   /// - Complexity: as ``removeAll(host:)``.
   @discardableResult
   public func removeAll(authorization: String) async throws -> RemovalResult {
-    guard let credential = Secrets.credential(of: [.authorization: authorization]) else {
-      return RemovalResult()
-    }
-    return try end(ResponseTags.user(credential))
+    let principal = Principal([.authorization: authorization], policy: rules.policy)
+    guard let digest = principal.authorization else { return RemovalResult() }
+    return try end(ResponseTags.user(digest))
   }
 
-  /// Removes every response that was asked for with this tag.
+  /// Removes every response that was requested with this tag.
   ///
-  /// Entries of other namespaces may carry it as well: `Store.invalidate(tag:)` ends them all together.
+  /// Entries of other namespaces may carry the tag: `Store.invalidate(tag:)` removes all of them.
   ///
   /// - Complexity: as ``removeAll(host:)``.
   @discardableResult
   public func removeAll(tag: String) async throws -> RemovalResult { try end(tag) }
 
-  /// Removes all stored responses of the request's URI, whoever asked for them.
+  /// Removes all stored responses of the request's URI, for all users.
   ///
   /// - Complexity: O(stored responses of the URI), each in a write of its own.
   @discardableResult
@@ -50,7 +49,7 @@ extension HTTPCache {
     return try namespace.invalidate(tag: tag)
   }
 
-  /// - Parameter permit: of the request that ends them: what it brings itself is newer.
+  /// - Parameter permit: the permit of the request that causes the removal; its own response is newer and may be stored.
   @discardableResult
   func removeAll(of key: ResponseKey, by permit: Permit? = nil) async throws -> RemovalResult {
     permits.revoke(ResponseTags.uri(key), except: permit)

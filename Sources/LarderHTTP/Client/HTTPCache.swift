@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import Larder
 
-/// A private HTTP cache over a namespace (RFC 9111).
+/// An HTTP cache over a namespace (RFC 9111), private or shared.
 ///
 /// Each stored response is an entry of the namespace: its body is the value, and its fields are the metadata. Any number
 /// of these, in any process, may share a namespace. What has been stale for long is still kept to be validated, so an entry's
@@ -15,10 +15,10 @@ public struct HTTPCache: Sendable {
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
 
-  /// Time is that of the store's clock.
+  /// The store's clock gives the time.
   ///
-  /// - Parameter report: is told why something could not be stored, and why a refresh in the background failed where nothing
-  ///   stored stood in for it. Neither keeps an answer from a client.
+  /// - Parameter report: receives the errors of storing, and of background refreshes that no stored response could replace. Clients get
+  ///   their responses regardless.
   public init(
     in namespace: Store.Namespace, over transport: any HTTPTransport,
     policy: HTTPCachePolicy = HTTPCachePolicy(),
@@ -27,10 +27,12 @@ public struct HTTPCache: Sendable {
     self.namespace = namespace
     self.transport = transport
     self.report = report
+    var policy = policy
+    policy.secret = namespace.store.secret
     rules = HTTPRules(policy: policy)
   }
 
-  /// The answer to `request`, from the store or the origin.
+  /// Returns the response to `request` from the store or the origin.
   ///
   /// `request` has a scheme and an authority. Of several that ask the same at once, one is sent. Throws the transport's
   /// error, or ``HTTPCacheError/timedOut(_:)``, where the origin cannot be reached and nothing may be served in its place;
@@ -43,6 +45,13 @@ public struct HTTPCache: Sendable {
     interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
   ) async throws -> HTTPCacheResult {
     for tag in tags { _ = try EntryAttributes.validated(tag) }
+    guard request.headerFields.count <= HTTPCacheError.largestFieldCount else {
+      throw HTTPCacheError.tooManyFields(request.headerFields.count)
+    }
+    let request = request.withEncodedTarget
+    if !body.isEmpty, request.method == .get || request.method == .head {
+      return try await bypass(request, body: body, interim: interim)
+    }
     var attempt = Attempt(
       request: request, body: body, tags: tags, interim: interim,
       permit: permits.issue(self.tags(of: request, tags)))
@@ -52,20 +61,48 @@ public struct HTTPCache: Sendable {
     }
   }
 
-  /// One request of a client on its way to an answer.
+  /// Forwards a GET or HEAD with a body. Its response may depend on the body, which no key has, so it is not stored and
+  /// serves no other client (RFC 9110, section 9.3.1).
+  private func bypass(
+    _ request: HTTPRequest, body: [UInt8],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> HTTPCacheResult {
+    let (response, received) = try await exchange(request, body: body, interim: interim)
+    var result = HTTPCacheResult(response, body: received)
+    result.forwarded = .bypass
+    result.originStatus = response.status.code
+    return result
+  }
+
+  /// One exchange with the origin, within the time limit.
+  func exchange(
+    _ request: HTTPRequest, body: [UInt8],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let timeout = rules.policy.timeout
+    let (response, unlimited) = try await within(timeout, by: clock) { [transport] in
+      try await transport.send(request, body: body, interim: interim)
+    }
+    guard response.headerFields.count <= HTTPCacheError.largestFieldCount else {
+      throw HTTPCacheError.tooManyFields(response.headerFields.count)
+    }
+    return (response, unlimited.limited(to: timeout, by: clock))
+  }
+
+  /// One request of a client under way.
   struct Attempt {
     let request: HTTPRequest
     let body: [UInt8]
     let tags: [String]
     let interim: @Sendable (HTTPResponse) async -> Void
-    /// Issued before anything was looked at: what is ended later is ended for whatever this comes to.
+    /// Issued before the store is read: an invalidation from then on applies to the response of this request.
     let permit: Permit
-    /// Keys whose bodies turned out to be gone or damaged.
+    /// Keys of stored responses whose bodies are gone or damaged.
     var lost: Set<String> = []
     var hasWaited = false
   }
 
-  /// Nil: what was stored has changed meanwhile, and is to be looked at again.
+  /// Nil if the stored responses have changed meanwhile and must be read again.
   private func attempt(_ attempt: inout Attempt) async throws -> HTTPCacheResult? {
     let held = try held(for: attempt.request, except: attempt.lost)
     let decision = rules.decide(
@@ -110,21 +147,34 @@ public struct HTTPCache: Sendable {
     return try await exchange(forward, held, attempt, flight: flight)
   }
 
+  private static let distinguishingFields: Set<HTTPField.Name> = ClientCondition.fields.union([
+    .cacheControl, .pragma, .cookie, .range, .ifRange, .ifMatch, .ifUnmodifiedSince, .origin,
+  ])
+
   func complete(_ flight: String, _ outcome: ExchangeOutcome) {
     flights.complete(flight, with: outcome)
   }
 
-  /// The name under which equal requests wait for each other; nil where each is to be sent.
+  /// The name under which similar requests wait for one exchange; nil where each is sent.
   private func flight(of forward: CacheForward) -> String? {
     guard forward.original.method == .get || forward.original.method == .head,
       forward.reason != .bypass, let key = ResponseKey(forward.original, policy: rules.policy)
     else { return nil }
-    let fields = forward.original.headerFields.map { $0.name.canonicalName + ":" + $0.faithfulText }
-    return forward.original.method.rawValue + " " + key.uri + " "
-      + Secrets.digest(fields.sorted().joined(separator: "\n"))
+    let request = forward.original
+    // After the exchange every waiting client looks at the store again, where `Vary` decides. So only fields that are
+    // likely to select another response, or that concern the cache, keep clients from waiting together.
+    var names = Self.distinguishingFields.union(Preferences.names)
+    for stored in forward.stored {
+      names.formUnion(stored.vary.fields.compactMap { .init($0.name) })
+    }
+    let fields = request.headerFields.filter { names.contains($0.name) }
+      .map { $0.name.canonicalName + ":" + $0.faithfulText }
+    let principal = Principal(request, policy: rules.policy).digest ?? ""
+    return request.method.rawValue + " " + key.uri + " " + principal + " "
+      + Secrets.digest(fields.sorted().joined(separator: "\n"), key: rules.policy.secret)
   }
 
-  /// Makes a request in the background, unless the same is under way.
+  /// Refreshes in the background, unless the same exchange is under way.
   private func refresh(_ forward: CacheForward, _ held: [StoredVariant], _ client: Attempt) {
     guard let flight = flight(of: forward), flights.join(flight, for: ExchangeOutcome.self) == nil
     else { return }

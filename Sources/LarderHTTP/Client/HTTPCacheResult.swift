@@ -1,25 +1,25 @@
 public import HTTPTypes
 
-/// An answer, and where it comes from.
+/// A response and its source.
 public struct HTTPCacheResult: Sendable {
   public var response: HTTPResponse
   public var body: HTTPBody
-  /// Why the cache could give it; nil where it is the origin's answer as it came.
+  /// Why the cache could answer; nil for the origin's response.
   public var reason: CacheAnswer.Reason?
-  /// Why the origin was asked; nil where it was not.
+  /// Why the origin was asked; nil if it was not.
   public var forwarded: CacheForward.Reason?
-  /// What the origin answered with.
+  /// The status of the origin's response.
   public var originStatus: Int?
-  /// Whether it is stored, or will be once all of it has come.
+  /// Whether the response is stored, or will be at the end of its body.
   public var isStored = false
-  /// Whether it waited for another's request.
+  /// Whether the request waited for the exchange of another client.
   public var isCollapsed = false
-  /// In seconds; nil for an answer as it came.
+  /// The age in seconds; nil for the origin's response.
   public var age: Int?
-  /// For how many seconds it is fresh; negative if it is stale, and nil for an answer that came and is not stored.
+  /// The remaining freshness in seconds, negative if stale; nil for the origin's response that is not stored.
   public var remaining: Int?
 
-  /// Whether the origin was not asked for it.
+  /// Whether the cache answered without asking the origin.
   public var isHit: Bool { reason != nil && forwarded == nil }
 
   init(_ response: HTTPResponse, body: HTTPBody) {

@@ -1,28 +1,35 @@
 public import HTTPTypes
 
-/// What carries requests to the origin.
+/// Sends requests to the origin.
 public protocol HTTPTransport: Sendable {
   /// Sends a request and returns the head of its final answer, with a body that is still to be read.
   ///
-  /// Redirections are answers like others, and are not followed; nothing is cached, and nothing is sent twice. Throws
-  /// whatever keeps the origin from being reached, and lets its task be cancelled. A body that ends before all that was
-  /// announced has come throws where it ends.
+  /// A transport does not follow redirections, cache or repeat requests. It throws when the origin cannot be reached, and
+  /// supports cancellation. A body that ends before its announced length throws at its end.
   ///
-  /// - Parameter interim: is told of answers with a status below 200, in their order.
+  /// - Parameter interim: receives responses with a status below 200, in order.
   func send(
     _ request: HTTPRequest, body: [UInt8],
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody)
 }
 
-/// Why a request has no answer, where that is not the transport's own error.
+/// The errors of a cache that are not errors of its transport.
 public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The origin did not answer in time, or has gone silent in the middle of its answer.
+  /// The origin did not answer in time, or stalled within its response.
   case timedOut(Duration)
+  /// The request or the response has this number of fields, which is more than 1,000.
+  case tooManyFields(Int)
+
+  /// The number of fields of a message that a cache accepts. A transport checks it before it builds `HTTPFields`, whose
+  /// own limit of 65,535 fields is a precondition.
+  public static let largestFieldCount = 1_000
 
   public var description: String {
     switch self {
-    case .timedOut(let limit): "nothing has come from the origin for \(limit)"
+    case .timedOut(let limit): "the origin sent nothing for \(limit)"
+    case .tooManyFields(let count):
+      "the message has \(count) fields; at most \(Self.largestFieldCount) are accepted"
     }
   }
 }

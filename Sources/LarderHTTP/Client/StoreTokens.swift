@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Which requests under way may still store what they bring.
+/// The requests under way that may still store their responses.
 ///
-/// Who ends what is stored of a host, a user or a URI means also what was asked for before and comes later.
+/// An invalidation of a host, a user or a URI also applies to responses that were requested before it and arrive after it.
 final class StoreTokens: Sendable {
   private struct State {
     var last: UInt64 = 0
@@ -11,7 +11,7 @@ final class StoreTokens: Sendable {
 
   private let state = Mutex(State())
 
-  /// To be asked for before the request is sent.
+  /// Call this before the request is sent.
   func issue(_ tags: Set<String>) -> Permit {
     let number = state.withLock { state in
       state.last += 1
@@ -21,14 +21,14 @@ final class StoreTokens: Sendable {
     return Permit(number: number, permits: self)
   }
 
-  /// Gives a permit more tags, if it is still good.
+  /// Adds tags to a valid permit.
   func add(_ tags: [String], to permit: Permit) {
     if tags.isEmpty { return }
     state.withLock { $0.tags[permit.number]?.formUnion(tags) }
   }
 
-  /// Ends those with the tag, all but one. To be called before what is stored is removed: what a permit that was still
-  /// good has let be stored is removed with it.
+  /// Revokes all permits with the tag except `spared`. Call this before the stored responses are removed, so that a response
+  /// stored under a valid permit is removed, too.
   ///
   /// - Complexity: O(requests under way).
   func revoke(_ tag: String, except spared: Permit? = nil) {
@@ -44,7 +44,7 @@ final class StoreTokens: Sendable {
   fileprivate func end(_ number: UInt64) { state.withLock { $0.tags[number] = nil } }
 }
 
-/// One request's, for as long as somebody holds it.
+/// The permit of one request, valid until it is revoked or released.
 final class Permit: Sendable {
   fileprivate let number: UInt64
   private let permits: StoreTokens

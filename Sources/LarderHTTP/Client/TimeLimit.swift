@@ -1,6 +1,6 @@
 import Larder
 
-/// What `body` gives, unless it takes longer than `limit`; then it is cancelled, and the wait ends with an error.
+/// Returns the result of `body`, or cancels it after `limit` and throws.
 func within<Value: Sendable>(
   _ limit: Duration, by clock: any LarderClock, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

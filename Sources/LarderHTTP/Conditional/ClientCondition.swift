@@ -1,12 +1,12 @@
 import HTTPTypes
 import Larder
 
-/// What a client says it has already (RFC 9110, 13.1.2 and 13.1.3; RFC 9111, 4.3.2).
+/// The condition that a client sends for the response it has (RFC 9110, 13.1.2 and 13.1.3; RFC 9111, 4.3.2).
 struct ClientCondition {
   private let tags: [Substring]?
   private let date: String?
 
-  /// Nil where the request has no condition that a cache evaluates.
+  /// Nil for a request without a condition that a cache evaluates.
   init?(_ fields: HTTPFields) {
     tags = fields.contains(.ifNoneMatch) ? fields.members(of: .ifNoneMatch) : nil
     date = fields[values: .ifModifiedSince].first
@@ -20,7 +20,7 @@ struct ClientCondition {
     fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
   }
 
-  /// Whether the client has what is stored. Tags take precedence, even where none of them is known.
+  /// Whether the client has the stored response. Entity tags take precedence, also if the cache knows none of them.
   func isMet(by stored: StoredResponse) -> Bool {
     guard (200...299).contains(stored.response.status.code) else { return false }
     if let tags {
@@ -31,7 +31,7 @@ struct ClientCondition {
     guard let date, let since = HTTPDate(leniently: date, now: stored.received) else {
       return false
     }
-    // Without a Last-Modified, it was last seen to change when it was made.
+    // Without Last-Modified, the date of the response stands for its last change.
     let modified =
       HTTPDate(of: .lastModified, in: stored.fields, now: stored.received) ?? stored.date
     return modified <= since

@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// An answer that a cache gives out of what it holds.
+/// A response that a cache builds from stored responses.
 public struct CacheAnswer: Sendable, Hashable {
-  /// What the body is made of.
+  /// The source of the body.
   public enum Body: Sendable, Hashable {
     case none
     /// The whole body of the stored response with that index.
@@ -15,9 +15,9 @@ public struct CacheAnswer: Sendable, Hashable {
 
   public enum Reason: Sendable, Hashable {
     case fresh
-    /// The origin has just said that it still holds.
+    /// The origin has just confirmed it.
     case validated
-    /// It was completed by what has just come.
+    /// The part just received completes it.
     case completed
     /// The client accepts it stale.
     case staleByRequest
@@ -27,7 +27,7 @@ public struct CacheAnswer: Sendable, Hashable {
     case staleOnError
     /// Stale, because the origin could not be reached.
     case staleDisconnected
-    /// There was nothing that could be used, and the client wanted nothing else: a 504.
+    /// No stored response is usable and the request has `only-if-cached`: a 504.
     case onlyIfCached
 
     public var isStale: Bool {
@@ -55,7 +55,7 @@ public struct CacheAnswer: Sendable, Hashable {
 
 /// Two overlapping or adjoining parts of a whole.
 public struct JoinedBody: Sendable, Hashable {
-  /// Of the stored part, and where it begins.
+  /// The index of the stored part, and its first byte.
   public var stored: Int
   public var storedStart: Int
   public var receivedStart: Int

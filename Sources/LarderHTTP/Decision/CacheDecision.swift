@@ -1,8 +1,8 @@
-/// What to do with a request.
+/// How a cache handles a request.
 public enum CacheDecision: Sendable, Hashable {
-  /// The origin need not know of it.
+  /// Answer without asking the origin.
   case answer(CacheAnswer)
-  /// Give this at once; then, in the background, make that request, once for all who get this.
+  /// Answer at once and revalidate in the background, once for all clients.
   case answerWhileRevalidating(CacheAnswer, CacheForward)
   case forward(CacheForward)
 }

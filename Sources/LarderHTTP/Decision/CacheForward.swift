@@ -1,39 +1,39 @@
 public import HTTPTypes
 
-/// A request that the origin has to answer, and what its answer will be held against.
+/// A request for the origin, with the stored responses that its answer concerns.
 public struct CacheForward: Sendable, Hashable {
   /// Why the cache could not answer by itself; named as `fwd` of `Cache-Status` (RFC 9211, 2.2).
   public enum Reason: String, Sendable, Hashable {
-    /// The request is none that a cache answers.
+    /// A cache does not answer such a request.
     case bypass
     case method
-    /// Nothing is stored for the URI.
+    /// No response is stored for the URI.
     case uriMiss = "uri-miss"
-    /// What is stored for it was selected by other fields.
+    /// The stored responses belong to other field values (`Vary`).
     case varyMiss = "vary-miss"
-    /// The request wanted something newer.
+    /// The request demands a newer response.
     case request
     case stale
-    /// What is stored is a part that does not reach.
+    /// The stored part does not contain the requested range.
     case partial
   }
 
-  /// What to send.
+  /// The request to send.
   public var request: HTTPRequest
   public var reason: Reason
-  /// What the client sent.
+  /// The request of the client.
   public let original: HTTPRequest
-  /// All stored responses of the URI, as they were.
+  /// All stored responses of the URI.
   let stored: [StoredResponse]
-  /// Which of them the request selects.
+  /// The index of the response that the request selects.
   var selected: Int?
-  /// Which of them the request asks the origin about.
+  /// The indices of the responses that the request validates.
   var validates: [Int] = []
-  /// The part that the answer may complete.
+  /// The index of the part that the answer may complete.
   var completes: Int?
   var permission = StalePermission.none
 
-  /// Whether it asks the origin for nothing but whether something stored still holds.
+  /// Whether the request only validates stored responses.
   public var isConditional: Bool { !validates.isEmpty }
 
   init(_ request: HTTPRequest, because reason: Reason, stored: [StoredResponse]) {
@@ -43,11 +43,11 @@ public struct CacheForward: Sendable, Hashable {
     self.stored = stored
   }
 
-  /// The same request as the client sent it, which nothing stored has a part in.
+  /// The client's request without validators of stored responses.
   var unconditional: CacheForward {
     var forward = self
     forward.request = original
-    // Its own condition is evaluated here, on what comes.
+    // The cache evaluates the client's condition on the response.
     if isConditional || completes != nil {
       forward.request.headerFields.removeAll(ClientCondition.fields)
     }

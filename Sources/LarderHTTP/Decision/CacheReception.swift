@@ -1,28 +1,28 @@
-/// What to do with an answer of the origin.
+/// How a cache handles a response of the origin.
 public struct CacheReception: Sendable {
   public enum Outcome: Sendable, Hashable {
-    /// The client gets it as it is.
+    /// Pass the response on.
     case pass
-    /// The client gets this instead.
+    /// Answer the client with this response instead.
     case answer(CacheAnswer)
-    /// It says nothing that can be used: make this request, and judge its answer.
+    /// The response is unusable: send this request and handle its response.
     case again(CacheForward)
   }
 
   public enum Body: Sendable, Hashable {
-    /// The one that came.
+    /// The received body.
     case received
-    /// The one that was stored with that index.
+    /// The stored body of that index.
     case stored(Int)
     case joined(JoinedBody)
   }
 
   public var outcome: Outcome
-  /// What to store, and with which body.
+  /// The responses to store, with the source of their bodies.
   public var stores: [(response: StoredResponse, body: Body)] = []
-  /// Indexes of stored responses that no longer hold.
+  /// Indices of stored responses to remove.
   public var removes: [Int] = []
-  /// URIs none of whose responses holds any more; to be removed before anything is stored.
+  /// URIs whose responses are invalid; remove them before storing.
   public var invalidates: [ResponseKey] = []
 
   init(_ outcome: Outcome) { self.outcome = outcome }

@@ -2,7 +2,7 @@ public import HTTPTypes
 public import Larder
 
 extension HTTPRules {
-  /// What to do with `request`, given every stored response of its URI, at a moment.
+  /// Decides how to answer `request`, given all stored responses of its URI.
   ///
   /// - Complexity: O(stored responses).
   public func decide(
@@ -16,7 +16,7 @@ extension HTTPRules {
     if wish.noStore || ClientCondition.isForOrigin(request.headerFields) {
       return refusal ?? .forward(CacheForward(request, because: .bypass, stored: stored))
     }
-    let selection = Selection(request, stored: stored)
+    let selection = Selection(request, stored: stored, policy: policy)
     guard let index = selection.best else {
       return refusal ?? .forward(miss(request, stored: stored, selection: selection))
     }
@@ -44,7 +44,7 @@ extension HTTPRules {
       request, because: freshness.isFresh ? .request : .stale, stored: stored)
     forward.selected = selected
     forward.permission = permission
-    // A HEAD goes on as it is: what it brings updates what is stored.
+    // A HEAD is forwarded unchanged; its response updates the stored one.
     if request.method == .get, response.hasValidators {
       forward.validates = [selected]
       forward.request = Validation.request(request, of: [response])
@@ -58,40 +58,51 @@ extension HTTPRules {
     return wish.onlyIfCached ? .answer(.onlyIfCached) : .forward(forward)
   }
 
-  /// Whether it may be given without asking (RFC 9111, 4).
+  /// Whether the response may be served without validation (RFC 9111, 4).
   private func isUsable(
     _ response: StoredResponse, _ freshness: Freshness, _ wish: RequestDirectives
   ) -> Bool {
-    guard freshness.isFresh, !response.directives.noCache, !wish.noCache else { return false }
-    // RFC 8246: a reload, which is what 0 means, does not ask about what never changes.
-    if wish.maxAge == 0, !response.directives.immutable { return false }
+    guard freshness.isFresh, !response.directives(for: policy.kind).noCache, !wish.noCache else {
+      return false
+    }
+    // RFC 8246: a reload (max-age=0) does not revalidate an immutable response.
+    if wish.maxAge == 0, !response.directives(for: policy.kind).immutable { return false }
     if let most = wish.maxAge, most > 0, freshness.age > most { return false }
     return freshness.remaining >= wish.minFresh
   }
 
-  /// A request that nothing stored can answer.
+  /// The number of entity tags that a conditional request names. Origins limit the size of a head.
+  private static let largestTagCount = 8
+
+  /// The credential that a stored response must have to answer `request`. Responses in a shared cache have none.
+  func credential(of request: HTTPRequest) -> String? {
+    policy.kind == .shared ? nil : Principal(request, policy: policy).digest
+  }
+
+  /// A request that no stored response can answer.
   private func miss(
     _ request: HTTPRequest, stored: [StoredResponse], selection: Selection
   ) -> CacheForward {
     if let part = selection.part { return completion(request, stored: stored, of: part) }
     var forward = CacheForward(
       request, because: stored.isEmpty ? .uriMiss : .varyMiss, stored: stored)
-    // 4.3.1: the origin may say that one of the other variants is what this request selects.
+    // 4.3.1: the origin may confirm one of the other variants for this request.
+    let credential = credential(of: request)
     let others = stored.indices.filter { index in
       stored[index].entityTag?.isStrong == true && stored[index].part == nil
-        && stored[index].credential == Secrets.credential(of: request.headerFields)
-    }
+        && stored[index].credential == credential
+    }.sorted { stored[$0].received > stored[$1].received }.prefix(Self.largestTagCount)
     let isPlain =
       request.method == .get && ByteRange.parse(request.headerFields) == nil
       && ClientCondition(request.headerFields) == nil
     if isPlain, !others.isEmpty {
-      forward.validates = others
+      forward.validates = Array(others)
       forward.request = Validation.request(request, of: others.map { stored[$0] })
     }
     return forward
   }
 
-  /// A request for the part that is missing, where the parts can be known to fit (RFC 9111, 3.4).
+  /// A request for the missing part, if a strong validator proves that the parts belong together (RFC 9111, 3.4).
   private func completion(
     _ request: HTTPRequest, stored: [StoredResponse], of index: Int
   ) -> CacheForward {
@@ -109,7 +120,7 @@ extension HTTPRules {
     return forward
   }
 
-  /// The request that refreshes what a client got stale: for the whole of it, whatever that client wanted.
+  /// The background request that refreshes a stale response. It asks for the whole response.
   private func background(_ forward: CacheForward) -> CacheForward {
     var request = forward.original
     request.method = .get

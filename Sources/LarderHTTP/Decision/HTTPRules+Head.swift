@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension HTTPRules {
-  /// What a HEAD brings updates what is stored for a GET, or shows that it no longer holds (RFC 9111, 4.3.5).
+  /// A response to HEAD updates the stored response to GET, or invalidates it (RFC 9111, 4.3.5).
   func receiveHead(_ exchange: Exchange) -> CacheReception {
     let (response, forward) = (exchange.response, exchange.forward)
     if [500, 502, 503, 504].contains(response.status.code),
@@ -23,7 +23,7 @@ extension HTTPRules {
     return reception
   }
 
-  /// Whether all that a HEAD says of the representation is true of the stored one.
+  /// Whether the fields of a HEAD response describe the stored representation.
   private func isSameRepresentation(_ stored: StoredResponse, _ fields: HTTPFields) -> Bool {
     if let tag = EntityTag(fields), let old = stored.entityTag, !tag.matchesWeakly(old) {
       return false
@@ -33,7 +33,7 @@ extension HTTPRules {
     {
       return false
     }
-    // Coded anew for each answer, a body has another length each time.
+    // The length differs if the origin encodes each response again.
     let length = fields[.contentLength].flatMap { ContentRange.position($0) }
     return length.map { $0 == stored.bodySize } ?? true
   }

@@ -2,12 +2,12 @@ public import HTTPTypes
 public import Larder
 
 extension HTTPRules {
-  /// What to do with the origin's final answer to what was forwarded (RFC 9111, 3, 4.3.3, 4.3.4 and 4.4).
+  /// Handles the origin's final response to a forwarded request (RFC 9111, 3, 4.3.3, 4.3.4 and 4.4).
   ///
   /// - Parameters:
-  ///   - bodySize: of the body that came; nil as long as it is not known, and then what is to be stored is not certain.
+  ///   - bodySize: the size of the received body; nil while it is not known, and then `stores` is preliminary.
   ///   - requested: when the request was sent.
-  ///   - received: when the answer began to come.
+  ///   - received: when the head of the response arrived.
   public func receive(
     _ response: HTTPResponse, bodySize: Int?, to forward: CacheForward, requested: Timestamp,
     received: Timestamp
@@ -55,7 +55,7 @@ extension HTTPRules {
     return receiveNew(exchange)
   }
 
-  /// An answer that stands for itself.
+  /// A complete response.
   private func receiveNew(_ exchange: Exchange) -> CacheReception {
     let (response, forward) = (exchange.response, exchange.forward)
     var reception = CacheReception(.pass)
@@ -64,13 +64,13 @@ extension HTTPRules {
       return reception
     }
     if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
-    // What it was asked about is no longer so. An error says nothing of that.
+    // A successful response replaces the selected one. An error does not.
     if let selected = forward.selected, (200...299).contains(response.status.code),
       response.status.code != 206
     {
       reception.removes = [selected]
     }
-    // The client's own condition was replaced by the cache's, or left out: it is judged on what came.
+    // The cache replaced or removed the client's condition, so it evaluates the condition on the response.
     if forward.request != forward.original, let stored = reception.stores.first?.response,
       let condition = ClientCondition(forward.original.headerFields), condition.isMet(by: stored)
     {
@@ -82,7 +82,7 @@ extension HTTPRules {
     return reception
   }
 
-  /// A 304 to what the cache asked.
+  /// A 304 to the cache's validation.
   private func receiveConfirmation(_ exchange: Exchange) -> CacheReception {
     let forward = exchange.forward
     let asked = forward.validates.map { forward.stored[$0] }
@@ -103,7 +103,7 @@ extension HTTPRules {
     return reception
   }
 
-  /// A stored response with the fields of a newer answer: for this client, and for the store, if it may stay there.
+  /// A stored response with the fields of a newer one: the full form for this client, and the form to store, if it may stay.
   func freshened(
     _ old: StoredResponse, by exchange: Exchange
   ) -> (full: StoredResponse, stored: StoredResponse?) {
@@ -115,7 +115,7 @@ extension HTTPRules {
     let fields = exchange.forward.original.headerFields
     guard let vary = VaryKey(of: full.fields, request: fields) else { return (full, nil) }
     full.vary = vary
-    let directives = full.directives
+    let directives = full.directives(for: policy.kind)
     var stored = full
     stored.response.headerFields = full.fields.storable(directives, policy: policy)
     let mayStay =

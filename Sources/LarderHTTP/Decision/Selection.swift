@@ -7,9 +7,12 @@ struct Selection {
   /// Else a part of what it selects.
   let part: Int?
 
-  init(_ request: HTTPRequest, stored: [StoredResponse]) {
+  init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {
     let fields = request.headerFields
-    let selected = stored.indices.filter { stored[$0].isSelected(by: fields) }
+    let credential = HTTPRules(policy: policy).credential(of: request)
+    let selected = stored.indices.filter { index in
+      stored[index].credential == credential && stored[index].isSelected(by: fields)
+    }
     let newest = { (indices: [Int]) in
       indices.max {
         (stored[$0].date, stored[$0].received) < (stored[$1].date, stored[$1].received)

@@ -1,20 +1,42 @@
 import HTTPTypes
 
-/// The directives of `Cache-Control`, as they came (RFC 9111, 5.2).
+/// The directives of `Cache-Control` in their order (RFC 9111, 5.2).
 struct CacheControl: Equatable {
   struct Directive: Equatable {
     /// In lower case.
     var name: String
-    /// What stands behind `=`, without its quotes.
+    /// The argument after `=`, without its quotes.
     var argument: String?
-    /// Whether it is spelt as directives are; else it says nothing but that its sender meant something by it.
+    /// Whether the directive follows the grammar.
     var isWellFormed = true
+
+    /// Whether it is a member of a structured dictionary (RFC 8941, section 3.2): a key, and an integer, a token, a
+    /// string or nothing. RFC 9213 ignores a field with any other member.
+    var isStructured: Bool {
+      guard isWellFormed, let first = name.utf8.first else { return false }
+      let isKey =
+        ((0x61...0x7A).contains(first) || first == UInt8(ascii: "*"))
+        && name.utf8.allSatisfy { byte in
+          (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "_-.*".utf8.contains(byte)
+        }
+      return isKey && argument != ""
+    }
   }
 
   let directives: [Directive]
 
-  init(_ fields: HTTPFields) {
-    directives = fields.members(of: .cacheControl).map(Self.directive)
+  init(_ fields: HTTPFields) { self.init(fields, name: .cacheControl) }
+
+  private init(_ fields: HTTPFields, name: HTTPField.Name) {
+    directives = fields.members(of: name).map(Self.directive)
+  }
+
+  /// The directives for a shared cache: those of `CDN-Cache-Control` where its value is valid and not empty, else those of
+  /// `Cache-Control` (RFC 9213, sections 2.1 and 3).
+  static func targeted(_ fields: HTTPFields) -> CacheControl {
+    let targeted = CacheControl(fields, name: .cdnCacheControl)
+    return targeted.directives.isEmpty || !targeted.directives.allSatisfy(\.isStructured)
+      ? CacheControl(fields) : targeted
   }
 
   private static func directive(_ member: Substring) -> Directive {
@@ -36,11 +58,11 @@ struct CacheControl: Equatable {
 
   func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-  /// What a directive says that takes a number of seconds.
+  /// The argument of a directive that takes seconds.
   enum Seconds: Equatable {
     case absent
     case seconds(Int)
-    /// It is there and says nothing that can be relied on: it is no number, or its repetitions differ.
+    /// The argument is not a number, or repetitions differ.
     case invalid
   }
 
@@ -56,8 +78,7 @@ struct CacheControl: Equatable {
     return found
   }
 
-  /// The field names that are the arguments of `name`; nil if it is not there, and empty if it speaks of the whole
-  /// response.
+  /// The field names that the directive lists; nil without the directive, and empty if it concerns the whole response.
   func fieldNames(_ name: String) -> Set<String>? {
     var names: Set<String>?
     for directive in directives where directive.name == name {

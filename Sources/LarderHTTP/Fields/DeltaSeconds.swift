@@ -1,6 +1,6 @@
 /// A number of seconds as fields say it (RFC 9111, 1.2.2).
 enum DeltaSeconds {
-  /// What a number stands for that is too large to hold: 68 years, longer than anything is kept.
+  /// The value of a number that is too large: 68 years, longer than any response is kept.
   static let most = 1 << 31
 
   /// The number that `text` is; nil unless it is digits and nothing else. Cut to ``most``.

@@ -7,16 +7,16 @@ public import HTTPTypes
 #endif
 
 extension HTTPField {
-  /// The bytes of the value, be they no UTF-8.
+  /// The bytes of the value, which may be invalid UTF-8.
   public var valueBytes: [UInt8] {
-    // A value that is no UTF-8 shows replacement characters; its bytes come out only through its coding, as Latin-1.
+    // A value with invalid UTF-8 shows replacement characters. Only its coding, as Latin-1, has the bytes.
     guard value.unicodeScalars.contains("\u{FFFD}"), let latin = latinValue else {
       return Array(value.utf8)
     }
     return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
   }
 
-  /// The value as text that differs where its bytes do: what is no UTF-8 is there in characters for private use.
+  /// The value as text. Different bytes give different texts: invalid bytes become private-use characters.
   var faithfulText: String {
     let bytes = valueBytes
     if let text = String(validating: bytes, as: UTF8.self) { return text }

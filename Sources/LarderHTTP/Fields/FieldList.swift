@@ -41,7 +41,7 @@ extension Substring {
     return Substring(bytes)
   }
 
-  /// The text of a quoted string (RFC 9110, 5.6.4); nil if it is none.
+  /// The text of a quoted string (RFC 9110, 5.6.4); nil for other text.
   var unquoted: String? {
     guard utf8.count >= 2, utf8.first == UInt8(ascii: "\""), utf8.last == UInt8(ascii: "\"") else {
       return nil

@@ -6,6 +6,7 @@ extension HTTPField.Name {
   static let proxyConnection = Self("Proxy-Connection")!
   static let contentMD5 = Self("Content-MD5")!
   static let setCookie2 = Self("Set-Cookie2")!
+  static let cdnCacheControl = Self("CDN-Cache-Control")!
 }
 
 extension HTTPFields {

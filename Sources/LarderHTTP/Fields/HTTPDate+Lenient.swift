@@ -20,7 +20,7 @@ extension HTTPDate {
   }
 }
 
-/// What has been read of a date so far.
+/// The parts of a date read so far.
 private struct LooseDate {
   let now: Timestamp
   var day: Int?

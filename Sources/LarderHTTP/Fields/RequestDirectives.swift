@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a request asks of a cache (RFC 9111, 5.2.1 and 5.4; RFC 5861, 4).
+/// The directives of a request (RFC 9111, 5.2.1 and 5.4; RFC 5861, 4).
 struct RequestDirectives: Equatable {
   enum Stale: Equatable {
     case no
@@ -12,11 +12,12 @@ struct RequestDirectives: Equatable {
   var noCache: Bool
   var noStore: Bool
   var onlyIfCached: Bool
-  /// The greatest age; nil for any. One that cannot be read is 0: the request wanted something newer than it may get.
+  /// The greatest age; nil for any. An invalid value counts as 0, which demands validation.
   var maxAge: Int?
   var minFresh: Int
   var maxStale: Stale
-  var staleIfError: Int
+  /// Nil where the request does not state it.
+  var staleIfError: Int?
 
   init(_ fields: HTTPFields) {
     let control = CacheControl(fields)
@@ -30,14 +31,14 @@ struct RequestDirectives: Equatable {
       case .invalid: 0
       }
     minFresh = control.seconds("min-fresh").orZero
-    staleIfError = control.seconds("stale-if-error").orZero
+    staleIfError = control.seconds("stale-if-error").value
     if let directive = control.directives.first(where: { $0.name == "max-stale" }) {
       maxStale =
         directive.argument == nil ? .any : .seconds(control.seconds("max-stale").orZero)
     } else {
       maxStale = .no
     }
-    // HTTP/1.0 clients have no other word, and everybody else's counts before it.
+    // `Pragma` counts only without `Cache-Control`: HTTP/1.0 clients send nothing else.
     if !fields.contains(.cacheControl) {
       noCache = fields.members(of: .pragma).contains { $0.lowercased() == "no-cache" }
     }

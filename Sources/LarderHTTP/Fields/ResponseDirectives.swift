@@ -1,44 +1,56 @@
 import HTTPTypes
 
-/// What a response allows a private cache (RFC 9111, 5.2.2; RFC 5861; RFC 8246).
-///
-/// `s-maxage` and `proxy-revalidate` speak to shared caches and are not here; nor is `private`, which forbids nothing to
-/// a private one.
+/// The directives of a response for a cache of a kind (RFC 9111, section 5.2.2; RFC 5861; RFC 8246; RFC 9213).
 struct ResponseDirectives: Equatable {
   var noStore: Bool
-  /// To be validated before every use.
+  /// Validation is required before every use.
   var noCache: Bool
-  /// Fields that may not be used again, in lower case; those of `no-cache="..."`.
-  var noCacheFields: Set<String>
+  /// Fields that may not be reused, in lower case: those of `no-cache="..."`, and for a shared cache of `private="..."`.
+  var unusableFields: Set<String>
   var mustRevalidate: Bool
   var mustUnderstand: Bool
   var isPublic: Bool
+  /// `private` for the whole response.
   var isPrivate: Bool
   var immutable: Bool
+  /// `max-age`, or `s-maxage` for a shared cache where present.
   var maxAge: CacheControl.Seconds
   var staleWhileRevalidate: Int
-  var staleIfError: Int
+  /// Nil where the response does not state it.
+  var staleIfError: Int?
+  /// Whether a shared cache may store the response to a request with credentials (RFC 9111, section 3.5).
+  var allowsSharingWithCredentials: Bool
 
-  init(_ fields: HTTPFields) {
-    let control = CacheControl(fields)
-    let unusable = control.fieldNames("no-cache")
+  init(_ fields: HTTPFields, for kind: HTTPCachePolicy.Kind) {
+    let control = kind == .shared ? CacheControl.targeted(fields) : CacheControl(fields)
+    let unvalidated = control.fieldNames("no-cache")
+    let ofUser = control.fieldNames("private")
     noStore = control.has("no-store")
-    noCache = unusable?.isEmpty ?? false
-    noCacheFields = unusable ?? []
+    noCache = unvalidated?.isEmpty ?? false
+    unusableFields = unvalidated ?? []
     mustRevalidate = control.has("must-revalidate")
     mustUnderstand = control.has("must-understand")
     isPublic = control.has("public")
-    isPrivate = control.has("private")
+    isPrivate = ofUser?.isEmpty ?? false
     immutable = control.has("immutable")
     maxAge = control.seconds("max-age")
     staleWhileRevalidate = control.seconds("stale-while-revalidate").orZero
-    staleIfError = control.seconds("stale-if-error").orZero
+    staleIfError = control.seconds("stale-if-error").value
+    let sharedAge = control.seconds("s-maxage")
+    allowsSharingWithCredentials = isPublic || mustRevalidate || sharedAge != .absent
+    if kind == .shared {
+      unusableFields.formUnion(ofUser ?? [])
+      if sharedAge != .absent { maxAge = sharedAge }
+      // 5.2.2.8 and 5.2.2.10: both forbid a shared cache to reuse a stale response.
+      if control.has("proxy-revalidate") || sharedAge != .absent { mustRevalidate = true }
+    }
   }
 
-  /// Whether nothing but the origin's word may let it be used once it is stale (RFC 9111, 4.2.4).
+  /// Whether a stale response may be used only after validation (RFC 9111, section 4.2.4).
   var forbidsStale: Bool { noCache || mustRevalidate }
 }
 
 extension CacheControl.Seconds {
-  var orZero: Int { if case .seconds(let value) = self { value } else { 0 } }
+  var value: Int? { if case .seconds(let value) = self { value } else { nil } }
+  var orZero: Int { value ?? 0 }
 }

@@ -1,11 +1,11 @@
 import HTTPTypes
 import Larder
 
-/// For how long a response is fresh, and who says so (RFC 9111, 4.2.1 and 4.2.2).
+/// The freshness lifetime of a response and its source (RFC 9111, 4.2.1 and 4.2.2).
 struct FreshnessLifetime: Equatable {
   enum Source: Equatable {
     case maxAge, expires, heuristic
-    /// Nothing says it; the response is never fresh.
+    /// No source: the response is never fresh.
     case none
   }
 
@@ -16,12 +16,12 @@ struct FreshnessLifetime: Equatable {
 
   init(_ response: HTTPResponse, received: Timestamp, policy: HTTPCachePolicy) {
     let fields = response.headerFields
-    let directives = ResponseDirectives(fields)
+    let directives = ResponseDirectives(fields, for: policy.kind)
     switch directives.maxAge {
     case .seconds(let value):
       self.init(value, .maxAge)
     case .invalid:
-      // 4.2.1: what cannot be read, or contradicts itself, is stale.
+      // 4.2.1: an invalid or contradictory value makes the response stale.
       self.init(0, .maxAge)
     case .absent:
       if fields.contains(.expires) {
@@ -41,7 +41,7 @@ struct FreshnessLifetime: Equatable {
     self.source = source
   }
 
-  /// 5.3: a date that is invalid lies in the past, and so do several that differ.
+  /// 5.3: an invalid date, or several different dates, lie in the past.
   private static func untilExpires(_ fields: HTTPFields, received: Timestamp) -> Int {
     let lines = Set(fields[values: .expires])
     guard lines.count == 1, let line = lines.first,
@@ -51,7 +51,7 @@ struct FreshnessLifetime: Equatable {
     return Int(clamping: min(Int64(DeltaSeconds.most), max(0, expires.seconds - date.seconds)))
   }
 
-  /// A tenth of the time for which it had not changed.
+  /// A tenth of the time since the last modification.
   private static func heuristic(
     _ response: HTTPResponse, directives: ResponseDirectives, received: Timestamp,
     policy: HTTPCachePolicy
@@ -66,7 +66,7 @@ struct FreshnessLifetime: Equatable {
     return Int(clamping: min(unchanged / 10, policy.longestHeuristic.components.seconds))
   }
 
-  /// The statuses that RFC 9110 (15.1) defines so.
+  /// The statuses of RFC 9110, section 15.1.
   static func isHeuristicallyCacheable(_ status: HTTPResponse.Status) -> Bool {
     [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status.code)
   }

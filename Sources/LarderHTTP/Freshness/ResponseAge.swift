@@ -1,9 +1,9 @@
 import HTTPTypes
 import Larder
 
-/// How old a response is (RFC 9111, 4.2.3).
+/// The age of a response (RFC 9111, 4.2.3).
 struct ResponseAge: Equatable {
-  /// When it arrived, in seconds; `corrected_initial_age`.
+  /// The age on arrival in seconds: `corrected_initial_age`.
   let initial: Int
   let received: Timestamp
 
@@ -16,15 +16,15 @@ struct ResponseAge: Equatable {
     self.received = received
   }
 
-  /// In seconds, cut down.
+  /// In whole seconds, rounded down.
   func seconds(at now: Timestamp) -> Int {
     let resident = max(0, received.duration(to: now).components.seconds)
     return initial + Int(clamping: resident)
   }
 
-  /// What `Age` says (RFC 9111, 5.1): of several members the first counts, and one that is no number says nothing.
+  /// The value of `Age` (RFC 9111, 5.1). The first of several members counts; a member that is not a number is ignored.
   ///
-  /// A number with parameters is taken for that number, because older is safer.
+  /// Parameters after the number are ignored, because a higher age is safer than none.
   static func value(_ fields: HTTPFields) -> Int? {
     guard let first = fields.members(of: .age).first else { return nil }
     return DeltaSeconds.parse(first.prefix { $0 != ";" })

@@ -1,15 +1,15 @@
 import HTTPTypes
 import Larder
 
-/// What may be done with a response that is not fresh (RFC 9111, 4.2.4; RFC 5861).
+/// The permitted uses of a stale response (RFC 9111, 4.2.4; RFC 5861).
 struct StalePermission: Hashable, Sendable {
-  /// It may be given at once, to a client that asked for no better.
+  /// Serve it to a client that accepts stale responses.
   var byRequest: Bool
-  /// It may be given while it is validated.
+  /// Serve it while it is revalidated.
   var whileRevalidating: Bool
-  /// It may be given in the place of a server error.
+  /// Serve it in place of a server error.
   var onError: Bool
-  /// It may be given if the origin cannot be reached.
+  /// Serve it if the origin cannot be reached.
   var whenDisconnected: Bool
 
   static let none = StalePermission(
@@ -28,7 +28,7 @@ struct StalePermission: Hashable, Sendable {
     of stored: StoredResponse, freshness: Freshness, for request: RequestDirectives,
     policy: HTTPCachePolicy
   ) {
-    let directives = stored.directives
+    let directives = stored.directives(for: policy.kind)
     guard !directives.forbidsStale else {
       self = .none
       return
@@ -40,14 +40,18 @@ struct StalePermission: Hashable, Sendable {
       case .any: true
       case .seconds(let most): staleness <= most
       }
-    // A client that asks for something newer than this is not served while that is fetched.
+    // A client that demands a newer response waits for it.
     let isOldEnough = request.maxAge.map { freshness.age <= $0 } ?? true
     if !isOldEnough { byRequest = false }
     whileRevalidating =
       !request.noCache && isOldEnough && request.minFresh == 0
       && directives.staleWhileRevalidate > 0 && staleness <= directives.staleWhileRevalidate
-    let errorWindow = max(directives.staleIfError, request.staleIfError)
+    // A request or a response that states 0 forbids it, whatever the other states (RFC 5861, section 4).
+    let stated = [directives.staleIfError, request.staleIfError].compactMap { $0 }
+    let errorWindow = stated.contains(0) ? 0 : stated.max() ?? 0
     onError = errorWindow > 0 && staleness <= errorWindow
-    whenDisconnected = onError || staleness <= policy.whenDisconnected.components.seconds
+    whenDisconnected =
+      !stated.contains(0)
+      && (onError || staleness <= policy.whenDisconnected.components.seconds)
   }
 }

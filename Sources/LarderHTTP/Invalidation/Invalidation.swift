@@ -6,17 +6,16 @@ import HTTPTypes
   import Foundation
 #endif
 
-/// What a request makes invalid that may change something (RFC 9111, 4.4).
+/// The invalidation by unsafe requests (RFC 9111, 4.4).
 enum Invalidation {
-  /// Methods that change nothing (RFC 9110, 9.2.1; RFC 4918 and 3253; QUERY). Any other, known or not, may.
+  /// Safe methods (RFC 9110, 9.2.1; RFC 4918 and 3253; QUERY). All others, known or unknown, are unsafe.
   private static let safe: Set<String> = [
     "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
   ]
 
   static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }
 
-  /// The URIs whose responses no longer hold: its own, and what `Location` and `Content-Location` name on the same
-  /// origin. None where the request failed.
+  /// The URIs to invalidate: the target, and `Location` and `Content-Location` on the same origin. Empty for a failed request.
   static func keys(
     of request: HTTPRequest, _ response: HTTPResponse, policy: HTTPCachePolicy
   ) -> [ResponseKey] {
@@ -35,7 +34,7 @@ enum Invalidation {
     return keys
   }
 
-  /// What a reference in a response means; nil if it is no HTTP URI.
+  /// Resolves a reference in a response; nil if it is not an HTTP URI.
   static func resolve(
     _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
   ) -> ResponseKey? {

@@ -36,7 +36,7 @@ enum ByteRange: Equatable {
     }
   }
 
-  /// The bytes it means of a whole of `count`; nil if there are none of them.
+  /// The bytes of the range in a representation of `count` bytes; nil if the range is empty.
   func resolved(in count: Int) -> ClosedRange<Int>? {
     switch self {
     case .from(let first, let last):

@@ -41,7 +41,7 @@ struct ContentRange: Equatable {
     return ContentRange(first...max(bytes.upperBound, other.bytes.upperBound), of: whole)
   }
 
-  /// What a request must ask for to make it whole; nil if that is not one range.
+  /// The range that completes the part; nil if one range cannot complete it.
   var missing: String? {
     if isWhole { return nil }
     if bytes.lowerBound == 0 { return "bytes=\(bytes.upperBound + 1)-" }

@@ -3,7 +3,7 @@ import HTTPTypes
 extension HTTPRules {
   typealias Stores = [(response: StoredResponse, body: CacheReception.Body)]
 
-  /// The rest of a part, as it was asked for: the client gets the whole.
+  /// The missing part, as requested: the client gets the whole response.
   func receiveRest(_ exchange: Exchange) -> CacheReception {
     let forward = exchange.forward
     guard let index = forward.completes, let joined = joined(exchange, with: index),
@@ -18,16 +18,19 @@ extension HTTPRules {
     return reception
   }
 
-  /// What becomes of the stored response when a part comes that a client asked for; nil if they have nothing to do with
-  /// each other, and the part stands for itself.
+  /// Combines a received part with a stored response; nil if they do not belong together.
   func joinable(_ exchange: Exchange) -> Stores? {
     let forward = exchange.forward
     let fields = forward.original.headerFields
-    for index in forward.stored.indices where forward.stored[index].isSelected(by: fields) {
+    let credential = credential(of: forward.original)
+    for index in forward.stored.indices
+    where forward.stored[index].credential == credential
+      && forward.stored[index].isSelected(by: fields)
+    {
       let stored = forward.stored[index]
       guard stored.isSameWhole(as: exchange.response.headerFields) else { continue }
       if stored.response.status.code == 200 {
-        // The whole is there already; only what is said of it is new.
+        // The whole body is stored; only the fields are new.
         return freshened(stored, by: exchange).stored.map { [($0, .stored(index))] } ?? []
       }
       if let joined = joined(exchange, with: index) {

@@ -2,15 +2,15 @@ import HTTPTypes
 import Larder
 
 extension HTTPFields {
-  /// Fields that tell how the stored body is to be read: what a later answer without that body says of them is not
-  /// believed (RFC 9111, 3.2; servers are known to get them wrong in a 304).
+  /// Fields that describe the stored body. A response without that body does not update them: servers send wrong values in a
+  /// 304 (RFC 9111, 3.2).
   static let ofTheBody: Set<HTTPField.Name> = [
     .contentLength, .contentEncoding, .contentType, .contentRange,
   ]
 
   /// These fields of a stored response, updated by those of a newer answer (RFC 9111, 3.2).
   ///
-  /// An age that the newer one does not state is gone with the old exchange, and a date is that of its arrival.
+  /// Without `Age` in the newer one the old age is removed; without `Date` the time of arrival is used.
   func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {
     var result = self
     let newer = newer.endToEnd
@@ -24,12 +24,14 @@ extension HTTPFields {
     return result
   }
 
-  /// Without what is not to be stored: fields of the connection, those that `no-cache="..."` names, and cookies unless
-  /// the policy keeps them (RFC 9111, 3.1 and 5.2.2.4).
+  /// The fields to store: without connection fields, the fields that `no-cache="..."` or `private="..."` name, and cookies
+  /// unless the policy stores them (RFC 9111, 3.1, 5.2.2.4 and 5.2.2.7).
   func storable(_ directives: ResponseDirectives, policy: HTTPCachePolicy) -> HTTPFields {
     var result = endToEnd
-    result.removeAll(Set(directives.noCacheFields.compactMap { HTTPField.Name($0) }))
-    if !policy.storesCookies { result.removeAll([.setCookie, .setCookie2]) }
+    result.removeAll(Set(directives.unusableFields.compactMap { HTTPField.Name($0) }))
+    if !policy.storesCookies || policy.kind == .shared {
+      result.removeAll([.setCookie, .setCookie2])
+    }
     return result
   }
 }

@@ -1,17 +1,21 @@
 public import HTTPTypes
 import Larder
 
-/// Under which keys the responses of a URI lie.
+/// The keys under which the responses of one URI are stored.
 ///
-/// The key of a response is the URI, which has scheme and host in it; where `Vary` or credentials part several responses
-/// of one URI, a space and a digest of what parts them follow. A URI has no space, so the prefix `URI + " "` finds those
-/// of this URI and no other.
+/// A key is the URI, or its beginning and a SHA-256 hash where the URI is longer than ``longestURI``. Where `Vary` or
+/// credentials separate several responses of one URI, a space and a digest follow. A key without its digest contains no
+/// space and no byte outside printable ASCII, so the prefix `URI + " "` finds the responses of this URI and of no other.
+/// A key has at most 250 bytes, so its cost does not depend on other keys with the same beginning.
 public struct ResponseKey: Hashable, Sendable {
-  /// The target URI in a normal form, secrets in its query replaced by digests.
+  private static let longestURI = 180
+  private static let keptOfLongURI = 140
+
+  /// The target URI in a normal form. Secrets in its query are replaced by digests.
   public let uri: String
-  /// As in ``uri``, for comparing origins.
+  /// Scheme and host of ``uri``, for comparing origins.
   let origin: String
-  /// As in ``uri``, with the port if that is not the scheme's own.
+  /// The host of ``uri``, with the port if it is not the scheme's default.
   let host: String
 
   /// Nil for a request without scheme or authority.
@@ -22,21 +26,21 @@ public struct ResponseKey: Hashable, Sendable {
 
   init(scheme: String, authority: String, path: String, policy: HTTPCachePolicy) {
     let scheme = scheme.lowercased()
+    // User information is a credential and no part of the host: see `Principal`.
     var host = authority.lowercased()
-    // A name before @ is no part of the host, and not to be kept.
     if let at = host.lastIndex(of: "@") { host = String(host[host.index(after: at)...]) }
     for (name, port) in [("http", ":80"), ("https", ":443")] where scheme == name {
       if host.hasSuffix(port) { host.removeLast(port.count) }
     }
     if host.hasSuffix(":") { host.removeLast() }
-    self.host = host
-    origin = scheme + "://" + host
+    self.host = RequestTarget.encoded(host)
+    origin = RequestTarget.encoded(scheme) + "://" + self.host
+    let path = RequestTarget.encoded(path)
     uri = origin + Self.redacted(path.isEmpty ? "/" : path, policy: policy)
   }
 
   private static func redacted(_ path: String, policy: HTTPCachePolicy) -> String {
-    let path = path.prefix { $0 != "#" }
-    guard let mark = path.firstIndex(of: "?") else { return String(path) }
+    guard let mark = path.firstIndex(of: "?") else { return path }
     let parameters = path[path.index(after: mark)...].split(
       separator: "&", omittingEmptySubsequences: false
     ).map { parameter -> String in
@@ -44,19 +48,28 @@ public struct ResponseKey: Hashable, Sendable {
       guard parts.count == 2, !parts[1].isEmpty,
         policy.secretParameters.contains(parts[0].lowercased())
       else { return String(parameter) }
-      return parts[0] + "=~" + Secrets.digest(String(parts[1]))
+      return parts[0] + "=~" + Secrets.digest(String(parts[1]), key: policy.secret)
     }
     return path[...mark] + parameters.joined(separator: "&")
   }
 
-  /// The store's key of the response that is parted from others by these.
-  func key(credential: String?, vary: VaryKey) -> String {
-    if credential == nil, vary.fields.isEmpty { return uri }
-    var parting = credential.map { "credential \($0)\n" } ?? ""
-    for (name, value) in vary.fields { parting += name + (value.map { "=" + $0 } ?? "") + "\n" }
-    return uri + " " + Secrets.digest(parting)
+  /// The key of the response without credentials and `Vary`.
+  ///
+  /// A shortened URI is longer than ``longestURI``, so it cannot equal a URI that is kept whole.
+  var base: String {
+    guard uri.utf8.count > Self.longestURI else { return uri }
+    let hash = SHA256.hash(Array(uri.utf8)).map(Secrets.hexadecimal).joined()
+    return String(decoding: uri.utf8.prefix(Self.keptOfLongURI), as: UTF8.self) + "~" + hash
   }
 
-  /// What the keys of all parted responses begin with.
-  var partedPrefix: String { uri + " " }
+  /// The key of the response that credentials and `Vary` separate from others of its URI.
+  func key(credential: String?, vary: VaryKey) -> String {
+    if credential == nil, vary.fields.isEmpty { return base }
+    var variant = credential.map { "credential \($0)\n" } ?? ""
+    for (name, value) in vary.fields { variant += name + (value.map { "=" + $0 } ?? "") + "\n" }
+    return variantPrefix + Secrets.digest(variant)
+  }
+
+  /// The common beginning of the keys of all variants.
+  var variantPrefix: String { base + " " }
 }

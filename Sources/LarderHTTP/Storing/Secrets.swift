@@ -1,22 +1,24 @@
 import HTTPTypes
 
-/// What is known of a secret without knowing it: what stores hold in the place of credentials.
+/// Digests of secrets: the store holds them in place of credentials.
 ///
-/// Who keeps answers elsewhere than in an ``HTTPCache`` can part users by it, too.
+/// Code that stores responses by other means than an ``HTTPCache`` can use them to separate its users, too.
 public enum Secrets {
   /// Request fields whose values are never stored.
   static let fields: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie]
 
-  /// 128 bits of SHA-256, in hexadecimal: the same for the same text, and no way back to it.
-  public static func digest(_ text: String) -> String {
-    SHA256.hash(Array(text.utf8)).prefix(16).map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
+  /// 128 bits of SHA-256 of `text`, in hexadecimal. Equal texts have equal digests.
+  public static func digest(_ text: String) -> String { digest(text, key: []) }
+
+  /// A digest that only a holder of `key` can compute for a guessed text.
+  static func digest(_ text: String, key: [UInt8]) -> String {
+    // The inner hash keeps `key` and `text` apart and rules out length extension.
+    let bytes = Array(text.utf8)
+    let hash = key.isEmpty ? SHA256.hash(bytes) : SHA256.hash(key + SHA256.hash(key + bytes))
+    return hash.prefix(16).map(hexadecimal).joined()
   }
 
-  /// Who asks, as a digest; nil where the request carries no credentials.
-  static func credential(of request: HTTPFields) -> String? {
-    request.contains(.authorization)
-      ? digest(request.lines(of: .authorization).joined(separator: "\n")) : nil
+  static func hexadecimal(_ byte: UInt8) -> String {
+    (byte < 16 ? "0" : "") + String(byte, radix: 16)
   }
 }

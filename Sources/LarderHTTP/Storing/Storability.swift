@@ -9,16 +9,19 @@ extension HTTPRules {
     _ response: HTTPResponse, to request: HTTPRequest, bodySize: Int?, requested: Timestamp,
     received: Timestamp
   ) -> StoredResponse? {
-    let directives = ResponseDirectives(response.headerFields)
+    let directives = ResponseDirectives(response.headerFields, for: policy.kind)
+    let credential = Principal(request, policy: policy).digest
     guard request.method == .get || isPostOfItself(request, response),
       isStorable(response.status, directives),
+      isIndependent(response.status, of: request.headerFields),
+      allowsSharing(directives, credential: credential),
       !RequestDirectives(request.headerFields).noStore,
       let vary = VaryKey(of: response.headerFields, request: request.headerFields)
     else { return nil }
     var stored = StoredResponse(
       response: response, requested: requested, received: received, bodySize: bodySize ?? 0,
       vary: vary,
-      credential: Secrets.credential(of: request.headerFields))
+      credential: policy.kind == .shared ? nil : credential)
     stored.response.headerFields = response.headerFields.storable(directives, policy: policy)
     if !stored.fields.contains(.date) {
       stored.response.headerFields[.date] = HTTPDate(received).text
@@ -28,10 +31,27 @@ extension HTTPRules {
     }
     let lifetime = FreshnessLifetime(response, received: received, policy: policy)
     let isCacheable =
-      lifetime.isExplicit || directives.isPublic || directives.isPrivate
+      lifetime.isExplicit || directives.isPublic
+      || directives.isPrivate && policy.kind == .private
       || FreshnessLifetime.isHeuristicallyCacheable(response.status)
     guard isCacheable, stored.keptUntil(policy: policy) > received else { return nil }
     return stored
+  }
+
+  /// Whether the response would be the same without the conditions and the range of its request. An error that answers a
+  /// condition or a range concerns that request alone.
+  private func isIndependent(_ status: HTTPResponse.Status, of request: HTTPFields) -> Bool {
+    if status.code == 412 || status.code == 416 { return false }
+    let isPart = request.contains(.range) || request.contains(.ifRange)
+    if status.code == 206 { return isPart }
+    return status.code == 200 || !isPart && !ClientCondition.isForOrigin(request)
+  }
+
+  /// Whether the response may be stored for all users (RFC 9111, sections 3.5 and 5.2.2.7).
+  private func allowsSharing(_ directives: ResponseDirectives, credential: String?) -> Bool {
+    guard policy.kind == .shared else { return true }
+    return !directives.isPrivate
+      && (credential == nil || directives.allowsSharingWithCredentials)
   }
 
   /// 5.2.2.3: `must-understand` takes the place of `no-store` where the status is understood.

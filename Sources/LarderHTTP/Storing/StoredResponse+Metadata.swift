@@ -66,6 +66,8 @@ extension StoredResponse {
     self.requested = Timestamp(milliseconds: requested)
     self.received = Timestamp(milliseconds: received)
     vary = VaryKey(fields: varied)
+    // A damaged or foreign record must not reach the limit of `HTTPFields`, which is a precondition.
+    guard lines.count <= 4 * HTTPCacheError.largestFieldCount else { return nil }
     for line in lines where !line.isEmpty {
       guard let colon = line.firstIndex(of: 0x3A), line[colon...].count >= 2,
         let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))

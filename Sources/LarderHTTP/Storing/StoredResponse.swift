@@ -1,54 +1,55 @@
 public import HTTPTypes
 public import Larder
 
-/// What a cache knows of a response that it holds, all but the body.
+/// The head of a stored response, and its times.
 public struct StoredResponse: Sendable, Hashable {
-  /// Status and fields, without those that are not to be used again.
+  /// The status and the reusable fields.
   public var response: HTTPResponse
-  /// When the request was sent that it answered, or that last validated it.
+  /// When its request, or its last validation, was sent.
   public var requested: Timestamp
-  /// When it came.
+  /// When the response arrived.
   public var received: Timestamp
   /// Bytes of the body.
   public var bodySize: Int
-  /// What selects it among the responses of its URI.
+  /// The request fields that select it among the responses of its URI.
   var vary: VaryKey
-  /// Whose it is, as a digest; nil for a request without credentials.
+  /// The digest of the credentials of its request; nil without credentials.
   var credential: String?
 
   var fields: HTTPFields { response.headerFields }
-  var directives: ResponseDirectives { ResponseDirectives(fields) }
   var entityTag: EntityTag? { EntityTag(fields) }
   var lastModified: String? { fields[values: .lastModified].first }
   var hasValidators: Bool { entityTag != nil || lastModified != nil }
 
   var age: ResponseAge { ResponseAge(fields, requested: requested, received: received) }
 
-  /// Which part of the whole it is; nil if it is whole.
+  /// Its range in the whole representation; nil if it is complete.
   var part: ContentRange? {
     response.status.code == 206 ? ContentRange(fields) : nil
   }
 
-  /// Whether a request with these fields selects it (RFC 9111, 4.1). Credentials always part responses.
-  func isSelected(by request: HTTPFields) -> Bool {
-    credential == Secrets.credential(of: request) && vary.matches(request, response: fields)
+  func directives(for kind: HTTPCachePolicy.Kind) -> ResponseDirectives {
+    ResponseDirectives(fields, for: kind)
   }
 
-  /// Its own date, for choosing the newest.
+  /// Whether `Vary` selects it for a request with these fields (RFC 9111, section 4.1).
+  func isSelected(by request: HTTPFields) -> Bool { vary.matches(request, response: fields) }
+
+  /// Its date, by which the newest is selected.
   var date: HTTPDate {
     HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
   }
 
-  /// Until when it is worth keeping: as long as it may be served, be it stale, or validated.
+  /// The time until which it may be served, also stale, or validated.
   ///
-  /// Not after ``received``: it is not worth storing.
+  /// A time not after ``received`` means that it is not stored.
   public func keptUntil(policy: HTTPCachePolicy) -> Timestamp {
     let lifetime = FreshnessLifetime(response, received: received, policy: policy)
     let stale = received.advanced(by: .seconds(lifetime.seconds - age.initial))
     var end = stale
-    let directives = directives
+    let directives = directives(for: policy.kind)
     if !directives.forbidsStale, lifetime.source != .none || hasValidators {
-      let windows = max(directives.staleWhileRevalidate, directives.staleIfError)
+      let windows = max(directives.staleWhileRevalidate, directives.staleIfError ?? 0)
       end = max(
         stale.advanced(by: .seconds(windows)), stale.advanced(by: policy.whenDisconnected))
     }

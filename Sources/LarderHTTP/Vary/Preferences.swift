@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// What a request prefers, by weight: `Accept` and its kin (RFC 9110, 12.5).
+/// The weighted preferences of `Accept` and similar fields (RFC 9110, 12.5).
 struct Preferences {
-  /// In the order of their weights, and then of their names: order says nothing between equal ones.
+  /// Sorted by weight, then by name: the order of equal weights has no meaning.
   let ranked: [(range: String, weight: Int)]
 
   static let names: Set<HTTPField.Name> = [
@@ -15,13 +15,13 @@ struct Preferences {
     }
   }
 
-  /// The same for all requests that prefer the same.
+  /// A normal form: equal preferences give equal texts.
   var text: String {
     ranked.map { $0.weight == 1000 ? $0.range : "\($0.range);q=\($0.weight)" }
       .joined(separator: ",")
   }
 
-  /// Weights in thousandths. A weight that cannot be read stays a part of the range, which then equals only itself.
+  /// Weights in thousandths. An invalid weight stays part of the range.
   private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
     var range: [String] = []
     var weight = 1000
@@ -49,7 +49,7 @@ struct Preferences {
     return min(1000, whole * 1000 + fraction)
   }
 
-  /// Whether the response is in a single language that the request prefers to all others.
+  /// Whether the response has one language, which the request prefers to all others.
   static func prefersLanguage(of response: HTTPFields, in request: HTTPFields) -> Bool {
     let languages = response.members(of: .contentLanguage)
     let ranked = Preferences(request[values: .acceptLanguage]).ranked

@@ -1,16 +1,15 @@
 import HTTPTypes
 
-/// What of a request selected a stored response: the fields that its `Vary` names, as the request had them
-/// (RFC 9111, 4.1).
+/// The request fields that `Vary` names, with their values (RFC 9111, 4.1).
 struct VaryKey: Hashable, Sendable {
-  /// In the order of their names, which are in lower case; nil where the request had none.
+  /// Sorted by name, in lower case; a nil value means that the request had no such field.
   let fields: [(name: String, value: String?)]
 
   static let empty = VaryKey(fields: [])
 
   init(fields: [(name: String, value: String?)]) { self.fields = fields }
 
-  /// Nil for `*`, which no request matches.
+  /// Nil for `*`, which matches no request.
   init?(of response: HTTPFields, request: HTTPFields) {
     guard let names = Self.names(in: response) else { return nil }
     fields = names.map { name in (name, Self.value(of: name, in: request)) }
@@ -22,8 +21,7 @@ struct VaryKey: Hashable, Sendable {
     return names.contains("*") ? nil : names.sorted()
   }
 
-  /// Whether `request` selects the response: it has the same fields, or the response is in the one language that it
-  /// asks for most.
+  /// Whether `request` selects the response: equal fields, or the language that the request prefers.
   func matches(_ request: HTTPFields, response: HTTPFields) -> Bool {
     fields.allSatisfy { name, value in
       Self.value(of: name, in: request) == value
@@ -31,7 +29,7 @@ struct VaryKey: Hashable, Sendable {
     }
   }
 
-  /// A field's value where differences that mean nothing are gone; secrets are digests. Nil where there is none.
+  /// The normalized value of a field; a digest for secrets; nil without the field.
   static func value(of name: String, in request: HTTPFields) -> String? {
     guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
     let lines = request.lines(of: fieldName)

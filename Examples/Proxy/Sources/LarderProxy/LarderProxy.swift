@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatch
+import HTTPTypes
 import Larder
 import LarderHTTP
 import NIOPosix
@@ -18,7 +19,13 @@ import ProxyServer
   @Option(help: "Seconds after which the service counts as out of reach.") var timeout = 15
   @Flag(help: "Keep Set-Cookie with what it came with; without this it is passed on and forgotten.")
   var cookies = false
-  @Flag(name: .shortAndLong, help: "Say what became of each request.") var verbose = false
+  @Flag(help: "Store responses for all users (s-maxage, private, RFC 9111 section 3.5).")
+  var shared = false
+  @Option(
+    help:
+      "A request field that identifies a user besides Authorization, such as Cookie; repeatable.")
+  var partitionBy: [String] = []
+  @Flag(name: .shortAndLong, help: "Log each request.") var verbose = false
 
   func validate() throws {
     guard originAddress != nil else {
@@ -28,6 +35,9 @@ import ProxyServer
       throw ValidationError("--listen \(listen) is no address: say 127.0.0.1:8080")
     }
     guard timeout > 0 else { throw ValidationError("--timeout must be 1 or more") }
+    for name in partitionBy where HTTPField.Name(name) == nil {
+      throw ValidationError("--partition-by \(name) is not a field name: use Cookie or X-API-Key")
+    }
   }
 
   private var originAddress: Address? {
@@ -42,6 +52,8 @@ import ProxyServer
     let group = MultiThreadedEventLoopGroup.singleton
     let store = try Store(at: store)
     var policy = HTTPCachePolicy()
+    policy.kind = shared ? .shared : .private
+    policy.partitionFields = Set(partitionBy.compactMap { HTTPField.Name($0) })
     policy.storesCookies = cookies
     policy.timeout = .seconds(timeout)
     let cache = HTTPCache(

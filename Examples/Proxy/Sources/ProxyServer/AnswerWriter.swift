@@ -56,8 +56,15 @@ struct AnswerWriter: Sendable {
   private func write(_ head: [UInt8], _ body: HTTPBody, _ framing: Framing) async throws -> Bool {
     var pending = head
     var hasBegun = false
+    var rest: Int? = if case .length(let count) = framing { count } else { nil }
     do {
-      for try await piece in body {
+      for try await var piece in body {
+        // A connection that goes on carries exactly the announced bytes, or the next response begins at a wrong place.
+        if let left = rest {
+          piece = Array(piece.prefix(left))
+          rest = left - piece.count
+          if piece.isEmpty { break }
+        }
         let bytes = framing == .chunked ? piece.asChunk : piece
         try await connection.write(pending + bytes)
         pending = []
@@ -70,6 +77,6 @@ struct AnswerWriter: Sendable {
     }
     if framing == .chunked { pending += .lastChunk }
     if !pending.isEmpty { try await connection.write(pending) }
-    return framing != .untilClose
+    return framing != .untilClose && (rest ?? 0) == 0
   }
 }

@@ -14,7 +14,8 @@ struct CacheStatus {
     } else if let forwarded = result.forwarded {
       parts.append("fwd=\(forwarded.rawValue)")
       if let status = result.originStatus { parts.append("fwd-status=\(status)") }
-      if result.isStored { parts.append("stored") }
+      // A body that still comes may break off: then the response is not stored.
+      if result.isStored, result.body.whole != nil { parts.append("stored") }
     } else {
       parts.append("hit")
     }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import LarderHTTP
 
 /// The first part of an HTTP/1 message, line by line as it came (RFC 9112, 2.1).
 struct MessageHead: Sendable, Equatable {
@@ -9,7 +10,9 @@ struct MessageHead: Sendable, Equatable {
   ///
   /// Lines that continue the one before belong to it (RFC 9112, 5.2). Lines that are no fields are left out where
   /// `isLenient`, and make it nil where not.
-  init?(_ lines: [[UInt8]], isLenient: Bool) {
+  ///
+  /// - Throws: ``MessageError/tooManyFields`` for more than 1,000 fields.
+  init?(_ lines: [[UInt8]], isLenient: Bool) throws(MessageError) {
     guard let first = lines.first, !first.isEmpty else { return nil }
     start = String(decoding: first, as: UTF8.self)
     fields = HTTPFields()
@@ -21,6 +24,7 @@ struct MessageHead: Sendable, Equatable {
         folded.append(line)
       }
     }
+    guard folded.count <= HTTPCacheError.largestFieldCount else { throw .tooManyFields }
     for line in folded {
       guard let colon = line.firstIndex(of: 0x3A),
         let name = HTTPField.Name(
@@ -58,8 +62,9 @@ enum Framing: Sendable, Equatable {
     self = hasBody ? Self.declared(response.headerFields) ?? .untilClose : .length(0)
   }
 
-  /// Of a request; nil for one whose length cannot be told.
+  /// Of a request; nil for one whose length cannot be told, or that states it in two ways (RFC 9112, 6.1).
   init?(ofRequest fields: HTTPFields) {
+    if fields.contains(.contentLength), fields.contains(.transferEncoding) { return nil }
     if let declared = Self.declared(fields) {
       self = declared
     } else if fields.contains(.contentLength) || fields.contains(.transferEncoding) {

@@ -4,6 +4,8 @@ import NIOCore
 /// What is wrong with a message.
 enum MessageError: Error, Equatable {
   case malformed(String)
+  /// The head has more than 1,000 fields.
+  case tooManyFields
   /// The connection ended before the message did.
   case incomplete
 }
@@ -29,7 +31,7 @@ actor MessageReader {
       if !line.isEmpty {
         lines.append(line)
       } else if !lines.isEmpty {
-        guard let head = MessageHead(lines, isLenient: isLenient) else {
+        guard let head = try MessageHead(lines, isLenient: isLenient) else {
           throw MessageError.malformed("a line of the head is no field")
         }
         return head
@@ -77,7 +79,10 @@ actor MessageReader {
   private func chunkSize() async throws -> Int {
     guard let line = try await line() else { throw MessageError.incomplete }
     let digits = String(decoding: line.prefix { $0 != 0x3B }.trimmed, as: UTF8.self)
-    guard let size = Int(digits, radix: 16), size >= 0, !digits.hasPrefix("+") else {
+    guard !digits.isEmpty, digits.utf8.count <= 15,
+      digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+      let size = Int(digits, radix: 16)
+    else {
       throw MessageError.malformed("\"\(digits)\" is no size of a chunk")
     }
     return size

@@ -76,9 +76,12 @@ public struct OriginTransport: HTTPTransport {
     guard words.count >= 2, words[0].uppercased().hasPrefix("HTTP/1."), words[1].utf8.count == 3,
       let code = Int(words[1]), (100...999).contains(code)
     else { throw MessageError.malformed("\"\(head.start)\" is no status line") }
+    var fields = head.fields
+    // RFC 9112, 6.3: the transfer coding overrides the length, which must not be passed on.
+    if fields.contains(.transferEncoding) { fields[.contentLength] = nil }
     return HTTPResponse(
       status: .init(code: code, reasonPhrase: words.count == 3 ? String(words[2]) : ""),
-      headerFields: head.fields)
+      headerFields: fields)
   }
 }
 

@@ -19,7 +19,14 @@ struct RequestHandling: Sendable {
     } catch let error as MessageError {
       log("bad request: \(error)")
       let refusal = AnswerWriter(connection, isHTTP11: true, method: .get)
-      try? await refusal.write(.failure(400, "Bad Request"))
+      let response: HTTPResponse =
+        error == .tooManyFields
+        ? .failure(431, "Request Header Fields Too Large") : .failure(400, "Bad Request")
+      do {
+        try await refusal.write(response)
+      } catch {
+        log("connection lost: \(error)")
+      }
     } catch {
       log("connection lost: \(error)")
     }
@@ -64,7 +71,9 @@ struct RequestHandling: Sendable {
   static func request(_ head: MessageHead, for origin: Address) -> (HTTPRequest, isHTTP11: Bool)? {
     let words = head.start.split(separator: " ")
     guard words.count == 3, let method = HTTPRequest.Method(String(words[0])),
-      words[2].hasPrefix("HTTP/1.")
+      words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0",
+      head.fields[values: OriginTransport.host].count == 1
+        || words[2] == "HTTP/1.0" && !head.fields.contains(OriginTransport.host)
     else { return nil }
     var target = words[1]
     // A client that takes this for a proxy of its own names the origin in full.

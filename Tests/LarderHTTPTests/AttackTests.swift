@@ -1,0 +1,256 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+/// Requests and responses that were made to mislead the cache.
+struct AttackTests {
+  private static let fresh = Origin.page([("Cache-Control", "max-age=100")])
+
+  private static func echo(_ fields: Pairs = [("Cache-Control", "max-age=100")]) -> Origin {
+    Origin { request, number in
+      (response(200, fields), HTTPBody(Array("\(request.path ?? "") \(number)".utf8)))
+    }
+  }
+
+  private func manyFields(_ count: Int) -> HTTPFields {
+    HTTPFields((0..<count).map { ("X-\($0)", "v") })
+  }
+
+  // MARK: Fields
+
+  @Test func `a request with too many fields is refused`() async throws {
+    let fixture = try Fixture(Self.fresh)
+    var sent = request("GET", "/a")
+    sent.headerFields = manyFields(1_001)
+    await #expect(throws: HTTPCacheError.tooManyFields(1_001)) {
+      try await fixture.cache.send(sent)
+    }
+    sent.headerFields = manyFields(1_000)
+    #expect(try await fixture.cache.send(sent).response.status == .ok)
+  }
+
+  @Test func `a response with too many fields is refused`() async throws {
+    let fields = manyFields(60_000)
+    let fixture = try Fixture(
+      Origin { _, _ in (HTTPResponse(status: .ok, headerFields: fields), HTTPBody()) })
+    await #expect(throws: HTTPCacheError.tooManyFields(60_000)) { try await fixture.get() }
+  }
+
+  @Test func `a stored record with too many fields is a miss`() {
+    let head = "larder-http/1 200 OK\nrequested 1\nreceived 1\n\n"
+    let metadata = head + (0..<70_000).map { "X-\($0): v\n" }.joined()
+    #expect(StoredResponse(metadata: Array(metadata.utf8), bodySize: 0) == nil)
+  }
+
+  // MARK: Keys
+
+  @Test(arguments: [
+    ("/search?q=x y", "/search?q=x"), ("/a b", "/a"), ("/a\u{7F}", "/a"), ("/a\tb", "/a"),
+    ("/a%20b", "/a"),
+  ])
+  func `a URI never gets the response of its beginning`(first: String, second: String)
+    async throws
+  {
+    let fixture = try Fixture(Self.echo([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
+    let one = try await fixture.get(first).body
+    let other = try await fixture.get(second)
+    #expect(other.body != one && !other.result.isHit)
+    #expect(try await fixture.get(first).body == one)
+    #expect(try await fixture.get(second).body == other.body)
+    #expect(fixture.origin.count == 2)
+  }
+
+  @Test func `a target is encoded before it is sent, and its fragment is not sent`() async throws {
+    let fixture = try Fixture(Self.fresh)
+    _ = try await fixture.get("/a b\u{7F}\u{FC}\"?q=<x>#part one")
+    #expect(fixture.origin.received[0].path == "/a%20b%7F%C3%BC%22?q=%3Cx%3E")
+    #expect(try await fixture.get("/a%20b%7F%C3%BC%22?q=%3Cx%3E#other").result.isHit)
+  }
+
+  @Test func `a short URI never equals the key of a long one`() throws {
+    let long = try #require(ResponseKey(request("GET", "/" + String(repeating: "x", count: 500))))
+    #expect(long.base.utf8.count > 180 && long.variantPrefix.utf8.count + 32 <= 250)
+    let path = String(long.base.dropFirst("https://example.com".count))
+    let crafted = try #require(ResponseKey(request("GET", path)))
+    #expect(crafted.base != long.base)
+  }
+
+  @Test func `a hit does not look at other URIs with the same beginning`() async throws {
+    let fixture = try Fixture(Self.echo())
+    let long = "/" + String(repeating: "x", count: 300)
+    for number in 0..<50 { _ = try await fixture.get(long + "\(number)") }
+    let key = try #require(ResponseKey(request("GET", long + "7")))
+    #expect(try fixture.cache.entries(of: key).count == 1)
+    #expect(try await fixture.get(long + "7").result.isHit)
+  }
+
+  // MARK: Users
+
+  @Test func `user information in a URI separates users`() async throws {
+    let fixture = try Fixture(
+      Origin { request, _ in
+        (
+          response(200, [("Cache-Control", "max-age=100")]),
+          HTTPBody(Array((request.authority ?? "").utf8))
+        )
+      })
+    for user in ["alice:pw@", "bob:pw@", ""] {
+      let result = try await fixture.cache.send(request("GET", "/a", host: user + "example.com"))
+      #expect(!result.isHit)
+      #expect(try await result.body.bytes() == Array((user + "example.com").utf8))
+    }
+    let again = try await fixture.cache.send(request("GET", "/a", host: "alice:pw@example.com"))
+    #expect(again.isHit)
+    for entry in try fixture.cache.namespace.page(limit: 10).items {
+      let text = String(decoding: (entry.metadata ?? []) + entry.key.bytes, as: UTF8.self)
+      #expect(!text.contains("alice") && !text.contains("pw@"))
+    }
+  }
+
+  @Test func `fields of a partition separate users without Vary`() async throws {
+    var policy = HTTPCachePolicy()
+    policy.partitionFields = [HTTPField.Name("X-API-Key")!, .cookie]
+    let fixture = try Fixture(Self.echo(), policy: policy)
+    for fields in [[("X-API-Key", "1")], [("X-API-Key", "2")], [("Cookie", "1")], []] as [Pairs] {
+      #expect(try await !fixture.get("/a", fields).result.isHit)
+      #expect(try await fixture.get("/a", fields).result.isHit)
+    }
+  }
+
+  @Test func `digests of two stores differ`() async throws {
+    let digests = try await (0..<2).asyncMap { _ in
+      let fixture = try Fixture(Self.fresh)
+      _ = try await fixture.get("/a?key=secret", [("Authorization", "secret")])
+      return try fixture.cache.namespace.page(limit: 1).items[0].key
+    }
+    #expect(digests[0] != digests[1])
+  }
+
+  // MARK: Errors of conditions and ranges
+
+  @Test(arguments: [
+    (412, [("If-Match", "\"x\"")]), (412, [("If-None-Match", "\"x\"")]),
+    (416, [("Range", "bytes=99-")]), (404, [("Range", "bytes=0-1")]),
+    (400, [("If-Match", "\"x\"")]),
+  ])
+  func `an error that answers a condition or a range is not stored`(code: Int, fields: Pairs)
+    async throws
+  {
+    let fixture = try Fixture(
+      Origin { request, number in
+        (
+          response(number == 1 ? code : 200, [("Cache-Control", "max-age=100, public")]),
+          HTTPBody(Array("\(number)".utf8))
+        )
+      })
+    #expect(try await fixture.get("/a", fields).result.response.status.code == code)
+    let next = try await fixture.get("/a")
+    #expect(next.result.response.status == .ok && next.body == "2")
+  }
+
+  @Test func `a GET with a body is neither stored nor shared`() async throws {
+    let fixture = try Fixture(Self.echo())
+    for _ in 0..<2 {
+      let result = try await fixture.cache.send(request("GET", "/a"), body: [1])
+      #expect(result.forwarded == .bypass)
+      _ = try await result.body.bytes()
+    }
+    #expect(fixture.origin.count == 2)
+    #expect(try await !fixture.get("/a").result.isHit)
+  }
+
+  // MARK: Variants
+
+  @Test func `the number of variants of a URI is limited, and the least recently used one goes`()
+    async throws
+  {
+    var policy = HTTPCachePolicy()
+    policy.largestVariantCount = 4
+    let fixture = try Fixture(
+      Origin { request, _ in
+        let foo = request.headerFields[HTTPField.Name("Foo")!] ?? ""
+        return (
+          response(
+            200, [("Cache-Control", "max-age=100000"), ("Vary", "Foo"), ("ETag", "\"\(foo)\"")]),
+          HTTPBody(Array(foo.utf8))
+        )
+      }, policy: policy)
+    for number in 0..<40 {
+      #expect(try await fixture.get("/a", [("Foo", "\(number)")]).body == "\(number)")
+      fixture.clock.advance(by: .seconds(61))
+      if number > 0 { #expect(try await fixture.get("/a", [("Foo", "0")]).result.isHit) }
+    }
+    let key = try #require(ResponseKey(request("GET", "/a")))
+    #expect(try fixture.cache.entries(of: key).count == 4)
+    let longest = fixture.origin.received.map { ($0.headerFields[.ifNoneMatch] ?? "").count }.max()
+    #expect((longest ?? 0) < 100)
+  }
+
+  @Test func `clients that differ in irrelevant fields share one request`() async throws {
+    let gate = Gate()
+    let fixture = try Fixture(
+      Origin { _, _ in
+        await gate.wait()
+        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody([1]))
+      })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<50 {
+        group.addTask {
+          let result = try await fixture.get(
+            "/a", [("User-Agent", "client \(number)"), ("traceparent", "00-\(number)")])
+          #expect(result.result.response.status == .ok)
+        }
+      }
+      await fixture.waiting(for: 49)
+      await gate.open()
+      try await group.waitForAll()
+    }
+    #expect(fixture.origin.count == 1)
+  }
+
+  @Test func `a client that Vary separates gets its own response although it waited`() async throws
+  {
+    let gate = Gate()
+    let fixture = try Fixture(
+      Origin { request, _ in
+        await gate.wait()
+        let agent = request.headerFields[.userAgent] ?? ""
+        return (
+          response(200, [("Cache-Control", "max-age=100"), ("Vary", "User-Agent")]),
+          HTTPBody(Array(agent.utf8))
+        )
+      })
+    async let first = fixture.get("/a", [("User-Agent", "one")])
+    await fixture.origin.wait(for: 1)
+    async let second = fixture.get("/a", [("User-Agent", "two")])
+    await fixture.waiting(for: 1)
+    await gate.open()
+    #expect(try await first.body == "one")
+    #expect(try await second.body == "two")
+  }
+
+  @Test(arguments: ["stale-if-error=0", "max-age=1"])
+  func `stale-if-error=0 is obeyed when the origin is down`(wish: String) async throws {
+    let fixture = try Fixture(Self.echo([("Cache-Control", "max-age=1")]))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(2))
+    fixture.origin.become { _, _ in throw Origin.Down() }
+    if wish == "stale-if-error=0" {
+      await #expect(throws: Origin.Down.self) {
+        try await fixture.get("/a", [("Cache-Control", wish)])
+      }
+    } else {
+      #expect(try await fixture.get().result.reason == .staleDisconnected)
+    }
+  }
+}
+
+extension Sequence {
+  fileprivate func asyncMap<T>(_ body: (Element) async throws -> T) async rethrows -> [T] {
+    var results: [T] = []
+    for element in self { results.append(try await body(element)) }
+    return results
+  }
+}
