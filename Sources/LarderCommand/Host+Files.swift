@@ -8,6 +8,12 @@ import ShellLanguage
   import Darwin
 #endif
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 extension Host.Reader {
   init(_ file: ByteFile) {
     self.init(size: file.size) {
@@ -24,6 +30,51 @@ extension Host.Writer {
     self.init(
       write: { bytes in try FileProblem.explaining { try file.write(bytes.span) } },
       finish: { try FileProblem.explaining { try file.finish() } })
+  }
+}
+
+extension Host.Sink {
+  /// Permissions of a new file: a value may be private.
+  private static let permissions: UInt32 = 0o600
+
+  init(_ redirection: Redirection) throws {
+    switch redirection {
+    case .program(let text, _):
+      let program = ChildProgram(text)
+      try program.open()
+      self.init(
+        write: { bytes in
+          do throws(TerminalError) {
+            try program.write(bytes.span)
+          } catch .closed {
+            throw Host.Sink.Closed()
+          }
+        },
+        finish: { _ in program.finish() })
+    case .file(let word, let appends):
+      let path = try Self.path(word.bytes)
+      let file = try FileProblem.explaining {
+        appends
+          ? try ByteFile(appendingTo: path, permissions: Self.permissions)
+          : try ByteFile(writing: path, replaces: true, permissions: Self.permissions)
+      }
+      self.init(
+        write: { bytes in try FileProblem.explaining { try file.write(bytes.span) } },
+        finish: { isComplete in
+          if isComplete { try FileProblem.explaining { try file.finish() } }
+          return nil
+        })
+    }
+  }
+
+  private static func path(_ bytes: [UInt8]) throws -> String {
+    guard let path = String(validating: bytes, as: UTF8.self), !path.isEmpty,
+      !path.utf8.contains(0)
+    else { throw FileProblem.failed("the name of a file is UTF-8 and not empty") }
+    guard path == "~" || path.hasPrefix("~/"),
+      let home = ProcessInfo.processInfo.environment["HOME"]
+    else { return path }
+    return home + path.dropFirst()
   }
 }
 

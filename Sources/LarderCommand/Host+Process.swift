@@ -9,6 +9,12 @@ import ShellLanguage
   import Darwin
 #endif
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 extension Settings {
   init(_ options: Options, _ environment: [String: String]) throws(ShellError) {
     self.init()
@@ -21,8 +27,11 @@ extension Settings {
     isQuiet = options.quiet
     usesPager = !options.noPager
     showsTiming = options.timing
+    keepsHistory = environment["LARDER_HISTORY"] != "off"
     isUTC = options.utc
-    localZone = Zone { LocalTime.offset(at: $0.milliseconds / 1000) }
+    localZone = Zone(
+      abbreviation: { LocalTime.zone(at: $0.milliseconds / 1000) },
+      { LocalTime.offset(at: $0.milliseconds / 1000) })
   }
 }
 
@@ -50,9 +59,17 @@ extension Host {
         return try Self.ask(question)
       }
     }
+    redirect = { try Sink($0) }
+    if Terminal.isTerminal(.output) {
+      copy = { bytes in
+        try output.release()
+        let text = Data(bytes).base64EncodedString()
+        try Terminal.write("\u{1B}]52;c;\(text)\u{7}")
+      }
+    }
     history = { try HistoryFile.lines(environment) }
     if !readsCommands { input = Self.input() }
-    // Progress is for whoever looks at a terminal; a log would fill up with it.
+    // Progress appears on terminals only; it would fill a log.
     if Terminal.movesCursor(on: .error, environment: environment) {
       progress = { words in
         try output.release()
@@ -81,19 +98,21 @@ extension Host {
     try Terminal.write("\r\u{1B}[K\(text)", to: .error)
   }
 
-  /// Asks where answers do not go, so that they stay data.
+  /// Asks on standard error, so that standard output stays data.
   private static func ask(_ question: SafeText) throws -> Bool {
     try Terminal.write("\(question) [y/N] ", to: .error)
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {
       try Terminal.write("\n", to: .error)
+      // ^C declines; it does not stop the next command.
+      Interrupts.acknowledge()
       return false
     }
     let word = String(decoding: answer, as: UTF8.self).lowercased()
     return ["y", "yes"].contains(word)
   }
 
-  /// Sleeps in short stretches: ^C may come to another thread.
+  /// Sleeps in short steps: ^C may arrive on another thread.
   private static func pause(_ duration: Duration) -> Bool {
     let end = ContinuousClock.now + duration
     while !Interrupts.isPending {
@@ -106,7 +125,7 @@ extension Host {
 }
 
 private enum HistoryFile {
-  /// What was typed, the oldest first; looking makes no file.
+  /// The lines typed, the oldest first; reading creates no file.
   static func lines(_ environment: [String: String]) throws -> [String] {
     guard let file = LineEditor.HistoryFile.standard(environment: environment),
       LocalFile.exists(file.path)

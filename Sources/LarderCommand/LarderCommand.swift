@@ -1,3 +1,4 @@
+import LarderSystem
 import LarderTerminal
 
 #if canImport(Glibc)
@@ -17,6 +18,12 @@ import LarderTerminal
   static let version = "1.0"
 
   static func main() {
+    do {
+      // Before any file is opened: it must not become a standard descriptor.
+      try StandardDescriptors.claim()
+    } catch {
+      exit(1)
+    }
     Interrupts.install()
     exit(Program.run(Terminal.arguments, environment: ProcessInfo.processInfo.environment))
   }

@@ -2,9 +2,9 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// Standard error: everything that is no answer.
+/// Writes errors and notes to standard error.
 struct Messages {
-  /// Errors are read by a program.
+  /// Errors are written as JSON.
   var isJSON: Bool
 
   /// Writes an error and gives its exit code.
@@ -13,7 +13,7 @@ struct Messages {
     return error.code.exitCode
   }
 
-  /// A message that cannot be written has nobody to tell that to.
+  /// A failure to write a message is ignored: there is no other place to report it.
   func write(_ text: String) {
     do throws(TerminalError) {
       try Terminal.write(text, to: .error)
@@ -22,8 +22,9 @@ struct Messages {
     }
   }
 
-  /// Whether arguments that could not be read ask for JSON.
-  static func isJSON(_ arguments: [String]) -> Bool {
+  /// Whether arguments that could not be parsed select JSON.
+  static func isJSON(_ words: [[UInt8]]) -> Bool {
+    let arguments = words.map { String(decoding: $0, as: UTF8.self) }
     let modes = ["json", "jsonl"]
     return zip(arguments, arguments.dropFirst()).contains { option, value in
       ["-o", "--output"].contains(option) && modes.contains(value)

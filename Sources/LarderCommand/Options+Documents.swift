@@ -3,8 +3,8 @@ import LarderShell
 import ShellLanguage
 
 extension Options {
-  /// What is printed instead of running: the manual page, or completions for a shell; nil if nothing
-  /// of it was asked for.
+  /// The document to print instead of running: the manual page, or completions for a shell; nil if none
+  /// is requested.
   var document: String? {
     get throws(ShellError) {
       if man {

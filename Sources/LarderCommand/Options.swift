@@ -3,22 +3,24 @@ import LarderShell
 import ShellLanguage
 import Synchronization
 
-/// What the program is told when it is started.
+/// The options of the program.
 struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "larder",
-    abstract: "Looks into a Larder store and changes it.",
-    usage: "larder [options] [STORE]",
+    abstract: "Inspects and modifies a Larder store.",
+    usage: "larder [options] STORE [options] [COMMAND [WORD...]]",
     discussion: """
-      STORE is the directory of a store; without it, $LARDER_STORE. Without --eval and --file it is \
-      the prompt at a terminal, and otherwise the commands come from standard input. The first error \
-      ends a script, with its exit code: 1 no such key, 2 wrong command, 3 no store, 4 store failed, \
-      5 refused, 130 interrupted.
+      STORE is the directory of a store; with -e and -f, $LARDER_STORE is the default. Every word from \
+      COMMAND on belongs to the command and is not parsed again: after -- it is exact data. Without \
+      COMMAND, --eval and --file, larder shows a prompt at a terminal and reads commands from standard \
+      input elsewhere. The first error ends a script with its exit code: 1 no such key, 2 usage, 3 no \
+      store, 4 store failed, 5 refused, 130 interrupted.
 
         larder cache                                the prompt; help lists the commands
-        larder cache -e 'get @articles 000017'      the bytes of a value
-        larder cache -0 -e 'keys @thumbs' | xargs -0 -n1 echo
-        larder cache -o jsonl -e 'keys @* --expiring 1h' | jq -r .key
+        larder cache get @articles -- "$key"        the bytes of a value
+        larder cache -e 'evict @web :k' --arg k="$key"
+        larder cache -0 keys @thumbs | xargs -0 -n1 echo
+        larder cache -o jsonl keys @* --expiring 1h | jq -r .key
       """,
     version: "larder \(LarderCommand.version)")
 
@@ -45,7 +47,7 @@ struct Options: ParsableCommand {
     completion: .list(modeNames))
   var output = OutputMode.auto.rawValue
 
-  @Flag(name: [.customShort("0"), .long], help: "A NUL behind each key instead of a newline.")
+  @Flag(name: [.customShort("0"), .long], help: "End each key with NUL instead of a newline.")
   var null = false
 
   @Option(name: .shortAndLong, help: ArgumentHelp("The namespace to use.", valueName: "name"))
@@ -54,35 +56,48 @@ struct Options: ParsableCommand {
   @Flag(name: .shortAndLong, help: "Refuse every change.")
   var readOnly = false
 
-  @Flag(help: "Make the store if there is none.")
+  @Flag(help: "Create the store if it does not exist.")
   var create = false
 
-  @Flag(name: .shortAndLong, help: "Answer every question with yes.")
+  @Flag(name: .shortAndLong, help: "Confirm every bulk change.")
   var yes = false
 
-  @Flag(name: .shortAndLong, help: "Go on after an error.")
+  @Flag(name: .shortAndLong, help: "Continue after an error.")
   var keepGoing = false
 
-  @Flag(name: .shortAndLong, help: "Do not say what was changed.")
+  @Flag(name: .shortAndLong, help: "Do not acknowledge changes.")
   var quiet = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The value of :NAME in commands, as text; repeatable.", valueName: "NAME=VALUE"))
+  var arg: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The value of :NAME in expressions, as JSON; repeatable.", valueName: "NAME=JSON"))
+  var argjson: [String] = []
+
+  @Flag(help: "Open a store of another user, to read it.")
+  var allowForeignOwner = false
 
   @Flag(help: "Read and show times in UTC.")
   var utc = false
 
-  @Flag(help: "Use no colour.")
+  @Flag(help: "Use no colors.")
   var noColor = false
 
-  @Flag(help: "Use no pager for long answers.")
+  @Flag(help: "Do not page long answers.")
   var noPager = false
 
   @Flag(help: "Do not run the rc file at the prompt.")
   var noRc = false
 
-  @Flag(help: "Say how long each command took.")
+  @Flag(help: "Print the duration of each command.")
   var timing = false
 
   @Option(
-    help: ArgumentHelp("Print the completions for a shell: bash, zsh, fish.", valueName: "shell"))
+    help: ArgumentHelp("Print completions for a shell: bash, zsh, fish.", valueName: "shell"))
   var completions: String?
 
   @Flag(help: "Print the manual page.")
@@ -92,8 +107,10 @@ struct Options: ParsableCommand {
     help: ArgumentHelp("The directory of the store.", valueName: "STORE"), completion: .directory)
   var store: String?
 
-  @ArgumentParser.Argument(help: .hidden)
-  var surplus: [String] = []
+  /// The words after STORE.
+  var words: [[UInt8]] = []
+  /// The values of --arg and --argjson.
+  var variables = Variables()
 
   /// Commands and files in the order in which they were written.
   var steps: [Step] { (commands + files).sorted { $0.number < $1.number } }
@@ -103,10 +120,16 @@ struct Options: ParsableCommand {
       if let mode = OutputMode(rawValue: output.lowercased()) { return mode }
       let near = Suggestions.near(output, among: Self.modeNames)
       throw ShellError(
-        .usage, "there is no form of output \(Array(output.utf8))",
-        hint: near.map { "did you mean \($0)?" }
-          ?? "say one of \(Self.modeNames.joined(separator: ", "))")
+        .usage, "unknown form of output \(Array(output.utf8))",
+        hint: near.map { "did you mean `\($0)`?" }
+          ?? "use one of \(Self.modeNames.joined(separator: ", "))")
     }
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case commands, files, interactive, output, null, namespace, readOnly, create, yes, keepGoing
+    case quiet, arg, argjson, allowForeignOwner, utc, noColor, noPager, noRc, timing, completions
+    case man, store
   }
 
   private static let modeNames = OutputMode.allCases.map(\.rawValue)

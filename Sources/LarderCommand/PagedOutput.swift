@@ -2,24 +2,23 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// Standard output, which for a person's command goes through a pager as soon as it is longer than the
+/// Standard output. The answer to a typed command goes through a pager as soon as it is longer than the
 /// screen.
 ///
-/// What is printed while a command waits for something, such as an answer or the next look, is shown
-/// at once. A command writes between its looks at the store, so that nothing of it is held while the
-/// person reads.
+/// Output of a command that waits, for an answer or the next change, appears at once. A command writes
+/// between its reads of the store, so that no snapshot is held while the person reads.
 final class PagedOutput {
   private enum State {
     case straight
-    /// Up to a screenful, which may be all there is.
+    /// Less than a screenful so far.
     case gathering([UInt8])
     case paging(Pager)
-    /// The person has left the pager: the rest of the answer is not wanted.
+    /// The person left the pager: the rest of the answer is dropped.
     case left
   }
 
   private var state = State.straight
-  /// Something was said on a line of its own after ^C, which stands where the cursor was.
+  /// A note ended the line on which the terminal shows ^C.
   private(set) var hasLeftInterrupt = false
   private let command: String?
 
@@ -27,13 +26,13 @@ final class PagedOutput {
     command = Terminal.isTerminal(.output) ? Pager.command(environment: environment) : nil
   }
 
-  /// A command of a person begins.
+  /// A typed command begins.
   func begin(isPaged: Bool) {
     state = isPaged && command != nil ? .gathering([]) : .straight
     hasLeftInterrupt = false
   }
 
-  /// Says what is no part of the answer, below what there is of it.
+  /// Writes a note to standard error, below the output so far.
   func tell(_ text: SafeText) throws {
     try release()
     try Terminal.write("\(text)\n", to: .error)
@@ -60,7 +59,7 @@ final class PagedOutput {
     }
   }
 
-  /// Shows what was gathered; what follows is shown at once.
+  /// Writes the gathered output; later output is written at once.
   func release() throws {
     guard case .gathering(let gathered) = state else { return }
     state = .straight
@@ -74,7 +73,7 @@ final class PagedOutput {
     state = .straight
   }
 
-  /// The person did not want to see the rest: an error that says so is none.
+  /// The person left the pager: the error that the rest was not written is ignored.
   var wasLeft: Bool {
     if case .left = state { true } else { false }
   }
@@ -89,11 +88,11 @@ final class PagedOutput {
     }
   }
 
-  /// How many rows of the screen the text takes.
+  /// The rows of the screen that the text takes.
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
     text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
       .reduce(0) { rows, line in
-        // A byte takes no more than a column, so that a short line need not be measured.
+        // A byte takes at most one column, so that a short line need not be measured.
         let width =
           line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
         return rows + max((width + columns - 1) / columns, 1)

@@ -6,19 +6,16 @@ import ShellLanguage
 
 /// One run of the program, from its arguments to its exit code.
 enum Program {
-  /// An argument that is not UTF-8 is nil: a command must not silently be about another key than was meant.
-  static func run(_ words: [String?], environment: [String: String]) -> Int32 {
-    let arguments = words.compactMap { $0 }
-    var messages = Messages(isJSON: Messages.isJSON(arguments))
-    if let index = words.firstIndex(of: nil) {
-      return messages.tell(
-        ShellError(
-          .usage, "argument \(index + 1) is not UTF-8",
-          hint: "say its bytes: hex:ff for a key or a value"))
-    }
+  static func run(_ words: [[UInt8]], environment: [String: String]) -> Int32 {
+    var messages = Messages(isJSON: Messages.isJSON(words))
     do {
+      let arguments = try ProgramArguments(words)
       let options = try Options.reading(arguments)
       messages.isJSON = [.json, .jsonl].contains(try options.mode)
+      if words.isEmpty, environment["LARDER_STORE", default: ""].isEmpty {
+        messages.write(introduction)
+        return ShellError.Code.usage.exitCode
+      }
       return try run(options, environment)
     } catch let error as ShellError {
       return messages.tell(error)
@@ -31,7 +28,14 @@ enum Program {
     }
   }
 
-  /// What the parser throws is a wish for help as well as an error.
+  private static let introduction = """
+    larder STORE            open a store
+    larder STORE --create   create one
+    larder --help           options and examples
+
+    """
+
+  /// The option parser throws for `--help` and `--version`, too.
   private static func run(after error: any Error, _ messages: Messages) -> Int32 {
     guard Options.exitCode(for: error) == .success else {
       return messages.tell(ShellError.usage(error))
@@ -56,26 +60,40 @@ enum Program {
     var storeOptions = Store.Options()
     storeOptions.create = options.create
     storeOptions.readOnly = options.readOnly
-    let conversation = try ShellRunner(
-      options, environment, store: open(path, storeOptions), storeOptions)
-    let code = try conversation.run()
-    try conversation.close()
-    return code
-  }
-
-  private static func open(
-    _ path: String, _ options: Store.Options
-  ) throws(ShellError) -> Store {
-    do throws(LarderError) {
-      return try Store(at: path, options: options)
+    storeOptions.allowsForeignOwner = options.allowForeignOwner
+    let opening = StoreOpening(path, options: storeOptions, command: options.words)
+    let store: Store
+    do {
+      store = try opening.store()
     } catch {
-      throw .opening(error)
+      guard let target = options.salvageTarget else { throw error }
+      let salvage = try Salvage.run(path, target, storeOptions)
+      try Terminal.write(salvage.summary + "\n")
+      return 0
     }
+    let runner = try ShellRunner(options, environment, store: store, storeOptions)
+    let code = try runner.run()
+    try runner.close()
+    return code
   }
 }
 
 extension ShellError {
   init(_ error: TerminalError) {
-    self.init(.io, "\(error.description)", hint: "the answer could not be written, or input read")
+    self.init(.io, "\(error.description)", hint: nil)
+  }
+}
+
+extension Options {
+  /// The directory of `salvage DIRECTORY`, as the only command, for a store that is too damaged to be opened.
+  fileprivate var salvageTarget: String? {
+    if self.words.count == 2, self.words[0] == Array("salvage".utf8) {
+      return String(validating: self.words[1], as: UTF8.self)
+    }
+    guard steps.count == 1, case .command(let text) = steps[0].action else { return nil }
+    let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+    guard words.count == 2, words[0] == "salvage" else { return nil }
+    return words[1].trimmingPrefix("\"").hasSuffix("\"")
+      ? String(words[1].dropFirst().dropLast()) : words[1]
   }
 }

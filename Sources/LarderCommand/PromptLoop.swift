@@ -3,32 +3,33 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// The prompt: reads commands from a person until that person leaves.
+/// The prompt: reads commands until the person leaves.
 ///
-/// Errors are shown under the line and end nothing. Between commands the store is not held.
+/// An error appears under the line and ends nothing. No snapshot is held between commands.
 struct PromptLoop {
-  /// A command that takes longer says how long it took.
+  /// The duration of a command that takes longer is printed.
   private static let longTime = Duration.seconds(1)
 
-  private let conversation: ShellRunner
+  private let runner: ShellRunner
   private let editor: LineEditor?
   private var plain = PlainLines()
-  private var reader = CommandReader(.prompt)
+  private var reader: CommandReader
   /// The lines of a command whose quote is still open.
   private var open: [UInt8] = []
-  /// What others do while the prompt waits.
+  /// Changes by other processes while the prompt waits.
   private var news = StoreNews()
 
-  private var session: Session { conversation.session }
+  private var session: Session { runner.session }
 
-  init(_ conversation: ShellRunner) throws {
-    self.conversation = conversation
-    let environment = conversation.environment
+  init(_ runner: ShellRunner) throws {
+    self.runner = runner
+    reader = CommandReader(.prompt, variables: runner.options.variables)
+    let environment = runner.environment
     guard Terminal.canEditLines(environment: environment) else {
       editor = nil
       return
     }
-    let session = conversation.session
+    let session = runner.session
     let style = LineEditor.Style(showsColours: session.settings.hasColor)
     let hints = Hints(.standard)
     let editor = try LineEditor(
@@ -50,7 +51,7 @@ struct PromptLoop {
       case .line(let line):
         let words = news.since(session)
         if let code = try answer(line) { return code }
-        if let words, session.settings.isTerminal { conversation.messages.write("\(words)\n") }
+        if let words, session.settings.isTerminal { runner.messages.write("\(words)\n") }
         news.begin(session)
       case .interrupted:
         startOver()
@@ -66,27 +67,30 @@ struct PromptLoop {
     do {
       try Terminal.write("larder \(LarderCommand.version)   \(session.summary())\n")
     } catch let error as ShellError {
-      // A damaged store is what the prompt may be wanted for.
-      _ = conversation.messages.tell(error)
+      // The prompt may be needed to inspect a damaged store.
+      _ = runner.messages.tell(error)
     }
-    try Terminal.write("help lists the commands, Tab completes, ^D leaves.\n")
+    try Terminal.write(
+      editor == nil
+        ? "help lists the commands, ^D leaves.\n"
+        : "help lists the commands, Tab completes, ^D leaves.\n")
   }
 
-  /// The person's own commands, such as `output` and `use`; what is wrong there is said and ends nothing.
+  /// Runs the rc file, with commands such as `output` and `use`; an error in it ends nothing.
   private func runSettings() throws {
-    let environment = conversation.environment
+    let environment = runner.environment
     let home = environment["HOME"].map { $0 + "/.config" }
     let configuration = [environment["XDG_CONFIG_HOME"], home].compactMap(\.self)
       .first { $0.hasPrefix("/") }
-    guard !conversation.options.noRc, let path = configuration.map({ $0 + "/larder/rc" }),
+    guard !runner.options.noRc, let path = configuration.map({ $0 + "/larder/rc" }),
       LocalFile.exists(path)
     else { return }
-    _ = try conversation.runFile(path)
+    _ = try runner.runFile(path)
   }
 
   private mutating func readLine() throws -> LineResult {
     let prompt = prompt
-    // Into a pipe go answers, and a prompt is none.
+    // A pipe receives answers only, no prompt.
     return try editor?.readLine(prompt)
       ?? plain.readLine(session.settings.isTerminal ? prompt : nil)
   }
@@ -107,47 +111,65 @@ struct PromptLoop {
   private mutating func answer(_ text: [UInt8]) throws -> Int32? {
     let width = DisplayWidth.of(prompt.text)
     do {
-      // What was pasted may be several commands; the first error ends them.
+      // Pasted text can hold several commands; the first error ends them.
       for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
         open += (open.isEmpty ? [] : [UInt8(ascii: "\n")]) + line
         let step = try reader.read(line)
         if case .open = step { continue }
         try remember()
-        if case .command(let command) = step, let code = try run(command) { return code }
+        switch step {
+        case .commands(let commands):
+          for command in commands {
+            switch try run(command) {
+            case .quit(let code): return code
+            // An answer such as "no" ends the sequence, as an error does.
+            case .told: return nil
+            case .done: continue
+            }
+          }
+        case .program(let program): try run(program: program)
+        case .blank, .open: break
+        }
       }
     } catch let error as ShellError {
       try remember()
       let columns = Terminal.size()?.columns
-      conversation.messages.write(error.prompted(promptWidth: width, columns: columns))
+      runner.messages.write(error.prompted(promptWidth: width, columns: columns))
     }
     return nil
   }
 
   private mutating func remember() throws {
     defer { open = [] }
-    try editor?.remember(open)
+    try editor?.remember(
+      open, inFile: session.settings.keepsHistory && !SecretCommand.matches(open))
   }
 
-  private func run(_ command: CommandLine) throws -> Int32? {
-    // ^C while nothing ran was no wish to stop this command.
+  /// Runs `! TEXT` on the terminal.
+  private func run(program text: [UInt8]) throws {
+    let program = ChildProgram(text)
+    if let problem = try program.run() { runner.messages.write("\(problem)\n") }
+  }
+
+  private func run(_ command: CommandLine) throws -> Outcome {
+    // A ^C from before does not concern this command.
     Interrupts.acknowledge()
     let start = ContinuousClock.now
-    conversation.output.begin(isPaged: session.settings.usesPager)
+    runner.output.begin(isPaged: session.settings.usesPager)
     let result = Result { try session.run(command) }
-    let wasLeft = conversation.output.wasLeft
-    try conversation.output.end()
+    let wasLeft = runner.output.wasLeft
+    try runner.output.end()
     if Interrupts.isPending {
-      // The terminal has shown it where the cursor was.
-      if !conversation.output.hasLeftInterrupt { conversation.messages.write("\n") }
+      // The terminal has shown ^C at the cursor.
+      if !runner.output.hasLeftInterrupt { runner.messages.write("\n") }
       Interrupts.acknowledge()
     }
-    if wasLeft, case .failure(TerminalError.closed) = result { return nil }
+    if wasLeft, case .failure(TerminalError.closed) = result { return .done }
     let outcome = try result.get()
     let taken = ContinuousClock.now - start
     if taken > Self.longTime || session.settings.showsTiming {
-      conversation.messages.write("(\(taken.words))\n")
+      runner.messages.write("(\(taken.words))\n")
     }
-    if case .quit(let code) = outcome { return code }
-    return nil
+    return outcome
   }
 }

@@ -3,7 +3,7 @@ import LarderTerminal
 import ShellLanguage
 
 extension Session {
-  /// What Tab offers at a byte of a line.
+  /// The candidates of Tab at a byte of a line.
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
     let candidates = found.candidates.map { candidate in

@@ -3,7 +3,7 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// A session with the streams of the process around it: runs steps, scripts and the prompt.
+/// Runs a session on the streams of the process: a command, steps, scripts and the prompt.
 final class ShellRunner {
   let options: Options
   let environment: [String: String]
@@ -11,6 +11,7 @@ final class ShellRunner {
   let output: PagedOutput
   /// The exit code of the first command that failed.
   private var failure: Int32?
+  private var failures = 0
 
   init(
     _ options: Options, _ environment: [String: String], store: Store, _ storeOptions: Store.Options
@@ -19,15 +20,18 @@ final class ShellRunner {
     self.environment = environment
     output = PagedOutput(environment: environment)
     let readsCommands =
-      options.steps.contains(where: \.readsInput) || options.interactive || options.steps.isEmpty
+      options.words.isEmpty
+      && (options.steps.contains(where: \.readsInput) || options.interactive
+        || options.steps.isEmpty)
     session = Session(
       store: store, options: storeOptions, settings: try Settings(options, environment),
       host: Host(readsCommands: readsCommands, environment, output))
     if let name = options.namespace { try session.use(name) }
   }
 
-  /// The exit code of the whole.
+  /// The exit code of the program.
   func run() throws -> Int32 {
+    if !options.words.isEmpty { return try runWords() ?? failure ?? 0 }
     for step in options.steps {
       if let code = try run(step) { return code }
     }
@@ -41,13 +45,21 @@ final class ShellRunner {
     do throws(LarderError) { try session.store.close() } catch { throw ShellError(error) }
   }
 
+  private func runWords() throws -> Int32? {
+    do {
+      return try run(CommandReader.command(of: options.words))
+    } catch let error as ShellError {
+      return fail(error)
+    }
+  }
+
   private func runInput() throws -> Int32? {
     guard Terminal.isTerminal(.input) else { return try runScript(.input, of: PlainLines()) }
     var prompt = try PromptLoop(self)
     return try prompt.run()
   }
 
-  /// Nil to go on, else the exit code to end with.
+  /// Nil to continue, else the exit code to end with.
   private func run(_ step: Step) throws -> Int32? {
     switch step.action {
     case .command(let text):
@@ -83,7 +95,7 @@ final class ShellRunner {
   }
 
   private func runScript(_ source: Source, next: () throws -> LineResult) throws -> Int32? {
-    var reader = CommandReader(source)
+    var reader = CommandReader(source, variables: options.variables)
     while true {
       switch try next() {
       case .line(let line):
@@ -99,14 +111,20 @@ final class ShellRunner {
 
   private func run(_ line: [UInt8], _ reader: inout CommandReader) throws -> Int32? {
     do {
-      guard case .command(let command) = try reader.read(line) else { return nil }
-      return try run(command)
+      guard case .commands(let commands) = try reader.read(line) else { return nil }
+      // A failure ends the sequence of a line, also with --keep-going.
+      for command in commands {
+        let before = failures
+        if let code = try run(command) { return code }
+        if failures > before { break }
+      }
+      return nil
     } catch let error as ShellError {
       return fail(error)
     }
   }
 
-  /// Runs a command of a script; nil to go on.
+  /// Runs a command of a script; nil to continue.
   func run(_ command: ShellLanguage.CommandLine) throws -> Int32? {
     guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
     let start = ContinuousClock.now
@@ -123,9 +141,10 @@ final class ShellRunner {
 
   private func fail(_ error: ShellError) -> Int32? { settle(messages.tell(error)) }
 
-  /// Notes a failure; it ends the script unless the script is to go on, and ^C always does.
+  /// Records a failure. It ends the script unless --keep-going is given; ^C always ends it.
   private func settle(_ code: Int32) -> Int32? {
     failure = failure ?? code
+    failures += 1
     return options.keepGoing && code != ShellError.Code.interrupted.exitCode ? nil : code
   }
 

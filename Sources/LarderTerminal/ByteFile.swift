@@ -6,12 +6,12 @@
 
 /// A file that is read or written a piece at a time: one on a disk, a pipe with a name, or a device.
 ///
-/// A file on a disk that is written takes its place when it is whole, so that what was there is not lost to a write
-/// that fails halfway; pipes, devices and links are written in place.
+/// A file on a disk that is written takes its place when it is complete, so that a failed write loses nothing;
+/// pipes, devices and links are written in place.
 package final class ByteFile {
   private var descriptor: Int32 = -1
   private let path: String
-  /// Where the bytes go until they are whole.
+  /// The temporary file that holds the bytes until they are complete.
   private var unfinished: String?
 
   /// Opens a file to read. A pipe need not have a writer yet.
@@ -21,7 +21,13 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
-  /// How many bytes a file on a disk has; nil for a pipe or a device.
+  /// The user that owns a file or directory; nil if there is none.
+  package static func owner(of path: String) -> UInt32? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? status.st_uid : nil
+  }
+
+  /// The size of a file on a disk in bytes; nil for a pipe or a device.
   package var size: Int? {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -30,10 +36,14 @@ package final class ByteFile {
     return Int(status.st_size)
   }
 
-  /// Makes a file to write.
+  /// Creates a file to write.
   ///
-  /// - Parameter replaces: A file that is there gives way, once the new one is whole.
-  package init(writing path: String, replaces: Bool) throws(TerminalError) {
+  /// - Parameters:
+  ///   - replaces: An existing file is replaced, once the new one is complete.
+  ///   - permissions: The mode of a new file, before the umask.
+  package init(
+    writing path: String, replaces: Bool, permissions: UInt32 = 0o666
+  ) throws(TerminalError) {
     self.path = path
     var status = stat()
     let isThere = unsafe lstat(path, &status) == 0
@@ -41,7 +51,7 @@ package final class ByteFile {
     if isPlain, !replaces { throw .failed(operation: "open", code: EEXIST) }
     guard isThere, !isPlain else {
       let name = path + ".\(getpid()).part"
-      descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(permissions))
       guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
       if isPlain { _ = fchmod(descriptor, status.st_mode & 0o777) }
       unfinished = name
@@ -50,7 +60,14 @@ package final class ByteFile {
     try openInPlace()
   }
 
-  /// A pipe without a reader is waited for.
+  /// Opens a file to append to, creating it with these permissions.
+  package init(appendingTo path: String, permissions: UInt32) throws(TerminalError) {
+    self.path = path
+    descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(permissions))
+    guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
+  }
+
+  /// Opens a pipe, waiting for its reader, or a device.
   private func openInPlace() throws(TerminalError) {
     while true {
       descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK)
@@ -74,7 +91,7 @@ package final class ByteFile {
     try Terminal.write(bytes, to: descriptor)
   }
 
-  /// Puts what was written in its place.
+  /// Moves the complete file to its place.
   package func finish() throws(TerminalError) {
     guard let unfinished else { return close() }
     guard fsync(descriptor) == 0, unsafe rename(unfinished, path) == 0 else {
@@ -94,7 +111,7 @@ package final class ByteFile {
     descriptor = -1
   }
 
-  /// What was not finished leaves nothing behind.
+  /// An unfinished file is removed.
   deinit {
     if let unfinished { _ = unsafe unlink(unfinished) }
     close()

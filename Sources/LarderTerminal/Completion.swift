@@ -1,10 +1,10 @@
-/// What could stand where the cursor is.
+/// The candidates for the word at the cursor.
 package struct Completion: Equatable, Sendable {
   package struct Candidate: Equatable, Sendable {
-    /// What is inserted, quotes included; ends in a space if the word is then complete.
+    /// The text to insert, with quotes; ends in a space if the word is complete.
     package let insertion: String
 
-    /// What the list shows.
+    /// The text in the list.
     package let label: String
 
     package init(_ insertion: String, label: String? = nil) {
@@ -13,12 +13,12 @@ package struct Completion: Equatable, Sendable {
     }
   }
 
-  /// The byte of the line at which the word begins; a candidate replaces what is between it and the cursor.
+  /// The byte of the line at which the word begins; a candidate replaces the bytes up to the cursor.
   package let start: Int
 
   package let candidates: [Candidate]
 
-  /// What is said below the list, such as that there are more.
+  /// A remark below the list, such as that there are more.
   package let remark: String?
 
   package init(from start: Int, _ candidates: [Candidate], remark: String? = nil) {

@@ -10,14 +10,14 @@ package enum Interrupts {
     TerminalSignals.obeyTerminations()
   }
 
-  /// Whether there was one that nobody has answered yet.
+  /// There is an unanswered interrupt.
   ///
   /// A long command looks at each of its resting places, and a script after each of its commands. Cheap: two loads.
   package static var isPending: Bool {
     TerminalSignals.pendingInterrupts > 0
   }
 
-  /// Answers all there were: whoever stops on account of one calls this.
+  /// Answers all interrupts; code that stops because of one calls this.
   package static func acknowledge() {
     TerminalSignals.answerInterrupts()
   }

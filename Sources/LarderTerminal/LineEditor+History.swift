@@ -7,15 +7,18 @@ extension LineEditor {
     historyFile = file
   }
 
-  /// Makes an entry of what was read; several lines can be one.
+  /// Keeps an entry, which can be several lines.
   ///
-  /// Blank entries and those that begin with a space are not kept; an equal earlier one gives way.
-  /// Throws if the file could not be written; the entry can be recalled in this session all the same.
-  package func remember(_ bytes: [UInt8]) throws(TerminalError) {
+  /// Blank entries and those that begin with a space are not kept; an equal earlier one is replaced.
+  /// Throws if the file could not be written; the entry can be recalled in this session nevertheless.
+  ///
+  /// - Parameter inFile: False keeps it for this session only.
+  package func remember(_ bytes: [UInt8], inFile: Bool = true) throws(TerminalError) {
     let entry = String(decoding: bytes, as: UTF8.self)
     guard entry.first != " ", !entry.allSatisfy(\.isWhitespace) else { return }
+    let isRepeated = entries.last?.utf8.elementsEqual(entry.utf8) ?? false
     recallable(entry)
-    try historyFile?.append(entry)
+    if inFile, !isRepeated { try historyFile?.append(entry) }
   }
 
   /// The entries that can be recalled, oldest first.
@@ -36,7 +39,7 @@ extension LineEditor {
     case later
   }
 
-  /// A walk through the entries that begin with what had been typed.
+  /// A walk through the entries that begin with the typed text.
   ///
   /// libedit's own search takes entries that contain it anywhere, and expressions that match.
   struct Recall {
@@ -76,7 +79,7 @@ extension LineEditor {
 }
 
 extension LineEditor.Recall {
-  /// The next entry in the direction; the count of entries for what had been typed, nil if there is none.
+  /// The next entry in the direction; the count of entries for the typed text, nil without a match.
   fileprivate func next(_ direction: LineEditor.Direction, in entries: [String]) -> Int? {
     func matches(_ index: Int) -> Bool {
       let entry = entries[index]

@@ -38,7 +38,7 @@ extension LineEditor {
     }
   }
 
-  /// Puts the cursor of the terminal behind the line, so that what is written next is below it.
+  /// Puts the cursor of the terminal behind the line, so that later output is below it.
   ///
   /// libedit does not learn of it: either the line is over, or `redraw` follows.
   func leaveLine() throws(TerminalError) {

@@ -1,7 +1,7 @@
 import CEditline
 
 extension LineEditor {
-  /// The terminal encloses what is pasted in marks, so that a newline in it runs nothing.
+  /// The terminal encloses pasted text in marks, so that a newline in it runs nothing.
   enum PasteMode {
     static let on = "\u{1B}[?2004h"
     static let off = "\u{1B}[?2004l"

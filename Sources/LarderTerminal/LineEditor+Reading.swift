@@ -33,7 +33,7 @@ extension LineEditor {
     return String(validating: bytes, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
   }
 
-  /// One byte at a time: what is typed ahead stays with the terminal, for a pager and for ^C to discard.
+  /// Reads one byte at a time: typed-ahead input stays in the terminal, for a pager and for ^C to discard.
   private func nextByte() throws(TerminalError) -> UInt8? {
     if let byte = heldByte {
       heldByte = nil

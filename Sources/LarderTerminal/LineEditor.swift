@@ -11,10 +11,10 @@ import CEditline
 /// It brings the keys of emacs or, where `~/.editrc` says `bind -v`, those of vi. One thread only; one editor
 /// at a time, since there is one terminal. Use it where `Terminal.canEditLines` holds and `PlainLines` elsewhere.
 @safe package final class LineEditor {
-  /// What Tab can offer for a line with the cursor at a byte of it.
+  /// The candidates of Tab for a line with the cursor at a byte of it.
   package typealias Complete = (_ line: [UInt8], _ cursor: Int) -> Completion
 
-  /// What is shown dimly behind a line whose end the cursor is at; nil for nothing.
+  /// The dim hint behind a line when the cursor is at its end; nil for none.
   package typealias Hint = (_ line: [UInt8]) -> String?
 
   /// Something that happened while nothing was typed, shown above the line; nil for nothing.
@@ -137,7 +137,7 @@ import CEditline
     unsafe el_resize(editor)
     drawnColumns = windowColumns
     TerminalSignals.holdEnds()
-    // libedit itself draws the prompt first: what is typed in between is shown twice.
+    // libedit draws the prompt before it changes the mode: input in between would be shown twice.
     unsafe cel_prepare_terminal(editor, 1)
   }
 

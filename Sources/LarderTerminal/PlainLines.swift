@@ -62,7 +62,7 @@ package struct PlainLines {
     return true
   }
 
-  /// Frees what was handed out, once a read; tells by how much the indices moved.
+  /// Frees the bytes that were handed out, once for each read; returns the shift of the indices.
   private mutating func discardRead() -> Int {
     defer { start = 0 }
     buffer.removeFirst(start)

@@ -1,4 +1,4 @@
-/// What stands before the line: a name, coloured where colour is wanted, and a plain tail.
+/// The prompt: a name, colored where colors are on, and a plain tail.
 package struct Prompt: Equatable, Sendable {
   /// The coloured part; may be empty.
   package let name: String
@@ -7,8 +7,8 @@ package struct Prompt: Equatable, Sendable {
   package let tail: String
 
   /// - Parameters:
-  ///   - name: What is coloured. Control characters are left out.
-  ///   - tail: What follows it, such as `"> "`; a space stands in for an empty one.
+  ///   - name: The colored part, without control characters.
+  ///   - tail: The plain part, such as `"> "`; a space stands in for an empty one.
   package init(_ name: String, tail: String = "> ") {
     self.name = Self.visible(name)
     let tail = Self.visible(tail)

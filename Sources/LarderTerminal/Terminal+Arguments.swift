@@ -5,13 +5,13 @@
 #endif
 
 extension Terminal {
-  /// The words this program was started with, without its own name; nil for one whose bytes are not UTF-8.
+  /// The arguments of this process without its name, byte for byte.
   ///
-  /// Swift's own list puts other characters in place of such bytes, and a command would silently be about another key.
-  package static var arguments: [String?] {
+  /// Swift's own list replaces bytes that are not UTF-8, so that a command would concern another key.
+  package static var arguments: [[UInt8]] {
     (1..<max(Int(CommandLine.argc), 1)).map { index in
-      guard let word = unsafe CommandLine.unsafeArgv[index] else { return nil }
-      return unsafe String(validatingCString: word)
+      guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }
+      return unsafe Array(UnsafeRawBufferPointer(start: word, count: strlen(word)))
     }
   }
 }

@@ -5,7 +5,7 @@
 #endif
 
 extension Terminal {
-  /// What ended a wait for input.
+  /// The reason why a wait for input ended.
   enum Wakening: Equatable {
     /// Bytes, or the end of them, can be read without waiting.
     case ready

@@ -7,7 +7,7 @@
 extension Terminal {
   /// Writes all the bytes, now and unbuffered, however long the other end takes.
   ///
-  /// Throws `.closed` if nobody reads any more, provided that `Interrupts.install()` was called.
+  /// Throws `.closed` if the reader is gone, provided that `Interrupts.install()` was called.
   package static func write(
     _ bytes: Span<UInt8>, to stream: Stream = .output
   ) throws(TerminalError) {

@@ -42,7 +42,7 @@ package enum Terminal {
     isTerminal(.input) && isTerminal(.output) && isCapable(environment)
   }
 
-  /// Whether what was written to the stream can be written over.
+  /// Whether output on the stream can be overwritten.
   package static func movesCursor(on stream: Stream, environment: [String: String]) -> Bool {
     isTerminal(stream) && isCapable(environment)
   }

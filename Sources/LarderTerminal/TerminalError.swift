@@ -6,7 +6,7 @@
 
 /// Why bytes could not be read from or written to a stream of the process.
 package enum TerminalError: Error, Equatable {
-  /// Whoever read the other end is gone (`EPIPE`): stop quietly, there is nobody to tell.
+  /// The reader is gone (`EPIPE`): stop quietly.
   case closed
 
   /// The operating system refused, with its `errno`.

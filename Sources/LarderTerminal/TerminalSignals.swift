@@ -38,7 +38,7 @@ enum TerminalSignals {
       terminations: terminations.load(ordering: .relaxed))
   }
 
-  /// After so many interrupts that nobody answered the process ends.
+  /// After so many unanswered interrupts the process ends.
   private static let lockTimeout = 3
 
   static var pendingInterrupts: Int {
@@ -49,7 +49,7 @@ enum TerminalSignals {
     answered.store(interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }
 
-  /// What to wait on, once `hang()` was called.
+  /// The descriptor to wait on after `hang()`.
   static var bell: Int32? {
     let descriptor = bellReader.load(ordering: .relaxed)
     return descriptor < 0 ? nil : descriptor

@@ -16,17 +16,20 @@ import Testing
   @Test func `a command is explained by usage, sentence and examples`() throws {
     let text = try help.text(about: bytes("RM"))
     #expect(
-      text.hasPrefix("usage: evict SELECTION [--dry-run] [--yes] [--verbose]\n\nRemoves entries."))
+      text.hasPrefix(
+        "usage: evict SELECTION [--dry-run] [--yes|-y] [--verbose]\n\nRemoves entries."))
     #expect(text.contains("Also: delete, del, rm."))
     #expect(text.contains("evict @articles --older 7d --larger 10kB --dry-run  # a preview"))
   }
 
   @Test(arguments: [
     ("namespaces", "namespaces [--sort size|entries|name]"), ("use", "use [NS]"),
-    ("keys", "keys [SELECTION] [--long]"), ("expire", "expire SELECTION TIME"),
-    ("clear", "clear @NS|@* [--yes]"), ("purge", "purge [@NS|@*] [--dry-run]"),
+    ("keys", "keys [SELECTION] [--long] [--show EXPR,...]"),
+    ("touch", "touch SELECTION [--ttl D] [--dry-run] [--yes|-y] [--verbose]"),
+    ("clear", "clear @NS|@* [--dry-run] [--yes|-y] [--verbose]"),
+    ("purge", "purge [@NS|@*] [--dry-run]"),
     ("info", "info [@NS] KEY..."), ("echo", "echo [TEXT...]"),
-    ("output", "output [auto|table|plain|json|jsonl|csv|raw]"),
+    ("output", "output [auto|table|plain|json|jsonl|csv|raw|vertical|box|markdown]"),
   ])
   func `usage is drawn from the table`(name: String, usage: String) {
     #expect(CommandTable.standard.command(named: name)?.usage == usage)
@@ -49,9 +52,14 @@ import Testing
 
   @Test func `an unknown subject is answered`() throws {
     let near = try error { _ = try help.text(about: bytes("tmies")) }
-    #expect(near.hint?.description == "did you mean times?")
+    #expect(near.hint?.description == "did you mean `times`?")
     let other = try error { _ = try help.text(about: bytes("vacuum\u{1B}")) }
-    #expect(other.message.description == #"there is no help on "vacuum\e""#)
+    for (name, topic) in [
+      ("patterns", HelpTopic.globs), ("where", .expressions), ("redirection", .pipes),
+    ] {
+      #expect(try help.text(about: bytes(name)) == topic.text)
+    }
+    #expect(other.message.description == #"no help on "vacuum\e""#)
   }
 }
 
@@ -74,13 +82,20 @@ import Testing
     ),
     ("KE", ["keys"]),
     ("zz", []), ("'ke", []), ("keys --so", ["--sort"]),
-    ("watch --events set,e", ["set,evict", "set,expire"]), ("watch --events tou", ["touch"]),
+    ("watch --events set,e", ["set,expired", "set,evicted"]), ("watch --events up", ["updated"]),
     ("keys --sort ", ["key", "size", "expiry", "written", "used"]),
     ("keys --sort=wr", ["written"]), ("keys --limit ", ["all"]), ("get --as j", ["json"]),
     ("keys --older 1d --ol", []), ("keys --tag a --ta", ["--tag"]),
     ("output js", ["json", "jsonl"]),
     ("help qu", ["quit", "quoting"]), ("kesy --so", []),
-    ("get a --", ["--as", "--head", "--full", "--out"]),
+    (
+      "get a --",
+      [
+        "--as", "--head", "--full", "--out", "--copy", "--show", "--match", "--regex", "--tag",
+        "--contains", "--expiring", "--expired", "--permanent", "--older", "--newer", "--idle",
+        "--larger", "--smaller", "--where", "--sort", "--reverse", "--limit", "--after", "--stdin",
+      ]
+    ),
     ("keys -- --", []), ("set k v --until mi", ["midnight"]), ("more ", []), ("keys \\q ", []),
   ])
   func `words of the language are completed from the table`(line: String, expected: [String]) {
@@ -123,12 +138,15 @@ import Testing
   }
 
   @Test(arguments: [
-    ("get ", "[@NS] KEY... [--as auto|json|text|hex|base64] [--head SIZE] [--full] [--out FILE]"),
-    ("expire ", "SELECTION TIME"), ("expire a ", "TIME"), ("keys --older ", "AGE"),
+    ("info ", "[@NS] KEY..."), ("keys --where ", "EXPR"),
+    ("expire ", "SELECTION TIME|+D [--at-least] [--at-most] [--dry-run] [--yes|-y] [--verbose]"),
+    ("expire a --at-most --dry-run ", "TIME|+D [--at-least] [--yes|-y] [--verbose]"),
+    ("keys --older ", "AGE"),
     ("set k ", "[VALUE] [--from FILE] [--ttl D] [--until TIME] [--if-absent] [--if-present]"),
     ("use @a ", nil), ("get", nil), ("kesy ", nil), ("get 'a ", nil), ("", nil),
     ("quit ", "[CODE]"),
-    ("persist ", "SELECTION"), ("persist a ", nil),
+    ("persist ", "SELECTION [--dry-run] [--yes|-y] [--verbose]"),
+    ("persist a --yes ", "[--dry-run] [--verbose]"),
   ])
   func `a hint says what may come next`(line: String, hint: String?) {
     #expect(Hints(.standard).hint(behind: bytes(line)) == hint)

@@ -56,10 +56,10 @@ import Testing
     shell.lockTimeout = 0
     let error = try shell.error("compact")
     #expect(error.code == .interrupted)
-    #expect(error.message.description == "interrupted: the file is as it was")
+    #expect(error.message.description == "interrupted: the file is unchanged")
     shell.lockTimeout = 0
     #expect(
-      try shell.error("compact --to \(path)").message.description == "interrupted: nothing was made"
+      try shell.error("compact --to \(path)").message.description == "interrupted: no copy was made"
     )
     #expect(!FileManager.default.fileExists(atPath: path))
     shell.lockTimeout = .max

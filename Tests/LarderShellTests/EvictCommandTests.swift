@@ -17,7 +17,7 @@ import Testing
       let all = Set(try shell("keys @*").split(separator: "\n"))
       let listed = Set(try shell("keys \(words)").split(separator: "\n"))
       #expect(!listed.isEmpty, "\(words)")
-      try shell("evict \(words)")
+      try shell("evict \(words) --yes")
       #expect(
         Set(try shell("keys @*").split(separator: "\n")) == all.subtracting(listed), "\(words)")
     }
@@ -27,32 +27,44 @@ import Testing
     let shell = try Shell()
     try shell.fill()
     #expect(
-      try shell("evict @departures M* --dry-run") == "would evict 4 entries (44 B)\n")
-    #expect(try shell("evict @departures M*") == "evicted 4 entries, 44 B, 1 left\n")
-    #expect(try shell("evict @departures M*") == "evicted 0 entries, 0 B, 1 left\n")
+      try shell("evict @departures M* --dry-run")
+        == "would evict 4 entries (44 B): \"Malm\u{F6} C:01\", \"Malm\u{F6} C:02\", \"Malm\u{F6} C:03\", \u{2026}\n"
+    )
+    #expect(try shell("evict @departures M* -y") == "evicted 4 entries, 44 B, 1 left\n")
+    #expect(try shell("evict @departures M* --yes") == "no entries matched\n")
     #expect(
-      try shell("output plain", "evict @* *01* K*")
+      try shell("output plain", "evict @* *01* K* --yes")
         == "evict\tarticles\t3\t3000\nevict\tdepartures\t1\t11\nevict\tthumbs\t0\t0\n")
     try shell.fill()
     #expect(
       try shell("output json", "evict @articles 000011 --verbose")
         == "{\"count\":1,\"bytes\":500,\"keys\":[{\"key\":\"000011\"}]}\n")
-    #expect(try shell("evict @articles 000012 --dry-run") == "{\"count\":1,\"bytes\":1000}\n")
-    #expect(try shell("evict @articles nope") == "{\"count\":0,\"bytes\":0}\n")
+    #expect(
+      try shell("evict @articles 000012 --dry-run")
+        == "{\"dry_run\":true,\"count\":1,\"bytes\":1000}\n")
+    #expect(
+      try shell("evict @articles 00001? --dry-run --verbose")
+        == "{\"dry_run\":true,\"count\":2,\"bytes\":2500,\"keys\":[{\"key\":\"000012\"},{\"key\":\"000013\"}]}\n"
+    )
   }
 
   @Test func `a person is asked about what was found, not about what was named`() throws {
     let shell = try Shell(hasPerson: true)
     try shell.fill()
     shell.answer = false
-    #expect(try shell("evict @departures M*") == "")
+    let declined = try shell.error("evict @departures M*")
+    #expect(declined.code == .declined && declined.code.exitCode == 5)
+    #expect(declined.prompted(promptWidth: 8) == "nothing changed\n")
     #expect(
       shell.questions == [
-        "Evict 4 entries (44 B), such as \"Malm\u{F6} C:01\", \"Malm\u{F6} C:02\", "
+        "Evict 4 entries (44 B) in departures, such as \"Malm\u{F6} C:01\", \"Malm\u{F6} C:02\", "
           + "\"Malm\u{F6} C:03\"?"
       ])
     try shell("evict @departures Kiruna:05", "evict @departures X*", "evict @articles * --yes")
     #expect(shell.questions.count == 1)
+    try shell("option confirm off", "touch @departures M*")
+    #expect(shell.questions.count == 1)
+    #expect(try shell.error("touch @*").code == .declined)
     #expect(try shell("count @*") == "5 entries, 56 B\n")
   }
 
@@ -60,7 +72,7 @@ import Testing
     let shell = try Shell(.plain)
     try shell.fill()
     shell.input = bytes("000011\r\n\n000012\nnope")
-    #expect(try shell("evict @articles --stdin") == "evict\tarticles\t2\t1500\n")
+    #expect(try shell("evict @articles --stdin --yes") == "evict\tarticles\t2\t1500\n")
     try shell("set @articles \"a\\nb\" x")
     shell.input = bytes("a\nb\0Kiruna:05")
     #expect(try shell("keys @* --stdin -0") == "a\\nb\nKiruna:05\n")
@@ -73,13 +85,11 @@ import Testing
   @Test func `an entry written again since it was chosen by a filter stays`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    let articles = shell.store.namespace("articles")
     var isFirst = true
-    _ = try shell.session.change(
-      try #require(try invocation("evict @articles --larger 1").selection), in: [articles],
-      verb: "evict", done: "evicted"
-    ) { batch, namespace, entry in
-      // The second one is written anew while the first is being removed.
+    var change = try EntryChange(
+      "evict", past: "evicted", invocation("evict @articles --larger 1 --yes"), in: shell.session)
+    try change.apply { batch, namespace, entry in
+      // The second one is written again while the first is being removed.
       if isFirst { try batch.set("new", for: "000012", in: namespace) }
       isFirst = false
       try batch.remove(entry.key, from: namespace)
@@ -95,13 +105,14 @@ import Testing
       for number in 0..<2000 { try batch.set("x", for: number, in: box) }
     }
     shell.lockTimeout = 1200
-    let error = try shell.error("evict @box *")
+    let error = try shell.error("evict @box * --yes")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     let left = try box.count()
     #expect(left > 0 && left < 2000 && left.isMultiple(of: 500))
     let evicted = Wording.count(2000 - left)
     #expect(
-      error.message.description.hasPrefix("interrupted: \(evicted) entries, "), "\(error.message)")
+      error.message.description
+        == "interrupted: evicted \(evicted) entries; the rest is unchanged", "\(error.message)")
     shell.lockTimeout = 100
     #expect(try shell.error("keys @box").code == .interrupted)
   }
@@ -112,7 +123,7 @@ import Testing
     for number in 0..<5 {
       try box.set([UInt8](repeating: UInt8(number), count: 30_000_000), for: number)
     }
-    #expect(try shell("touch @box --ttl 1h") == "touch\tbox\t5\t150000000\n")
+    #expect(try shell("touch @box --ttl 1h --yes") == "touch\tbox\t5\t150000000\n")
   }
 }
 
@@ -120,11 +131,12 @@ import Testing
   @Test func `a change takes its entries in any order, limited or not`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    #expect(try shell("touch @articles --sort size") == "touch\tarticles\t3\t3000\n")
+    #expect(try shell("touch @articles --sort size --yes") == "touch\tarticles\t3\t3000\n")
     #expect(
       try shell("evict @articles --reverse --limit 9223372036854775807 --dry-run")
         == "would evict\tarticles\t3\t3000\n")
     #expect(
-      try shell("evict @articles --sort size --reverse --limit 1") == "evict\tarticles\t1\t1500\n")
+      try shell("evict @articles --sort size --reverse --limit 1 --yes")
+        == "evict\tarticles\t1\t1500\n")
   }
 }

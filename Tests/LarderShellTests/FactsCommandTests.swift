@@ -105,7 +105,7 @@ import Testing
         namespace      departures
         key            "Kiruna:05"
         size           11 B
-        stored         75 B
+        stored         36 B
         written        1 min ago
         used           1 min ago
         expires        in 1 h 59 min
@@ -140,11 +140,15 @@ import Testing
     #expect(error.message.description == "no entry \"malm\u{F6} c:01\" in departures")
     #expect(
       try shell.error("get @departures 'Malm\u{F6} C:1'").hint?.description
-        == "near it: \"Malm\u{F6} C:01\", \"Malm\u{F6} C:02\", \"Malm\u{F6} C:03\""
-        + "   (keys \"Malm\u{F6} C:\"* lists 4)")
+        == "similar keys: \"Malm\u{F6} C:01\", \"Malm\u{F6} C:02\", \"Malm\u{F6} C:03\""
+        + "; `keys @departures \"Malm\u{F6} C:\"*` lists 4")
     #expect(
       try shell.error("get @articles 00012").hint?.description
-        == "near it: \"000012\", \"000011\", \"000013\"")
-    #expect(try shell.error("get @articles zzz").hint?.description == "keys lists what there is")
+        == "similar keys: \"000012\", \"000011\", \"000013\"")
+    #expect(
+      try shell.error("get @articles zzz").hint?.description == "`keys @articles` lists the keys")
+    #expect(
+      try shell.error("evict @articles 0000").hint?.description
+        == "3 keys begin with it: `evict @articles 0000*`")
   }
 }

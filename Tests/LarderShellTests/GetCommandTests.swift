@@ -26,10 +26,24 @@ import Testing
     #expect(try raw("get k", "get k") == "vv")
   }
 
-  @Test func `several values need something between them`() throws {
+  @Test func `several values are lines with their keys`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    #expect(try shell.error("get @articles 000011 000012").code == .usage)
+    #expect(
+      try shell("get @departures Kiruna:05 'Malm\u{F6} C:01'")
+        == "Kiruna:05\t{\"train\":5}\nMalm\u{F6} C:01\t{\"train\":1}\n")
+    #expect(try shell("get @* Kiruna:05") == "departures\tKiruna:05\t{\"train\":5}\n")
+    #expect(try shell("get @departures *:01") == "Malm\u{F6} C:01\t{\"train\":1}\n")
+    #expect(try shell("get @departures X*") == "")
+    try shell("set @a \"q\\\"\\n\" \"x\\ty\\\"\"")
+    #expect(try shell("get @a q*") == "q\\\"\\n\tx\\ty\"\n")
+    shell.input = bytes("Kiruna:05\0nope\0")
+    let missing = try shell.error("get @departures --stdin -0")
+    #expect(missing.code == .noSuchKey && missing.message.description == "1 key not found")
+    let listed = try shell.error("get @departures Kiruna:05 nope none")
+    #expect(listed.message.description == "2 of 3 keys not found: \"nope\", \"none\"")
+    #expect(String(decoding: shell.printed, as: UTF8.self) == "Kiruna:05\t{\"train\":5}\n")
+    #expect(try shell("output raw", "get @departures *:0[12]") == "{\"train\":1}{\"train\":2}")
     let lines = try shell("output jsonl", "get @departures Kiruna:05 'Malm\u{F6} C:01'")
     #expect(
       lines.split(separator: "\n").map { $0.hasSuffix("}\"}") ? $0.dropLast(3).last : nil }
@@ -37,7 +51,8 @@ import Testing
     let nul = try Shell(.plain) { $0.endsWithNUL = true }
     try nul.fill()
     #expect(
-      try nul("get @departures Kiruna:05 'Malm\u{F6} C:01'") == "{\"train\":5}\0{\"train\":1}\0")
+      try nul("get @departures Kiruna:05 'Malm\u{F6} C:01'")
+        == "Kiruna:05\0{\"train\":5}\0Malm\u{F6} C:01\0{\"train\":1}\0")
   }
 
   @Test func `as data a value is text, JSON or base64`() throws {
@@ -87,7 +102,8 @@ import Testing
     let colored = try Shell { $0.hasColor = true }
     try colored.fill()
     #expect(try colored("get @articles 000011").hasPrefix("\u{1B}[2m500 B  written now  never"))
-    #expect(try shell("get @articles 000011 000012").contains("word \n\n1 kB  written"))
+    #expect(
+      try shell("get @articles 000011 000012").contains("word \n\n\"000012\"\n1 kB  written"))
   }
 
   @Test func `a long value is cut for a person and says how to see the rest`() throws {
@@ -127,7 +143,6 @@ import Testing
     #expect(
       error.message.description == "\"Malm\u{F6} C:01\" in departures expired 3 min ago")
     #expect(error.hint?.description.contains("--expired") == true)
-    #expect(try shell.error("get @articles 0000*").code == .usage)
   }
 
   @Test func `looking counts no reads and removes nothing`() throws {

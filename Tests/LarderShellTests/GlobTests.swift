@@ -11,7 +11,7 @@ import Testing
     ("a?c", "abc", true), ("a?c", "ac", false), ("?", "\u{F6}", true), ("?", "\u{1F682}", true),
     ("??", "o\u{308}", true), ("[a-c]x", "bx", true), ("[a-c]x", "dx", false),
     ("[!a-c]x", "dx", true), ("[!a-c]x", "ax", false), ("[!a-c]x", "x", false),
-    ("[]a]", "]", true), ("[a-]", "-", true), ("[!]]", "]", false), ("[^a]", "^", true),
+    ("[a-]", "-", true), ("[!]]", "]", false), ("[^a]", "^", true),
     ("[\u{E5}-\u{F6}]", "\u{F6}", true), ("[,]", ",", true), ("{a,b}c", "bc", true),
     ("{a,b}c", "cc", false),
     ("{a,}c", "c", true), ("{a*,b?}{1,2}", "axx2", true), ("{a*,b?}{1,2}", "bxx2", false),
@@ -44,7 +44,7 @@ import Testing
 
   @Test(arguments: [
     ("ab[c", 5, 1), ("ab[c]d[", 9, 1), ("a{b,c", 4, 1), ("a{b}*", 4, 3), ("a**", 4, 2),
-    ("[z-a]", 4, 3), ("'a b'[c", 8, 1), (#"a\ b[c"#, 7, 1), ("[", 3, 1), ("a{b,{c}", 7, 3),
+    ("[z-a]", 4, 3), ("'a b'[c", 8, 1), (#"a\ b[c"#, 7, 1), ("a{b,{c}", 7, 3),
   ])
   func `a bad pattern is pointed at`(pattern: String, column: Int, width: Int) throws {
     let line = try command("x " + pattern)

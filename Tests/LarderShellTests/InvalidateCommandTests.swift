@@ -21,16 +21,16 @@ import Testing
 
   @Test func `what carries a tag goes, in one namespace or in all`() throws {
     let shell = try filled(.plain)
-    #expect(try shell("invalidate @a y nope") == "invalidate\ta\t1\t5\n")
-    #expect(try shell("invalidate x") == "invalidate\t@*\t2\t10\n")
+    #expect(try shell("invalidate @a y nope --yes") == "invalidate\ta\t1\t5\n")
+    #expect(try shell("invalidate x -y") == "invalidate\t@*\t2\t10\n")
     #expect(try shell("keys @*") == "3\n")
-    #expect(try shell("output json", "invalidate x") == "{\"count\":0,\"bytes\":0}\n")
-    #expect(try shell("output table", "invalidate x") == "invalidated 0 entries, 0 B\n")
+    #expect(try shell("output json", "invalidate x --yes") == "{\"count\":0,\"bytes\":0}\n")
+    #expect(try shell("output table", "invalidate x --yes") == "no entries matched\n")
   }
 
   @Test func `a namespace in use is what it means, and a tag is text`() throws {
     let shell = try filled(.plain)
-    #expect(try shell("use b", "invalidate x") == "invalidate\tb\t1\t5\n")
+    #expect(try shell("use b", "invalidate x --yes") == "invalidate\tb\t1\t5\n")
     #expect(try shell("count @a --tag x") == "2\t10\t0\n")
     #expect(try shell.error("invalidate \\xff").code == .usage)
     #expect(try shell.error("invalidate @nope x").code == .noSuchNamespace)
@@ -41,8 +41,8 @@ import Testing
     let shell = try filled(.table)
     shell.lockTimeout = 1
     #expect(
-      try shell.error("invalidate y x").message.description
-        == "interrupted: invalidated 1 entry, 5 B")
+      try shell.error("invalidate y x --yes").message.description
+        == "interrupted: invalidated 1 entry, 5 B; x and the tags after it are unchanged")
   }
 }
 
@@ -58,6 +58,6 @@ import Testing
     #expect(error.code == .interrupted)
     #expect(
       error.message.description
-        == "interrupted: checked 2,000 records, which says nothing of the rest")
+        == "interrupted: checked 2,000 records; the rest is unknown")
   }
 }

@@ -17,7 +17,7 @@ import Testing
     ("get 'a b'", ["get", "a b"]),
     ("get \"a b\"", ["get", "a b"]),
     (#"get a\ b"#, ["get", "a b"]),
-    (#"get a'b c'"d e"\ f"#, ["get", "ab cd e f"]),
+    (#"get 'b c'"d e"\ f"#, ["get", "b cd e f"]),
     (#"get '\n'"#, ["get", #"\n"#]),
     (#"get "\n\t\r\e\0\\\"\'""#, ["get", "\n\t\r\u{1B}\0\\\"'"]),
     (#"get \n\x41\u{1F682}\u{f6}"#, ["get", "\nA\u{1F682}\u{F6}"]),
@@ -26,7 +26,6 @@ import Testing
     ("get a#b", ["get", "a#b"]),
     ("get '#a'", ["get", "#a"]),
     ("get ''", ["get", ""]),
-    ("get a;b a|b", ["get", "a;b", "a|b"]),
     ("get ';' \\|", ["get", ";", "|"]),
     ("get a\r", ["get", "a"]),
     ("get -", ["get", "-"]),
@@ -52,21 +51,129 @@ import Testing
     (#"get a\q"#, 6, 2), (#"get "\q""#, 6, 2), (#"get \x4"#, 5, 3), (#"get \xzz"#, 5, 4),
     (#"get \u{}"#, 5, 3), (#"get \u{110000}"#, 5, 10), (#"get \u{d800}"#, 5, 8),
     (#"get \u41"#, 5, 4),
-    ("get \u{F6}\\q", 6, 2), (#"get \"#, 5, 1), ("get a ;", 7, 1), ("get | b", 5, 1),
-    ("get &&", 5, 2), ("get > file", 5, 1), ("get <", 5, 1),
+    ("get \u{F6}\\q", 6, 2), (#"get \"#, 5, 1), ("; get", 1, 1), ("| b", 1, 1),
+    ("get &&", 5, 2), ("get >", 5, 1), ("get <", 5, 1), ("get a || b", 7, 2), ("get >= 1", 5, 1),
+    ("get a > f b", 11, 1), ("get a > f > g", 11, 1), ("get a |", 7, 1), (#"get a"b""#, 6, 1),
+    (#"get k {"a":}"#, 12, 1), (#"get {"a" 1}"#, 10, 1),
   ])
   func `an error points at what is wrong`(text: String, column: Int, width: Int) throws {
     let error = try error { _ = try command(text) }
-    #expect(error.code == .usage)
+    #expect(error.code == .usage || error.code == .badJSON)
     #expect(error.place?.line == 1)
     #expect(error.place?.column == column)
     #expect(error.place?.width == width)
     #expect(error.hint != nil)
   }
 
-  @Test func `a reserved sign says what to do`() throws {
-    let error = try error { _ = try command("keys a* | less") }
-    #expect(error.hint?.description == "put it in quotes if it belongs to the key")
+  @Test func `commands are separated, and their output goes elsewhere`() throws {
+    let lines = try CommandReader.commands(
+      in: bytes("keys @a;count @a > 'a file' ; get k\\G | less -R; # x"), from: .prompt)
+    #expect(lines.map(\.arguments.count) == [2, 2, 2])
+    #expect(lines.map(\.isVertical) == [false, false, true])
+    guard lines.count == 3, case .file(let file, appends: false) = lines[1].output,
+      case .program(let program, _) = lines[2].output
+    else { throw ShellError(.usage, "", hint: nil) }
+    #expect(file.bytes == bytes("a file"))
+    #expect(program == bytes("less -R; # x"))
+    let appended = try command("keys>>f")
+    guard case .file(_, appends: true) = appended.output else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+  }
+
+  @Test func `a program is run at the prompt only`() throws {
+    var prompt = CommandReader(.prompt)
+    guard case .program(let text) = try prompt.read(bytes(" ! ls -l # x")) else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+    #expect(text == bytes("ls -l # x"))
+    for line in ["! ls", "keys | less"] {
+      let failure = try error {
+        _ = try CommandReader.commands(in: bytes(line), from: .eval(1))
+      }
+      #expect(failure.code == .promptOnly && failure.code.exitCode == 2)
+      #expect(failure.hint?.description == "run the program from your script")
+    }
+  }
+
+  @Test func `a quote opens at the beginning of a word or behind an introduction`() throws {
+    for text in ["x a='b'", "x @'ab'", "x 'a''b'", "x a,'b'", "x *'b'", "x \\ 'b'", "x {a,'b'}"] {
+      #expect(throws: Never.self) { try command(text) }
+    }
+    let failure = try error { _ = try command("set @x k a\"b\"") }
+    #expect(failure.message.description == "a quote may not open inside an unquoted word")
+    #expect(failure.hint?.description == "write 'a\"b\"'")
+    #expect(failure.place?.column == 11)
+  }
+
+  @Test func `JSON is one word, byte for byte`() throws {
+    for (text, expected) in [
+      (#"set k {"a": [1, 2]}"#, #"{"a": [1, 2]}"#), (#"set k [ "a;|>" ]"#, #"[ "a;|>" ]"#),
+      ("set k {}", "{}"), ("set k []", "[]"), (#"set k [[1]]"#, "[[1]]"),
+      (#"set k { "a\"}": "\u00e9" }"#, #"{ "a\"}": "\u00e9" }"#),
+    ] {
+      #expect(try words(text).last == bytes(expected), "\(text)")
+    }
+    #expect(try words("set k [1,2]").last == bytes("[1,2]"))
+    guard case .word(let pattern) = try command("x {a,b}").arguments[1],
+      case .word(let literal) = try command(#"x {"a":1}"#).arguments[1]
+    else { throw ShellError(.usage, "", hint: nil) }
+    #expect(pattern.isGlob && !literal.isGlob)
+    let lines = try CommandReader.commands(
+      in: bytes("set k {\n \"a\": 1\n}\nget k"), from: .input)
+    #expect(lines.count == 2)
+    let failure = try error { _ = try command(#"set @x k {"a":}"#) }
+    #expect(failure.code == .badJSON && failure.code.exitCode == 2)
+    #expect(failure.message.description == "invalid JSON: expected a value")
+    #expect(failure.hint?.description == "quote the word if it is not JSON")
+    #expect(failure.place?.column == 15)
+  }
+
+  @Test func `a name stands for its argument as one quoted word`() throws {
+    var variables = Variables()
+    try variables.define(bytes("k=a b;'\"*"), isJSON: false)
+    try variables.define(bytes("ns=a"), isJSON: false)
+    func arguments(_ text: String) throws -> [Argument] {
+      try CommandReader.commands(in: bytes(text), from: .eval(1), variables: variables)[0].arguments
+    }
+    guard case .word(let key) = try arguments("evict :k")[1] else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+    #expect(key.bytes == bytes("a b;'\"*") && !key.isGlob && !key.isBare)
+    guard case .namespace(.named(let name)) = try arguments("evict @:ns")[1],
+      case .option(let option) = try arguments("keys --match=:k")[1]
+    else { throw ShellError(.usage, "", hint: nil) }
+    #expect(name.text == "a" && option.value?.bytes == bytes("a b;'\"*"))
+    guard case .word(let exact) = try arguments("get \":k\"")[1] else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+    #expect(exact.bytes == bytes(":k"))
+    let failure = try error { _ = try arguments("get :x") }
+    #expect(failure.code == .undefinedArgument && failure.code.exitCode == 2)
+    #expect(failure.message.description == "no value for :x")
+    #expect(
+      failure.hint?.description == "pass `--arg x=VALUE`, or quote \":x\" if it is a key")
+  }
+
+  @Test func `the words of a process are not parsed again`() throws {
+    let line = try CommandReader.command(of: [
+      bytes("get"), bytes("@a"), bytes("k\n;|'\" :x"), bytes("a*"), bytes("--limit=5"), bytes("--"),
+      bytes("-x"), bytes("@b"), bytes("a*"), bytes("--"), [0xFF],
+    ])
+    #expect(line.source == .command && line.arguments.count == 10)
+    func word(_ index: Int) throws -> Word {
+      guard case .word(let word) = line.arguments[index] else {
+        throw ShellError(.usage, "", hint: nil)
+      }
+      return word
+    }
+    #expect(try word(2).bytes == bytes("k\n;|'\" :x"))
+    #expect(try word(3).isGlob)
+    #expect(
+      try (5...9).map { try word($0).bytes } == [
+        bytes("-x"), bytes("@b"), bytes("a*"), bytes("--"), [0xFF],
+      ])
+    #expect(try !word(7).isGlob)
   }
 
   @Test func `an open quote asks for another line`() throws {
@@ -75,7 +182,7 @@ import Testing
       throw ShellError(.usage, "", hint: nil)
     }
     guard case .open = try reader.read(bytes("")) else { throw ShellError(.usage, "", hint: nil) }
-    guard case .command(let line) = try reader.read(bytes("b' c")) else {
+    guard case .commands(let lines) = try reader.read(bytes("b' c")), let line = lines.first else {
       throw ShellError(.usage, "", hint: nil)
     }
     guard case .word(let word) = line.arguments[1] else { throw ShellError(.usage, "", hint: nil) }
@@ -95,8 +202,8 @@ import Testing
 
   @Test func `a reader goes on after an error`() throws {
     var reader = CommandReader(.input)
-    _ = try error { _ = try reader.read(bytes("get 'a' ;")) }
-    guard case .command(let line) = try reader.read(bytes("get b")) else {
+    _ = try error { _ = try reader.read(bytes("get 'a' <")) }
+    guard case .commands(let lines) = try reader.read(bytes("get b")), let line = lines.first else {
       throw ShellError(.usage, "", hint: nil)
     }
     #expect(line.firstLine == 2)
@@ -144,7 +251,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "'--x'", "\"--x\"", "'@a'", "\\@a", "\\--x", "-'-x'", "--x'y'", "''--x", "'-0'", "''@a",
+    "'--x'", "\"--x\"", "'@a'", "\\@a", "\\--x", "''--x", "'-0'", "''@a",
   ])
   func `what is quoted is a plain word`(text: String) throws {
     guard case .word = try argument(text) else {
@@ -163,13 +270,15 @@ import Testing
     #expect(try word(text).isGlob)
   }
 
-  @Test func `two dashes end the options, not the namespaces`() throws {
-    let arguments = try command("x -- --y @n --").arguments
-    guard case .word(let word) = arguments[1], case .namespace = arguments[2],
-      case .word(let dashes) = arguments[3]
-    else { throw ShellError(.usage, "", hint: nil) }
-    #expect(word.bytes == bytes("--y"))
-    #expect(dashes.bytes == bytes("--"))
+  @Test func `behind two dashes every word is exact data`() throws {
+    let arguments = try command("x @m -- --y @n -- a* hex:00").arguments
+    guard case .namespace = arguments[1] else { throw ShellError(.usage, "", hint: nil) }
+    let words = try arguments.dropFirst(2).map { argument -> Word in
+      guard case .word(let word) = argument else { throw ShellError(.usage, "", hint: nil) }
+      return word
+    }
+    #expect(words.map(\.bytes) == ["--y", "@n", "--", "a*", "hex:00"].map(bytes))
+    #expect(words.allSatisfy { !$0.isBare && !$0.isGlob && !$0.isHexOrBase64 })
   }
 
   @Test(arguments: ["@", "@a@b", "@'a b'", "@\u{3000}x", "@\\xff", "@dep*"])
@@ -184,7 +293,7 @@ import Testing
 
   @Test(arguments: [
     ("hex:00ff", [0x00, 0xFF]), ("hex:FF0a", [0xFF, 0x0A]), ("hex:", []), ("b64:AP8=", [0, 0xFF]),
-    ("'hex:00'", bytes("hex:00")), ("hex:'00'", bytes("hex:00")), (#"\hex:00"#, nil),
+    ("'hex:00'", bytes("hex:00")), (#"\hex:00"#, nil),
     ("HEX:00", bytes("HEX:00")),
   ])
   func `bare hex and base64 are bytes`(text: String, expected: [UInt8]?) throws {

@@ -36,7 +36,7 @@ import Testing
     #expect(try shell("keys @articles 000011") == "000011\n")
     let absent = try shell.error("use departurs")
     #expect(absent.code == .noSuchNamespace)
-    #expect(absent.hint?.description == "did you mean @departures?")
+    #expect(absent.hint?.description == "did you mean `@departures`?")
     #expect(shell.session.promptName == "departures")
     #expect(try shell("use") == "")
     #expect(shell.session.promptName == "larder")
@@ -47,7 +47,7 @@ import Testing
     let shell = try Shell(.plain)
     let error = try shell.error("keys")
     #expect(error.code == .noSuchNamespace)
-    #expect(error.hint?.description == "make one: set @name KEY VALUE")
+    #expect(error.hint?.description == "`set @name KEY VALUE` creates one")
     #expect(try shell("ns") == "")
     #expect(try shell("output json", "ns") == "[]\n")
   }
@@ -99,7 +99,7 @@ import Testing
       (
         "json",
         """
-        [{"namespace":"departures","key":"Kiruna:05","size":11,"stored":75,\
+        [{"namespace":"departures","key":"Kiruna:05","size":11,"stored":36,\
         "written":"2026-11-20T21:13:00.000Z","used":"2026-11-20T21:13:00.000Z","expires":"2026-11-20T23:13:00.000Z",\
         "expires_in":7200,"state":"fresh"}]
 
@@ -109,7 +109,7 @@ import Testing
         "csv",
         """
         namespace,key,key_base64,size,stored,written,used,expires,expires_in,state\r
-        departures,Kiruna:05,,11,75,2026-11-20T21:13:00.000Z,2026-11-20T21:13:00.000Z,2026-11-20T23:13:00.000Z,7200,fresh\r
+        departures,Kiruna:05,,11,36,2026-11-20T21:13:00.000Z,2026-11-20T21:13:00.000Z,2026-11-20T23:13:00.000Z,7200,fresh\r
 
         """
       ),
@@ -120,7 +120,7 @@ import Testing
     }
     #expect(
       try shell("output plain", "keys @departures Kiruna:05 --long")
-        == "departures\tKiruna:05\t11\t75\t2026-11-20T21:13:00.000Z\t2026-11-20T21:13:00.000Z\t2026-11-20T23:13:00.000Z\t7200\tfresh\n"
+        == "departures\tKiruna:05\t11\t36\t2026-11-20T21:13:00.000Z\t2026-11-20T21:13:00.000Z\t2026-11-20T23:13:00.000Z\t7200\tfresh\n"
     )
     #expect(
       try shell("output jsonl", "keys @thumbs").hasPrefix(
@@ -140,15 +140,16 @@ import Testing
     for number in 1000..<1100 { try numbers.set("x", for: "\(number)") }
     let first = try shell("keys").split(separator: "\n")
     #expect(first.count == 1 + 21 + 1)
-    #expect(first.last == "\u{2026} 79 more: more, --limit all")
+    #expect(first.last == "\u{2026} 79 more: `more`, or --limit all")
     let next = try shell("more 3").split(separator: "\n")
     #expect(next[1].hasPrefix("\"1021\"") && next[3].hasPrefix("\"1023\""))
-    #expect(next.last == "\u{2026} 76 more: more, --limit all")
+    #expect(next.last == "\u{2026} 76 more: `more`, or --limit all")
     #expect(try shell("more 100").split(separator: "\n").count == 77)
     #expect(try shell.error("more").code == .usage)
     #expect(try shell("keys --limit all").split(separator: "\n").count == 101)
     let sorted = try shell("keys --reverse --limit 2").split(separator: "\n")
-    #expect(sorted[1].hasPrefix("\"1099\"") && sorted[3] == "\u{2026} 98 more: more, --limit all")
+    #expect(
+      sorted[1].hasPrefix("\"1099\"") && sorted[3] == "\u{2026} 98 more: `more`, or --limit all")
     #expect(try shell("more 1").split(separator: "\n")[1].hasPrefix("\"1097\""))
     #expect(try shell("output plain", "keys").split(separator: "\n").count == 100)
     #expect(try shell("keys --limit 7").split(separator: "\n").count == 7)

@@ -12,7 +12,7 @@ import Testing
   private func shell(_ mode: OutputMode) async throws -> Shell {
     let shell = try Shell(mode)
     let parts = shell.store.cache(of: String.self, in: "parts")
-    let options = LoadOptions(absent: .after(.minutes(12)))
+    let options = LoadOptions(absent: .after(.minutes(12)), waitsForCommit: true)
     let found = try await parts.valueIfPresent(for: "9999", options: options) { () -> String? in nil
     }
     #expect(found == nil)
@@ -25,16 +25,19 @@ import Testing
   func `get says so in every mode, and prints no empty value`(mode: OutputMode) async throws {
     let shell = try await shell(mode)
     let file = TemporaryDirectory.unusedPath
-    for line in ["get 9999", "get empty 9999", "get 9999 --as text", "get 9999 --out \(file)"] {
+    for line in ["get 9999", "get 9999 --as text", "get 9999 --out \(file)"] {
       let error = try shell.error(line)
       #expect(error.code == .noSuchKey && error.code.exitCode == 1)
       #expect(
-        error.message.description == "\"9999\" in parts is an entry that says there is nothing")
+        error.message.description
+          == "\"9999\" in parts is a negative entry: it records that there is no value")
       #expect(
-        error.hint?.description == "written 2 min ago, expires in 10 min (22:25); info shows it")
+        error.hint?.description == "written 2 min ago, expires in 10 min (22:25); `info` shows it")
       #expect(shell.printed == [])
     }
     #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(
+      try shell.error("get empty 9999").message.description == "no entry \"9999\" in parts")
     // An empty value is a value.
     try shell("get empty")
     #expect(shell.outcome == .done)
@@ -44,7 +47,7 @@ import Testing
     let shell = try await shell(.table)
     let table = try shell("info 9999")
     #expect(table.contains("negative       yes\n"))
-    #expect(table.hasSuffix("\nit says that there is nothing, and reads find none\n"))
+    #expect(table.hasSuffix("\na negative entry: it records that there is no value\n"))
     let other = try shell("info empty")
     #expect(other.contains("negative       no\n") && !other.contains("nothing"))
     for mode in ["json", "jsonl"] {

@@ -140,7 +140,7 @@ import Testing
       #expect(DisplayWidth.of(visible) <= 40)
     }
     #expect(cut.hasPrefix("\u{1B}[2mkey"))
-    #expect(cut.contains("\u{65E5}\u{2026}  812 B  in 14 min"))
+    #expect(cut.contains("\u{65E5}\u{2026}\u{65E5}") && cut.contains("  812 B  in 14 min"))
     #expect(!text(.table, long).contains("\u{2026}"))
     #expect(!text(.table, long, width: 40).contains("\u{1B}"))
     #expect(

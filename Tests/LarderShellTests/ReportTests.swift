@@ -40,8 +40,8 @@ import Testing
     #expect(isWellFormed(page))
     for word in ["<script", "http:", "https:", "url(", "onload"] { #expect(!page.contains(word)) }
     for title in [
-      "Space by namespace", "When entries end", "How old entries are", "How large values are",
-      "Reads that found a value", "The largest entries", "Limits",
+      "Space by namespace", "Expiry distribution", "Entry age", "Sizes", "Hit rate",
+      "The largest entries", "Limits",
     ] {
       #expect(page.contains("<h2>\(title)</h2>"))
     }

@@ -68,7 +68,7 @@ import Testing
   private func expected(
     _ selection: Selection, _ entries: [(Store.Entry, [UInt8])]
   ) throws -> [[UInt8]] {
-    let test = try EntryTest(selection)
+    let test = try EntryTest(selection, QueryRun(now: stockholm.now))
     return entries.filter { entry, value in
       (entry.state != .expired || selection.wantsExpired) && test.passes(entry, value.span)
     }.map(\.0.key.bytes)

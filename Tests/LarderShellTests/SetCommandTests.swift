@@ -54,7 +54,7 @@ import Testing
     try shell("set i --from -")
     #expect(try shell.session.store.namespace("a").value(for: "i") == value)
     let absent = try shell.error("set x --from \(path)-no")
-    #expect(absent.code == .io && absent.message.description.hasSuffix("there is no such file"))
+    #expect(absent.code == .io && absent.message.description.hasSuffix("no such file"))
     #expect(try Shell(hasInput: false).error("set @a x --from -").code == .usage)
   }
 
@@ -65,58 +65,105 @@ import Testing
     let error = try shell.error("set @small k --from -")
     #expect(error.code == .overLimit && error.code.exitCode == 5)
     #expect(
-      error.message.description == "the value has 1,001 bytes, and small takes 1,000 at most")
+      error.message.description == "the value has 1,001 bytes; small takes at most 1,000")
     #expect(try shell("count") == "0\t0\t0\n")
   }
 }
 
 @Suite struct LifetimeCommandTests {
-  @Test func `expire sets an end and says which`() throws {
+  @Test func `expire answers what was and what is now`() throws {
     let shell = try Shell()
     try shell.fill()
     #expect(
-      try shell("expire @departures 'Malm\u{F6} C:'* midnight")
-        == "4 entries expire Sat 21 Nov 00:00 (in 1 h 47 min)\n")
+      try shell("expire @departures 'Malm\u{F6} C:'* midnight --yes")
+        == "4 entries: were 22:28 (in 15 min), now tomorrow 00:00 (in 1 h 47 min)\n")
     #expect(
       try shell("expire @departures Kiruna:05 1h30m")
-        == "1 entry expires Fri 20 Nov 23:43 (in 1 h 30 min)\n")
-    #expect(try shell("expire @departures Kiruna:05 never") == "1 entry never expires\n")
-    #expect(try shell("output plain", "expire @articles * 1h") == "expire\tarticles\t3\t3000\n")
+        == "was in 2 h (tomorrow 00:13), now in 1 h 30 min (today 23:43)\n")
     #expect(
-      try shell("output json", "expire @articles 000011 1h")
-        == "{\"count\":1,\"expires\":\"2026-11-20T22:13:00.000Z\"}\n")
+      try shell("expire @departures Kiruna:05 never")
+        == "was in 1 h 30 min (today 23:43), now never\n")
+    #expect(
+      try shell("expire @departures * 10m --yes")
+        == "5 entries: were tomorrow 00:00 to never, now 22:23 (in 10 min)\n")
+    #expect(
+      try shell("output plain", "expire @articles * 1h -y") == "expire\tarticles\t3\t3000\n")
+    #expect(
+      try shell("output json", "expire @articles 000011 2h") == """
+        {"count":1,"bytes":500,"unchanged":0,"permanent":0,"expires":"2026-11-20T23:13:00.000Z",\
+        "was":{"earliest":"2026-11-20T22:13:00.000Z","latest":"2026-11-20T22:13:00.000Z"},\
+        "now":{"earliest":"2026-11-20T23:13:00.000Z","latest":"2026-11-20T23:13:00.000Z"}}
+
+        """)
     #expect(try shell.error("expire @articles nope 1h").code == .noSuchKey)
   }
 
-  @Test func `a time in the past is asked about where somebody can answer`() throws {
+  @Test func `expire can be relative, and never shorten or extend`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    #expect(
+      try shell("expire @departures Kiruna:05 +2h")
+        == "was in 2 h (tomorrow 00:13), now in 4 h (tomorrow 02:13)\n")
+    #expect(try shell("expire @articles 000011 +2h") == "1 never expires\n")
+    #expect(
+      try shell("expire @* 000011 Kiruna:05 +1m")
+        == "was in 4 h (tomorrow 02:13), now in 4 h 1 min (tomorrow 02:14); 1 never expires\n")
+    #expect(try shell("expire @departures Kiruna:05 1h --at-least") == "1 unchanged\n")
+    #expect(try shell("expire @departures Kiruna:05 never --at-most") == "1 unchanged\n")
+    #expect(
+      try shell("expire @departures Kiruna:05 1h --at-most")
+        == "was in 4 h 1 min (tomorrow 02:14), now in 1 h (today 23:13)\n")
+    #expect(
+      try shell("expire @departures Kiruna:05 never --at-least")
+        == "was in 1 h (today 23:13), now never\n")
+    let negative = try shell.error("expire @departures Kiruna:05 -2h")
+    #expect(negative.code == .badTime && negative.hint?.description.contains("--at-most") == true)
+    let misplaced = try shell.error("expire 2h @departures Kiruna:05")
+    #expect(misplaced.message.description == "the time goes last")
+    #expect(misplaced.hint?.description == "`expire @departures Kiruna:05 2h`")
+    let touched = try shell.error("touch @departures Kiruna:05 2h")
+    #expect(touched.message.description == "unexpected time \"2h\"")
+    #expect(touched.hint?.description == "`touch Kiruna:05 --ttl 2h`")
+  }
+
+  @Test func `a time in the past is a bulk change, also of listed keys`() throws {
     let shell = try Shell(hasPerson: true)
     try shell.fill()
     shell.answer = false
-    #expect(try shell("expire @articles * 2026-11-20") == "")
-    #expect(shell.questions == ["That is 22 h 13 min ago. Expire 3 entries, 3 kB at once?"])
+    #expect(try shell.error("expire @articles 000011 2026-11-20").code == .declined)
+    #expect(
+      shell.questions == [
+        "The time is 22 h 13 min ago. Expire 1 entry (500 B) in articles, such as \"000011\"?"
+      ])
     #expect(try shell("count @articles") == "3 entries, 3 kB\n")
     shell.answer = true
     try shell("expire @articles * 2026-11-20")
     #expect(try shell("count @articles") == "0 entries, 0 B, 3 expired\n")
     let script = try Shell(.plain)
     try script.fill()
-    #expect(try script("expire @articles * 2026-11-20") == "expire\tarticles\t3\t3000\n")
+    #expect(try script.error("expire @articles 000011 2026-11-20").code == .needsYes)
+    #expect(
+      try script("expire @articles 000011 2026-11-20 --yes") == "expire\tarticles\t1\t500\n")
   }
 
   @Test func `persist and touch do as they say`() throws {
     let shell = try Shell()
     try shell.fill()
-    #expect(try shell("persist @departures K*") == "1 entry never expires\n")
+    #expect(
+      try shell("persist @departures K* --yes") == "was in 2 h (tomorrow 00:13), now never\n")
     #expect(try shell("ttl @departures K*") == "\"Kiruna:05\"  never\n")
     #expect(
-      try shell("touch @departures K* --ttl 2h")
-        == "touched 1, expires Sat 21 Nov 00:13 (in 2 h)\n")
+      try shell("touch @departures K* --ttl 2h --yes")
+        == "was never, now in 2 h (tomorrow 00:13)\n")
     try shell.store.declare(Rules(expires: .after(.minutes(5))), for: "departures")
-    #expect(try shell("touch @departures") == "touched 5\n")
+    #expect(
+      try shell("touch @departures --yes")
+        == "5 entries: were 22:28 to tomorrow 00:13, now 22:18 (in 5 min)\n")
     #expect(try shell("ttl @departures K*") == "\"Kiruna:05\"  in 5 min (22:18)\n")
-    #expect(try shell("output plain", "touch @departures K*") == "touch\tdepartures\t1\t11\n")
-    #expect(try shell("output json", "touch @departures K*") == "{\"touched\":1}\n")
-    #expect(try shell("persist @departures K*") == "{\"count\":1}\n")
+    #expect(
+      try shell("output plain", "touch @departures K* --yes") == "touch\tdepartures\t1\t11\n")
+    #expect(try shell("output json", "touch @departures K* --yes").hasPrefix("{\"count\":1,"))
+    #expect(try shell("persist @departures K* -y").hasPrefix("{\"count\":1,"))
     #expect(try shell.error("touch @departures nope").code == .noSuchKey)
     #expect(try shell.error("persist @departures nope").code == .noSuchKey)
   }

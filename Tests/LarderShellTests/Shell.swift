@@ -46,6 +46,7 @@ final class Shell {
     settings.mode = mode
     settings.isTerminal = mode == .table
     settings.localZone = stockholm.zone
+    settings.hasUnicode = true
     configure(&settings)
     session = Session(
       store: try Store(at: store.path, options: options), options: options, settings: settings,
@@ -62,6 +63,7 @@ final class Shell {
       return path
     }
     host.window = { LarderShell.Host.Window(columns: 80, rows: 24) }
+    host.copy = { [unowned self] in notices.append("copied \($0.count)") }
     host.isInterrupted = { [unowned self] in
       lockTimeout -= 1
       return lockTimeout < 0

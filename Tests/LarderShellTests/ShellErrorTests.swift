@@ -23,15 +23,15 @@ import Testing
     #expect(
       try failure("expire @departures Malm* 1mo").prompted(promptWidth: 8) == """
                                          ^^^
-        error: "1mo" is not a duration: months vary
-        hint: say 30d or 4w   (help times)
+        error: "1mo" is not a duration: months vary in length
+        hint: use `30d` or `4w`
 
         """)
     #expect(
       try failure("kesy @departures").prompted(promptWidth: 8) == """
                 ^^^^
-        error: there is no command "kesy"
-        hint: did you mean keys?
+        error: unknown command "kesy"
+        hint: did you mean `keys`?
 
         """)
   }
@@ -49,12 +49,16 @@ import Testing
     let wrapped = try failure("expire a 1mo")
     #expect(
       wrapped.prompted(promptWidth: 8, columns: 15).hasPrefix("expire a 1mo\n         ^^^\n"))
-    #expect(wrapped.prompted(promptWidth: 8, columns: 6).hasPrefix("error:"))
+    let long = try failure("expire " + String(repeating: "a", count: 60) + " 1mo")
+    #expect(
+      long.prompted(promptWidth: 8, columns: 30).hasPrefix(
+        "\u{2026}aaaaaaaaaaaaa 1mo\n               ^^^\nerror:"),
+      "\(long.prompted(promptWidth: 8, columns: 30))")
   }
 
   @Test func `in a script the place comes first`() throws {
     let text = "\n\nexpire a 1mo"
-    let expected = "\"1mo\" is not a duration: months vary\nhint: say 30d or 4w   (help times)\n"
+    let expected = "\"1mo\" is not a duration: months vary in length\nhint: use `30d` or `4w`\n"
     #expect(
       try failure(text, .file("nightly.larder")).scripted
         == "error: nightly.larder:3:10: \(expected)")
@@ -79,8 +83,8 @@ import Testing
   @Test func `as JSON it is one object`() throws {
     #expect(
       try failure("kesy", .file("a b")).json == """
-        {"error":{"code":"unknown_command","message":"there is no command \\"kesy\\"",\
-        "hint":"did you mean keys?","source":"a b","line":1,"column":1}}
+        {"error":{"code":"unknown_command","message":"unknown command \\"kesy\\"",\
+        "hint":"did you mean `keys`?","source":"a b","line":1,"column":1}}
 
         """)
     #expect(
@@ -93,10 +97,13 @@ import Testing
 
   @Test func `codes and exit codes are those of the contract`() {
     let expected: [String: Int32] = [
-      "usage": 2, "unknown_command": 2, "bad_time": 2, "bad_size": 2, "bad_pattern": 2,
-      "no_such_key": 1, "no_such_namespace": 1, "cannot_open": 3, "busy": 4, "full": 4, "io": 4,
-      "damaged": 4, "read_only": 5, "needs_yes": 5, "over_limit": 5, "exists": 5,
-      "interrupted": 130,
+      "no_such_key": 1, "no_such_namespace": 1, "no_such_field": 1, "no_such_mark": 1,
+      "usage": 2, "unknown_command": 2, "unknown_option": 2, "bad_time": 2, "bad_size": 2,
+      "bad_pattern": 2, "bad_expression": 2, "bad_json": 2, "undefined_arg": 2, "prompt_only": 2,
+      "cannot_open": 3, "no_such_store": 3, "foreign_owner": 3,
+      "busy": 4, "full": 4, "io": 4, "damaged": 4,
+      "read_only": 5, "needs_yes": 5, "declined": 5, "over_limit": 5, "exists": 5,
+      "changed_meanwhile": 5, "interrupted": 130,
     ]
     let actual = ShellError.Code.allCases.map { ($0.rawValue, $0.exitCode) }
     #expect(Dictionary(uniqueKeysWithValues: actual) == expected)

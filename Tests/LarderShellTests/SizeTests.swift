@@ -13,14 +13,24 @@ import Testing
     #expect(try word(text).size() == bytes)
   }
 
+  @Test(arguments: [("50", 50), ("5k", 5000), ("1.5k", 1500), ("2M", 2_000_000), ("'7'", 7)])
+  func `a count takes k and M`(text: String, count: Int) throws {
+    #expect(try word(text).count() == count)
+  }
+
+  @Test(arguments: ["1.5", "k", "5K", "-1", "5kB", "99999999999999999999"])
+  func `what is not a count is refused`(text: String) throws {
+    #expect(try error { _ = try word(text).count() }.code == .usage)
+  }
+
   @Test(arguments: [
-    ("10M", "say 10MB (10,000,000 bytes) or 10MiB (10,485,760 bytes)   (help sizes)"),
-    ("10k", "say 10kB (10,000 bytes) or 10KiB (10,240 bytes)   (help sizes)"),
-    ("1.5G", "say 1.5GB (1,500,000,000 bytes) or 1.5GiB (1,610,612,736 bytes)   (help sizes)"),
-    ("10xB", "units are B kB MB GB TB, and KiB MiB GiB TiB   (help sizes)"),
-    ("1.5", "say 10kB or 1.5MB   (help sizes)"), ("-1", "say 10kB or 1.5MB   (help sizes)"),
-    ("kB", "say 10kB or 1.5MB   (help sizes)"), ("''", "say 10kB or 1.5MB   (help sizes)"),
-    ("99999999999999TB", "say 10kB or 1.5MB   (help sizes)"),
+    ("10M", "use 10MB (10,000,000 bytes) or 10MiB (10,485,760 bytes)"),
+    ("10k", "use 10kB (10,000 bytes) or 10KiB (10,240 bytes)"),
+    ("1.5G", "use 1.5GB (1,500,000,000 bytes) or 1.5GiB (1,610,612,736 bytes)"),
+    ("10xB", "units are B kB MB GB TB, and KiB MiB GiB TiB"),
+    ("1.5", "use `10kB` or `1.5MB`"), ("-1", "use `10kB` or `1.5MB`"),
+    ("kB", "use `10kB` or `1.5MB`"), ("''", "use `10kB` or `1.5MB`"),
+    ("99999999999999TB", "use `10kB` or `1.5MB`"),
   ])
   func `what is not a size says what to write`(text: String, hint: String) throws {
     let error = try error { _ = try word(text).size() }

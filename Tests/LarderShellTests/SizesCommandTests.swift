@@ -90,6 +90,25 @@ import Testing
     #expect(try shell.error("limits @a --entry-size 2GB").code == .usage)
   }
 
+  @Test func `a limit below present use is a bulk change`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(
+      try shell("limits @articles --entries 1 --dry-run") == "would limits\tarticles\t2\t2000\n")
+    let refused = try shell.error("limits @articles --entries 1")
+    #expect(refused.code == .needsYes)
+    #expect(
+      refused.message.description
+        == "refusing to evict 2 of 3 entries (2 kB) without confirmation")
+    #expect(try shell("count @articles") == "3\t3000\t0\n")
+    #expect(try shell("limits @articles --entries 5k") == "limits\tarticles\t0\t0\n")
+    #expect(
+      try shell("output table", "limits @articles --entries 1 --dry-run")
+        == "would evict 2 of 3 entries (2 kB)\n")
+    try shell("limits @articles --entries 1 --yes")
+    #expect(try shell.store.namespace("articles").count() == 1)
+  }
+
   @Test func `the store has limits of its own`() throws {
     let shell = try Shell(.plain)
     try shell.store.declare(StoreLimits(entries: 1000, disk: 50_000_000))
@@ -106,7 +125,7 @@ import Testing
   @Test func `pins are in the store and stay through an overwrite`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    #expect(try shell("pin @articles '00001'*") == "pin\tarticles\t3\t3000\n")
+    #expect(try shell("pin @articles '00001'* --yes") == "pin\tarticles\t3\t3000\n")
     #expect(try shell.store.namespace("articles").entry(for: "000011")?.isPinned == true)
     #expect(try shell("unpin @articles 000011") == "unpin\tarticles\t1\t500\n")
     #expect(try shell.store.namespace("articles").entry(for: "000011")?.isPinned == false)

@@ -23,6 +23,7 @@ import Testing
         entry.version = 0
         entry.state = .fresh
         entry.lastUsed = nil
+        entry.storedSize = 0
         all.insert(Known(entry: entry, value: value.bytes))
         return true
       }
@@ -92,7 +93,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     let ships = shell.store.cache(TextCodec(), in: "ships")
     try await ships.set("MS Thun", for: "1")
-    let options = LoadOptions(absent: .after(.hours(1)))
+    let options = LoadOptions(absent: .after(.hours(1)), waitsForCommit: true)
     #expect(try await ships.valueIfPresent(for: "2", options: options) { nil } == nil)
     #expect(try ships.count() == 2)
     try shell("export \(path)")
@@ -123,7 +124,7 @@ import Testing
     let error = try other.error("import \(path)")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     #expect(
-      error.message.description == "interrupted behind line 2002 of \(path): "
+      error.message.description == "interrupted after line 2002 of \(path): "
         + "imported 2,000: 2,000 added")
     #expect(try other.store.namespace("box").count() == 2000)
     other.lockTimeout = .max

@@ -38,20 +38,20 @@ import Testing
     let text = try shell("watch --for 5s")
     #expect(
       text == """
-        22:13:00  set     a "x"  5 B (+2)  never expires
-        22:13:00  touch   a "x"  5 B  never expires
-        22:13:00  set     a "z"  2 B  expires in 15 min
-        22:13:00  set     a "w"  2 B
-        22:13:00  evict   a "w"  2 B
-        22:13:00  set     a "y"  4 B
-        22:13:00  expire  a "y"  4 B
-        22:13:00  set     b "\\e"  1 B  never expires
-        22:13:00  set     c "n"  2 B
-        22:13:00  clear   c  2 B  all entries
-        22:13:00  rename  c  is d now
+        22:13:00  set      a "x"  5 B (+2)  never expires
+        22:13:00  updated  a "x"  5 B  never expires
+        22:13:00  set      a "z"  2 B  expires in 15 min
+        22:13:00  set      a "w"  2 B
+        22:13:00  evicted  a "w"  2 B
+        22:13:00  set      a "y"  4 B
+        22:13:00  expired  a "y"  4 B
+        22:13:00  set      b "\\e"  1 B  never expires
+        22:13:00  set      c "n"  2 B
+        22:13:00  cleared  c  2 B  all entries
+        22:13:00  renamed  c  to d
 
         """, "\(text)")
-    #expect(shell.notices == ["11 events in 5 s"])
+    #expect(shell.notices == ["watching all namespaces; ^C ends", "11 events in 5 s"])
     #expect(shell.outcome == .done)
   }
 
@@ -70,11 +70,11 @@ import Testing
     #expect(text.hasSuffix(",\"value\":\"three\"}\n"))
     #expect(shell.notices == [])
     try shell("output json")
-    #expect(try shell.error("watch").hint?.description == "jsonl is an object a line")
+    #expect(try shell.error("watch").hint?.description == "use `-o jsonl`")
   }
 
   @Test(arguments: [
-    ("@a", "xyz"), ("--events evict", "y"), ("--events set,evict @a", "xyz"), ("x", "x"),
+    ("@a", "xyz"), ("--events evicted", "y"), ("--events set,evicted @a", "xyz"), ("x", "x"),
     ("x*", "x"), ("@a --match [xy]", "xy"), ("--regex '^.$' @a", "xyz"), ("@b", "x"),
     ("--larger 100B @a", "z"), ("--smaller 100B @a --events set", "x"), ("--count 2", "xy"),
   ])
@@ -108,7 +108,7 @@ import Testing
     shell.pauses = 3
     #expect(try shell("watch") == "")
     #expect(shell.outcome == .told(130))
-    #expect(shell.notices == [" 0 events in 200 ms"])
+    #expect(shell.notices == ["watching all namespaces; ^C ends", " 0 events in 200 ms"])
   }
 
   @Test func `it is told what went by unseen`() throws {
@@ -119,7 +119,7 @@ import Testing
     }
     #expect(
       try shell("watch @a --count 1")
-        == "          missed  70,000 changes went by unseen\n")
+        == "          missed   70,000 changes went by unseen\n")
   }
 
   @Test func `a long key is cut, and still chosen by what it begins with`() throws {
@@ -129,6 +129,6 @@ import Testing
     }
     let key = String(repeating: "k", count: 64)
     let line = try shell("watch @a \(key)* --for 1s")
-    #expect(line == "22:13:00  set     \"\(key)\"...  1 B\n")
+    #expect(line == "22:13:00  set      \"\(key)\"...  1 B\n")
   }
 }

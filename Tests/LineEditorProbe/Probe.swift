@@ -39,7 +39,8 @@ import LarderTerminal
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       try editor.keepHistory(in: file)
     }
-    try converse(remember: editor.remember) { prompt in try editor.readLine(prompt) }
+    let remember: ([UInt8]) throws -> Void = { try editor.remember($0) }
+    try converse(remember: remember) { prompt in try editor.readLine(prompt) }
   }
 
   /// Joins lines while a quote is open, as the shell does.

@@ -4,9 +4,9 @@ import ShellLanguage
 extension Command {
   static let expiring = Command(
     "expiring", aliases: ["soon"], .looking, .reads,
-    "Shows how much expires when, and what comes first.",
+    "Shows how many entries expire when, and which expire first.",
     selection: .optional,
-    options: [.value("--within", .ahead, "how far to look; 1h")],
+    options: [.value("--within", .ahead, "how far ahead to look; default: 1h")],
     examples: [
       Example("expiring", "within the hour"),
       Example("soon @departures --within 15m", "sooner"),
@@ -16,8 +16,7 @@ extension Command {
   private static func showExpiring(_ call: Invocation, in session: Session) throws -> Outcome {
     let now = session.now
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
-    var selection = call.selection!
-    let namespaces = try session.namespacesOrAll(selection)
+    var (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     selection.filters.append(.expiring(by: end))
     if session.isForPerson {
       var ends: [Int64] = []
@@ -62,28 +61,27 @@ extension Command {
 
 extension Command {
   static let plot = Command(
-    "plot", .looking, .reads, "Draws how sizes, ends or ages of entries are spread.",
+    "plot", .looking, .reads, "Draws the distribution of sizes, expiry times or ages.",
     parameters: [.one("WHAT", .choice(Histogram.Measure.allCases.map(\.rawValue)))],
     selection: .optional,
     options: [
-      .value("--bins", .count, "how many rows; else what fits"),
-      .flag("--log", "each row reaches further than the one before"),
+      .value("--bins", .count, "rows of the chart; default: what fits"),
+      .flag("--log", "a logarithmic scale"),
     ],
     examples: [
       Example("plot sizes @thumbs", "how large values are"),
-      Example("plot expiry @* --log", "when entries end"),
+      Example("plot expiry @* --log", "when entries expire"),
       Example("plot age @articles --bins 5", "how long ago they were written"),
     ],
     run: drawPlot)
 
   private static func drawPlot(_ call: Invocation, in session: Session) throws -> Outcome {
     let measure = call.choice("WHAT").flatMap(Histogram.Measure.init)!
-    let selection = call.selection!
-    let namespaces = try session.namespacesOrAll(selection)
+    let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
     let bins = call.number("--bins") ?? (session.isForPerson ? fitting : 10)
     guard (1...1000).contains(bins) else {
-      throw ShellError(.usage, "\(bins) rows cannot be drawn", hint: "say --bins 1 to 1000")
+      throw ShellError(.usage, "cannot draw \(bins) rows", hint: "use `--bins 1` to `--bins 1000`")
     }
     let now = session.now
     let total = try namespaces.map { try $0.count() }.reduce(0, +)
@@ -106,8 +104,8 @@ extension Command {
     }
     guard !histogram.isEmpty else {
       throw ShellError(
-        .noSuchKey, "there is nothing to draw: no entry is in the selection",
-        hint: "count it with the same words")
+        .noSuchKey, "nothing to draw: no entries matched",
+        hint: "`count` takes the same words")
     }
     histogram.trim()
     try session.write(histogram.bytes(for: session.presentation))

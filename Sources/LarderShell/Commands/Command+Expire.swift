@@ -4,97 +4,139 @@ import ShellLanguage
 extension Command {
   static let expire = Command(
     "expire", .changing, .changes, "Sets when entries expire; the time is the last word.",
-    selection: .required, trailing: [.one("TIME", .deadline)],
+    selection: .required, trailing: [.one("TIME|+D", .expiry)],
+    options: [
+      .flag("--at-least", "never shorten"), .flag("--at-most", "never extend"),
+    ] + BulkOptions.all,
+    rules: [.atMostOne(["--at-least", "--at-most"])],
     examples: [
       Example("expire 'Kiruna:'* midnight", "at the next midnight"),
       Example("expire @articles 000017 1h30m", "from now"),
-      Example("expire @articles --larger 1MB now", "the large ones at once"),
+      Example("expire @articles 000017 +2h", "two hours later than now"),
+      Example("expire @* --tag news 1d --at-most", "within a day, or earlier"),
     ],
     run: setExpiry)
 
-  private static func setExpiry(_ call: Invocation, in session: Session) throws -> Outcome {
-    let selection = call.selection!
-    let deadline = call.deadline("TIME")!
-    let namespaces = try session.namespaces(selection.namespaces)
-    try session.checkKeys(of: selection, in: namespaces)
-    let clock = session.wallClock
-    if case .at(let time) = deadline, time < clock.now {
-      let (found, _) = try session.preview(selection, in: namespaces, verb: "expire")
-      let question: SafeText =
-        "That is \(clock.distance(to: time)). Expire \(found.total.words) at once?"
-      guard try session.confirms(question, isVital: false) else { return .done }
-    }
-    let done = try session.change(selection, in: namespaces, verb: "expire", done: "expire now") {
-      batch, namespace, entry in
-      try batch.touch(entry.key, in: namespace, expires: Expiration(deadline))
-    }
-    let entries = done.total.entries
-    try session.acknowledge(
-      done.reply(
-        [("count", .number(entries)), ("expires", .expiry(deadline.time))],
-        deadline.time == nil
-          ? .neverExpire(entries)
-          : "\(Wording.entries(entries)) \(entries == 1 ? "expires" : "expire") \(clock.echo(deadline))",
-        for: session.presentation.mode))
-    return .done
-  }
-}
-
-extension Command {
   static let touch = Command(
-    "touch", .changing, .changes, "Starts the lifetime of entries anew.",
+    "touch", .changing, .changes, "Restarts the lifetime of entries.",
     selection: .required,
-    options: [.value("--ttl", .duration, "how long they live now; else what their rule says")],
+    options: [.value("--ttl", .duration, "the new lifetime; default: that of their rule")]
+      + BulkOptions.all,
     examples: [
-      Example("touch @departures", "a whole namespace"),
+      Example("touch @departures --yes", "a whole namespace"),
       Example("touch 'Kiruna:'* --ttl 2h", "with another lifetime"),
     ],
     run: touchEntries)
 
-  private static func touchEntries(_ call: Invocation, in session: Session) throws -> Outcome {
-    let selection = call.selection!
-    let namespaces = try session.namespaces(selection.namespaces)
-    try session.checkKeys(of: selection, in: namespaces)
-    let lifetime = call.duration("--ttl")
-    let done = try session.change(selection, in: namespaces, verb: "touch", done: "touched") {
-      batch, namespace, entry in
-      try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) })
-    }
-    let count = Wording.count(done.total.entries)
-    let end = lifetime.flatMap { session.now.moved(by: $0.milliseconds) }
-    let sentence: SafeText =
-      end.map { "touched \(count), expires \(session.wallClock.echo(.at($0)))" }
-      ?? "touched \(count)"
-    try session.acknowledge(
-      done.reply(
-        [("touched", .number(done.total.entries))], sentence, for: session.presentation.mode))
-    return .done
-  }
-}
-
-extension Command {
   static let persist = Command(
     "persist", .changing, .changes, "Makes entries never expire.",
-    selection: .required,
+    selection: .required, options: BulkOptions.all,
     examples: [
       Example("persist \"Kiruna:07\"", "one key"),
       Example("persist @articles --tag front", "all with a tag"),
     ],
     run: keepEntries)
 
-  private static func keepEntries(_ call: Invocation, in session: Session) throws -> Outcome {
-    let selection = call.selection!
-    let namespaces = try session.namespaces(selection.namespaces)
-    try session.checkKeys(of: selection, in: namespaces)
-    let done = try session.change(
-      selection, in: namespaces, verb: "persist", done: "never expire now"
-    ) { batch, namespace, entry in
-      try batch.touch(entry.key, in: namespace, expires: .never)
+  private static func setExpiry(_ call: Invocation, in session: Session) throws -> Outcome {
+    let change = call.expiryChange("TIME|+D")!
+    let clock = session.wallClock
+    var note: SafeText = ""
+    if case .to(.at(let time)) = change, time < clock.now {
+      note = "The time is \(clock.distance(to: time)). "
     }
-    try session.acknowledge(
-      done.reply(
-        [("count", .number(done.total.entries))], .neverExpire(done.total.entries),
-        for: session.presentation.mode))
+    return try setExpiries(
+      "expire", past: "changed", call, session, isBulk: !note.description.isEmpty, note: note
+    ) { before in
+      let after: Deadline
+      switch change {
+      case .to(let deadline): after = deadline
+      case .later(let duration):
+        guard let before = before.time else { return nil }
+        guard let time = before.moved(by: duration.milliseconds) else {
+          throw ShellError(
+            .badTime, "an expiry would be too far away",
+            hint: "`persist` makes entries never expire")
+        }
+        after = .at(time)
+      }
+      if call.has("--at-least"), after < before { return before }
+      if call.has("--at-most"), after > before { return before }
+      return after
+    }
+  }
+
+  private static func keepEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    try setExpiries("persist", past: "persisted", call, session) { _ in .never }
+  }
+
+  /// - Parameter target: The new expiry for the present one; nil leaves a permanent entry alone.
+  private static func setExpiries(
+    _ verb: String, past: String, _ call: Invocation, _ session: Session, isBulk: Bool = false,
+    note: SafeText = "", target: (Deadline) throws -> Deadline?
+  ) throws -> Outcome {
+    var change = try EntryChange(verb, past: past, call, in: session)
+    guard try !change.isPreview() else { return .done }
+    try change.confirm(isBulk: isBulk, note: note)
+    var report = ExpiryReport()
+    try change.apply { batch, namespace, entry in
+      let before = Deadline(entry.expires?.unix)
+      guard let after = try target(before) else {
+        report.keepPermanent()
+        return false
+      }
+      guard after != before else {
+        report.keepUnchanged()
+        return false
+      }
+      guard try batch.touch(entry.key, in: namespace, expires: Expiration(after)) else {
+        return false
+      }
+      report.add(from: before.time, to: after.time)
+      return true
+    }
+    try change.answer(
+      change.summary.counts + report.fields, report.sentence(session.wallClock),
+      unmatched: report.isEmpty)
     return .done
+  }
+
+  private static func touchEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    var change = try EntryChange("touch", past: "touched", call, in: session)
+    try checkLastWordIsKey(change)
+    guard try !change.isPreview() else { return .done }
+    try change.confirm()
+    let lifetime = call.duration("--ttl")
+    var report = ExpiryReport()
+    try change.apply { batch, namespace, entry in
+      guard
+        try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) }),
+        let after = try batch.entry(for: entry.key, in: namespace)
+      else { return false }
+      report.add(from: entry.expires?.unix, to: after.expires?.unix)
+      return true
+    }
+    try change.answer(
+      change.summary.counts + report.fields, report.sentence(session.wallClock),
+      unmatched: report.isEmpty)
+    return .done
+  }
+
+  /// `touch K 2h` is a mistake for `--ttl 2h` if there is no key "2h".
+  private static func checkLastWordIsKey(_ change: EntryChange) throws {
+    let patterns = change.selection.patterns
+    guard patterns.count > 1, case .key(let key)? = patterns.last,
+      try change.namespaces.allSatisfy({ try $0.entry(for: key) == nil })
+    else { return }
+    let word = Word(key, isBare: true, at: 0..<0)
+    do throws(ShellError) { _ = try word.duration() } catch { return }
+    let words: [SafeText] = patterns.dropLast().map { pattern in
+      switch pattern {
+      case .key(let key): SafeText(Quoting.typed(key))
+      case .glob(let glob): SafeText(String(decoding: glob.text, as: UTF8.self))
+      }
+    }
+    throw ShellError(
+      .usage, "unexpected time \(key)",
+      hint: "`touch \(words.joined(separator: " ")) --ttl \(String(decoding: key, as: UTF8.self))`")
   }
 }

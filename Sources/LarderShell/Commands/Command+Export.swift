@@ -4,13 +4,13 @@ import ShellLanguage
 extension Command {
   static let export = Command(
     "export", .store, .reads,
-    "Writes entries with all that is known of them; - is standard output.",
+    "Writes entries with all their facts; - is standard output.",
     parameters: [.one("FILE", .file)], selection: .optional,
     options: [
       .value(
         "--format", .choice(ExportFormat.allCases.map(\.rawValue)),
         "jsonl, which import reads, or csv for other programs"),
-      .flag("--force", "replace a file that is there"),
+      .flag("--force", "replace an existing file"),
     ],
     examples: [
       Example("export backup.jsonl @*", "everything"),
@@ -22,9 +22,8 @@ extension Command {
   private static func exportEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let path = call.bytes("FILE")!
     let isPipe = path == Array("-".utf8)
-    let selection = call.selection!
-    // A backup that is asked for without a namespace is one of everything.
-    let namespaces = try session.namespacesOrAll(selection)
+    // A backup without a namespace is one of the whole store.
+    let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
     let writer =
       isPipe
@@ -37,7 +36,7 @@ extension Command {
       try writer.write(format.head(namespaces.map { try session.facts(of: $0.name) }))
       try session.withProgress("exporting", of: total) { progress in
         try session.forEachValue(of: selection, in: namespaces) { entry, value in
-          // That there is nothing is no value, and is soon found out again.
+          // A negative entry has no value to keep.
           let line = entry.isNegative ? nil : format.line(entry, value)
           return (entry: entry.withoutExtras, line: line)
         } _: { items in
@@ -56,13 +55,13 @@ extension Command {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
       throw ShellError(
         .interrupted, "interrupted: \(done.words) written\(place)",
-        hint: isPipe ? "what was written is whole lines" : "the file was not made")
+        hint: isPipe ? "the output ends with a whole line" : "the file was not created")
     }
     if !session.settings.isQuiet { try session.host.notify(summary(done, path, session)) }
     return .done
   }
 
-  /// Where answers may be the export itself, what was done is no answer.
+  /// The answer may be the export itself, so the summary goes to standard error.
   private static func summary(_ done: Tally, _ path: [UInt8], _ session: Session) -> SafeText {
     switch session.presentation.mode {
     case .json, .jsonl:

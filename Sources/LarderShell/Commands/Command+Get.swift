@@ -2,108 +2,157 @@ import Larder
 import ShellLanguage
 
 extension Command {
+  private static let options: [OptionSpec] = [
+    .value("--as", .choice(ValueStyle.allCases.map(\.rawValue)), "the form of the value"),
+    .value("--head", .size, "only the beginning"),
+    .flag("--full", "all of it, however long"),
+    .value("--out", .file, "write the bytes to a file"),
+    .flag("--copy", "put the value on the clipboard of the terminal"),
+    showOption,
+  ]
+
   static let get = Command(
     "get", aliases: ["show"], .looking, .reads,
-    "Shows the value of a key; into a pipe go its bytes and nothing else.",
-    namespaces: .one, parameters: [.many("KEY", .key)],
-    options: [
-      .value(
-        "--as", .choice(ValueStyle.allCases.map(\.rawValue)), "how to show the value"),
-      .value("--head", .size, "only the beginning"),
-      .flag("--full", "all of it, however long"),
-      .value("--out", .file, "write the bytes to a file"),
-    ],
-    rules: [.atMostOne(["--head", "--full"])],
+    "Shows values; one key into a pipe gives its bytes and nothing else.",
+    selection: .required, trailing: [.optional(".PATH", .path)], options: options,
+    rules: [.atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"])],
     examples: [
       Example("get \"Malm\u{F6} C:07\"", "a key of the namespace in use"),
       Example("get @thumbs 0113 --as hex --head 1kB", "the first bytes"),
-      Example("get @thumbs 0113 --out thumb.png", "into a file"),
+      Example("get \"Malm\u{F6} C:07\" .track", "a field of a JSON value"),
+      Example("get @departures 'Kiruna:'*", "the values of a selection"),
     ],
-    run: showValues)
+    run: getValues)
 
-  private static func showValues(_ call: Invocation, in session: Session) throws -> Outcome {
-    let namespace = try session.namespace(call.namespaces)
-    let keys = call.allBytes("KEY")
-    // All or nothing: a script that asks for three must not take two for all.
-    for key in keys { _ = try session.entry(key, in: namespace) }
-    if let path = call.bytes("--out") {
-      return try save(keys, of: namespace, to: LocalFile(path, of: session), call, session)
+  static let copy = Command(
+    "copy", .looking, .reads, "Puts a value on the clipboard of the terminal.",
+    namespaces: .one, parameters: [.one("KEY", .key)],
+    examples: [
+      Example("copy @departures \"Malm\u{F6} C:07\"", "by the terminal's OSC 52, also over ssh"),
+      Example("copy \"Kiruna:05\"", "a key of the namespace in use"),
+    ],
+    run: copyValue)
+
+  private static func getValues(_ call: Invocation, in session: Session) throws -> Outcome {
+    let selection = call.selection!
+    let style = call.choice("--as").flatMap(ValueStyle.init) ?? .auto
+    let head = call.number("--head")
+    guard !call.has("--out") && !call.has("--copy") || selection.isSingleKey else {
+      throw ShellError(
+        .usage, "\(call.has("--out") ? "--out" : "--copy") takes one value",
+        hint: "list one key of one namespace")
     }
-    let mode = session.presentation.mode
-    switch mode {
-    // No value can send an escape sequence to a terminal, unless raw is asked for.
-    case .table: try show(keys, of: namespace, call, session)
-    case .plain where session.settings.isTerminal: try show(keys, of: namespace, call, session)
-    case .plain, .raw, .auto: try pass(keys, of: namespace, mode, call, session)
-    case .json, .jsonl, .csv: try list(keys, of: namespace, call, session)
+    if let columns = call.columns("--show") {
+      let (scope, namespaces) = try session.scope(of: call)
+      try session.list(
+        scope, in: namespaces, as: .show(columns, namesNamespaces: namespaces.count > 1))
+      return .done
+    }
+    if let path = call.path(".PATH") { return try answer(path, call, in: session) }
+    if selection.isSingleKey, case .key(let key) = selection.patterns[0] {
+      if let value = try session.singleValue(key, selection.namespaces) {
+        return try answer(value, style, head, call, in: session)
+      }
+    }
+    let (scope, namespaces) = try session.scope(of: call)
+    var writer = ValueWriter(
+      session, style: style, head: head, isFull: call.has("--full"),
+      namesNamespaces: call.namespaces == .all || namespaces.count > 1)
+    try writer.begin()
+    var missing: [[UInt8]] = []
+    var listed = 0
+    if scope.listsKeys {
+      for case .key(let key) in scope.patterns {
+        listed += 1
+        if try !writer.write(key, in: namespaces) { missing.append(key) }
+      }
+    } else {
+      let absent = try session.forEachStoredValue(of: scope, in: namespaces) { value in
+        try writer.write(value)
+      }
+      try writer.end()
+      guard absent == 0 else {
+        throw ShellError(
+          .noSuchKey, ChangeSummary.notFound(absent), hint: "the others are above")
+      }
+      return .done
+    }
+    try writer.end()
+    guard missing.isEmpty else {
+      throw try session.noSuchKeys(missing, of: listed, in: namespaces, verb: "get")
     }
     return .done
   }
 
-  /// For a person: the facts, dim, then the value in the form that shows it best.
-  private static func show(
-    _ keys: [[UInt8]], of namespace: Store.Namespace, _ call: Invocation, _ session: Session
-  ) throws {
-    for (index, key) in keys.enumerated() {
-      let value = try StoredValue(key, in: namespace, of: session)
-      if index > 0 { try session.write([.newline]) }
-      let view = try ValueView(value, as: call.style, head: call.head, isFull: call.has("--full"))
-      try session.write(view.bytes(for: session.presentation))
+  private static func answer(
+    _ value: StoredValue, _ style: ValueStyle, _ head: Int?, _ call: Invocation,
+    in session: Session
+  ) throws -> Outcome {
+    if call.has("--copy") { return try copy(value, style, head, in: session) }
+    if let path = call.bytes("--out") {
+      return try save(value, style, head, to: LocalFile(path, of: session), session)
     }
+    try ValueWriter.writeSingle(
+      value, session, style: style, head: head, isFull: call.has("--full"))
+    return .done
   }
 
-  /// Into a pipe: the bytes, nothing added.
-  private static func pass(
-    _ keys: [[UInt8]], of namespace: Store.Namespace, _ mode: OutputMode, _ call: Invocation,
-    _ session: Session
-  ) throws {
-    let endsWithNUL = session.settings.endsWithNUL
-    guard keys.count == 1 || endsWithNUL else {
-      throw ShellError(
-        .usage, "several values would run into one another",
-        hint: "-o jsonl gives an object for each, -0 a NUL behind each; or get one key")
+  /// The field of each value: strings as text, other values as JSON, a line each.
+  private static func answer(
+    _ path: QueryPath, _ call: Invocation, in session: Session
+  ) throws -> Outcome {
+    let (selection, namespaces) = try session.scope(of: call)
+    var lines: [(value: StoredValue, found: [QueryValue])] = []
+    try session.checkKeys(of: call, selection, in: namespaces)
+    _ = try session.forEachStoredValue(of: selection, in: namespaces) { value in
+      lines.append((value, fields(path, of: value)))
     }
-    for key in keys {
-      let value = try StoredValue(key, in: namespace, of: session)
-      let bytes = try value.encoded(as: call.style, head: call.head)
-      if endsWithNUL {
-        try session.write(bytes + [0])
-      } else if mode == .raw {
-        try session.write(bytes)
-      } else {
-        try session.writeValue(bytes)
+    for (value, found) in lines where found.isEmpty {
+      throw noSuchField(path, in: value)
+    }
+    let names = !selection.isSingleKey
+    for (value, found) in lines {
+      for field in found {
+        let key = names ? Quoting.plain(value.entry.key.bytes) + "\t" : ""
+        let text =
+          session.presentation.isTerminal
+          ? Quoting.printable(field.text)
+          : names ? Quoting.plainValue(field.text) : String(decoding: field.text, as: UTF8.self)
+        if session.presentation.mode == .json || session.presentation.mode == .jsonl {
+          try session.write(Array((field.json + "\n").utf8))
+        } else {
+          try session.write(Array("\(key)\(text)\n".utf8))
+        }
       }
     }
+    return .done
   }
 
-  /// As data: the record and the value.
-  private static func list(
-    _ keys: [[UInt8]], of namespace: Store.Namespace, _ call: Invocation, _ session: Session
-  ) throws {
-    let form = EntryForm.record(namesNamespaces: true)
-    let field = call.style == .json ? "value_json" : "value"
-    var writer = RowWriter(
-      session.presentation,
-      columns: form.columns + [Column(field, in: .data, holdsBytes: call.style != .json)],
-      isObject: keys.count == 1)
-    try session.write(writer.begin())
-    for key in keys {
-      let value = try StoredValue(key, in: namespace, of: session)
-      let cell = try value.cell(as: call.style, head: call.head)
-      try session.write(writer.write([form.cells(value.entry, session.wallClock) + [cell]]))
+  private static func fields(_ path: QueryPath, of value: StoredValue) -> [QueryValue] {
+    let bytes = value.bytes
+    return (JSONLookup.ranges(of: path.parts, in: bytes.span) ?? [])
+      .map { JSONLookup.value(bytes.span, $0) }
+  }
+
+  private static func noSuchField(_ path: QueryPath, in value: StoredValue) -> ShellError {
+    let key = value.entry.key.bytes
+    guard JSONLookup.ranges(of: [], in: value.bytes.span) != nil else {
+      return ShellError(
+        .noSuchField, "the value of \(key) is not JSON", hint: "`get` without a path shows it")
     }
-    try session.write(writer.end())
+    var similar: SafeText?
+    if case .field(let name)? = path.parts.first {
+      similar = Suggestions.question(
+        String(decoding: name, as: UTF8.self), among: QueryEvaluator.fields(value.bytes), mark: ".")
+    }
+    return ShellError(.noSuchField, "no field \(path.text) in \(key)", hint: similar)
   }
 
   private static func save(
-    _ keys: [[UInt8]], of namespace: Store.Namespace, to file: LocalFile, _ call: Invocation,
+    _ value: StoredValue, _ style: ValueStyle, _ head: Int?, to file: LocalFile,
     _ session: Session
   ) throws -> Outcome {
-    guard keys.count == 1 else {
-      throw ShellError(.usage, "--out takes one value", hint: "get one key")
-    }
-    let value = try StoredValue(keys[0], in: namespace, of: session)
-    let bytes = try value.encoded(as: call.style, head: call.head)
+    let bytes = try value.encoded(as: style, head: head)
     try file.write(bytes)
     try session.acknowledge(
       Reply(
@@ -112,13 +161,42 @@ extension Command {
             Column("namespace", in: .data), Column("key", in: .data, holdsBytes: true),
             Column("file", in: .data), Column("bytes", in: .data),
           ],
-          [.text(namespace.name), .bytes(keys[0]), .text(file.path), .size(bytes.count)]),
+          [
+            .text(value.entry.namespace), .bytes(value.entry.key.bytes), .text(file.path),
+            .size(bytes.count),
+          ]),
         sentences: ["wrote \(Wording.size(bytes.count)) to \(file.path)"]))
     return .done
   }
-}
 
-extension Invocation {
-  fileprivate var style: ValueStyle { choice("--as").flatMap(ValueStyle.init) ?? .auto }
-  fileprivate var head: Int? { number("--head") }
+  // MARK: The clipboard
+
+  /// Terminals drop longer sequences: 100,000 bytes of base64.
+  private static let mostCopied = 74_000
+
+  private static func copyValue(_ call: Invocation, in session: Session) throws -> Outcome {
+    let key = call.bytes("KEY")!
+    guard let value = try session.singleValue(key, call.namespaces) else {
+      throw try session.noSuchKey(key, in: session.namespaces(call.namespaces), verb: "keys")
+    }
+    return try copy(value, .auto, nil, in: session)
+  }
+
+  private static func copy(
+    _ value: StoredValue, _ style: ValueStyle, _ head: Int?, in session: Session
+  ) throws -> Outcome {
+    let bytes = try value.encoded(as: style, head: head)
+    guard let copy = session.host.copy else {
+      throw ShellError(
+        .usage, "copying requires a terminal", hint: "`get KEY > FILE` writes a file")
+    }
+    guard bytes.count <= mostCopied else {
+      throw ShellError(
+        .overLimit, "the value has \(Wording.size(bytes.count)); the clipboard takes 74 kB",
+        hint: "`--head 74kB` copies the beginning")
+    }
+    try copy(bytes)
+    try session.host.notify("copied \(Wording.size(bytes.count))")
+    return .done
+  }
 }

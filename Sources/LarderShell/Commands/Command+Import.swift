@@ -3,18 +3,17 @@ import ShellLanguage
 
 extension Command {
   static let `import` = Command(
-    "import", .store, .changes, "Stores what export has written; - is standard input.",
+    "import", .store, .changes, "Stores the entries of an export; - is standard input.",
     parameters: [.one("FILE", .file)],
     options: [
       .value(
         "--on-conflict", .choice(Import.Conflict.allCases.map(\.rawValue)),
-        "what becomes of a key that is there: newer, unless said"),
-      .flag("--dry-run", "say what would be done, and do nothing"),
-      .flag("--yes", "do not ask before what is there is replaced"),
+        "the entry to keep where a key exists; default: newer"),
+      BulkOptions.dryRun, BulkOptions.yes,
     ],
     examples: [
-      Example("import backup.jsonl", "what is newer than what is there"),
-      Example("import - --on-conflict keep", "from a pipe, only what is missing"),
+      Example("import backup.jsonl", "entries newer than the existing ones"),
+      Example("import - --on-conflict keep", "from a pipe, only absent keys"),
       Example("import backup.jsonl --dry-run", "a preview"),
     ],
     run: importEntries)
@@ -30,22 +29,24 @@ extension Command {
     } else {
       lines = try LineSource(LocalFile(path, of: session))
     }
-    if conflict == .replace, !isDry, !call.has("--yes") {
-      let question: SafeText = "Replace entries that are there, even newer ones?"
-      guard try session.confirms(question, isVital: true) else { return .done }
+    if conflict == .replace, !isDry {
+      try Confirmation(call: call, session: session, isSweeping: true)
+        .require("replace existing entries") { "Replace existing entries, also newer ones?" }
     }
     let name: SafeText =
       path == Array("-".utf8) ? "stdin" : "\(String(decoding: path, as: UTF8.self))"
     var run = Import(lines, named: name, conflict, isDry: isDry, into: session)
     try run.run()
     let counts = run.counts
-    try session.acknowledge(
-      run.done.reply(
-        [
-          ("added", .number(counts.added.entries)), ("replaced", .number(counts.replaced.entries)),
-          ("skipped", .number(counts.skipped)), ("expired", .number(counts.expired)),
-          ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
-        ], run.words, for: session.presentation.mode))
+    let fields: [ChangeSummary.Field] =
+      [
+        ("added", .number(counts.added.entries)), ("replaced", .number(counts.replaced.entries)),
+        ("skipped", .number(counts.skipped)), ("expired", .number(counts.expired)),
+        ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
+      ]
+    try isDry
+      ? session.answer(run.preview(fields, for: session.presentation))
+      : session.acknowledge(run.done.reply(fields, run.words, for: session.presentation))
     return .done
   }
 }

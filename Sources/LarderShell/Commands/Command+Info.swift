@@ -14,9 +14,9 @@ extension Command {
   private static func showFacts(_ call: Invocation, in session: Session) throws -> Outcome {
     let namespace = try session.namespace(call.namespaces)
     let entries = try call.allBytes("KEY").map { key in
-      // What has expired is still known of until it is purged.
+      // An expired entry keeps its facts until it is purged.
       guard let entry = try namespace.entry(for: key) else {
-        throw try session.noSuchKey(key, in: namespace)
+        throw try session.noSuchKey(key, in: [namespace], verb: "keys")
       }
       return entry
     }
@@ -28,7 +28,7 @@ extension Command {
         try session.answer(
           Reply(
             .object(factColumns, facts(entry)),
-            notes: entry.isNegative ? ["it says that there is nothing, and reads find none"] : [],
+            notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
             isLong: true))
       }
     } else {

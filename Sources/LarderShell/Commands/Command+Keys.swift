@@ -2,11 +2,18 @@ import Larder
 import ShellLanguage
 
 extension Command {
+  /// The columns of a list in place of size and expiry.
+  static let showOption = OptionSpec.value(
+    "--show", .columns, "show fields of the values: `help where`")
+
   static let keys = Command(
     "keys", aliases: ["list"], .looking, .reads,
     "Lists the entries of a selection: key, size and expiry.",
     selection: .optional,
-    options: [.flag("--long", "every field, also where output is plain")],
+    options: [
+      .flag("--long", "more fields; in plain output all of them"),
+      showOption,
+    ],
     examples: [
       Example("keys @departures", "the first of a namespace"),
       Example("keys 'Malm\u{F6} C:'* --expiring 1h", "a pattern and a filter"),
@@ -16,18 +23,18 @@ extension Command {
     run: listKeys)
 
   private static func listKeys(_ call: Invocation, in session: Session) throws -> Outcome {
-    let selection = call.selection!
-    let namespaces = try session.namespaces(selection.namespaces)
+    let (selection, namespaces) = try session.scope(of: call)
     try session.list(
       selection, in: namespaces,
-      as: .record(namesNamespaces: namespaces.count > 1, isLong: call.has("--long")))
+      as: call.columns("--show").map { .show($0, namesNamespaces: namespaces.count > 1) }
+        ?? .record(namesNamespaces: namespaces.count > 1, isLong: call.has("--long")))
     return .done
   }
 }
 
 extension Command {
   static let more = Command(
-    "more", aliases: ["m"], .looking, .reads, "Goes on where the last list was cut.",
+    "more", aliases: ["m"], .looking, .reads, "Continues the last list.",
     parameters: [.optional("N", .count)],
     examples: [
       Example("more", "the next page"),
@@ -37,7 +44,7 @@ extension Command {
 
   private static func goOn(_ call: Invocation, in session: Session) throws -> Outcome {
     guard let list = session.listing else {
-      throw ShellError(.usage, "there is no list to go on with", hint: "keys begins one")
+      throw ShellError(.usage, "nothing to continue", hint: "run `keys` first")
     }
     try session.show(list, most: call.number("N") ?? session.rows(nil))
     return .done
@@ -55,9 +62,8 @@ extension Command {
     run: showExpiry)
 
   private static func showExpiry(_ call: Invocation, in session: Session) throws -> Outcome {
-    let selection = call.selection!
-    let namespaces = try session.namespaces(selection.namespaces)
-    try session.checkKeys(of: selection, in: namespaces)
+    let (selection, namespaces) = try session.scope(of: call)
+    try session.checkKeys(of: call, selection, in: namespaces)
     try session.list(
       selection, in: namespaces, as: .expiry(namesNamespaces: namespaces.count > 1),
       includingExpired: selection.isOfKeys)
@@ -67,7 +73,7 @@ extension Command {
 
 extension Command {
   static let exists = Command(
-    "exists", .looking, .reads, "Says of each key whether it is there; exit code 1 if one is not.",
+    "exists", .looking, .reads, "Checks whether keys exist; exit code 1 if one does not.",
     namespaces: .one, parameters: [.many("KEY", .key)],
     examples: [
       Example("exists @articles 000017", "yes or no"),
@@ -89,47 +95,16 @@ extension Command {
             Column("exists", title: ""),
           ],
           answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] })))
-    return answers.allSatisfy(\.isThere) ? .done : .told(ShellError.Code.noSuchKey.exitCode)
-  }
-}
-
-extension Command {
-  static let count = Command(
-    "count", .looking, .reads, "Counts the entries of a selection and their bytes.",
-    selection: .optional,
-    examples: [
-      Example("count @departures", "a namespace"),
-      Example("count @* --older 30d", "what was written a month ago or more"),
-    ],
-    run: countEntries)
-
-  private static func countEntries(_ call: Invocation, in session: Session) throws -> Outcome {
-    let selection = call.selection!
-    let namespaces = try session.namespaces(selection.namespaces)
-    let all = try namespaces.map { try $0.count() }.reduce(0, +)
-    let most = if case .count(let count) = selection.limit { count } else { Int.max }
-    var list = try Listing(
-      selection, in: namespaces, for: session, as: .expiry(namesNamespaces: false),
-      includingExpired: true)
-    var counted = Tally()
-    var expired = 0
-    try session.withProgress("counting", of: all) { progress in
-      while counted.entries < most, case let entries = try list.next(1000), !entries.isEmpty {
-        for entry in entries where counted.entries < most {
-          if entry.state == .expired { expired += 1 }
-          // What has expired is counted apart, and no part of the limit unless it is asked for.
-          if entry.state != .expired || selection.wantsExpired { counted.add(entry) }
-        }
-        try progress.advance(by: entries.count)
-      }
-    }
-    let words: SafeText = "\(Wording.entries(counted.entries)), \(Wording.size(counted.bytes))"
-    try session.answer(
-      Reply(
-        .object(
-          [Column("entries"), Column("bytes"), Column("expired")],
-          [.number(counted.entries), .size(counted.bytes), .number(expired)]),
-        sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
-    return .done
+    let missing = answers.filter { !$0.isThere }.map(\.key)
+    guard !missing.isEmpty else { return .done }
+    // At the prompt the answer is enough; a script that ends here says why.
+    if call.line.source == .prompt { return .told(ShellError.Code.noSuchKey.exitCode) }
+    let list = missing.prefix(3).map { SafeText(quoting: $0) }.joined()
+    throw ShellError(
+      .noSuchKey,
+      answers.count == 1
+        ? "key not found: \(list)"
+        : "\(missing.count) of \(Wording.count(answers.count, "key", "keys")) not found: \(list)",
+      hint: nil)
   }
 }

@@ -3,21 +3,23 @@ import ShellLanguage
 
 extension Command {
   static let limits = Command(
-    "limits", .store, .reads, "Shows what the store or a namespace may hold, or changes it.",
+    "limits", .store, .reads, "Shows or changes the limits of the store or a namespace.",
     namespaces: .oneOrAll,
     options: [
-      .value("--entries", .countOrNone, "how many entries"),
-      .value("--bytes", .sizeOrNone, "how many bytes of values"),
+      .value("--entries", .countOrNone, "most entries"),
+      .value("--bytes", .sizeOrNone, "most bytes of values"),
       .value("--entry-size", .sizeOrNone, "the largest value; of a namespace"),
       .value(
         "--policy", .choice(Eviction.allCases.map(\.rawValue)),
-        "what happens when it is full; of a namespace"),
+        "the rule when it is full; of a namespace"
+      ),
       .value(
         "--priority", .choice(Priority.allCases.map(\.rawValue)),
-        "whether it gives way first when the store is full; of a namespace"),
+        "low is evicted first when the store is full; of a namespace"),
       .value("--disk", .sizeOrNone, "the size of the data file; of the store"),
       .value("--memory", .sizeOrNone, "decoded values in each process; of the store"),
-      .flag("--reset", "let what code declared hold again, but for what is set now"),
+      .flag("--reset", "discard overrides; limits declared in code apply again"),
+      BulkOptions.dryRun, BulkOptions.yes,
     ],
     examples: [
       Example("limits", "the store, and the namespaces that have a limit"),
@@ -35,8 +37,8 @@ extension Command {
     let isStore = call.meansStore
     if let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) {
       throw ShellError(
-        .usage, isStore ? "\(wrong) is a rule of a namespace" : "\(wrong) is a limit of the store",
-        hint: isStore ? "name one: limits @NS \(wrong) ..." : "leave @ out: limits \(wrong) ...")
+        .usage, isStore ? "\(wrong) belongs to a namespace" : "\(wrong) belongs to the store",
+        hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
     }
     let name = isStore ? nil : try session.namespace(call.namespaces).name
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
@@ -44,36 +46,108 @@ extension Command {
       try session.answer(report.reply(for: session.presentation))
       return .done
     }
-    guard !session.isReadOnly else { throw ShellError.readOnly("limits") }
-    let before = try held(name, in: session)
+    guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
+    let before = try usage(name, in: session)
+    let excess = try excess(over: call, name, before, in: session)
+    if call.isPreview {
+      try session.answer(preview(excess, of: before, name, for: session.presentation))
+      return .done
+    }
+    if excess.entries > 0 || excess.bytes > 0 {
+      let confirmation = Confirmation(call: call, session: session, isSweeping: name == nil)
+      try confirmation.require("evict \(words(excess, of: before))") {
+        "Evict \(words(excess, of: before)) of \(name ?? "the store")?"
+      }
+    }
     if let name {
       let facts = try session.facts(of: name)
       try session.store.override(call.overrides(over: facts.overrides), for: name)
     } else {
       try session.store.override(call.overrides(over: session.store.limits().overrides))
     }
-    let after = try held(name, in: session)
-    // Lowering a limit removes what is too much; what others removed meanwhile counts as well.
-    var done = Acknowledgement("limits")
-    var gone = Tally()
-    gone.entries = max(before.entries - after.entries, 0)
-    gone.bytes = max(before.bytes - after.bytes, 0)
-    done.add(gone, in: name ?? "@*")
+    let after = try usage(name, in: session)
+    // Entries that other processes removed meanwhile are counted, too.
+    let evicted = Tally(
+      entries: max(before.entries - after.entries, 0), bytes: max(before.bytes - after.bytes, 0))
+    var done = ChangeSummary("limits")
+    done.add(evicted, in: name ?? "@*")
     let report = try LimitReport(of: name, in: session)
     try session.acknowledge(
       session.presentation.mode == .plain
-        ? done.reply(done.counts, for: .plain)
-        : report.reply(for: session.presentation, evicted: gone))
+        ? done.reply(done.counts, "", for: session.presentation)
+        : report.reply(for: session.presentation, evicted: evicted))
     return .done
   }
 
-  private static func held(_ name: String?, in session: Session) throws -> Tally {
+  private static func usage(_ name: String?, in session: Session) throws -> Tally {
     var tally = Tally()
     for facts in try session.store.namespaces() where name == nil || facts.name == name {
-      tally.entries += facts.entries
-      tally.bytes += facts.bytes
+      tally += Tally(entries: facts.entries, bytes: facts.bytes)
     }
     return tally
+  }
+
+  /// The entries that the new limits would evict, estimated by their average size.
+  private static func excess(
+    over call: Invocation, _ name: String?, _ usage: Tally, in session: Session
+  ) throws -> Tally {
+    let limits: Limits
+    var disk: Int?
+    if let name {
+      let facts = try session.facts(of: name)
+      let overrides = call.overrides(over: facts.overrides)
+      limits = Limits(
+        entries: overrides.limits?.entries ?? facts.declared.limits.entries,
+        bytes: overrides.limits?.bytes ?? facts.declared.limits.bytes)
+    } else {
+      let present = try session.store.limits()
+      let overrides = call.overrides(over: present.overrides)
+      limits = Limits(
+        entries: overrides.entries ?? present.declared.entries,
+        bytes: overrides.bytes ?? present.declared.bytes)
+      disk = overrides.disk ?? present.declared.disk
+    }
+    let average = Double(usage.bytes) / Double(max(usage.entries, 1))
+    var excess = Tally()
+    if let most = limits.entries, most < usage.entries {
+      excess.entries = usage.entries - most
+      excess.bytes = Int(Double(excess.entries) * average)
+    }
+    if let most = limits.bytes, usage.bytes - most > excess.bytes {
+      excess.bytes = usage.bytes - most
+      excess.entries = max(
+        excess.entries, Int((Double(excess.bytes) / max(average, 1)).rounded(.up)))
+    }
+    if let disk, case let size = try session.store.statistics().file.size,
+      size - disk > excess.bytes
+    {
+      excess.bytes = size - disk
+      excess.entries = max(
+        excess.entries, Int((Double(excess.bytes) / max(average, 1)).rounded(.up)))
+    }
+    excess.entries = min(excess.entries, usage.entries)
+    excess.bytes = min(excess.bytes, usage.bytes)
+    return excess
+  }
+
+  /// `54 of 64 entries (9.8 kB)`
+  private static func words(_ excess: Tally, of usage: Tally) -> SafeText {
+    "\(Wording.count(excess.entries)) of \(Wording.entries(usage.entries)) (\(Wording.size(excess.bytes)))"
+  }
+
+  private static func preview(
+    _ excess: Tally, of usage: Tally, _ name: String?, for presentation: Presentation
+  ) -> Reply {
+    var found = ChangeSummary("limits")
+    found.add(excess, in: name ?? "@*")
+    guard presentation.mode.isForPerson else {
+      return found.preview(found.counts, for: presentation)
+    }
+    return Reply(
+      .object([], []),
+      sentences: [
+        excess.entries == 0 ? "would evict no entries" : "would evict \(words(excess, of: usage))"
+      ])
   }
 }
 
@@ -90,7 +164,7 @@ extension Invocation {
   fileprivate func overrides(over present: Rules.Overrides) -> Rules.Overrides {
     var overrides = present
     if has("--reset") {
-      // What only code can have set is no limit.
+      // Rules that the shell cannot set are not limits.
       overrides = Rules.Overrides(
         expires: present.expires, stale: present.stale, jitter: present.jitter)
     }
@@ -99,7 +173,7 @@ extension Invocation {
     if let bytes = bound("--bytes") { limits.bytes = bytes }
     overrides.limits = limits == Limits() ? nil : limits
     if let size = bound("--entry-size") {
-      // There is always a largest value: a batch holds no more.
+      // There is always a largest value: that of a batch.
       overrides.largestValue = size == Limits.unlimited ? Rules.largestPossibleValue : size
     }
     if let policy = choice("--policy") { overrides.eviction = Eviction(rawValue: policy) }

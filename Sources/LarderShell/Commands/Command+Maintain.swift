@@ -3,14 +3,14 @@ import ShellLanguage
 
 extension Command {
   static let compact = Command(
-    "compact", .store, .reads, "Makes the store's file as small as it can be, or a copy of it.",
+    "compact", .store, .reads, "Rewrites the file of the store as small as possible, or copies it.",
     options: [
       .value(
-        "--to", .file, "make a store of it in a new directory, and leave this one as it is",
+        "--to", .file, "write a compact copy to a new directory",
         placeholder: "DIRECTORY")
     ],
     examples: [
-      Example("compact", "while nobody else has the store open"),
+      Example("compact", "while no other process has the store open"),
       Example("compact --to backup", "a copy, at any time"),
     ],
     run: compactStore)
@@ -26,7 +26,7 @@ extension Command {
     }
     guard let compaction else {
       throw ShellError(
-        .interrupted, "interrupted: \(copy == nil ? "the file is as it was" : "nothing was made")",
+        .interrupted, "interrupted: \(copy == nil ? "the file is unchanged" : "no copy was made")",
         hint: nil)
     }
     try session.acknowledge(reply(compaction, copy, for: session.presentation))
@@ -54,9 +54,9 @@ extension Command {
 
 extension Command {
   static let sync = Command(
-    "sync", .store, .changes, "Puts everything written so far on the disk.",
+    "sync", .store, .changes, "Writes everything so far to the disk.",
     examples: [
-      Example("sync", "when it answers, all before it is durable"),
+      Example("sync", "what was written before is durable now"),
       Example("SYNC", "commands may be written in capitals"),
     ],
     run: syncStore)
@@ -66,7 +66,11 @@ extension Command {
     try session.acknowledge(
       session.presentation.mode == .plain
         ? Reply(.text("synced\n"))
-        : Reply(.object([Column("synced")], [.bool(true)]), sentences: ["synced"]))
+        : Reply(
+          .object(
+            [Column("synced"), Column("durability")],
+            [.bool(true), .text(session.store.durability.rawValue)]),
+          sentences: ["synced", "\(session.store.durability.words)"]))
     return .done
   }
 }
@@ -75,7 +79,7 @@ extension Command {
   static let verify = Command(
     "verify", aliases: ["check"], .store, .reads,
     "Checks the store; exit code 1 if it finds a fault.",
-    options: [.flag("--deep", "also decode every value, as its codec says")],
+    options: [.flag("--deep", "also decode every value by its codec")],
     examples: [
       Example("verify", "every record, checksum, index and count"),
       Example("verify --deep", "and whether JSON is JSON"),
@@ -93,7 +97,7 @@ extension Command {
     guard let found = verified else {
       throw ShellError(
         .interrupted,
-        "interrupted: checked \(Wording.records(looked)), which says nothing of the rest", hint: nil
+        "interrupted: checked \(Wording.records(looked)); the rest is unknown", hint: nil
       )
     }
     var faults = found.faults.map { Inconsistency($0) }

@@ -3,26 +3,27 @@ import ShellLanguage
 
 extension Command {
   static let mark = Command(
-    "mark", .looking, .reads, "Remembers what the store holds, for diff; until the shell ends.",
+    "mark", .looking, .reads, "Remembers the content of the store for diff, until the shell ends.",
     parameters: [.optional("NAME", .text)],
     examples: [
       Example("mark", "before a change"),
-      Example("mark before", "by a name, to have several"),
+      Example("mark before", "with a name, for several marks"),
     ],
     run: markEntries)
 
   static let diff = Command(
     "diff", .looking, .reads,
-    "Shows what has changed since a mark or an export; exit code 1 if anything has.",
-    parameters: [.optional("NAME|FILE", .file)],
+    "Compares the store with a mark or an export, or two values; exit code 1 if they differ.",
+    namespaces: .one, parameters: [.any("NAME|FILE|KEY KEY", .file)],
     examples: [
       Example("diff", "since the last mark"),
       Example("diff before", "since the one of that name"),
       Example("diff backup.jsonl", "since an export"),
+      Example("diff @articles 000017 000018", "two values, by field, line or byte"),
     ],
     run: showChanges)
 
-  /// What a mark without a name is called.
+  /// The name of a mark without one.
   private static let standard = "last"
 
   private static func markEntries(_ call: Invocation, in session: Session) throws -> Outcome {
@@ -31,7 +32,7 @@ extension Command {
     do {
       marked = try StoreMark(session)
     } catch is Interruption {
-      throw ShellError(.interrupted, "interrupted: nothing was marked", hint: nil)
+      throw ShellError(.interrupted, "interrupted: no mark was made", hint: nil)
     }
     session.marks[name] = marked
     session.marks[Array(standard.utf8)] = marked
@@ -45,23 +46,30 @@ extension Command {
   }
 
   private static func showChanges(_ call: Invocation, in session: Session) throws -> Outcome {
-    let name = call.bytes("NAME|FILE") ?? Array(standard.utf8)
+    let words = call.allBytes("NAME|FILE|KEY KEY")
+    if words.count == 2 { return try compare(words, call, in: session) }
+    guard words.count < 2, call.namespaces == .unnamed else {
+      throw ShellError(
+        .usage, "diff compares two keys, or the store with one mark or file",
+        hint: "usage: `\(call.command.usage)`")
+    }
+    let name = words.first ?? Array(standard.utf8)
     let before: StoreMark
     var names: Set<String>?
     if let marked = session.marks[name] {
       before = marked
     } else {
       let path = String(validating: name, as: UTF8.self)
-      guard call.has("NAME|FILE"), let path, LocalFile.exists(path) else {
+      guard !words.isEmpty, let path, LocalFile.exists(path) else {
         throw ShellError(
-          .usage, "there is no mark \(name)",
+          .noSuchMark, "no mark \(name)",
           hint: session.marks.isEmpty
-            ? "mark makes one; diff also takes a file of export"
-            : "there is \(session.marks.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { SafeText(quoting: $0) }.joined())"
+            ? "`mark` makes one; diff also takes an export file"
+            : "marks: \(session.marks.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { SafeText(quoting: $0) }.joined())"
         )
       }
       before = try StoreMark(LocalFile(name, of: session), for: session)
-      // An export of some namespaces says nothing of the others.
+      // An export of some namespaces is compared with these only.
       names = Set(before.entries.keys)
     }
     let changes = before.changes(to: try StoreMark(session, only: names), now: session.clock.now)
@@ -69,9 +77,42 @@ extension Command {
     return changes.isEmpty ? .done : .told(1)
   }
 
+  private static func compare(
+    _ keys: [[UInt8]], _ call: Invocation, in session: Session
+  ) throws -> Outcome {
+    let values = try keys.map { key in
+      guard let value = try session.singleValue(key, call.namespaces) else {
+        throw try session.noSuchKey(key, in: session.namespaces(call.namespaces), verb: "keys")
+      }
+      return value.bytes
+    }
+    let difference = ValueDifference(values[0], values[1])
+    let arrow = session.presentation.hasUnicode ? "\u{2192}" : "->"
+    func text(_ value: String?) -> Cell { value.map { .text($0) } ?? .null }
+    try session.answer(
+      difference.changes.isEmpty && session.presentation.mode.isForPerson
+        ? Reply(.text("no differences\n"))
+        : Reply(
+          .rows(
+            [
+              Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
+              Column("place", title: ""), Column("values", title: "", in: .table),
+              Column("before", in: [.plain, .data]), Column("after", in: [.plain, .data]),
+            ],
+            difference.changes.map { change in
+              [
+                .text(change.mark), .text(change.kind.rawValue), .text(change.place),
+                .text(
+                  [change.before, change.after].compactMap(\.self).joined(separator: " \(arrow) ")),
+                text(change.before), text(change.after),
+              ]
+            })))
+    return difference.changes.isEmpty ? .done : .told(1)
+  }
+
   private static func reply(_ changes: [StoreMark.Change], _ presentation: Presentation) -> Reply {
     guard presentation.mode != .table || !changes.isEmpty else {
-      return Reply(.text("nothing has changed\n"))
+      return Reply(.text("no changes\n"))
     }
     let arrow = presentation.hasUnicode ? "\u{2192}" : "->"
     func sizes(_ change: StoreMark.Change) -> String {

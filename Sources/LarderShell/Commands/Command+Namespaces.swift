@@ -106,7 +106,7 @@ extension Command {
             [[.text("rename"), .text(old.text), .text(new)]]))
         : Reply(
           .object(["old", "new"].map { Column($0) }, [.text(old.text), .text(new)]),
-          sentences: ["\(old.text) is \(new) now"]))
+          sentences: ["renamed \(old.text) to \(new)"]))
     return .done
   }
 }
@@ -115,9 +115,9 @@ extension Command {
   static let clear = Command(
     "clear", .changing, .changes, "Removes every entry of a namespace, or of all.",
     namespaces: .required,
-    options: [.flag("--yes", "do not ask")],
+    options: BulkOptions.all,
     examples: [
-      Example("clear @thumbs", "asks first"),
+      Example("clear @thumbs --dry-run", "a preview"),
       Example("clear @* --yes", "everything, in a script"),
     ],
     run: clearNamespaces)
@@ -129,21 +129,31 @@ extension Command {
     let entries = facts.reduce(0) { $0 + $1.entries }
     let bytes = facts.reduce(0) { $0 + $1.bytes }
     let whole = call.namespaces == .all ? "every namespace" : namespaces[0].name
-    let question: SafeText =
-      "Remove all \(Wording.entries(entries)) of \(whole) (\(Wording.size(bytes)))?"
-    guard try call.has("--yes") || session.confirms(question, isVital: true) else { return .done }
+    let all = Tally(entries: entries, bytes: bytes)
+    if call.isPreview {
+      var found = ChangeSummary("clear")
+      for facts in facts {
+        found.add(Tally(entries: facts.entries, bytes: facts.bytes), in: facts.name)
+      }
+      try session.answer(found.preview(found.counts, for: session.presentation))
+      return .done
+    }
+    let confirmation = Confirmation(call: call, session: session, isSweeping: true)
+    try confirmation.require("remove \(all.inBrackets)") {
+      "Remove all \(all.inBrackets) of \(whole)?"
+    }
     let removals = try session.store.write { batch in
       var removals: [RemovalResult] = []
       for namespace in namespaces { removals.append(try batch.clear(namespace.name)) }
       return removals
     }
-    var done = Acknowledgement("clear")
+    var done = ChangeSummary("clear")
     for (namespace, removal) in zip(namespaces, removals) {
       done.add(Tally(removal), in: namespace.name)
     }
     try session.acknowledge(
       done.reply(
-        done.counts, "cleared \(whole): \(done.total.words)", for: session.presentation.mode))
+        done.counts, "cleared \(whole): \(done.total.words)", for: session.presentation))
     return .done
   }
 }

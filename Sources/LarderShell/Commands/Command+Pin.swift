@@ -3,8 +3,8 @@ import ShellLanguage
 
 extension Command {
   static let pin = Command(
-    "pin", .changing, .changes, "Keeps entries from being evicted; they still expire.",
-    selection: .required,
+    "pin", .changing, .changes, "Protects entries from eviction; they still expire.",
+    selection: .required, options: BulkOptions.all,
     examples: [
       Example("pin @articles 000017", "one key"),
       Example("pin @articles --tag front", "all with a tag"),
@@ -13,68 +13,104 @@ extension Command {
 
   static let unpin = Command(
     "unpin", .changing, .changes, "Lets entries be evicted again.",
-    selection: .required,
+    selection: .required, options: BulkOptions.all,
     examples: [
       Example("unpin @articles 000017", "one key"),
-      Example("unpin @*", "everything"),
+      Example("unpin @* --yes", "everything"),
     ]
   ) { call, session in try change(call, in: session, isPinned: false) }
+
+  static let invalidate = Command(
+    "invalidate", .changing, .changes, "Removes every entry that has one of the tags.",
+    namespaces: .oneOrAll, parameters: [.many("TAG", .text)], options: BulkOptions.all,
+    examples: [
+      Example("invalidate front --yes", "in all namespaces"),
+      Example("invalidate @articles sport weather --dry-run", "in one, with either tag"),
+    ],
+    run: invalidateTags)
 
   private static func change(
     _ call: Invocation, in session: Session, isPinned: Bool
   ) throws -> Outcome {
-    let selection = call.selection!
-    let namespaces = try session.namespaces(selection.namespaces)
-    try session.checkKeys(of: selection, in: namespaces)
     let (verb, past) = isPinned ? ("pin", "pinned") : ("unpin", "unpinned")
-    let done = try session.change(selection, in: namespaces, verb: verb, done: "\(past)") {
-      batch, namespace, entry in
-      isPinned
+    var change = try EntryChange(verb, past: past, call, in: session)
+    guard try !change.isPreview() else { return .done }
+    try change.confirm()
+    var matched = 0
+    try change.apply { batch, namespace, entry in
+      matched += 1
+      return isPinned
         ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
     }
-    try session.acknowledge(
-      done.reply(
-        [("count", .number(done.total.entries))],
-        "\(past) \(Wording.count(done.total.entries))", for: session.presentation.mode))
+    let count = change.summary.total.entries
+    try change.answer(
+      change.summary.counts, "\(past) \(Wording.entries(count))", unmatched: matched == 0)
     return .done
   }
-}
-
-extension Command {
-  static let invalidate = Command(
-    "invalidate", .changing, .changes, "Removes every entry that carries a tag, at once for all.",
-    namespaces: .oneOrAll, parameters: [.many("TAG", .text)],
-    examples: [
-      Example("invalidate front", "in all namespaces"),
-      Example("invalidate @articles sport weather", "in one, with either tag"),
-    ],
-    run: invalidateTags)
 
   private static func invalidateTags(_ call: Invocation, in session: Session) throws -> Outcome {
     let tags = try call.allBytes("TAG").map { bytes in
       guard let tag = String(validating: bytes, as: UTF8.self) else {
-        throw ShellError(.usage, "\(bytes) is not a tag", hint: "tags are text")
+        throw ShellError(.usage, "\(bytes) is not a tag", hint: "tags are UTF-8")
       }
       return tag
     }
     let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
-    let namespace = isWhole ? nil : try session.namespace(call.namespaces)
-    var done = Acknowledgement("invalidate")
-    let name = namespace?.name ?? "@*"
+    let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
+    let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
+    // Counting reads every entry; a confirmed invalidation need not.
+    let isCounted = call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven
+    let (found, keys) =
+      try isCounted
+      ? tagged(tags, in: namespaces, of: session) : (ChangeSummary("invalidate"), [])
+    if call.has("--dry-run") {
+      let verbose: [ChangeSummary.Field] =
+        call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
+      try session.answer(found.preview(found.counts + verbose, for: session.presentation))
+      return .done
+    }
+    try confirmation.require(found)
+    var done = ChangeSummary("invalidate")
+    let name = isWhole ? "@*" : namespaces[0].name
     done.begin(name)
     for tag in tags {
       if session.host.isInterrupted() {
         throw ShellError(
-          .interrupted, "interrupted: invalidated \(done.total.words)",
-          hint: "\(tag) and what follows it are as they were")
+          .interrupted,
+          "interrupted: invalidated \(done.total.words); \(tag) and the tags after it are unchanged",
+          hint: nil)
       }
       let removal =
-        try namespace?.invalidate(tag: tag) ?? session.store.invalidate(tag: tag)
+        isWhole
+        ? try session.store.invalidate(tag: tag) : try namespaces[0].invalidate(tag: tag)
       done.add(Tally(removal), in: name)
     }
+    let verbose: [ChangeSummary.Field] =
+      call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
+    let words: SafeText =
+      done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"
     try session.acknowledge(
-      done.reply(
-        done.counts, "invalidated \(done.total.words)", for: session.presentation.mode))
+      done.reply(done.counts + verbose, words, for: session.presentation))
     return .done
+  }
+
+  /// The entries that have one of the tags, each once.
+  private static func tagged(
+    _ tags: [String], in namespaces: [Store.Namespace], of session: Session
+  ) throws -> (ChangeSummary, keys: [JSON]) {
+    var found = ChangeSummary("invalidate")
+    var keys: [JSON] = []
+    for namespace in namespaces { found.begin(namespace.name) }
+    for (index, tag) in tags.enumerated() {
+      var selection = Selection(namespaces: .all)
+      selection.filters = [.tag(Array(tag.utf8))]
+      let earlier = tags.prefix(index)
+      try session.forEachFullEntry(of: selection, in: namespaces) { entry in
+        guard !entry.tags.contains(where: earlier.contains) else { return }
+        found.add(entry)
+        keys.append(.key(entry))
+      }
+    }
+    return (found, keys)
   }
 }

@@ -10,19 +10,19 @@ extension Command {
     ],
     run: runFile)
 
-  /// A file that runs itself would never end.
+  /// Bounds a file that runs itself.
   private static let deepest = 16
 
   private static func runFile(_ call: Invocation, in session: Session) throws -> Outcome {
     let file = try LocalFile(call.bytes("FILE")!, of: session)
     guard session.sourceDepth < deepest else {
       throw ShellError(
-        .usage, "\(Array(file.path.utf8)) is the \(deepest + 1)th file within a file",
+        .usage, "files nest deeper than \(deepest)",
         hint: "a file must not run itself")
     }
     session.sourceDepth += 1
     defer { session.sourceDepth -= 1 }
-    // All is read before anything is run: a mistake in the grammar is found before half is done.
+    // The whole file is read before anything runs, so that a syntax error changes nothing.
     for line in try CommandReader.commands(in: file.contents(), from: .file(file.path)) {
       if session.host.isInterrupted() { throw Interruption() }
       let outcome = try session.run(line)
@@ -44,9 +44,9 @@ extension Command {
 
   private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
-    // In a pipe words are as they were typed; a terminal must not be spoken to in any form of output.
+    // A terminal must not receive control characters; a pipe receives the words as they are.
     try session.write(
-      (session.isForPerson || session.settings.isTerminal
+      (session.presentation.mode.isForPerson || session.presentation.isTerminal
         ? Array(Quoting.printable(words).utf8) : words) + [.newline])
     return .done
   }
@@ -89,7 +89,7 @@ extension Command {
   private static func leave(_ call: Invocation, in session: Session) throws -> Outcome {
     let code = call.number("CODE") ?? 0
     guard let status = UInt8(exactly: code) else {
-      throw ShellError(.usage, "\(code) is no exit code", hint: "say 0 to 255")
+      throw ShellError(.usage, "\(code) is not an exit code", hint: "use 0 to 255")
     }
     return .quit(Int32(status))
   }

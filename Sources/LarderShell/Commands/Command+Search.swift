@@ -4,17 +4,17 @@ import ShellLanguage
 extension Command {
   static let search = Command(
     "search", aliases: ["grep"], .looking, .reads,
-    "Finds text in keys and values, and shows the line around it.",
+    "Finds text in keys and values and shows the line around it.",
     parameters: [.one("TEXT", .text)], selection: .optional,
     options: [
-      .value("--in", .choice(["keys", "values", "both"]), "where to look; both"),
+      .value("--in", .choice(["keys", "values", "both"]), "where to search; default: both"),
       .flag("--regex", "TEXT is a regular expression"),
-      .flag("--case", "capitals and small letters differ"),
+      .flag("--case", "match case"),
     ],
     examples: [
       Example("search Kiruna @departures", "in keys and values"),
       Example("search '\"track\": *4' --regex --in values", "an expression"),
-      Example("search ERROR @logs --case --limit 10", "in ten entries at most"),
+      Example("search ERROR @logs --case --limit 10", "at most ten entries"),
     ],
     run: findText)
 
@@ -22,14 +22,14 @@ extension Command {
     let place = call.choice("--in") ?? "both"
     let finder = try TextFinder(
       call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"))
-    var selection = call.selection!
-    let namespaces = try session.namespacesOrAll(selection)
+    var (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     // The limit is one of entries in which it is found.
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     selection.limit = nil
     let presentation = session.presentation
     var writer = RowWriter(presentation, columns: Find.columns)
     try session.write(writer.begin())
+    var isFound = false
     let total = try namespaces.map { try $0.count() }.reduce(0, +)
     try session.withProgress("searching", of: total) { progress in
       try session.forEachValue(of: selection, in: namespaces) { entry, value -> [Find] in
@@ -46,6 +46,7 @@ extension Command {
       } _: { found in
         let finds = found.filter { !$0.isEmpty }.prefix(left)
         left -= finds.count
+        isFound = isFound || !finds.isEmpty
         if presentation.mode == .table {
           for find in finds.joined() {
             try session.write(find.line(presentation, namesNamespaces: namespaces.count > 1))
@@ -58,6 +59,9 @@ extension Command {
       }
     }
     try session.write(writer.end())
+    if !isFound, session.presentation.mode.isForPerson {
+      try session.write(session.presentation.lines(["no matches"]))
+    }
     return .done
   }
 }

@@ -6,20 +6,20 @@ extension Command {
     "set", aliases: ["put"], .changing, .changes, "Stores a value under a key.",
     namespaces: .one, parameters: [.one("KEY", .key), .optional("VALUE", .data)],
     options: [
-      .value("--from", .file, "the value is the content of a file, - is standard input"),
-      .value("--ttl", .duration, "how long it lives"),
+      .value("--from", .file, "the value is the content of a file; - is standard input"),
+      .value("--ttl", .duration, "the lifetime"),
       .value("--until", .deadline, "when it expires"),
-      .flag("--if-absent", "only if there is no such key"),
-      .flag("--if-present", "only if there is one"),
+      .flag("--if-absent", "only if the key is absent"),
+      .flag("--if-present", "only if the key exists"),
     ],
     rules: [
       .exactlyOne(["VALUE", "--from"]), .atMostOne(["--ttl", "--until"]),
       .atMostOne(["--if-absent", "--if-present"]),
     ],
     examples: [
-      Example("set @departures \"Malm\u{F6} C:07\" '{\"track\":4}' --ttl 15m", "for a quarter"),
+      Example("set @departures \"Malm\u{F6} C:07\" '{\"track\":4}' --ttl 15m", "for 15 minutes"),
       Example("set @articles 000017 --from page.html --until monday", "a file"),
-      Example("set @flags beta on --if-absent", "unless it is there"),
+      Example("set @flags beta on --if-absent", "unless it exists"),
     ],
     run: storeValue)
 
@@ -30,18 +30,18 @@ extension Command {
     try checkSize(value, for: namespace, of: session)
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
-    let entry = try session.store.write { batch in
+    let entry = try explainingFull(namespace, in: session) { batch in
       let present = try batch.entry(for: key, in: namespace)
       let isThere = present.map(\.hasValue) ?? false
       if isThere, call.has("--if-absent") {
         throw ShellError(
-          .exists, "there is an entry \(key) in \(namespace.name)",
-          hint: "without --if-absent it is replaced")
+          .exists, "entry \(key) exists in \(namespace.name)",
+          hint: "remove --if-absent to replace it")
       }
       if !isThere, call.has("--if-present") {
         throw ShellError(
           .noSuchKey, "no entry \(key) in \(namespace.name)",
-          hint: "without --if-present it is made")
+          hint: "remove --if-present to create it")
       }
       if let text = String(validating: value, as: UTF8.self) {
         try batch.set(text, for: key, in: namespace, expires: expires)
@@ -52,6 +52,30 @@ extension Command {
     }
     try session.acknowledge(reply(entry, in: session))
     return .done
+  }
+
+  /// Writes; a namespace that refuses because of its limits is an error of its own.
+  private static func explainingFull(
+    _ namespace: Store.Namespace, in session: Session,
+    _ body: (inout WriteBatch) throws -> Store.Entry
+  ) throws -> Store.Entry {
+    do {
+      return try session.store.write(body)
+    } catch let error as LarderError {
+      guard error.code == .full, let info = try namespace.info(), info.rules.eviction == .refuse
+      else { throw error }
+      let limits = info.rules.limits
+      let isEntries = limits.entries.map { info.entries >= $0 } ?? false
+      let usage: SafeText =
+        isEntries
+        ? "entry limit reached in \(info.name) (\(Wording.count(info.entries)) of \(Wording.count(limits.entries ?? 0)), policy refuse)"
+        : "byte limit reached in \(info.name) (\(Wording.size(info.bytes)) of \(limits.bytes.map(Wording.size) ?? "no limit"), policy refuse)"
+      throw ShellError(
+        .overLimit, usage,
+        hint:
+          "evict entries or raise it: `limits @\(info.name) \(isEntries ? "--entries N" : "--bytes SIZE")`"
+      )
+    }
   }
 
   private static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
@@ -90,8 +114,8 @@ extension Command {
     guard value.count <= largest else {
       throw ShellError(
         .overLimit,
-        "the value has \(Wording.count(value.count)) bytes, and \(namespace.name) takes \(Wording.count(largest)) at most",
-        hint: "limits @\(namespace.name) shows the rule, and --entry-size changes it")
+        "the value has \(Wording.count(value.count)) bytes; \(namespace.name) takes at most \(Wording.count(largest))",
+        hint: "raise it: `limits @\(namespace.name) --entry-size SIZE`")
     }
   }
 }

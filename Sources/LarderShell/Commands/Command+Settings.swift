@@ -2,7 +2,7 @@ import ShellLanguage
 
 extension Command {
   static let option = Command(
-    "option", .shell, .reads, "Shows how the shell behaves, or changes it.",
+    "option", .shell, .reads, "Shows or changes the settings of the shell.",
     parameters: [
       .optional("NAME", .choice(ShellOption.allCases.map(\.rawValue))), .optional("VALUE", .text),
     ],
@@ -16,7 +16,7 @@ extension Command {
   private static func showOrSetOption(_ call: Invocation, in session: Session) throws -> Outcome {
     let named = call.choice("NAME").flatMap(ShellOption.init)
     if let named, let value = call.bytes("VALUE") {
-      try named.set(String(decoding: value, as: UTF8.self).lowercased(), in: &session.settings)
+      try named.set(String(decoding: value, as: UTF8.self).lowercased(), in: session)
       return .done
     }
     let columns = [
@@ -29,7 +29,7 @@ extension Command {
           columns,
           (named.map { [$0] } ?? ShellOption.allCases).map { option in
             [
-              .text(option.rawValue), .text(option.value(in: session.settings)),
+              .text(option.rawValue), .text(option.value(in: session)),
               .text(option.summary),
             ]
           })))
@@ -39,10 +39,10 @@ extension Command {
 
 extension Command {
   static let output = Command(
-    "output", .shell, .reads, "Sets the form of output, or shows which one is set.",
+    "output", .shell, .reads, "Shows or sets the form of output.",
     parameters: [.optional("MODE", .choice(OutputMode.allCases.map(\.rawValue)))],
     examples: [
-      Example("output", "the forms there are"),
+      Example("output", "the forms"),
       Example("output jsonl", "one object a line from now on"),
     ],
     run: setOutput)
@@ -72,11 +72,11 @@ extension Command {
 
 extension Command {
   static let history = Command(
-    "history", .shell, .reads, "Lists what was typed at the prompt, the last at the end.",
+    "history", .shell, .reads, "Lists the lines typed at the prompt, the last one at the end.",
     parameters: [.optional("N", .text), .optional("TEXT", .text)],
     examples: [
       Example("history", "the last 20"),
-      Example("history 100 evict", "the last 100 that hold a word"),
+      Example("history 100 evict", "the last 100 that contain a word"),
     ],
     run: listHistory)
 
@@ -86,13 +86,13 @@ extension Command {
     // A word that is no number is what to look for.
     if let first = words.first, first.allSatisfy(\.isDigit) {
       guard let number = Int(String(decoding: first, as: UTF8.self)) else {
-        throw ShellError(.usage, "\(first) is too large", hint: "say history 100")
+        throw ShellError(.usage, "\(first) is too large", hint: "use `history 100`")
       }
       count = number
       words.removeFirst()
     }
     guard words.count <= 1 else {
-      throw ShellError(.usage, "\(words[0]) is not a whole number", hint: "say history 20 TEXT")
+      throw ShellError(.usage, "\(words[0]) is not a whole number", hint: "use `history 20 TEXT`")
     }
     let lines = try session.host.history().enumerated().filter { _, line in
       words.isEmpty || Array(line.utf8).span.contains(words[0])

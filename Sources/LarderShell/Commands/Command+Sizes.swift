@@ -3,15 +3,15 @@ import ShellLanguage
 
 extension Command {
   static let sizes = Command(
-    "sizes", aliases: ["du"], .looking, .reads, "Shows what takes the space, the largest first.",
+    "sizes", aliases: ["du"], .looking, .reads, "Shows what uses space, the largest first.",
     selection: .optional,
     options: [
       .value(
         "--by", .choice(SizeReport.Grouping.allCases.map(\.rawValue)),
-        "what is summed up; else namespaces, or the prefixes of one"),
-      .value("--depth", .count, "how many parts a prefix has; 1"),
-      .value("--separator", .data, "what ends a part; /", placeholder: "TEXT"),
-      .value("--top", .limit, "how many rows; 20"),
+        "group by (default: namespace, or prefix within one)"),
+      .value("--depth", .count, "parts of a prefix; default: 1"),
+      .value("--separator", .data, "the end of a part; default: /", placeholder: "TEXT"),
+      .value("--top", .limit, "at most so many rows; default: 20"),
     ],
     examples: [
       Example("sizes", "the namespaces, at once"),
@@ -21,10 +21,8 @@ extension Command {
     run: showSizes)
 
   private static func showSizes(_ call: Invocation, in session: Session) throws -> Outcome {
-    let selection = call.selection!
-    // What eats the space is asked of the whole, unless a part is named or in use.
-    let isWhole = selection.namespaces == .unnamed && session.current == nil
-    let namespaces = try session.namespacesOrAll(selection)
+    let isWhole = call.namespaces == .unnamed && session.current == nil
+    let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     let grouping =
       call.choice("--by").flatMap(SizeReport.Grouping.init)
       ?? (isWhole || namespaces.count > 1 ? .namespace : .prefix)
@@ -33,7 +31,7 @@ extension Command {
     guard depth > 0, !separator.isEmpty else {
       throw ShellError(
         .usage, depth > 0 ? "the separator is empty" : "a prefix has at least one part",
-        hint: "say --depth 1 --separator /")
+        hint: "use `--depth 1 --separator /`")
     }
     let top: Int? =
       switch call.limit("--top") {
@@ -56,7 +54,7 @@ extension Command {
 }
 
 extension Selection {
-  /// Whole namespaces, so that their counts say all.
+  /// Whole namespaces: their counters are the answer.
   var isEverything: Bool {
     patterns.isEmpty && filters.isEmpty && input == nil && limit == nil && after == nil
   }

@@ -3,9 +3,9 @@ import ShellLanguage
 
 extension Command {
   static let stats = Command(
-    "stats", .store, .reads, "Shows space, hits and misses, and who reads.",
+    "stats", .store, .reads, "Shows space, durability, hits, evictions and readers.",
     namespaces: .oneOrAll,
-    options: [.value("--every", .duration, "again and again")],
+    options: [.value("--every", .duration, "repeat at this interval")],
     examples: [
       Example("stats", "the store"),
       Example("stats @departures --every 2s", "a namespace as it changes"),
@@ -17,7 +17,7 @@ extension Command {
     let interval = call.duration("--every")
     guard interval == nil || session.presentation.mode != .json else {
       throw ShellError(
-        .usage, "json is one document, and --every has no end", hint: "jsonl is an object a line")
+        .usage, "--every has no end, and json is one document", hint: "use `-o jsonl`")
     }
     var isFirst = true
     while true {

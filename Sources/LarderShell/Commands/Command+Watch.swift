@@ -9,21 +9,21 @@ extension Command {
     options: [
       .value(
         "--events", .choices(ChangeEvent.Kind.allCases.map(\.rawValue)),
-        "only these, with commas between them", placeholder: "set,evict,..."),
-      .flag("--values", "also the value that is there now"),
-      .value("--for", .duration, "end after so long"),
-      .value("--count", .count, "end after so many"),
+        "only these, separated by commas", placeholder: "set,evicted,..."),
+      .flag("--values", "also the present value"),
+      .value("--for", .duration, "end after this time"),
+      .value("--count", .count, "end after so many events"),
     ],
     examples: [
-      Example("watch @departures --events set,evict --for 1m", "a namespace, for a minute"),
-      Example("watch 'Malm\u{F6} C:'* --values", "a pattern, with what was stored"),
+      Example("watch @departures --events set,evicted --for 1m", "a namespace, for a minute"),
+      Example("watch 'Malm\u{F6} C:'* --values", "a pattern, with the values"),
       Example("watch --count 1", "wait for the next change"),
     ],
     run: watchChanges)
 
-  /// How often it is looked whether something has happened.
+  /// The interval between two looks at the change feed.
   private static let pace = Duration.milliseconds(50)
-  /// How many changes are looked at before ^C and the clock are.
+  /// The changes that are handled before ^C and the clock are checked.
   private static let batch = 500
 
   private static func watchChanges(_ call: Invocation, in session: Session) throws -> Outcome {
@@ -31,7 +31,7 @@ extension Command {
     let presentation = session.presentation
     guard presentation.mode != .json else {
       throw ShellError(
-        .usage, "json is one document, and watch has no end", hint: "jsonl is an object a line")
+        .usage, "watch has no end, and json is one document", hint: "use `-o jsonl`")
     }
     let names = try names(selection, in: session)
     let test = try ChangeTest(
@@ -41,6 +41,10 @@ extension Command {
     let form = ChangeForm(
       namesNamespaces: names?.count != 1, hasValues: call.has("--values"))
     var writer = RowWriter(presentation, columns: form.columns)
+    if session.presentation.isTerminal {
+      let place = names.map { $0.sorted().joined(separator: ", ") } ?? "all namespaces"
+      try session.host.notify("watching \(place); ^C ends")
+    }
     try session.write(writer.begin())
     let start = session.clock.monotonic
     let end = call.duration("--for").map { start + $0 }
@@ -72,14 +76,14 @@ extension Command {
     }
     if session.isForPerson {
       let span = Wording.span((session.clock.monotonic - start).milliseconds)
-      // Behind the ^C that the terminal shows.
+      // The terminal shows ^C at the cursor.
       let gap = isInterrupted ? " " : ""
       try session.host.notify("\(gap)\(Wording.count(count, "event", "events")) in \(span)")
     }
     return isInterrupted ? .told(ShellError.Code.interrupted.exitCode) : .done
   }
 
-  /// Nil is all, also those that are made meanwhile.
+  /// Nil for all, including namespaces created later.
   private static func names(
     _ selection: Selection, in session: Session
   ) throws -> Set<String>? {

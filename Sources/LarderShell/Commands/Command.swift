@@ -29,10 +29,12 @@ extension Command {
 
   /// Every command, in the order in which help lists them.
   static let all: [Command] = [
-    .namespaces, .keys, .more, .count, .get, .info, .exists, .ttl, .expiring, .search, .sizes,
+    .namespaces, .keys, .more, .count, .sumUp, .minimum, .maximum, .average, .get, .copy, .info,
+    .exists, .ttl, .expiring, .search,
+    .sizes,
     .plot, .watch, .mark, .diff, .set, .touch, .expire, .persist, .evict, .purge, .clear,
     .invalidate, .pin, .unpin, .stats, .limits, .rename, .export, .import, .report, .compact,
-    .sync, .verify, .use, .output, .option, .source, .history, .echo, .help, .quit,
+    .sync, .verify, .salvage, .use, .output, .option, .source, .history, .echo, .help, .quit,
   ]
 
   private static let runs = [String: Action](

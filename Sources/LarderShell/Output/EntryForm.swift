@@ -1,28 +1,30 @@
 import Larder
 import ShellLanguage
 
-/// How entries are written as rows.
+/// The columns of entries as rows.
 struct EntryForm {
   let columns: [Column]
-  /// All data columns also where output is plain.
+  /// `--long`: all data columns in plain output, more columns in a table.
   var isLong = false
   let cells: (Store.Entry, WallClock) -> [Cell]
+  /// The columns of `--show`, which need values.
+  var shown: [QueryColumn] = []
 }
 
 extension EntryForm {
-  /// The facts of an entry as every command gives them.
+  /// The facts of an entry, the same for every command.
   static func record(namesNamespaces: Bool, isLong: Bool = false) -> EntryForm {
     EntryForm(
       columns: [
         Column("namespace", in: namesNamespaces ? [.table, .data] : .data),
         Column("key", holdsBytes: true),
         Column("size", in: [.table, .data]),
-        Column("stored", in: .data),
-        Column("written", in: .data),
-        Column("used", in: .data),
+        Column("stored", in: [.data, .long]),
+        Column("written", in: [.data, .long]),
+        Column("used", in: [.data, .long]),
         Column("expires", in: [.table, .data]),
         Column("expires_in", in: .data),
-        Column("state", in: .data),
+        Column("state", in: [.data, .long]),
       ],
       isLong: isLong
     ) { entry, clock in
@@ -36,7 +38,28 @@ extension EntryForm {
     }
   }
 
-  /// When entries end, and no more.
+  /// `--show`: the key and the values of operands, in JSON behind the record.
+  static func show(_ shown: [QueryColumn], namesNamespaces: Bool) -> EntryForm {
+    let record = record(namesNamespaces: namesNamespaces)
+    let columns = record.columns.map { column -> Column in
+      switch column.name {
+      case "key": column
+      case "namespace": Column(column.name, in: namesNamespaces ? .everywhere : .data)
+      default: Column(all: column, except: [.table, .plain, .long])
+      }
+    }
+    return EntryForm(
+      columns: columns + shown.map { Column($0.label, group: "show") }, cells: record.cells,
+      shown: shown)
+  }
+
+  func row(
+    _ entry: Store.Entry, _ value: Span<UInt8>, _ clock: WallClock, _ queries: QueryRun
+  ) -> [Cell] {
+    cells(entry, clock) + shown.map { queries.value($0.operand, for: .column, entry, value).cell }
+  }
+
+  /// The expiry of entries.
   static func expiry(namesNamespaces: Bool) -> EntryForm {
     EntryForm(
       columns: [
@@ -63,7 +86,7 @@ extension Cell {
     entry.expires.map { .span($0.unix.since(clock.now)) } ?? .null
   }
 
-  /// How long entries stay by a rule: never, a length of time, a moment, or in words.
+  /// The lifetime that a rule gives: never, a duration, a time, or in words.
   static func lifetime(_ expiration: Expiration) -> Cell {
     switch expiration {
     case .never: .expiry(nil)

@@ -1,8 +1,8 @@
 import ShellLanguage
 
-/// Parts of a page that is read without a network and without a script.
+/// Parts of a page without network access and scripts.
 enum HTML {
-  /// Text between tags or in an attribute: what could hide or act is visible, and nothing is a tag.
+  /// Text between tags or in an attribute: hidden characters are escaped, and nothing becomes a tag.
   static func text(_ text: String) -> String {
     var result = ""
     for scalar in SafeText(text).description.unicodeScalars {
@@ -59,11 +59,18 @@ enum HTML {
 
   /// A bar for each row, the longest as long as fits.
   ///
-  /// - Parameter rows: What it is, how much as a part of the longest, and how much in words.
+  /// - Parameter rows: The label, the part of the longest bar, and the amount in words.
   static func bars(_ title: String, _ rows: [(label: String, share: Double, words: String)])
     -> String
   {
-    let (step, labels, room) = (24, 200, 380)
+    let step = 24
+    let shown = rows.map {
+      DisplayWidth.fit(SafeText($0.label).description, to: 44, mark: "\u{2026}")
+    }
+    // About 8 units for a character of 13 units: neither labels nor words are clipped.
+    let labels = min(max((shown.map { DisplayWidth.of($0) }.max() ?? 0) * 8 + 16, 80), 368)
+    let longest = rows.map { DisplayWidth.of($0.words) }.max() ?? 0
+    let room = max(720 - labels - 16 - longest * 8, 40)
     var lines = [
       "<svg viewBox=\"0 0 720 \(max(rows.count, 1) * step)\" role=\"img\" aria-label=\"\(text(title))\">"
     ]
@@ -71,7 +78,7 @@ enum HTML {
       let top = index * step
       let share = row.share.isFinite ? min(max(row.share, 0), 1) : 0
       let width = share > 0 ? max(Int(share * Double(room)), 1) : 0
-      let label = DisplayWidth.fit(SafeText(row.label).description, to: 28, mark: "\u{2026}")
+      let label = shown[index]
       lines += [
         "<text x=\"\(labels - 8)\" y=\"\(top + 16)\" text-anchor=\"end\">\(text(label))</text>",
         "<rect x=\"\(labels)\" y=\"\(top + 4)\" width=\"\(width)\" height=\"16\" rx=\"2\"/>",

@@ -1,8 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// What `report` shows of a store: a page with where the space goes, when entries end, how old they
-/// are, how reads fare, the largest entries and the limits.
+/// The page of `report`: space, expiry, age, sizes, hit rate, the largest entries and the limits.
 struct HTMLReport {
   private static let largestShown = 15
 
@@ -15,14 +14,14 @@ struct HTMLReport {
   private var sizes: Histogram
   private var largest: [Store.Entry] = []
 
-  /// - Parameter only: The namespace that is wanted; nil is the store.
+  /// - Parameter only: The namespace; nil for the whole store.
   init(of session: Session, only: String?) throws {
     self.session = session
     statistics = try session.store.statistics()
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name == only }
-    // Round bounds that double, up to ten years and the largest value there can be; the empty ones
-    // are left out in the end.
+    // Round bounds that double, up to ten years and the largest possible value; empty bins at the ends
+    // are dropped.
     let decade: Int64 = 315_360_000_000
     ends = Histogram(.expiry, over: 0...decade, bins: 40, isLogarithmic: true)
     ages = Histogram(.age, over: 0...decade, bins: 40, isLogarithmic: true)
@@ -59,14 +58,16 @@ struct HTMLReport {
     let clock = session.wallClock
     let entries = namespaces.reduce(0) { $0 + $1.info.entries }
     let bytes = namespaces.reduce(0) { $0 + $1.info.bytes }
-    let name = isWhole ? statistics.path : "\(namespaces[0].info.name) in \(statistics.path)"
+    let store = statistics.path.split(separator: "/").last.map(String.init) ?? statistics.path
+    let name = isWhole ? store : "\(namespaces[0].info.name) in \(store)"
     let head =
-      "<h1>\(HTML.text(name))</h1>\n<p>\(HTML.text("\(Wording.entries(entries)), \(Wording.size(bytes)) of values, a file of \(Wording.size(statistics.file.size)); \(clock.date(clock.now))"))</p>"
+      "<h1>\(HTML.text(name))</h1>\n<p>\(HTML.text("\(Wording.entries(entries)), \(Wording.size(bytes)) of values, a file of \(Wording.size(statistics.file.size)); \(clock.fullDate(clock.now))"))</p>"
     return HTML.page(
       "larder: \(name)",
       [
-        head, space, histogram("When entries end", ends), histogram("How old entries are", ages),
-        histogram("How large values are", sizes), hits, top(clock), try limits(),
+        head, space, histogram("Expiry distribution", ends), histogram("Entry age", ages),
+        histogram("Sizes", sizes), hits, top(clock), try limits(),
+        "<footer><p>\(HTML.text(statistics.path))</p></footer>",
       ])
   }
 
@@ -82,7 +83,7 @@ struct HTMLReport {
   }
 
   private func histogram(_ title: String, _ histogram: Histogram) -> String {
-    guard !histogram.isEmpty else { return HTML.section(title, "<p>There is nothing to draw.</p>") }
+    guard !histogram.isEmpty else { return HTML.section(title, "<p>No entries.</p>") }
     let rows = histogram.rows
     let most = max(rows.map(\.count).max() ?? 0, 1)
     return HTML.section(
@@ -104,7 +105,7 @@ struct HTMLReport {
       let words = rate.map { "\(Int(($0 * 100).rounded())) % of \(all)\(stale)" }
       return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
     }
-    return HTML.section("Reads that found a value", HTML.bars("Hit rates", rows))
+    return HTML.section("Hit rate", HTML.bars("Hit rate", rows))
   }
 
   private func top(_ clock: WallClock) -> String {

@@ -1,35 +1,38 @@
 import Larder
 import ShellLanguage
 
-/// A change as `watch` tells it.
+/// A change as `watch` shows it.
 struct ChangeEvent {
-  enum Kind: String, CaseIterable { case set, evict, expire, touch, clear, rename, missed }
+  enum Kind: String, CaseIterable {
+    case set, updated, expired, evicted, cleared, renamed, missed, health
+  }
 
   let kind: Kind
   let change: Change
-  /// When the entry ends as it is now; it may have been changed again since. Nil for one that is gone.
+  /// The expiry of the entry; nil if the entry is gone.
   private(set) var expires: Timestamp??
   private(set) var value: [UInt8]?
 
-  /// Nil for what is no change, but the end of them.
+  /// Nil for the end of the changes.
   init?(_ change: Change) {
     self.change = change
     switch change.kind {
     case .set: kind = .set
-    case .touched: kind = .touch
-    case .removed(.expired): kind = .expire
-    case .removed: kind = .evict
-    case .cleared: kind = .clear
-    case .renamed: kind = .rename
+    case .touched: kind = .updated
+    case .removed(.expired): kind = .expired
+    case .removed: kind = .evicted
+    case .cleared: kind = .cleared
+    case .renamed: kind = .renamed
     case .missed: kind = .missed
+    case .health: kind = .health
     case .ended: return nil
     }
   }
 
-  /// Of the value: the one that is there, or that was.
+  /// The size of the value, of a removed entry the last one.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
 
-  /// Of a key that is cut only the beginning can be compared.
+  /// Of a cut key only the prefix can be compared.
   func matches(_ pattern: Selection.Pattern) -> Bool {
     guard let key = change.key?.bytes else { return false }
     guard change.isKeyCut else { return pattern.matches(key) }
@@ -39,9 +42,9 @@ struct ChangeEvent {
     }
   }
 
-  /// With what the store knows of the entry now.
+  /// The event with the expiry and value that the entry has now.
   func completed(withValue: Bool, from store: Store) throws -> ChangeEvent {
-    guard kind == .set || kind == .touch, !change.isKeyCut, let key = change.key,
+    guard kind == .set || kind == .updated, !change.isKeyCut, let key = change.key,
       let name = change.namespace
     else { return self }
     var event = self
@@ -49,12 +52,48 @@ struct ChangeEvent {
     if withValue {
       _ = try namespace.lookUp(key.bytes) { entry, value in
         event.expires = .some(entry.expires)
-        // There is none in an entry that says so.
+        // A negative entry has no value.
         event.value = entry.isNegative ? nil : value.bytes
       }
     } else {
       event.expires = try namespace.entry(for: key).map { .some($0.expires) } ?? nil
     }
     return event
+  }
+}
+
+extension RemovalReason {
+  /// The name in data.
+  var name: String {
+    switch self {
+    case .expired: "expired"
+    case .evictedForEntries: "entry_limit"
+    case .evictedForBytes: "byte_limit"
+    case .evictedForStoreEntries: "store_entry_limit"
+    case .evictedForStoreBytes: "store_byte_limit"
+    case .evictedForDisk: "disk_limit"
+    case .orphaned: "owner_removed"
+    case .removed: "removed"
+    case .replaced: "replaced"
+    case .cleared: "cleared"
+    case .invalidated: "invalidated"
+    case .damaged: "damaged"
+    }
+  }
+
+  /// The reason for a person; nil where the event says it.
+  var words: String? {
+    switch self {
+    case .expired, .removed, .cleared: nil
+    case .evictedForEntries: "entry limit"
+    case .evictedForBytes: "byte limit"
+    case .evictedForStoreEntries: "entry limit of the store"
+    case .evictedForStoreBytes: "byte limit of the store"
+    case .evictedForDisk: "disk limit"
+    case .orphaned: "owner removed"
+    case .replaced: "replaced"
+    case .invalidated: "invalidated by tag"
+    case .damaged: "damaged"
+    }
   }
 }

@@ -1,9 +1,9 @@
 import Larder
 import ShellLanguage
 
-/// How changes are written: a line for a person, a row as data.
+/// The form of changes: a line for a person, a row as data.
 struct ChangeForm {
-  /// How much of a value a person sees.
+  /// The bytes of a value that a person sees.
   private static let shownOfValue = 200
 
   let namesNamespaces: Bool
@@ -32,7 +32,7 @@ struct ChangeForm {
     let expires: Cell = event.expires.map { .expiry($0?.unix) } ?? .null
     var cells: [Cell] = [time, text(event.kind.rawValue), text(change.namespace)]
     cells += [bytes(change.key?.bytes), size(change.sizeAfter), size(change.sizeBefore), expires]
-    cells += [text(change.reason.map { "\($0)" }), text(name), number(missed)]
+    cells += [text(event.kind == .evicted ? change.reason?.name : nil), text(name), number(missed)]
     cells += [.bool(change.isKeyCut), number(change.transaction.map { Int(clamping: $0) })]
     cells.append(number(change.process))
     if hasValues { cells.append(bytes(event.value)) }
@@ -43,7 +43,7 @@ struct ChangeForm {
   func line(_ event: ChangeEvent, _ clock: WallClock) -> SafeText {
     let change = event.change
     let time = change.time.map { clock.timeOfDay($0.unix) } ?? "        "
-    let kind = Help.pad(event.kind.rawValue, to: 6)
+    let kind = DisplayWidth.pad(event.kind.rawValue, to: 7)
     let name: SafeText? = namesNamespaces ? change.namespace.map { "\($0)" } : nil
     let key = change.key.map { SafeText(quoting: $0.bytes) + (change.isKeyCut ? "..." : "") }
     let place = [name, key].compactMap(\.self).joined(separator: " ")
@@ -69,26 +69,24 @@ struct ChangeForm {
     switch event.change.kind {
     case .set, .touched:
       event.expires.map { $0 == nil ? "never expires" : "expires \(clock.expiry($0?.unix))" }
-    case .removed(let reason): reason.remark.map { "\($0)" }
+    case .removed(let reason): reason.words.map { "\($0)" }
     case .cleared: "all entries"
-    case .renamed(let name): "is \(name) now"
+    case .renamed(let name): "to \(name)"
     case .missed(let count):
       "\(count.map { Wording.count($0, "change", "changes") } ?? "some changes") went by unseen"
+    case .health(let health): "\(health.words)"
     case .ended: nil
     }
   }
 }
 
-extension RemovalReason {
-  /// Why an entry went, where the event does not say it.
-  fileprivate var remark: String? {
-    if let eviction { return "for the \(eviction)" }
-    return switch self {
-    case .orphaned: "with its owner"
-    case .invalidated: "its tag was invalidated"
-    case .damaged: "it was damaged"
-    case .replaced: "for another value"
-    default: nil
+extension StoreHealth {
+  fileprivate var words: SafeText {
+    switch self {
+    case .healthy: "the store's files are in their places"
+    case .missing: "the store's files were deleted or moved"
+    case .replaced: "another store is at this path"
+    case .unwritable(let reason): "the store cannot be written: \(reason)"
     }
   }
 }

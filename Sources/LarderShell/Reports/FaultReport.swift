@@ -1,10 +1,10 @@
 import Larder
 import ShellLanguage
 
-/// What `verify` answers.
+/// The answer of `verify`.
 struct FaultReport {
   private static let shown = 20
-  /// What is looked at, by the kind of fault that it finds.
+  /// The checks, by the kind of fault that they find.
   private static let checks: [(kind: String, words: String)] = [
     ("damagedEntry", "entries are readable and their checksums fit"),
     ("damagedChunks", "large values are whole"),
@@ -14,6 +14,7 @@ struct FaultReport {
     ("chunks", "every chunk belongs to an entry"),
     ("counters", "the counts are what is there"),
     ("catalogue", "the catalogue agrees with itself"),
+    ("pages", "the pages of the file are whole"),
   ]
 
   private let found: Verification

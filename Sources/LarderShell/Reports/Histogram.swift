@@ -6,7 +6,7 @@ struct Histogram {
   enum Measure: String, CaseIterable {
     case sizes, expiry, age, idle
 
-    /// Bytes or milliseconds; nil for what never ends.
+    /// Bytes or milliseconds; nil for an entry that never expires.
     func value(of entry: Store.Entry, now: UnixTime) -> Int64? {
       switch self {
       case .sizes: Int64(entry.size)
@@ -24,10 +24,10 @@ struct Histogram {
   }
 
   private let measure: Measure
-  /// Where each bin begins, and where the last ends.
+  /// The lower bound of each bin, and the upper bound of the last.
   private let bounds: [Int64]
   private var tallies: [Tally]
-  /// What has no value: entries that never end.
+  /// Entries without a value: those that never expire.
   private var never = Tally()
 
   init(_ measure: Measure, over range: ClosedRange<Int64>?, bins: Int, isLogarithmic: Bool) {
@@ -130,7 +130,7 @@ struct Histogram {
 
   // MARK: The answer
 
-  /// A row for each bin, and one for what has no value.
+  /// A row for each bin, and one for entries that never expire.
   var rows: [(label: String, count: Int)] {
     var rows = tallies.indices.map { index in
       (

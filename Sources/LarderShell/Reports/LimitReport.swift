@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// What `limits` answers: a row for each limit and rule.
+/// The answer of `limits`: a row for each limit and rule.
 struct LimitReport {
   private struct Row {
     let namespace: String
@@ -9,21 +9,21 @@ struct LimitReport {
     var used: Cell = .null
     var allowed: Cell = .null
     var share: Double?
-    /// Nil where nothing can be full.
+    /// Nil for a rule that has no limit.
     var whenFull: String?
     var declared: Cell = .null
     var override: Cell = .null
-    /// A person who asked for the store sees it.
+    /// It is shown in the table of the whole store.
     var isTelling: Bool { allowed != .null && share != nil || namespace == LimitReport.store }
   }
 
-  /// What the store is called where namespaces are named.
+  /// The name of the store in the column of namespaces.
   private static let store = "@*"
 
   private let rows: [Row]
   private let isWhole: Bool
 
-  /// - Parameter name: The namespace; nil is the store, and all that it holds.
+  /// - Parameter name: The namespace; nil for the store and all namespaces.
   init(of name: String?, in session: Session) throws {
     isWhole = name == nil
     guard let name else {
@@ -39,7 +39,18 @@ struct LimitReport {
     let shown = rows.filter { presentation.mode != .table || !isWhole || $0.isTelling }
     return Reply(
       .rows(Self.columns, shown.map(Self.cells)),
-      notes: evicted.entries == 0 ? [] : ["evicted \(evicted.words)"])
+      notes: notes(evicted))
+  }
+
+  private func notes(_ evicted: Tally) -> [SafeText] {
+    var notes: [SafeText] = evicted.entries == 0 ? [] : ["evicted \(evicted.words)"]
+    let adaptive = rows.contains { $0.limit == "policy" && $0.allowed == .text("adaptive") }
+    if !isWhole, adaptive, rows.contains(where: { $0.share != nil }) {
+      notes.append(
+        "adaptive: evicts entries with few reads first; among unread entries the newest may go first"
+      )
+    }
+    return notes
   }
 
   static let titles = [
@@ -76,7 +87,7 @@ struct LimitReport {
   private static func rows(of store: Store, holding namespaces: [NamespaceInfo]) throws -> [Row] {
     let limits = try store.limits()
     let (declared, overrides, effective) = (limits.declared, limits.overrides, limits.effective)
-    let way = "low priority gives way first"
+    let way = "evicts low priority first"
     return [
       row(
         Self.store, "entries", namespaces.reduce(0) { $0 + $1.entries }, Cell.number,
@@ -87,11 +98,11 @@ struct LimitReport {
       row(
         Self.store, "disk", try store.statistics().file.size, Cell.size,
         (effective.disk, declared.disk, overrides.disk), whenFull: way),
-      // What other processes keep in memory nobody can see.
+      // The memory of other processes is unknown.
       row(
         Self.store, "memory", nil, Cell.size,
         (effective.memory, declared.memory, overrides.memory),
-        whenFull: "values are decoded anew"),
+        whenFull: "drops decoded values"),
     ]
   }
 
@@ -110,7 +121,7 @@ struct LimitReport {
       row(
         facts.name, "entry_size", nil, Cell.size,
         (rules.largestValue, declared.largestValue, overrides.largestValue),
-        whenFull: "a larger value is refused"),
+        whenFull: "refuses larger values"),
       row(facts, "policy", \.eviction, overrides.eviction) { .text($0.rawValue) },
       row(facts, "priority", \.priority, overrides.priority) {
         .text($0.rawValue)
@@ -137,12 +148,12 @@ struct LimitReport {
     row.override = shown(values.override)
     guard let allowed = values.allowed else { return row }
     row.whenFull = whenFull
-    // A limit of nothing is reached by nothing.
+    // A limit of zero is always reached.
     row.share = used.map { allowed == 0 ? 1 : Double($0) / Double(allowed) }
     return row
   }
 
-  /// A rule that nothing can use up.
+  /// A rule without usage.
   private static func row<Value>(
     _ facts: NamespaceInfo, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
     _ cell: (Value) -> Cell
@@ -156,12 +167,12 @@ struct LimitReport {
 }
 
 extension Eviction {
-  /// What happens when a namespace is full.
+  /// The effect of the policy on a full namespace.
   fileprivate var words: String {
     switch self {
-    case .adaptive: "least used evicted first"
-    case .fifo: "oldest evicted first"
-    case .refuse: "writes are refused"
+    case .adaptive: "evicts entries with few reads first"
+    case .fifo: "evicts the oldest first"
+    case .refuse: "refuses writes"
     }
   }
 }

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// What `sizes` answers: groups of entries by their bytes, and what all of them have.
+/// The answer of `sizes`: groups of entries by their bytes, and the total.
 struct SizeReport {
   enum Grouping: String, CaseIterable { case namespace, prefix, key }
 
@@ -31,10 +31,10 @@ struct SizeReport {
   private let top: Int?
   private let namesNamespaces: Bool
   private var groups: [Group] = []
-  /// The group that entries are being added to. In the order of keys what begins alike comes
-  /// together, so that no more rows need be kept than a little more than are wanted.
+  /// The group that entries are added to. In the order of keys a prefix is contiguous, so that only a few
+  /// more groups are kept than are shown.
   private var open: Group?
-  /// Entries in another order, of which there are not more than a list holds.
+  /// The groups of entries that come in another order.
   private var scattered: [Name: Group] = [:]
   private var count = 0
   private var total = Tally()
@@ -127,7 +127,7 @@ struct SizeReport {
 
   // MARK: The answer
 
-  /// - Parameter limit: The bytes that the whole may have.
+  /// - Parameter limit: The byte limit of the store.
   func reply(for presentation: Presentation, limit: Int?) -> Reply {
     let isTable = presentation.mode == .table
     let sorted = groups.sorted(by: Group.precedes).prefix(top ?? .max)

@@ -7,18 +7,18 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// What `stats` answers.
+/// The answer of `stats`.
 struct StatisticsReport {
   private var statistics: Statistics
   private let namespaces: [Statistics.Namespace]
   private let limits: StoreLimits
   private let isWhole: Bool
 
-  /// - Parameter only: The namespace that is wanted; nil is the store.
+  /// - Parameter only: The namespace; nil for the store.
   init(_ statistics: Statistics, _ limits: StoreLimits, only: String?) {
     self.statistics = statistics
     self.limits = limits
-    // Looking needs a snapshot itself, which is gone when the answer is read.
+    // The snapshot of this command itself is not a reader.
     self.statistics.readers.removeAll {
       $0.process == Int(ProcessInfo.processInfo.processIdentifier)
     }
@@ -26,11 +26,10 @@ struct StatisticsReport {
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name == only }
   }
 
-  /// A person reads the store's facts and then tables; a pipe gets a line for each fact, and a
-  /// program one object.
+  /// A person gets tables, a pipe a line for each fact, and a program one object.
   func replies(for presentation: Presentation) -> [Reply] {
     switch presentation.mode {
-    case .table: tables
+    case .table, .vertical, .box, .markdown: tables
     case .plain, .raw, .csv, .auto: [lines]
     case .json, .jsonl: [object]
     }
@@ -51,7 +50,7 @@ struct StatisticsReport {
     return replies
   }
 
-  /// What limits removed, by namespace and limit.
+  /// Evictions by namespace and limit.
   private var evictions: [[Cell]] {
     namespaces.flatMap { namespace in
       RemovalReason.allCases.compactMap { reason -> [Cell]? in
@@ -70,19 +69,19 @@ struct StatisticsReport {
     let facts: [(String, Cell)] = [
       ("store", .text(statistics.path)), ("entries", .number(statistics.entries)),
       ("values", .size(statistics.bytes)), ("file", .size(file.size)),
-      ("durability", .text(statistics.durability.rawValue)),
+      ("durability", .text(statistics.durability.words)),
       ("limits", limits.words.map { .text($0) } ?? .null),
-      ("free in it", .size(file.freePages * file.pageSize)),
-      ("reads found", .number(Int(clamping: reads.hits))),
-      ("served stale", .number(Int(clamping: reads.staleHits))),
-      ("reads missed", .number(Int(clamping: reads.misses))),
-      ("found of all", reads.hitRate.map { .share($0) } ?? .null),
+      ("free space", .size(file.freePages * file.pageSize)),
+      ("hits", .number(Int(clamping: reads.hits))),
+      ("stale hits", .number(Int(clamping: reads.staleHits))),
+      ("misses", .number(Int(clamping: reads.misses))),
+      ("hit rate", reads.hitRate.map { .share($0) } ?? .null),
     ]
     return Reply(.object(facts.map { Column($0.0) }, facts.map(\.1)))
   }
 
   private static let titles = [
-    "namespace", "entries", "size", "limit", "found", "stale", "missed", "of all", "expired",
+    "namespace", "entries", "size", "limit", "hits", "stale", "misses", "rate", "expired",
     "evicted",
   ]
 
@@ -97,13 +96,13 @@ struct StatisticsReport {
       + removed.map { .number(Int(clamping: $0)) }
   }
 
-  /// From here on it keeps so many pages from being used again that the file may grow.
+  /// A snapshot this old keeps so many freed pages that the file may grow.
   private static let oldAge: UInt64 = 1000
 
   private func row(_ reader: Statistics.Reader) -> [Cell] {
     let isOld = reader.age.map { $0 >= Self.oldAge } ?? false
     let remark =
-      reader.age == nil ? "idle" : isOld ? "old: what was freed since cannot be used" : "reads"
+      reader.age == nil ? "idle" : isOld ? "old: blocks the reuse of freed pages" : "reading"
     return [
       .text("process \(reader.process)"), reader.age.map { .number(Int(clamping: $0)) } ?? .null,
       .text(remark),
@@ -193,7 +192,7 @@ struct StatisticsReport {
 }
 
 extension RemovalReason {
-  /// Which limit it was; nil if it was none.
+  /// The limit that caused an eviction; nil for other removals.
   var eviction: String? {
     guard isEviction else { return nil }
     return switch self {
@@ -204,6 +203,21 @@ extension RemovalReason {
     case .evictedForDisk: "size of the file"
     default: "\(self)"
     }
+  }
+}
+
+extension Durability {
+  /// `checkpointed: a power failure may lose up to 200 ms of writes; a killed process loses nothing`
+  var words: String {
+    let loss =
+      self == .durable
+      ? "a power failure loses nothing"
+      : self == .checkpointed
+        ? "a power failure may lose up to 200 ms of writes"
+        : self == .scratch
+          ? "a power failure empties the store unless it was closed or synced"
+          : "a power failure may lose the last commit"
+    return "\(rawValue): \(loss); a killed process loses nothing"
   }
 }
 

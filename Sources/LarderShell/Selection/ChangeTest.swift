@@ -1,9 +1,9 @@
 import Larder
 import ShellLanguage
 
-/// Whether a change belongs to a selection.
+/// Tests whether a change belongs to a selection.
 ///
-/// Of what has gone only key and size are known, so that nothing else can be asked for.
+/// Of a removed entry only key and size are known, so other filters are refused.
 struct ChangeTest {
   private let names: Set<String>?
   private let events: Set<String>?
@@ -33,7 +33,7 @@ struct ChangeTest {
     guard names.map({ $0.contains(event.change.namespace ?? "") }) ?? true || event.kind == .missed,
       events?.contains(event.kind.rawValue) ?? true
     else { return false }
-    // What concerns all entries concerns those that were asked for.
+    // A change of a whole namespace concerns the selected entries, too.
     guard event.change.key != nil else { return true }
     return (patterns.isEmpty || patterns.contains { event.matches($0) })
       && conditions.allSatisfy { $0(event) }
@@ -52,7 +52,7 @@ struct ChangeTest {
       return { event in event.size.map { $0 > size } ?? false }
     case .smaller(let size):
       return { event in event.size.map { $0 < size } ?? false }
-    case .tag, .contains, .expiring, .expired, .permanent, .older, .newer, .idle:
+    case .query, .tag, .contains, .expiring, .expired, .permanent, .older, .newer, .idle:
       throw ShellError(
         .usage, "of what has gone only key and size are known",
         hint: "watch takes keys, patterns, --match, --regex, --larger and --smaller")

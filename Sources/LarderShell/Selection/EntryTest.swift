@@ -1,25 +1,27 @@
 import Larder
 import ShellLanguage
 
-/// Whether an entry belongs to a selection. Made for one walk: a compiled expression cannot be shared.
+/// Tests whether an entry belongs to a selection. For one walk: a compiled expression cannot be shared.
 struct EntryTest {
   private typealias Condition = (Store.Entry, Span<UInt8>) -> Bool
 
-  /// Entries that have expired are looked at too.
+  /// Expired entries are tested, too.
   let seesExpired: Bool
-  /// The bytes of the value decide as well.
+  /// A condition needs the bytes of the value.
   let readsValues: Bool
   private let patterns: [Selection.Pattern]
   private let conditions: [Condition]
 
-  init(_ selection: Selection) throws(ShellError) {
+  init(_ selection: Selection, _ queries: QueryRun) throws(ShellError) {
     var conditions: [Condition] = []
-    for filter in selection.filters { conditions.append(try Self.condition(filter)) }
+    // Conditions on facts come first, so that values are read only where they pass.
+    for filter in selection.filters.sorted(by: { !$0.isQuery && $1.isQuery }) {
+      conditions.append(try Self.condition(filter, ignoresCase: selection.ignoresCase, queries))
+    }
     self.conditions = conditions
-    // Keys from outside are looked up one by one and need no pattern.
     patterns = selection.patterns
     seesExpired = selection.wantsExpired
-    readsValues = selection.filters.contains { if case .contains = $0 { true } else { false } }
+    readsValues = selection.filters.contains(where: \.readsValue)
   }
 
   func passes(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
@@ -32,7 +34,9 @@ struct EntryTest {
     return true
   }
 
-  private static func condition(_ filter: Selection.Filter) throws(ShellError) -> Condition {
+  private static func condition(
+    _ filter: Selection.Filter, ignoresCase: Bool, _ queries: QueryRun
+  ) throws(ShellError) -> Condition {
     switch filter {
     case .match(let glob):
       return { entry, _ in glob.matches(entry.key.bytes) }
@@ -42,7 +46,14 @@ struct EntryTest {
     case .tag(let tag):
       return { entry, _ in entry.tags.contains { $0.utf8.elementsEqual(tag) } }
     case .contains(let text):
-      return { _, value in value.contains(text) }
+      guard ignoresCase else { return { _, value in value.contains(text) } }
+      let finder = try TextFinder(text, isRegex: false, isExact: false)
+      return { _, value in !finder.finds(in: value.bytes).isEmpty }
+    case .query(let expression):
+      let readsResponse = expression.readsResponse
+      return { entry, value in
+        queries.passes(expression, readsResponse: readsResponse, entry, value)
+      }
     case .expiring(let end):
       return { entry, _ in entry.expires.map { $0.unix <= end } ?? false }
     case .expired:
@@ -64,12 +75,12 @@ struct EntryTest {
 }
 
 extension Store.Entry {
-  /// When it was last used as far as anybody knows: use that was forgotten was no earlier than the write.
+  /// The last known use; without one, the write.
   var lastUse: Timestamp { lastUsed ?? written }
 }
 
 extension Span<UInt8> {
-  /// Whether these bytes occur in it.
+  /// Whether it contains these bytes.
   func contains(_ text: [UInt8]) -> Bool {
     guard let first = text.first else { return true }
     guard count >= text.count else { return false }
@@ -79,5 +90,18 @@ extension Span<UInt8> {
       if length == text.count { return true }
     }
     return false
+  }
+}
+
+extension Selection.Filter {
+  fileprivate var isQuery: Bool { if case .query = self { true } else { false } }
+
+  /// The filter needs the bytes of the value.
+  fileprivate var readsValue: Bool {
+    switch self {
+    case .contains: true
+    case .query(let expression): expression.readsValue
+    default: false
+    }
   }
 }

@@ -1,25 +1,25 @@
 import Larder
 import ShellLanguage
 
-/// The entries of a selection in the order asked for, some at a time.
+/// The entries of a selection in the requested order, some at a time.
 ///
-/// In the order of keys nothing is kept; any other order needs the facts of all of them.
+/// The order of keys keeps nothing in memory; any other order keeps the facts of all entries.
 struct Listing {
   private enum Supply {
     case walk(SelectionWalk)
-    case kept(ArraySlice<Store.Entry>)
+    case kept(ArraySlice<Ranked>)
   }
 
   let form: EntryForm
-  /// Its entries come once: they depend on standard input.
+  /// Its keys come from standard input, which can be read once.
   let isOnce: Bool
   private var supply: Supply
-  /// How many keys from outside there are not.
+  /// The number of keys from standard input that do not exist.
   private(set) var absent = 0
 
   /// - Parameters:
-  ///   - form: How its entries are written.
-  ///   - most: How many will be asked for at most; nil if that is not known.
+  ///   - form: The form of its rows.
+  ///   - most: The largest number of entries that will be needed; nil if unknown.
   init(
     _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
     as form: EntryForm,
@@ -35,13 +35,23 @@ struct Listing {
       return
     }
     var all = selection
-    // Behind a key is, backwards, before it.
+    // In reverse order, `--after` means before the key.
     all.after = nil
     var walk = try SelectionWalk(
       all, in: namespaces, for: session, includingExpired: includingExpired)
-    var kept: [Store.Entry] = []
-    while case let found = try walk.next(1000), !found.isEmpty {
-      kept += found.filter { order.isBehindStart($0) }
+    var kept: [Ranked] = []
+    let queries = session.queries
+    var isAtEnd = false
+    while !isAtEnd {
+      var found: [Ranked] = []
+      try walk.advance(readingValues: order.readsValue) { entry, value in
+        guard order.isBehindStart(entry) else { return true }
+        let rank = order.operand.map { queries.value($0, for: .order, entry, value) } ?? .null
+        found.append(Ranked(entry: entry.withoutExtras, value: rank))
+        return found.count < 1000
+      }
+      isAtEnd = found.isEmpty
+      kept += found
       if let most, kept.count / 2 - 500 > most {
         kept.sort(by: order.precedes)
         kept.removeLast(kept.count - most)
@@ -52,8 +62,8 @@ struct Listing {
     absent = walk.absent
   }
 
-  /// Hands out the next entries with their values until `take` has enough and answers false; what
-  /// has gone since it was sorted is passed over.
+  /// Hands out the next entries with their values until `take` returns false. Entries that were removed
+  /// since they were sorted are skipped.
   mutating func advance(
     in store: Store, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
@@ -66,14 +76,14 @@ struct Listing {
       try walk.advance(readingValues: true, take)
     case .kept(var entries):
       defer { supply = .kept(entries) }
-      while let entry = entries.popFirst() {
+      while let entry = entries.popFirst()?.entry {
         let key = entry.key.bytes
         if try store.namespace(entry.namespace).lookUp(key, take) == false { return }
       }
     }
   }
 
-  /// The next entries, at most so many; none at the end.
+  /// The next entries, at most so many; empty at the end.
   mutating func next(_ most: Int) throws -> [Store.Entry] {
     switch supply {
     case .walk(var walk):
@@ -83,9 +93,15 @@ struct Listing {
       return found
     case .kept(let entries):
       supply = .kept(entries.dropFirst(most))
-      return Array(entries.prefix(most))
+      return entries.prefix(most).map(\.entry)
     }
   }
+}
+
+/// An entry with the value of the operand that it is sorted by.
+struct Ranked {
+  let entry: Store.Entry
+  let value: QueryValue
 }
 
 /// An order of entries other than that of the keys.
@@ -94,7 +110,7 @@ struct EntryOrder {
   private let isReversed: Bool
   private let after: [UInt8]?
 
-  /// Nil if entries come in that order by themselves.
+  /// Nil for the order of keys.
   init?(_ selection: Selection) {
     guard selection.isReversed || (selection.sort ?? .key) != .key else { return nil }
     sort = selection.sort ?? .key
@@ -102,11 +118,18 @@ struct EntryOrder {
     after = selection.after
   }
 
-  func precedes(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
-    isReversed ? ascends(b, a) : ascends(a, b)
+  /// The operand of `--sort`; nil for a fact.
+  var operand: QueryOperand? { if case .operand(let operand) = sort { operand } else { nil } }
+
+  var readsValue: Bool { operand?.readsValue ?? false }
+
+  func precedes(_ a: Ranked, _ b: Ranked) -> Bool {
+    let (a, b) = isReversed ? (b, a) : (a, b)
+    if operand != nil, a.value != b.value { return a.value.precedes(b.value) }
+    return ascends(a.entry, b.entry)
   }
 
-  /// Whether an entry lies behind the key that the list begins with.
+  /// Whether an entry comes after the key of `--after`.
   func isBehindStart(_ entry: Store.Entry) -> Bool {
     guard let after else { return true }
     let key = entry.key.bytes

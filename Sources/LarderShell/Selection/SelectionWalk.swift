@@ -3,8 +3,7 @@ import ShellLanguage
 
 /// Finds the entries of a selection, some at a time, in the order of keys.
 ///
-/// Between two calls nothing of the store is held, however long the caller takes to write or to ask.
-/// The whole is therefore no single moment of the store.
+/// No snapshot is held between two calls, so the result as a whole is not one snapshot of the store.
 struct SelectionWalk {
   private let namespaces: [Store.Namespace]
   private let ranges: [KeyRange]
@@ -13,23 +12,23 @@ struct SelectionWalk {
   private let first: [UInt8]?
   private let isInterrupted: () -> Bool
   private var input: IncomingKeys?
-  /// Where it stands: how many namespaces and ranges lie behind, and the last key of the present one.
+  /// The position: finished namespaces and ranges, and the last key of the present range.
   private var namespacesDone = 0
   private var rangesDone = 0
   private var last: [UInt8]?
-  /// Entries under a key from outside, of which there may be one in each namespace.
+  /// Entries under a key from standard input, up to one in each namespace.
   private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
-  /// How many keys from outside are in none of the namespaces.
+  /// The number of keys from standard input that no namespace has.
   private(set) var absent = 0
 
-  /// - Parameter includingExpired: Entries that have expired are found too, filters permitting.
+  /// - Parameter includingExpired: Expired entries are found, too, if the filters allow it.
   init(
     _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
     includingExpired: Bool = false
   ) throws {
     self.namespaces = namespaces
     ranges = selection.ranges
-    test = try EntryTest(selection)
+    test = try EntryTest(selection, session.queries)
     seesExpired = includingExpired || test.seesExpired
     first = selection.after
     isInterrupted = session.host.isInterrupted
@@ -47,9 +46,9 @@ struct SelectionWalk {
     return found
   }
 
-  /// Hands out the next entries until `take` has enough and answers false.
+  /// Hands out the next entries until `take` returns false.
   ///
-  /// - Parameter readingValues: Values are wanted; otherwise they may be empty.
+  /// - Parameter readingValues: `take` needs values; otherwise they may be empty.
   mutating func advance(
     readingValues: Bool, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
@@ -69,7 +68,7 @@ struct SelectionWalk {
     }
   }
 
-  /// Whether more is wanted.
+  /// Visits a range; false if `take` has enough.
   private mutating func visit(
     _ range: KeyRange, of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
@@ -79,10 +78,9 @@ struct SelectionWalk {
     switch range {
     case .key(let key):
       if first.map({ $0.lexicographicallyPrecedes(key) }) ?? true,
-        let entry = try find(key, in: namespace)
+        let answer = try visit(key, of: namespace, readingValues, take)
       {
-        let answer = readingValues ? try namespace.lookUp(key, take) : nil
-        wantsMore = try answer ?? take(entry, Span())
+        wantsMore = answer
       }
     case .prefix(let prefix):
       let start = try (last ?? first).map { try namespace.cursor(after: $0) }
@@ -98,6 +96,23 @@ struct SelectionWalk {
     last = reached
     if reached == nil { rangesDone += 1 }
     return wantsMore
+  }
+
+  /// Visits the entry under one key in one lookup; nil if it does not pass.
+  private func visit(
+    _ key: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
+    _ take: (Store.Entry, Span<UInt8>) throws -> Bool
+  ) throws -> Bool? {
+    guard readingValues || test.readsValues else {
+      return try find(key, in: namespace).map { try take($0, Span()) }
+    }
+    if isInterrupted() { throw Interruption() }
+    return try namespace.lookUp(key) { entry, value in
+      guard entry.state != .expired || seesExpired, test.passesFilters(entry, value) else {
+        return nil
+      }
+      return try take(entry, value)
+    } ?? nil
   }
 
   private func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> Store.Entry? {
@@ -129,7 +144,7 @@ struct SelectionWalk {
 }
 
 extension Store.Entry {
-  /// What lists and changes need to know; the rest may be as large as values are.
+  /// Without the parts that lists and changes do not need and that can be as large as values.
   var withoutExtras: Store.Entry {
     var entry = self
     entry.tags = []

@@ -1,8 +1,8 @@
 package import ShellLanguage
 
-/// What a session asks of the program around it.
+/// The services that the program around a session provides.
 package struct Host {
-  /// The window in which answers appear.
+  /// The size of the window.
   package struct Window: Sendable, Hashable {
     package let columns: Int
     package let rows: Int
@@ -13,9 +13,9 @@ package struct Host {
     }
   }
 
-  /// Standard input, where it is not what the commands themselves come from.
+  /// Standard input; nil while commands are read from it.
   package struct Input {
-    /// The bytes up to the next one that ends an item, or up to the end; nil when there are none.
+    /// The bytes up to the next `end` byte, or up to the end of input; nil at the end.
     let item: (_ end: UInt8) throws -> [UInt8]?
     /// Everything to the end.
     let rest: () throws -> [UInt8]
@@ -30,7 +30,7 @@ package struct Host {
 
   /// A file that is read a piece at a time.
   package struct Reader {
-    /// How many bytes there are; nil where nobody knows, as of a pipe.
+    /// The number of bytes; nil if unknown, as of a pipe.
     let size: Int?
     /// The next bytes; empty at the end.
     let next: () throws -> [UInt8]
@@ -41,7 +41,7 @@ package struct Host {
     }
   }
 
-  /// A file that is written a piece at a time. Without being finished it comes to nothing.
+  /// A file that is written a piece at a time; it appears when it is finished.
   package struct Writer {
     let write: ([UInt8]) throws -> Void
     let finish: () throws -> Void
@@ -54,15 +54,36 @@ package struct Host {
     }
   }
 
-  /// Takes the bytes of an answer.
+  /// Receives the output of one command that is redirected.
+  package struct Sink {
+    /// The program at the other end reads no more.
+    package struct Closed: Error { package init() {} }
+
+    let write: ([UInt8]) throws -> Void
+    /// Ends the output; a file is kept only if it is complete. The result is a note about a program that
+    /// failed.
+    let finish: (_ isComplete: Bool) throws -> String?
+
+    package init(
+      write: @escaping ([UInt8]) throws -> Void,
+      finish: @escaping (_ isComplete: Bool) throws -> String?
+    ) {
+      self.write = write
+      self.finish = finish
+    }
+  }
+
+  /// Opens the destination of redirected output; throws a `FileProblem`. Nil if output cannot be redirected.
+  package var redirect: ((Redirection) throws -> Sink)?
+
+  /// Writes the bytes of an answer.
   package var write: ([UInt8]) throws -> Void
-  /// Tells a person, or a log, what is no part of the answer.
+  /// Writes a note that is not part of the answer, to standard error.
   package var notify: (SafeText) throws -> Void = { _ in }
-  /// Asks yes or no; nil where there is nobody to ask.
+  /// Asks a question; true for yes. Nil without a terminal.
   package var ask: ((SafeText) throws -> Bool)?
   package var input: Input?
-  /// Shows how far a command has come, in place of what was shown before; nil takes it away. Nil
-  /// where nobody waits.
+  /// Replaces the progress line; nil removes it. Nil without a terminal.
   package var progress: ((SafeText?) throws -> Void)?
   package var window: () -> Window? = { nil }
   /// Whether the running command is to stop.
@@ -70,14 +91,17 @@ package struct Host {
   /// Waits; false if it was interrupted.
   package var pause: (Duration) throws -> Bool = { _ in false }
 
-  /// What was typed at the prompt, the oldest first.
+  /// Puts bytes on the clipboard of the terminal; nil without a terminal.
+  package var copy: (([UInt8]) throws -> Void)?
+
+  /// The lines typed at the prompt, the oldest first.
   package var history: () throws -> [String] = { [] }
-  /// Opens a file; throws a `FileProblem`.
+  /// Opens a file to read; throws a `FileProblem`.
   package let read: (_ path: String) throws -> Reader
-  /// Makes a file; one that is there is replaced if that is wanted, else it is a problem.
+  /// Creates a file; an existing one is replaced only if `replaces` is true.
   package let make: (_ path: String, _ replaces: Bool) throws -> Writer
 
-  /// Where a command may make a directory of its own that was asked for under a name; throws a `FileProblem`.
+  /// The path at which a command may create a directory of that name; throws a `FileProblem`.
   package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(

@@ -1,21 +1,23 @@
 import Larder
 import ShellLanguage
 
-/// The keys of a namespace that one may have meant, found with few looks.
+/// Keys of a namespace that are similar to one that does not exist, found with few lookups.
 struct KeySuggestions {
+  private let key: [UInt8]
   /// The nearest first.
   private var nearest: [[UInt8]] = []
-  /// What they begin with, and how many do.
+  /// Their common prefix, and the number of keys that have it.
   private var prefix: [UInt8] = []
   private var count = 0
 
   private static let mostLooked = 200
   private static let mostProbes = 64
 
-  /// Shortens the key until something begins like it.
+  /// Shortens the key until some key begins with the rest.
   init(_ key: [UInt8], in namespace: Store.Namespace) throws {
+    self.key = key
     var prefix = Array(key.prefix(Self.mostProbes))
-    var keys: [[UInt8]] = []
+    var keys = prefix == key ? try Self.keys(with: prefix, in: namespace) : []
     while keys.isEmpty, !prefix.isEmpty {
       prefix.removeLast()
       // Half a character is nothing that a person could type.
@@ -29,17 +31,22 @@ struct KeySuggestions {
     let wanted = Self.text(key)
     let ranked = keys.map { (distance: Suggestions.distance(wanted, Self.text($0)), key: $0) }
       .sorted { $0.distance < $1.distance }
-    // Without a common beginning only what is nearly the same is near.
+    // Without a common prefix only a nearly equal key is similar.
     nearest = ranked.prefix(3).filter { !prefix.isEmpty || $0.distance <= 2 }.map(\.key)
   }
 
-  /// Nil if nothing is near.
-  var hint: SafeText? {
-    guard !nearest.isEmpty else { return "keys lists what there is" }
-    let list = nearest.map { SafeText(quoting: $0) }.joined()
-    guard !prefix.isEmpty, count > nearest.count else { return "near it: \(list)" }
+  /// A hint that a person can act on.
+  func hint(verb: String, namespace: String) -> SafeText {
     let number = count > Self.mostLooked ? "over \(Self.mostLooked)" : "\(count)"
-    return "near it: \(list)   (keys \(Quoting.typed(prefix))* lists \(number))"
+    if prefix == key {
+      return
+        "\(number) keys begin with it: `\(verb) @\(namespace) \(Quoting.typed(prefix))*`"
+    }
+    guard !nearest.isEmpty else { return "`keys @\(namespace)` lists the keys" }
+    let list = nearest.map { SafeText(quoting: $0) }.joined()
+    guard !prefix.isEmpty, count > nearest.count else { return "similar keys: \(list)" }
+    return
+      "similar keys: \(list); `keys @\(namespace) \(Quoting.typed(prefix))*` lists \(number)"
   }
 
   private static func keys(with prefix: [UInt8], in namespace: Store.Namespace) throws -> [[UInt8]]

@@ -6,14 +6,14 @@ package import ShellLanguage
   import Foundation
 #endif
 
-/// Why a file could not be read or written.
+/// The reason why a file could not be read or written.
 package enum FileProblem: Error, Sendable, Hashable {
   case absent
   case exists
   case notPermitted
   case directory
   case diskFull
-  /// In the system's words.
+  /// The system's message.
   case failed(String)
 }
 
@@ -27,7 +27,7 @@ package struct LocalFile {
       !path.utf8.contains(0)
     else {
       throw ShellError(
-        .usage, "\(bytes) is not the name of a file", hint: "say where: ./value.json")
+        .usage, "\(bytes) is not the name of a file", hint: "use `./value.json`")
     }
     self.path = path
     host = session.host
@@ -37,7 +37,7 @@ package struct LocalFile {
     FileManager.default.fileExists(atPath: path)
   }
 
-  /// All that is in it; a pipe or a device is read to its end.
+  /// The whole content; a pipe or a device is read to its end.
   package func contents() throws -> [UInt8] {
     let next = try reader().next
     var bytes: [UInt8] = []
@@ -45,13 +45,13 @@ package struct LocalFile {
     return bytes
   }
 
-  /// What gives the next bytes, and nothing at the end.
+  /// Reads the file a piece at a time.
   func reader() throws -> Host.Reader {
     let reader = try explaining("read") { try host.read(path) }
     return Host.Reader(size: reader.size) { try explaining("read") { try reader.next() } }
   }
 
-  /// Replaces what was there.
+  /// Replaces the content.
   func write(_ bytes: [UInt8]) throws {
     let writer = try writer(replaces: true)
     try writer.write(bytes)
@@ -59,14 +59,14 @@ package struct LocalFile {
   }
 
   func writer(replaces: Bool) throws -> Host.Writer {
-    let writer = try explaining("written") { try host.make(path, replaces) }
+    let writer = try explaining("write") { try host.make(path, replaces) }
     return Host.Writer(
-      write: { bytes in try explaining("written") { try writer.write(bytes) } },
-      finish: { try explaining("written") { try writer.finish() } })
+      write: { bytes in try explaining("write") { try writer.write(bytes) } },
+      finish: { try explaining("write") { try writer.finish() } })
   }
 
-  /// Where a directory of that name is made.
-  func directory() throws -> String { try explaining("made") { try host.directory(path) } }
+  /// The path of a new directory of that name.
+  func directory() throws -> String { try explaining("create") { try host.directory(path) } }
 
   private func explaining<Result>(_ verb: String, _ body: () throws -> Result) throws -> Result {
     do {
@@ -77,19 +77,26 @@ package struct LocalFile {
   }
 
   private func error(_ verb: String, _ problem: FileProblem) -> ShellError {
-    func error(_ code: ShellError.Code, _ reason: String, _ hint: SafeText) -> ShellError {
-      ShellError(code, "\(Array(path.utf8)) cannot be \(verb): \(reason)", hint: hint)
+    problem.error("cannot \(verb) \(Array(path.utf8))", reads: verb == "read")
+  }
+}
+
+extension FileProblem {
+  /// The error for a file in the shell's words.
+  func error(_ message: SafeText, reads: Bool = false) -> ShellError {
+    func error(_ code: ShellError.Code, _ reason: String, _ hint: SafeText?) -> ShellError {
+      ShellError(code, "\(message): \(reason)", hint: hint)
     }
-    return switch problem {
+    return switch self {
     case .absent:
       error(
-        .io, verb == "read" ? "there is no such file" : "there is no such directory",
-        "files are named from where the shell was started")
-    case .exists: error(.exists, "it is there already", "with --force it is replaced")
-    case .notPermitted: error(.io, "it is not permitted", "look at its owner and mode")
-    case .directory: error(.io, "it is a directory", "name a file in it")
-    case .diskFull: error(.full, "no space is left on the device", "name a file elsewhere")
-    case .failed(let reason): error(.io, reason, "the system refused")
+        .io, reads ? "no such file" : "no such directory",
+        "names are relative to the directory where the shell was started")
+    case .exists: error(.exists, "it exists", "pass `--force` to replace it")
+    case .notPermitted: error(.io, "permission denied", "check its owner and mode")
+    case .directory: error(.io, "it is a directory", "name a file")
+    case .diskFull: error(.full, "no space left on the device", nil)
+    case .failed(let reason): error(.io, reason, nil)
     }
   }
 }

@@ -1,10 +1,9 @@
 import ShellLanguage
 
-/// What became of a command that ran.
+/// The result of a command that ran.
 package enum Outcome: Sendable, Hashable {
   case done
-  /// It answered, and the answer is one that a script's exit code tells, such as a key that is not
-  /// there.
+  /// It answered, and the answer has an exit code, such as `no`.
   case told(Int32)
   /// The session is to end.
   case quit(Int32)

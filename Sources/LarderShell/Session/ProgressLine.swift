@@ -1,9 +1,8 @@
 import ShellLanguage
 
-/// How far a long command has come, for a person who waits: a bar, the rate and the time left.
+/// The progress of a long command: a bar, the rate and the time left.
 ///
-/// It appears after half a second and changes ten times a second at most, so that a short command
-/// shows nothing and a long one is not slowed.
+/// It appears after half a second and changes at most ten times a second.
 final class ProgressLine {
   private static let delay = Duration.milliseconds(500)
   private static let pace = Duration.milliseconds(100)
@@ -19,9 +18,9 @@ final class ProgressLine {
   private(set) var done = 0
 
   /// - Parameters:
-  ///   - verb: What is going on: `exporting`.
-  ///   - total: How much there is to do; nil if nobody knows.
-  ///   - unit: How an amount is written.
+  ///   - verb: For example `exporting`.
+  ///   - total: The whole amount; nil if unknown.
+  ///   - unit: Writes an amount.
   fileprivate init(
     _ verb: String, of total: Int?, unit: @escaping (Int) -> String, for session: Session
   ) {
@@ -35,7 +34,7 @@ final class ProgressLine {
 
   func advance(by amount: Int) throws { try reach(done + amount) }
 
-  /// As much as that is done, of as much as is to be done, where that was not known before.
+  /// Sets the amount that is done, and the whole amount if it was not known before.
   func reach(_ amount: Int, of all: Int? = nil) throws {
     done = amount
     if let all { total = max(all, 1) }
@@ -47,7 +46,7 @@ final class ProgressLine {
     try progress(words(at: now))
   }
 
-  /// Takes the line away, so that what follows stands in its place.
+  /// Removes the line.
   fileprivate func end() throws {
     if isShown { try host.progress?(nil) }
     isShown = false
@@ -63,20 +62,20 @@ final class ProgressLine {
     let left = rate > 0 ? Int64(Double(total - done) / rate * 1000) : 0
     let end: SafeText = left >= 1000 ? ", \(Wording.span(left)) left" : ""
     return
-      "\(verb) \(Help.pad(bar, to: 20)) \(Int((share * 100).rounded())) %  \(unit(done)), \(speed)\(end)"
+      "\(verb) \(DisplayWidth.pad(bar, to: 20)) \(Int((share * 100).rounded())) %  \(unit(done)), \(speed)\(end)"
   }
 }
 
 extension Session {
-  /// Does something long that reports how many steps of how many are done and wants to know whether to go on.
+  /// Runs a long operation that reports its steps and asks whether to continue.
   ///
-  /// - Parameter body: Its answer is nil if it was stopped; then the command is interrupted.
+  /// - Parameter body: Returns nil if it was stopped.
   func withSteps<Result>(
     _ verb: String, unit: @escaping (Int) -> String,
     _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
   ) throws -> Result {
     try withProgress(verb, of: nil, unit: unit) { line in
-      // What does the steps knows nothing of terminals.
+      // The operation does not throw errors of the terminal, so they are kept until it ends.
       var failure: (any Error)?
       let result = try body { [self] done, all in
         do { try line.reach(done, of: all) } catch { failure = error }
@@ -87,8 +86,8 @@ extension Session {
     }
   }
 
-  /// Does something long and shows how far it is; nothing of that remains on the screen, whatever
-  /// comes of it.
+  /// Runs a long operation with a progress line, which is removed at the end, also after an error.
+  @discardableResult
   func withProgress<Result>(
     _ verb: String, of total: Int?, unit: @escaping (Int) -> String = Wording.entries,
     _ body: (ProgressLine) throws -> Result

@@ -1,53 +1,49 @@
 import ShellLanguage
 
 extension Session {
-  /// What stands between the last answer and the next.
+  /// The separator between the last answer and the next.
   enum Separator {
     case none
-    /// Something was printed, and it ended its line.
+    /// The last answer ended its line.
     case ended
-    /// A value was printed as it is; if anything follows, it needs the end of a line first.
+    /// The last answer was a bare value: the next one begins with a newline.
     case newline
   }
 
-  /// The form answers have now.
+  /// The present form of answers.
   var presentation: Presentation {
-    Presentation(
-      settings.mode, isTerminal: settings.isTerminal, endsWithNUL: settings.endsWithNUL,
-      width: host.window()?.columns, hasColor: settings.hasColor, hasUnicode: settings.hasUnicode,
+    let isTerminal = settings.isTerminal && sink == nil
+    return Presentation(
+      isVertical ? .vertical : settings.mode, isTerminal: isTerminal,
+      endsWithNUL: settings.endsWithNUL, width: host.window()?.columns,
+      hasColor: settings.hasColor && isTerminal, hasUnicode: settings.hasUnicode,
       clock: wallClock)
   }
 
   func answer(_ reply: Reply) throws { try write(presentation.bytes(of: reply)) }
 
-  /// Says what a change did, unless that is not wanted.
+  /// Acknowledges a change, unless `--quiet` is set.
   func acknowledge(_ reply: Reply) throws {
     if !settings.isQuiet { try answer(reply) }
   }
 
-  /// The only way for bytes to leave the session.
+  /// All output of the session goes through here.
   func write(_ bytes: [UInt8]) throws {
     guard !bytes.isEmpty else { return }
-    try host.write(separator == .newline ? [.newline] + bytes : bytes)
+    try output(separator == .newline ? [.newline] + bytes : bytes)
     separator = .ended
+  }
+
+  private func output(_ bytes: [UInt8]) throws {
+    if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }
 
   /// Writes a value with nothing added, as long as it is all that is printed; in a pipe of several
   /// answers each one ends with a newline.
   func writeValue(_ bytes: [UInt8]) throws {
     guard separator == .none else { return try write(bytes + [.newline]) }
-    try host.write(bytes)
+    try output(bytes)
     separator = .newline
   }
 
-  /// Asks, unless every question is answered already.
-  ///
-  /// - Parameter isVital: Where nobody can be asked it is not done. Otherwise it is.
-  func confirms(_ question: SafeText, isVital: Bool) throws -> Bool {
-    if settings.answersYes { return true }
-    if let ask = host.ask { return try ask(question) }
-    guard isVital else { return true }
-    throw ShellError(
-      .needsYes, "nobody can be asked: \(question)", hint: "say --yes if that is what you want")
-  }
 }

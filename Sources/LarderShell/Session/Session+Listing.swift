@@ -2,18 +2,18 @@ import Larder
 import ShellLanguage
 
 extension Session {
-  /// What a person sees at once when no limit was given.
+  /// The rows that a person sees at once without a limit.
   private static let page = 50
-  /// How far the rest of a cut list is counted, and for how long at most.
+  /// Bounds for counting the rest of a cut list.
   private static let countedRest = 10_000
   private static let countingTime = Duration.milliseconds(4)
-  /// How many rows are read, written and forgotten at a time.
+  /// The rows that are in memory at a time.
   private static let batch = 500
 
-  /// Answers are read by a person.
+  /// A person reads the answers as tables.
   var isForPerson: Bool { presentation.mode == .table }
 
-  /// How many rows to list: what was asked for, else a page for a person and everything for a pipe.
+  /// The rows to list: the limit, else a page for a person and everything for a pipe.
   func rows(_ limit: Limit?) -> Int? {
     switch limit {
     case .count(let count): count
@@ -27,37 +27,91 @@ extension Session {
     _ selection: Selection, in namespaces: [Store.Namespace], as form: EntryForm,
     includingExpired: Bool = false
   ) throws {
-    // Keys from outside are read once, so there is no going on later.
+    // Standard input is read once, so that such a list cannot be continued.
     let most = selection.input == nil || selection.limit != nil ? rows(selection.limit) : nil
     let list = try Listing(
       selection, in: namespaces, for: self, as: form, most: isForPerson ? nil : most,
       includingExpired: includingExpired)
-    try show(list, most: most)
+    let isEmpty = try show(list, most: most)
+    if isEmpty, isForPerson { try suggestOtherMatches(of: selection, in: namespaces) }
   }
+
+  /// A pattern that matched no key may have the wrong case, or be text of a value.
+  private func suggestOtherMatches(
+    of selection: Selection, in namespaces: [Store.Namespace]
+  ) throws {
+    guard !selection.ignoresCase, selection.patterns.count == 1,
+      case .glob(let glob) = selection.patterns[0], case let text = glob.longestLiteral,
+      text.count > 1
+    else { return }
+    let pattern = try glob.ignoringCase
+    let finder = try TextFinder(text, isRegex: false, isExact: false)
+    var (keys, values) = (0, 0)
+    let end = ContinuousClock.now + Self.suggestionTime
+    for namespace in namespaces {
+      try namespace.scan { entry, value in
+        if pattern.matches(entry.key.bytes) { keys += 1 }
+        if value.count < Self.largestSearched, !finder.finds(in: value.bytes).isEmpty {
+          values += 1
+        }
+        return ContinuousClock.now < end
+      }
+    }
+    var parts: [SafeText] = []
+    if keys > 0 { parts.append("\(Wording.count(keys, "matches", "match")) with `-i`") }
+    if values > 0 {
+      let words = Quoting.typed(text)
+      parts.append("\(Wording.count(values, "value", "values")) with `search \(words)`")
+    }
+    guard !parts.isEmpty else { return }
+    try host.notify("note: no keys match; \(parts.joined())")
+  }
+
+  private static let suggestionTime = Duration.milliseconds(50)
+  private static let largestSearched = 1_000_000
 
   /// Lists the next entries, and keeps the rest for `more`.
   ///
-  /// - Parameter most: How many; nil is all.
-  func show(_ list: Listing, most: Int?) throws {
+  /// - Parameter most: The number of rows; nil for all.
+  ///
+  /// - Returns: The list had no entry.
+  @discardableResult
+  func show(_ list: Listing, most: Int?) throws -> Bool {
     var list = list
     let presentation = presentation
     var writer = RowWriter(presentation, columns: list.form.columns, isLong: list.form.isLong)
     var left = most ?? .max
-    // What fails at once fails before anything is printed.
-    var entries = try list.next(min(left, Self.batch))
-    if presentation.mode == .table, entries.isEmpty {
+    // An error in the first batch comes before any output.
+    var rows = try nextRows(of: &list, min(left, Self.batch))
+    if presentation.mode.isForPerson, presentation.mode != .markdown, rows.isEmpty {
       try write(presentation.lines(["no entries"]))
     }
+    if rows.count < min(left, Self.batch) { writer.total = rows.count }
+    let isEmpty = rows.isEmpty
     try write(writer.begin())
-    while !entries.isEmpty {
-      left -= entries.count
-      let clock = wallClock
-      try write(writer.write(entries.map { list.form.cells($0, clock) }))
-      entries = try list.next(min(left, Self.batch))
+    while !rows.isEmpty {
+      left -= rows.count
+      try write(writer.write(rows))
+      rows = try nextRows(of: &list, min(left, Self.batch))
     }
     try write(writer.end())
     listing = nil
     if presentation.mode == .table, most != nil, !list.isOnce { try keepRest(list) }
+    return isEmpty
+  }
+
+  private func nextRows(of list: inout Listing, _ most: Int) throws -> [[Cell]] {
+    let form = list.form
+    let clock = wallClock
+    guard !form.shown.isEmpty else { return try list.next(most).map { form.cells($0, clock) } }
+    guard most > 0 else { return [] }
+    var rows: [[Cell]] = []
+    try list.advance(in: store) { entry, value in
+      if host.isInterrupted() { throw Interruption() }
+      rows.append(form.row(entry, value, clock, queries))
+      return rows.count < most
+    }
+    return rows
   }
 
   private func keepRest(_ list: Listing) throws {
@@ -77,6 +131,6 @@ extension Session {
     let mark = settings.hasUnicode ? "\u{2026}" : "..."
     let over = isCounted ? "" : "over "
     try write(
-      presentation.lines(["\(mark) \(over)\(Wording.count(count)) more: more, --limit all"]))
+      presentation.lines(["\(mark) \(over)\(Wording.count(count)) more: `more`, or --limit all"]))
   }
 }

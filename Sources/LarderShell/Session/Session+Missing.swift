@@ -2,25 +2,18 @@ import Larder
 import ShellLanguage
 
 extension Session {
-  /// Throws if the words name keys and one of them is nowhere.
-  func checkKeys(of selection: Selection, in namespaces: [Store.Namespace]) throws {
+  /// Throws if the words list a key that does not exist in any of the namespaces.
+  func checkKeys(of call: Invocation, _ selection: Selection, in namespaces: [Store.Namespace])
+    throws
+  {
     guard selection.isOfKeys else { return }
     for case .key(let key) in selection.patterns
     where try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
-      throw try noSuchKey(key, in: namespaces[0])
+      throw try noSuchKey(key, in: namespaces, verb: call.command.name)
     }
   }
 
-  /// The entry under a key, which must be there, not have expired, and not say that there is nothing.
-  func entry(_ key: [UInt8], in namespace: Store.Namespace) throws -> Store.Entry {
-    guard let entry = try namespace.entry(for: key) else {
-      throw try noSuchKey(key, in: namespace)
-    }
-    try checkValue(of: entry)
-    return entry
-  }
-
-  /// Throws if reads miss the entry: its empty value would be taken for one that was stored.
+  /// Throws if reads miss the entry: its empty value would look like a stored one.
   func checkValue(of entry: Store.Entry) throws(ShellError) {
     guard entry.state != .expired else { throw expired(entry) }
     guard !entry.isNegative else { throw negative(entry) }
@@ -31,26 +24,50 @@ extension Session {
       entry.expires == nil
       ? "never expires" : "expires \(wallClock.expiryAndClock(entry.expires?.unix))"
     return ShellError(
-      .noSuchKey, "\(entry.key.bytes) in \(entry.namespace) is an entry that says there is nothing",
-      hint: "written \(wallClock.distance(to: entry.written.unix)), \(end); info shows it")
+      .noSuchKey,
+      "\(entry.key.bytes) in \(entry.namespace) is a negative entry: it records that there is no value",
+      hint: "written \(wallClock.distance(to: entry.written.unix)), \(end); `info` shows it")
   }
 
-  func expired(_ entry: Store.Entry) -> ShellError {
+  private func expired(_ entry: Store.Entry) -> ShellError {
     ShellError(
       .noSuchKey,
       "\(entry.key.bytes) in \(entry.namespace) \(wallClock.expiry((entry.staleUntil ?? entry.expires)?.unix))",
-      hint: "keys --expired lists what is still in the file; set stores it anew")
+      hint: "`keys --expired` lists entries still in the file; `set` stores a new one")
   }
 
-  /// That there is no such entry, and which ones are near.
-  func noSuchKey(_ key: [UInt8], in namespace: Store.Namespace) throws -> ShellError {
-    let near = try KeySuggestions(key, in: namespace)
+  /// The error for a key that does not exist, with similar keys.
+  func noSuchKey(
+    _ key: [UInt8], in namespaces: [Store.Namespace], verb: String
+  ) throws -> ShellError {
+    guard namespaces.count == 1 else {
+      return ShellError(
+        .noSuchKey, "no entry \(key) in \(namespaces.count) namespaces",
+        hint: "`keys @*` lists the keys")
+    }
+    let near = try KeySuggestions(key, in: namespaces[0])
     return ShellError(
-      .noSuchKey, "no entry \(key) in \(namespace.name)", hint: near.hint)
+      .noSuchKey, "no entry \(key) in \(namespaces[0].name)",
+      hint: near.hint(verb: verb, namespace: namespaces[0].name))
+  }
+
+  /// The error for the listed keys that do not exist.
+  func noSuchKeys(
+    _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String
+  ) throws -> ShellError {
+    if all == 1 || missing.count == 1, namespaces.count == 1 {
+      return try noSuchKey(missing[0], in: namespaces, verb: verb)
+    }
+    let list = missing.prefix(3).map { SafeText(quoting: $0) }.joined()
+    let more = missing.count > 3 ? ", ..." : ""
+    return ShellError(
+      .noSuchKey,
+      "\(missing.count) of \(Wording.count(all, "key", "keys")) not found: \(list)\(more)",
+      hint: "`keys` lists the keys")
   }
 }
 
 extension Store.Entry {
-  /// Whether a read may find a value: the entry has not expired, and does not say that there is nothing.
+  /// A read finds a value: the entry has not expired and is not negative.
   var hasValue: Bool { state != .expired && !isNegative }
 }

@@ -2,12 +2,12 @@ import Larder
 package import ShellLanguage
 
 extension Session {
-  /// What stands before the line: the namespace in use.
+  /// The text of the prompt: the namespace in use.
   package var promptName: String {
     "\(SafeText(current ?? "larder"))\(isReadOnly ? " (read-only)" : "")"
   }
 
-  /// The store in a line, for whoever comes in.
+  /// One line about the store, for the greeting.
   package func summary() throws -> String {
     do throws(LarderError) {
       let namespaces = try store.namespaces()

@@ -1,28 +1,36 @@
 package import Larder
 package import ShellLanguage
 
-/// The shell without a terminal: a command line goes in, an answer comes out.
+/// The shell without a terminal: runs command lines and writes their answers.
 ///
-/// It keeps what lasts from one command to the next. Each command is its own transaction, or several
-/// where it changes many entries; between commands nothing of the store is held.
+/// It keeps the state between commands. Each command is its own transaction, or a series of batches;
+/// no snapshot is held between commands.
 package final class Session {
-  /// Another one from the moment on at which a command had to close it and opened it again.
+  /// Replaced when a command closes the store and opens it again.
   package internal(set) var store: Store
   private let options: Store.Options
   let host: Host
   var clock: any LarderClock { options.clock }
   package var settings: Settings
-  /// The namespace that commands mean when they name none.
+  /// The namespace of commands that name none.
   package internal(set) var current: String?
-  /// The list that `more` goes on with.
+  /// The list that `more` continues.
   var listing: Listing?
   var separator = Separator.none
-  /// What `diff` compares with, by name.
+  /// The marks for `diff`, by name.
   var marks: [[UInt8]: StoreMark] = [:]
-  /// How many files run within each other.
+  /// The number of files that run within each other.
   var sourceDepth = 0
+  /// Receives the output of the running command in place of the host.
+  private(set) var sink: Host.Sink?
+  /// The running command ends with `\G`.
+  private(set) var isVertical = false
+  /// A person typed the command that runs, so a question can be asked.
+  private(set) var canAsk = false
+  /// The queries of the running command.
+  private(set) lazy var queries = QueryRun(now: now)
 
-  /// - Parameter options: With which the store was opened.
+  /// - Parameter options: The options with which the store was opened.
   package init(
     store: Store, options: Store.Options = Store.Options(), settings: Settings, host: Host
   ) {
@@ -37,14 +45,25 @@ package final class Session {
 
   package var isReadOnly: Bool { store.isReadOnly }
 
-  /// Runs a command. What is thrown is a `ShellError` with its place, or what the host threw.
+  /// Runs a command. Throws a `ShellError` with its place, or an error of the host.
   package func run(_ line: CommandLine) throws -> Outcome {
     do {
       let call = try CommandTable.standard.invocation(of: line, clock: wallClock)
-      guard call.command.access == .reads || !isReadOnly else {
+      guard call.command.access == .reads || !isReadOnly || call.isPreview else {
         throw ShellError.readOnly(call.command.name)
       }
-      return try Command.run(call, in: self)
+      // The commands of a file that a person names are those of the person.
+      if sourceDepth == 0 { canAsk = line.source.isTyped }
+      isVertical = line.isVertical
+      defer { isVertical = false }
+      queries = QueryRun(now: now)
+      defer { queries = QueryRun(now: now) }
+      let outcome =
+        try line.output.map { output in
+          try redirecting(to: output) { try Command.run(call, in: self) }
+        } ?? Command.run(call, in: self)
+      for note in queries.notes { try host.notify(note) }
+      return outcome
     } catch let error as ShellError {
       throw line.locate(error)
     } catch let error as LarderError {
@@ -56,7 +75,36 @@ package final class Session {
 }
 
 extension Session {
-  /// Closes the store, does something to its files, and opens it again, whatever came of that.
+  /// Runs a command whose output goes to a file or a program, in the form it has in a pipe.
+  private func redirecting(to output: Redirection, _ body: () throws -> Outcome) throws -> Outcome {
+    guard let redirect = host.redirect else {
+      throw ShellError(.usage, "output cannot be redirected here", hint: nil)
+    }
+    let name: SafeText =
+      if case .file(let word, _) = output { SafeText(quoting: word.bytes) } else { "the program" }
+    func explaining<Result>(_ body: () throws -> Result) throws -> Result {
+      do { return try body() } catch let problem as FileProblem {
+        throw problem.error("cannot write \(name)")
+      }
+    }
+    let sink = try explaining { try redirect(output) }
+    let before = (self.sink, separator)
+    (self.sink, separator) = (sink, .none)
+    defer { (self.sink, separator) = before }
+    do {
+      let outcome = try explaining(body)
+      try explaining { if let note = try sink.finish(true) { try host.notify("\(note)") } }
+      return outcome
+    } catch is Host.Sink.Closed {
+      if let note = try sink.finish(true) { try host.notify("\(note)") }
+      return .done
+    } catch {
+      _ = try sink.finish(false)
+      throw error
+    }
+  }
+
+  /// Closes the store, runs `body` on its files, and opens it again even if that failed.
   func whileClosed<Result>(
     _ body: (_ path: String, _ options: Store.Options) throws -> Result
   ) throws -> Result {
@@ -71,7 +119,7 @@ extension Session {
   }
 }
 
-/// Somebody wants the running command to stop.
+/// ^C: the running command stops.
 package struct Interruption: Error {
   package init() {}
 }

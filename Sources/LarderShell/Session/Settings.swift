@@ -1,6 +1,6 @@
 package import ShellLanguage
 
-/// How a session answers.
+/// How a session reads commands and writes answers.
 package struct Settings {
   package var mode = OutputMode.auto
   /// Answers go to a terminal.
@@ -8,23 +8,27 @@ package struct Settings {
   package var hasColor = false
   /// Box and block characters can be drawn.
   package var hasUnicode = true
-  /// A NUL ends each key.
+  /// NUL ends each key.
   package var endsWithNUL = false
-  /// Every question is answered yes.
+  /// Every bulk change is confirmed: `larder --yes`.
   package var answersYes = false
-  /// What a change did is not said.
+  /// A person at the prompt is asked before a bulk change.
+  package var confirmsBulkChanges = true
+  /// Changes are not acknowledged.
   package var isQuiet = false
   /// Answers longer than the screen go through a pager.
   package var usesPager = true
-  /// Each command says how long it took.
+  /// The duration of each command is printed.
   package var showsTiming = false
-  /// What may come next is shown while a person types.
+  /// Lines typed at the prompt are kept in the history file.
+  package var keepsHistory = true
+  /// Hints appear behind the line while a person types.
   package var showsHints = true
-  /// How many rows a list shows at once; nil is what fits.
+  /// The rows of a list that appear at once; nil for what fits the window.
   package var rowLimit: Int?
-  /// Times are read and shown in UTC, whatever the zone here.
+  /// Times are read and shown in UTC instead of the local zone.
   package var isUTC = false
-  /// The zone here.
+  /// The time zone of this computer.
   package var localZone = Zone.utc
   package var zone: Zone { isUTC ? .utc : localZone }
 

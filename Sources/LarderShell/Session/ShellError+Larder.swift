@@ -6,8 +6,9 @@ extension ShellError {
   package init(_ error: LarderError) {
     let (code, hint): (Code, SafeText?) =
       switch error.code {
-      case .notFound, .cannotOpen, .foreign, .newerFormat, .needsRecovery: (.cannotOpen, nil)
-      case .damaged: (.damaged, "verify says what is damaged")
+      case .notFound: (.noSuchStore, nil)
+      case .cannotOpen, .foreign, .newerFormat, .needsRecovery: (.cannotOpen, nil)
+      case .damaged: (.damaged, "`verify` lists the damage")
       case .undecodable: (.damaged, nil)
       case .busy: (.busy, nil)
       case .full: (.full, nil)
@@ -15,7 +16,7 @@ extension ShellError {
       case .readOnly: (.readOnly, "start the shell without --read-only")
       case .overLimit: (.overLimit, nil)
       case .exists: (.exists, nil)
-      case .noSuchNamespace: (.noSuchNamespace, "namespaces lists them")
+      case .noSuchNamespace: (.noSuchNamespace, "`namespaces` lists them")
       case .badCursor, .invalidArgument, .noSuchOwner, .unencodable: (.usage, nil)
       }
     self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
@@ -24,15 +25,12 @@ extension ShellError {
   /// A command that changes a store which may only be looked at.
   static func readOnly(_ command: String) -> ShellError {
     ShellError(
-      .readOnly, "the store is open for reading only, and \(command) changes it",
+      .readOnly, "the store is open read-only, and \(command) changes it",
       hint: "start the shell without --read-only")
   }
 
-  /// An error of a store that could not be opened, whatever the reason.
+  /// An error of a store that could not be opened.
   package static func opening(_ error: LarderError) -> ShellError {
-    let hint: SafeText? =
-      error.code == .notFound
-      ? "say --create to make one, or name another directory" : error.hint.map { SafeText($0) }
-    return ShellError(.cannotOpen, "\(error.message)", hint: hint)
+    ShellError(.cannotOpen, "\(error.message)", hint: error.hint.map { SafeText($0) })
   }
 }

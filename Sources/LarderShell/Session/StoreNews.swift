@@ -1,9 +1,9 @@
 import Larder
 package import ShellLanguage
 
-/// What others have done to the store since the last command, for a person at the prompt.
+/// Changes by other processes since the last command, for the prompt.
 ///
-/// It costs a look at one number, and more only where that has changed.
+/// Reads the number of the last commit, and the counters only if that has changed.
 package struct StoreNews {
   private struct Counts {
     var writes: UInt64 = 0
@@ -15,7 +15,7 @@ package struct StoreNews {
 
   package init() {}
 
-  /// Remembers how the store stands. Of one that cannot be read there will be no news: commands say what is wrong.
+  /// Records the present counters. A store that cannot be read gives no news: commands report the error.
   package mutating func begin(_ session: Session) {
     do throws(LarderError) {
       commit = session.store.lastCommit
@@ -25,7 +25,7 @@ package struct StoreNews {
     }
   }
 
-  /// `(store changed: 14 set, 2 evicted since the last command)`; nil if nobody else wrote, or nothing to speak of.
+  /// `(store changed: 14 set, 2 evicted since the last command)`; nil without changes by other processes.
   package mutating func since(_ session: Session) -> SafeText? {
     guard let commit, session.store.lastCommit != commit else { return nil }
     let before = counts
@@ -41,7 +41,7 @@ package struct StoreNews {
       (Int(clamping: counts.writes - min(before.writes, counts.writes)), "set"),
       (count { $0 == .expired }, "expired"),
       (count(\.isEviction), "evicted"),
-      // What was replaced is set.
+      // A replaced value counts as set.
       (count { ![.expired, .replaced].contains($0) && !$0.isEviction }, "removed"),
     ]
     let words = parts.filter { $0.0 > 0 }.map { "\(Wording.count($0.0)) \($0.1)" }

@@ -7,7 +7,7 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// How entries stand in a file: JSON, a line each, with all that the store knows of them.
+/// The format of entries in a file: JSON lines with all facts, or CSV.
 enum ExportFormat: String, CaseIterable {
   case jsonl
   /// For other programs; it cannot be imported.
@@ -15,7 +15,7 @@ enum ExportFormat: String, CaseIterable {
 
   static let version = 1
 
-  /// What comes before the first entry: that this is an export, and the rules of each namespace.
+  /// The lines before the first entry: the format, and the rules of each namespace.
   func head(_ namespaces: [NamespaceInfo]) throws -> [UInt8] {
     switch self {
     case .csv:
@@ -42,7 +42,7 @@ enum ExportFormat: String, CaseIterable {
     case .csv:
       return CSV.line(zip(Self.columns, cells).flatMap { CSV.fields($1, of: $0) })
     case .jsonl:
-      // What most entries lack is left out; an end is said even if there is none.
+      // Null fields are omitted, except `expires`.
       let fields = zip(Self.columns, cells).filter { $1 != .null || $0.name == "expires" }
       return Array((JSON.object(fields.map { $1.jsonField($0.name) }).text + "\n").utf8)
     }

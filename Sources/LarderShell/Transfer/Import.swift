@@ -1,13 +1,13 @@
 import Larder
 import ShellLanguage
 
-/// Takes the lines of an export into a store, a transaction for each batch.
+/// Stores the lines of an export, a transaction for each batch.
 struct Import {
-  /// What becomes of an entry whose key is there already.
+  /// The rule for an entry whose key exists.
   enum Conflict: String, CaseIterable {
     /// The one that was written later stays.
     case newer
-    /// What is there stays.
+    /// The existing entry stays.
     case keep
     case replace
     /// The import ends.
@@ -17,7 +17,7 @@ struct Import {
   struct Counts {
     var added = Tally()
     var replaced = Tally()
-    /// What was there was newer, or was to stay.
+    /// The existing entry was newer, or was kept.
     var skipped = 0
     var expired = 0
     var all: Int { added.entries + replaced.entries + skipped + expired }
@@ -35,8 +35,8 @@ struct Import {
   private var waitingBytes = 0
   private(set) var counts = Counts()
   /// By namespace, for the acknowledgement.
-  private(set) var done: Acknowledgement
-  /// The last line whose entry is in the store.
+  private(set) var done: ChangeSummary
+  /// The last line that was stored.
   private var lastLine = 0
 
   init(
@@ -48,7 +48,7 @@ struct Import {
     self.conflict = conflict
     self.isDry = isDry
     self.session = session
-    done = Acknowledgement(isDry ? "would import" : "import")
+    done = ChangeSummary("import")
   }
 
   mutating func run() throws {
@@ -67,7 +67,7 @@ struct Import {
       }
     } catch is Interruption {
       throw ShellError(
-        .interrupted, "interrupted behind line \(lastLine) of \(name): \(words)",
+        .interrupted, "interrupted after line \(lastLine) of \(name): \(words)",
         hint: "what was imported stays; run it again to go on")
     }
   }
@@ -97,7 +97,7 @@ struct Import {
     }
   }
 
-  /// A namespace that is there keeps its rules: an application has declared them.
+  /// An existing namespace keeps its rules: an application declared them.
   private func declare(
     _ name: String, _ rules: Rules?, _ overrides: Rules.Overrides?
   ) throws {
@@ -110,7 +110,7 @@ struct Import {
 
   private mutating func flush() throws {
     guard let last = waiting.last?.line else { return }
-    // In the order of the keys, in which they lie: neighbours go into the same pages while these are at hand.
+    // Sorted by key, so that neighbouring entries go into the same pages.
     waiting.sort {
       if $0.entry.namespace != $1.entry.namespace { return $0.entry.namespace < $1.entry.namespace }
       return $0.entry.key.lexicographicallyPrecedes($1.entry.key)
@@ -151,10 +151,10 @@ struct Import {
     waitingBytes = 0
   }
 
-  /// Whether the entry is to be stored; counts what becomes of it.
+  /// Decides whether the entry is stored, and counts the decision.
   private func decide(
     _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts,
-    _ done: inout Acknowledgement
+    _ done: inout ChangeSummary
   ) throws -> Bool {
     done.begin(entry.namespace)
     if let end = entry.end, end <= session.clock.now {
@@ -193,6 +193,12 @@ struct Import {
     ShellError(
       code, "\(name):\(line):\(column): \(reason)",
       hint: counts.all == 0 ? "nothing was imported" : "before it: \(words)")
+  }
+
+  /// The answer to `--dry-run`.
+  func preview(_ fields: [ChangeSummary.Field], for presentation: Presentation) -> Reply {
+    guard presentation.mode.isForPerson else { return done.preview(fields, for: presentation) }
+    return Reply(.object([], []), sentences: [words])
   }
 
   /// `imported 240: 228 added, 9 newer, 3 already expired`

@@ -34,7 +34,7 @@ enum ImportLine {
     }
   }
 
-  /// What is wrong with a line, and at which byte if it is no JSON.
+  /// The error in a line, and its byte if the line is not JSON.
   struct Flaw: Error {
     let reason: SafeText
     var offset = 0

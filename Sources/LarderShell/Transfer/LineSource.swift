@@ -2,7 +2,7 @@ import ShellLanguage
 
 /// The lines of a file or of standard input, one at a time.
 struct LineSource {
-  /// How many bytes there are; nil where nobody knows.
+  /// The size in bytes; nil if unknown.
   let size: Int?
   private let next: () throws -> [UInt8]
   private let item: (() throws -> [UInt8]?)?
@@ -10,9 +10,9 @@ struct LineSource {
   private var start = 0
   private var searched = 0
   private var isAtEnd = false
-  /// How many lines were read.
+  /// The number of lines read.
   private(set) var count = 0
-  /// How many bytes of the file.
+  /// The number of bytes read.
   private(set) var bytes = 0
 
   init(_ file: LocalFile) throws {

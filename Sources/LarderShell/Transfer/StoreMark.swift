@@ -1,21 +1,21 @@
 import Larder
 import ShellLanguage
 
-/// What a store held at a moment: enough of each entry to tell whether it is another one now.
+/// The content of a store at a moment: enough of each entry to detect a change.
 struct StoreMark {
   struct Fact: Hashable {
     var size: Int
     var expires: Timestamp?
-    /// Of the value, good within this process.
+    /// A hash of the value, valid within this process.
     var hash: Int
   }
 
-  /// By namespace; one that had no entries is there too.
+  /// By namespace, including empty ones.
   private(set) var entries: [String: [[UInt8]: Fact]] = [:]
 
   var count: Int { entries.values.reduce(0) { $0 + $1.count } }
 
-  /// Looks at every entry of these namespaces, or of all.
+  /// Reads every entry of these namespaces, or of all.
   init(_ session: Session, only names: Set<String>? = nil) throws {
     var namespaces: [Store.Namespace] = []
     for facts in try session.store.namespaces() where names?.contains(facts.name) ?? true {
@@ -38,7 +38,7 @@ struct StoreMark {
     }
   }
 
-  /// What an export holds.
+  /// The content of an export.
   init(_ file: LocalFile, for session: Session) throws {
     var lines = try LineSource(file)
     while let line = try lines.line() {
@@ -68,7 +68,7 @@ struct StoreMark {
     return hasher.finalize()
   }
 
-  /// An entry that is not what it was.
+  /// A change of an entry.
   struct Change {
     enum Kind: String { case added, changed, removed, expired }
 
@@ -79,7 +79,7 @@ struct StoreMark {
     let after: Int?
   }
 
-  /// What became of this up to `later`, by namespace and key.
+  /// The changes up to `later`, by namespace and key.
   func changes(to later: StoreMark, now: Timestamp) -> [Change] {
     var changes: [Change] = []
     for name in Set(entries.keys).union(later.entries.keys).sorted() {

@@ -1,6 +1,6 @@
 import ShellLanguage
 
-/// What came above the body of an HTTP response that is kept as an entry, read from the entry's metadata.
+/// The status and fields of a stored HTTP response, read from the entry's metadata.
 ///
 /// The format is that of `larder-http/1`: lines of which the first is the version and the status, then what the cache
 /// notes for itself, and behind a blank line the fields as they came.

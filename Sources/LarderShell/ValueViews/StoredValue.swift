@@ -17,17 +17,12 @@ struct StoredValue {
   let entry: Store.Entry
   let bytes: [UInt8]
 
-  init(_ key: [UInt8], in namespace: Store.Namespace, of session: Session) throws {
-    let found = try namespace.lookUp(key) { entry, value in
-      (entry: entry, bytes: value.bytes)
-    }
-    guard let found else { throw try session.noSuchKey(key, in: namespace) }
-    try session.checkValue(of: found.entry)
-    entry = found.entry
-    bytes = found.bytes
+  /// The entry under a key, whether it has expired or not; nil if there is none.
+  static func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> StoredValue? {
+    try namespace.lookUp(key) { entry, value in StoredValue(entry: entry, bytes: value.bytes) }
   }
 
-  /// The value for a pipe: its bytes, or a form that was asked for.
+  /// The value for a pipe: its bytes, or the requested form.
   func encoded(as style: ValueStyle, head: Int?) throws(ShellError) -> [UInt8] {
     switch style {
     case .auto, .text: Array(beginning(head))
@@ -37,7 +32,7 @@ struct StoredValue {
     }
   }
 
-  /// The value as a field; bytes that are not UTF-8 become base64 by themselves.
+  /// The value as a field; bytes that are not UTF-8 become base64.
   func cell(as style: ValueStyle, head: Int?) throws(ShellError) -> Cell {
     switch style {
     case .auto, .text: .bytes(Array(beginning(head)))
@@ -55,7 +50,49 @@ struct StoredValue {
       throw ShellError(
         .usage,
         "the value of \(entry.key.bytes) is not JSON: \(error.reason) at byte \(error.offset)",
-        hint: head == nil ? "get it --as text or --as hex" : "with --head it is not whole")
+        hint: head == nil ? "use `--as text` or `--as hex`" : "remove --head: it cuts the value")
+    }
+  }
+}
+
+extension Session {
+  /// The value under one key of one namespace, found in one lookup. Nil if the key does not exist and
+  /// may be the name of a namespace; throws if a namespace is named and has no such key.
+  func singleValue(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue? {
+    let namespace: Store.Namespace
+    switch choice {
+    case .named(let names): namespace = store.namespace(names[0].text)
+    case .unnamed:
+      if let current {
+        namespace = store.namespace(current)
+      } else {
+        let existing = try store.namespaces().map(\.name)
+        guard existing.count == 1 else { return nil }
+        namespace = store.namespace(existing[0])
+      }
+    case .all: return nil
+    }
+    guard let value = try StoredValue.find(key, in: namespace) else {
+      guard choice != .unnamed else { return nil }
+      throw try noSuchKey(key, in: namespaces(choice), verb: "keys")
+    }
+    try checkValue(of: value.entry)
+    return value
+  }
+
+  /// Visits the values of a selection, at most a few megabytes at a time.
+  ///
+  /// - Returns: The number of keys from standard input that do not exist.
+  func forEachStoredValue(
+    of selection: Selection, in namespaces: [Store.Namespace],
+    _ body: (StoredValue) throws -> Void
+  ) throws -> Int {
+    try forEachValue(of: selection, in: namespaces) { entry, value in
+      entry.hasValue || selection.wantsExpired
+        ? StoredValue(entry: entry, bytes: value.bytes) : nil
+    } _: { values in
+      for case let value? in values { try body(value) }
+      return true
     }
   }
 }

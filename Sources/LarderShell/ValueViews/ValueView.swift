@@ -7,8 +7,7 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// A value as a person reads it: a line of facts, what came above it if it is the body of a response, then the form
-/// that shows it best.
+/// A value for a person: a line of facts, the head of an HTTP response, then the form that fits best.
 struct ValueView {
   private enum Form {
     case json(JSONText)
@@ -17,10 +16,10 @@ struct ValueView {
     case base64
   }
 
-  /// What is shown at once, in bytes of what is printed; of a dump, in bytes of the value.
+  /// The bytes of text that are shown at once; for a dump, bytes of the value.
   private static let shownText = 16_000
   private static let shownBytes = 512
-  /// More is shown as text: laying it out would take longer than anybody wants to wait.
+  /// Larger JSON is shown as text: formatting it would take too long.
   private static let largestJSON = 4_000_000
 
   private let value: StoredValue

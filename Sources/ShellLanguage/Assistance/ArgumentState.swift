@@ -1,4 +1,4 @@
-/// What the words before the cursor have settled; tolerant, for completion and hints.
+/// The meaning of the words before the cursor; tolerant, for completion and hints.
 package struct ArgumentState {
   /// An option whose value comes next.
   private(set) var openOption: OptionSpec?
@@ -18,9 +18,9 @@ package struct ArgumentState {
         optionsEnded = true
       } else {
         do throws(ShellError) {
-          settle(try Argument(word, optionsEnded: optionsEnded), command)
+          settle(try Argument(optionsEnded ? word.quoted : word), command)
         } catch {
-          // A word that is wrong will be answered when the line is run; here it is a word.
+          // A wrong word gets its error when the line runs; here it counts as a word.
           filled += 1
         }
       }

@@ -1,6 +1,6 @@
-/// What Tab offers, from the command table; names in the store come through a closure.
+/// The candidates of Tab, from the command table; a closure supplies names of the store.
 package struct Completer: Sendable {
-  /// What is to be looked up in the store or beside it.
+  /// A lookup in the store or in the file system.
   package enum Request: Sendable, Hashable {
     case namespaces(prefix: [UInt8])
     /// Keys with a prefix in these namespaces; none named means the one in use.
@@ -20,7 +20,7 @@ package struct Completer: Sendable {
   }
 
   package struct Candidate: Sendable, Hashable {
-    /// What takes the place of the word, quoted if need be.
+    /// The replacement of the word, quoted if necessary.
     package let text: String
     /// The word is whole: a space follows.
     package let isWhole: Bool
@@ -100,17 +100,20 @@ package struct Completer: Sendable {
     case .choices(let choices): list(word, Self.continued(word, choices))
     case .limit: list(word, ["all"])
     case .countOrNone, .sizeOrNone: list(word, ["none"])
-    case .deadline: list(word, Self.times + ["never"])
+    case .deadline, .expiry: list(word, Self.times + ["never"])
     case .ahead, .ago: list(word, Self.times)
     case .subject: list(word, table.names + HelpTopic.allCases.map(\.rawValue))
     case .namespace: names(word, find(.namespaces(prefix: word.bytes)), mark: "")
     case .file: names(word, find(.files(prefix: word.bytes)), mark: "")
     case .key: names(word, find(.keys(state.namespaces, prefix: word.bytes)), mark: "")
-    case .data, .text, .glob, .regex, .duration, .size, .count, nil: list(word, [])
+    case .order: list(word, Selection.Sort.names)
+    case .data, .text, .glob, .regex, .duration, .size, .count, .expression, .columns, .operand,
+      .path, nil:
+      list(word, [])
     }
   }
 
-  /// The names that can follow what stands before the last comma.
+  /// The names that can follow the last comma.
   private static func continued(_ word: Word, _ names: [String]) -> [String] {
     let parts = (word.bareText ?? "").split(separator: ",", omittingEmptySubsequences: false)
     let head = parts.dropLast().map { "\($0)," }.joined()

@@ -1,10 +1,10 @@
-/// The text of `help`, drawn from the command table.
+/// The text of `help`, generated from the command table.
 package struct Help: Sendable {
   package let table: CommandTable
 
   package init(_ table: CommandTable) { self.table = table }
 
-  /// All commands, by what they do.
+  /// All commands, by group.
   package var overview: String {
     let width = table.commands.map { Self.heading($0).count }.max() ?? 0
     var text = ""
@@ -13,27 +13,27 @@ package struct Help: Sendable {
       guard !commands.isEmpty else { continue }
       text += "\(group.rawValue)\n"
       for command in commands {
-        text += "  \(Self.pad(Self.heading(command), to: width))  \(command.summary)\n"
+        text += "  \(DisplayWidth.pad(Self.heading(command), to: width))  \(command.summary)\n"
       }
     }
     let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
     return text + "\nhelp COMMAND explains one. Topics: \(topics).\n"
   }
 
-  /// A command or a topic, or the error that says what was meant.
+  /// The text about a command or a topic, or an error with a suggestion.
   package func text(about subject: [UInt8]) throws(ShellError) -> String {
     let name = String(validating: subject, as: UTF8.self)?.lowercased() ?? ""
-    // Two topics have the name of a command; then there is something to say about both.
+    // A few topics have the name of a command: the text covers both.
     let texts = [
-      table.command(named: name).map { text(about: $0) }, HelpTopic(rawValue: name)?.text,
+      table.command(named: name).map { text(about: $0) }, HelpTopic(named: name)?.text,
     ].compactMap(\.self)
     if !texts.isEmpty { return texts.joined(separator: "\n") }
-    let topics = HelpTopic.allCases.map(\.rawValue)
+    let topics = HelpTopic.allCases.flatMap { [$0.rawValue] + $0.aliases }
     let subjects = table.names + topics.filter { !table.names.contains($0) }
     throw ShellError(
-      .usage, "there is no help on \(subject)",
-      hint: CommandSynonyms.answer(name, in: table) ?? Suggestions.question(name, among: subjects)
-        ?? "help lists the commands and topics")
+      .usage, "no help on \(subject)",
+      hint: CommandSynonyms.hint(name, in: table) ?? Suggestions.question(name, among: subjects)
+        ?? "`help` lists the commands and topics")
   }
 
   /// Usage, one sentence, options and examples.
@@ -47,25 +47,21 @@ package struct Help: Sendable {
       text += "\n"
       let width = command.ownOptions.map { $0.usage.count }.max() ?? 0
       for option in command.ownOptions {
-        text += "  \(Self.pad(option.usage, to: width))  \(option.summary)\n"
+        text += "  \(DisplayWidth.pad(option.usage, to: width))  \(option.summary)\n"
       }
     }
     if command.selection != nil {
-      text += "\nSELECTION is namespaces, keys, patterns and filters: help selections.\n"
+      text += "\nSELECTION is namespaces, keys, patterns and filters: `help selections`.\n"
     }
     text += "\nexamples:\n"
     let width = command.examples.map { DisplayWidth.of($0.line) }.max() ?? 0
     for example in command.examples {
-      text += "  \(Self.pad(example.line, to: width))  # \(example.summary)\n"
+      text += "  \(DisplayWidth.pad(example.line, to: width))  # \(example.summary)\n"
     }
     return text
   }
 
   private static func heading(_ command: CommandSpec) -> String {
     ([command.name] + command.aliases).joined(separator: ", ")
-  }
-
-  package static func pad(_ text: String, to width: Int) -> String {
-    text + String(repeating: " ", count: max(width - DisplayWidth.of(text), 0))
   }
 }

@@ -1,34 +1,64 @@
-/// What there is to know beside the commands.
+/// The topics of `help` beside the commands.
 package enum HelpTopic: String, Sendable, CaseIterable {
-  case selections, times, sizes, quoting, globs, output, scripts, keys
+  case selections, expressions, times, sizes, quoting, globs, changes, output, pipes, scripts, keys,
+    color
+
+  /// Other words under which a topic is found.
+  package var aliases: [String] {
+    switch self {
+    case .selections: ["selection", "filters"]
+    case .expressions: ["where", "paths", "show"]
+    case .times: ["durations"]
+    case .sizes: []
+    case .quoting: ["quotes", "words"]
+    case .globs: ["patterns", "glob"]
+    case .changes: ["bulk", "confirmation"]
+    case .output: ["modes", "formats"]
+    case .pipes: ["redirection", "sequences"]
+    case .scripts: ["exit", "arguments"]
+    case .keys: ["keyboard"]
+    case .color: ["colour", "colors"]
+    }
+  }
+
+  package init?(named name: String) {
+    guard
+      let topic = Self.allCases.first(where: { $0.rawValue == name || $0.aliases.contains(name) })
+    else { return nil }
+    self = topic
+  }
 
   package var text: String {
     switch self {
     case .selections: Self.selectionText
+    case .expressions: Self.expressionText
     case .times: Self.timeText
     case .sizes: Self.sizeText
     case .quoting: Self.quotingText
     case .globs: Self.globText
+    case .changes: Self.changeText
     case .output: Self.outputText
+    case .pipes: Self.pipeText
     case .scripts: Self.scriptText
     case .keys: Self.keyText
+    case .color: Self.colorText
     }
   }
 
-  /// The filters are listed from what the parser reads.
+  /// The filters come from the parser's table.
   private static var selectionText: String {
     let width = Selection.options.map { $0.usage.count }.max() ?? 0
     let options = Selection.options.map {
-      "  \(Help.pad($0.usage, to: width))  \($0.summary)\n"
+      "  \(DisplayWidth.pad($0.usage, to: width))  \($0.summary)\n"
     }
     return """
-      A selection says which entries a command is about, in the same words for every command:
-      preview it with keys, then change the verb.
+      A selection names the entries of a command. Every command takes the same words: preview with
+      keys, press Up, change the verb.
 
-        [@NS ...] [KEY or GLOB ...] [filters]
+        [@NS ...] [KEY or PATTERN ...] [filters]
 
-      Without a namespace it is the one set by use, or the only one; @* is all of them. An entry
-      must match one of the keys or patterns, and all of the filters.
+      Without a namespace it is the one of use, or the only one of the store; @* is all of them. An
+      entry must match one of the keys or patterns, and all filters.
 
       \(options.joined())
       examples:
@@ -38,61 +68,98 @@ package enum HelpTopic: String, Sendable, CaseIterable {
       """
   }
 
+  private static let expressionText = #"""
+    --where EXPR selects entries, --show EXPR,... shows columns, --sort, --by, sum, min, max and avg
+    take one operand. EXPR is one word, so quote it:
+
+      keys @sets --where '.year >= 1999 and .name ~ "(?i)castle"' --show .name,.year --sort .year
+
+      .a.b[0]  ."odd name"  .items[].price  .     paths of a JSON value; [] is any element
+      header.NAME  metadata.a                     an HTTP response, other metadata
+      key namespace codec etag state tags pinned negative value
+      size stored version status                  numbers
+      written used expires last_modified now      times: written > "monday"
+      ttl age idle                                durations: ttl < 1h
+      length(.a) lower(.a) number(.a) string(.a) type(.a)
+
+      = == != < <= > >=    ~ !~ (regular expression)    in (1, 2)    not in    is null    exists .a
+      and  or  not  ( )    :name (--arg, --argjson)
+
+    A missing field reads as null. Values of different types are never equal.
+
+    """#
+
   private static let timeText = """
     A duration is a number and a unit: 250ms 90s 15m 1h30m 1.5h 7d 1w. m is minutes; months and
-    years have no sure length, so say 30d or 365d. 0 is now.
+    years vary in length, so use 30d or 365d. 0 is now.
 
     A time is a duration from now, or
       now  never  noon
       midnight           the next 00:00; tomorrow is the same
       monday ... sunday  the next one, at 00:00
-      06:30              the next time it is
+      06:30              the next 06:30
       2026-11-21         at 00:00
-      2026-11-21T06:30   and Z or +01:00 for the zone, else the local one
+      2026-11-21T06:30   with Z or +01:00 for the zone, else the local one
 
-    With --older, --newer and --idle a duration counts back, and the others are the last that was.
+    With --older, --newer and --idle a duration counts back, and the other forms are the last one.
+    In expire, +2h is two hours later than the present expiry of each entry.
 
     """
 
   private static let sizeText = """
     A size is bytes: 512, 10kB, 1.5MB, 2GB in powers of 1000, 10KiB, 10MiB, 2GiB in powers of 1024.
-    The case does not matter. Sizes are shown in powers of 1000.
+    Case does not matter. Sizes are shown in powers of 1000. A count takes k and M: 5k is 5000.
 
     """
 
   private static let quotingText = #"""
-    Quotes mean exactly this: what is quoted is never an option, a namespace, a keyword or a
-    pattern. What is printed in quotes can be typed back.
+    Quoted text means exactly itself: it is never an option, a namespace, a keyword or a pattern.
+    Keys that are printed in quotes can be typed back.
 
-      'single'   everything as it is
-      "double"   and without quotes: \n \t \r \e \0 \\ \" \' \xHH \u{H}, and a backslash before a
+      'single'   everything literally
+      "double"   and bare words: \n \t \r \e \0 \\ \" \' \xHH \u{H}, and a backslash before a
                  space or punctuation gives that character
       hex:00ff   bytes, also b64:AP8=
+      {"a": 1}   JSON, taken byte for byte; also ["a"]
+      :name      the value of --arg name=VALUE, as one quoted word
+      --         all words after it are exact data
 
-    Parts that touch are one word: 'Kiruna:'* is a pattern that begins with Kiruna: and then
-    anything.
+    Parts that touch are one word: 'Kiruna:'* is a pattern of all keys that begin with Kiruna:
 
     """#
 
   private static let globText = """
     A pattern is a word with one of these outside quotes:
 
-      *        any run, also / and :
+      *        any characters, also / and :
       ?        one character
       [a-z]    one of them, [!a-z] none of them
       {a,b}    one or the other
 
-    A fixed beginning is found fast: keys 'Kiruna:'* reads nothing else.
+    A fixed prefix limits the scan: keys 'Kiruna:'* reads nothing else. -i ignores case.
+
+    """
+
+  private static let changeText = """
+    A change is a bulk change if its words do not list the keys: a pattern, a filter, a namespace
+    without keys, a tag, several keys from --stdin. Bulk changes need confirmation.
+
+      --dry-run   shows what would change, and changes nothing
+      --yes, -y   confirms this change; larder -y confirms all
+
+    At a terminal a person is asked; elsewhere the change is refused with exit code 5. purge removes
+    expired entries only and needs no confirmation.
 
     """
 
   private static var outputText: String {
     let width = OutputMode.allCases.map(\.rawValue.count).max() ?? 0
     let modes = OutputMode.allCases.map {
-      "  \(Help.pad($0.rawValue, to: width))  \($0.summary)\n"
+      "  \(DisplayWidth.pad($0.rawValue, to: width))  \($0.summary)\n"
     }
     return """
-      output MODE sets the form, and so does -o when the shell is started.
+      output MODE sets the form, and so does larder -o MODE. \\G at the end of a command shows its
+      answer in vertical form.
 
       \(modes.joined())
       In JSON a field of bytes that are not UTF-8 is named ..._base64 and holds base64.
@@ -100,30 +167,48 @@ package enum HelpTopic: String, Sendable, CaseIterable {
       """
   }
 
+  private static let pipeText = """
+    keys @a; count @a       one command after the other; an error ends the sequence
+    keys @a > keys.txt      output to a file, >> appends; get K > f writes the exact bytes
+    keys @a | less          output to a program, at the prompt only
+    ! ls                    runs a program, at the prompt only
+
+    Output into a file or a program has the form of a pipe: plain, all rows, no color. Quote a word
+    that contains ; | > < or &.
+
+    """
+
   private static let scriptText = """
-    larder STORE -f FILE runs a file, -e COMMAND one command; several run in order. The first error
-    ends it, unless --keep-going. A line that begins with # is a comment.
+    larder STORE COMMAND WORD... runs one command whose words are not parsed again: after -- they are
+    exact data. -e COMMAND and -f FILE run commands in order; --arg k=VALUE defines :k in them. The
+    first error ends the script, unless --keep-going. A line that begins with # is a comment.
 
     exit codes:
-      0    done
-      1    no such key or namespace, diff found a change, verify a fault
-      2    a command is wrong
+      0    success, also for an empty list
+      1    the answer is no: no such key, namespace or mark; diff or verify found something
+      2    usage or syntax
       3    the store cannot be opened
-      4    the store failed: full, input or output, damaged
-      5    refused: read-only, needs --yes, over a limit, exists
+      4    the store or the system failed: busy, disk full, input or output, damaged
+      5    refused, nothing changed: read-only, needs --yes, declined, over a limit, exists
       130  interrupted
 
     """
 
   private static let keyText = """
-    On the keyboard, at the prompt:
+    Keys at the prompt:
 
-    Tab        completes commands, @namespaces, keys and options
-    Up         the last lines that begin like this one; ^R searches them
-    Alt-Return a new line within the command
-    ^C         gives the line up, or stops the command
-    ^L         clears the screen
-    ^D         leaves
+    Tab         completes commands, @namespaces, keys, options and files
+    Up          recalls lines that begin like this one; ^R searches them
+    Alt-Return  a new line within the command
+    ^C          drops the line, or stops the command
+    ^L          clears the screen
+    ^D          leaves
+
+    """
+
+  private static let colorText = """
+    Colors appear at a terminal and never carry meaning alone. option color off, larder --no-color, a
+    NO_COLOR that is not empty, and TERM=dumb turn them off.
 
     """
 }

@@ -1,4 +1,4 @@
-/// The dim text behind the cursor that says what may come next.
+/// The dim text behind the cursor: the arguments that can follow.
 package struct Hints: Sendable {
   package let table: CommandTable
 

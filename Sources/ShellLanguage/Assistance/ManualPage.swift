@@ -1,21 +1,24 @@
-/// The manual page of the program, `larder.1`, drawn from the command table.
+/// The manual page of the program, `larder.1`, generated from the command table.
 package struct ManualPage {
   private let table: CommandTable
   private var lines: [String] = []
 
   /// - Parameters:
   ///   - version: Of the program.
-  ///   - options: What `--help` says of the program's options, a line each.
+  ///   - options: The lines of `--help` about the options.
   package init(_ table: CommandTable, version: String, options: String) {
     self.table = table
     lines.append(".TH LARDER 1 \"\" \"larder \(Self.escaped(version))\" \"User Commands\"")
-    section("NAME", ["larder - look into a Larder store and change it"])
-    lines += [".SH SYNOPSIS", ".B larder", "[\\fIoptions\\fR] [\\fISTORE\\fR]"]
+    section("NAME", ["larder - inspect and modify a Larder store"])
+    lines += [
+      ".SH SYNOPSIS", ".B larder",
+      "[\\fIoptions\\fR] \\fISTORE\\fR [\\fICOMMAND\\fR [\\fIWORD\\fR...]]",
+    ]
     section(
       "DESCRIPTION",
       [
-        "A store is a cache on disk that any number of processes share. larder explores one at a prompt, runs commands from its arguments or files, and is one end of a pipe: a person gets words, a pipe gets data.",
-        "STORE is the directory of a store; without it, $LARDER_STORE.",
+        "A store is a cache on disk that any number of processes share. larder explores one at a prompt, runs commands from its arguments or files, and is a filter in a pipe.",
+        "STORE is the directory of a store; $LARDER_STORE is the default for -e and -f.",
       ])
     lines.append(".SH OPTIONS")
     verbatim(options)
@@ -29,12 +32,12 @@ package struct ManualPage {
       "FILES",
       [
         "$XDG_CONFIG_HOME/larder/rc holds commands that run when the prompt begins, such as output and option.",
-        "$XDG_STATE_HOME/larder/history keeps what was typed at the prompt.",
+        "$XDG_STATE_HOME/larder/history holds the lines typed at the prompt.",
       ])
     section(
       "ENVIRONMENT",
       [
-        "LARDER_STORE names the store. PAGER shows answers longer than the screen. NO_COLOR, if it is not empty, and TERM=dumb leave colours out. LANG and LC_ALL say whether blocks and dashes can be drawn, TZ in which zone times are meant."
+        "LARDER_STORE names the store. PAGER shows answers longer than the screen. NO_COLOR, if it is not empty, and TERM=dumb turn colors off. LARDER_HISTORY=off keeps no history. LANG and LC_ALL decide whether blocks and dashes can be drawn, TZ is the time zone."
       ])
   }
 

@@ -1,8 +1,7 @@
-/// All that is known of a command without running it: parsing, help, completion and hints are drawn
-/// from it.
+/// The syntax of a command; parsing, help, completion and hints all use it.
 package struct CommandSpec: Sendable {
   package enum Access: Sendable {
-    /// Allowed on a store that is open read-only.
+    /// Also allowed on a store that is open read-only.
     case reads
     case changes
   }
@@ -14,7 +13,7 @@ package struct CommandSpec: Sendable {
     case shell = "The shell"
   }
 
-  /// The namespaces a command takes with an at sign.
+  /// The namespaces that a command takes with an at sign.
   package struct NamespaceUse: Sendable, Hashable {
     package let count: ClosedRange<Int>
     package let allowsAll: Bool
@@ -26,15 +25,15 @@ package struct CommandSpec: Sendable {
     package static let required = NamespaceUse(count: 1...1, allowsAll: true)
   }
 
-  /// What a command does with a selection.
+  /// How a command takes a selection.
   package enum SelectionUse: Sendable, Hashable {
-    /// Without words it is everything.
+    /// Without words it selects everything.
     case optional
-    /// Everything must be asked for: a command that changes does not run bare.
+    /// A command that changes entries does not run without words.
     case required
   }
 
-  /// What must hold between words and options, by the names that usage lines show.
+  /// A condition on the words and options given, by their names in usage lines.
   package enum Rule: Sendable, Hashable {
     case atMostOne([String])
     case exactlyOne([String])
@@ -59,12 +58,12 @@ package struct CommandSpec: Sendable {
   package let summary: String
   package let examples: [Example]
   package let namespaces: NamespaceUse
-  /// The words before the selection; all words if there is none.
+  /// The words before the selection; without a selection, all words.
   package let parameters: [Parameter]
   package let selection: SelectionUse?
-  /// The words behind the selection.
+  /// The words after the selection.
   package let trailing: [Parameter]
-  /// Its own options; those of the selection come on top.
+  /// Its own options, without those of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
 
@@ -88,19 +87,21 @@ package struct CommandSpec: Sendable {
     self.rules = rules + (selection == nil ? [] : Selection.rules)
   }
 
-  /// Its own stand before those of the selection, also where both have the name.
+  /// Its own options, then those of the selection; its own win where both have a name.
   package var options: [OptionSpec] {
     guard selection != nil else { return ownOptions }
     return ownOptions
       + Selection.options.filter { option in !ownOptions.contains { $0.name == option.name } }
   }
 
-  package func option(named name: String) -> OptionSpec? { options.first { $0.name == name } }
+  package func option(named name: String) -> OptionSpec? {
+    options.first { $0.name == name || $0.short == name }
+  }
 
-  /// `expire SELECTION TIME`; what may be left out is in brackets.
+  /// `expire SELECTION TIME`, with optional parts in brackets.
   package var usage: String { ([name] + argumentUsage).joined(separator: " ") }
 
-  /// The usage without the name, a piece for each thing to write.
+  /// The usage without the name, one piece for each argument.
   package var argumentUsage: [String] {
     var pieces: [String] = []
     if selection == nil {

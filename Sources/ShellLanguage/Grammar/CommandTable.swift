@@ -12,58 +12,51 @@ package struct CommandTable: Sendable {
     self.index = index
   }
 
-  /// By name or alias, whatever the case; never by an abbreviation, which a new command could take.
+  /// Finds a command by name or alias in any case; never by an abbreviation, which a new command
+  /// could make ambiguous.
   package func command(named name: String) -> CommandSpec? {
     index[name.lowercased()].map { commands[$0] }
   }
 
-  /// Names and aliases, names first.
+  /// Names, then aliases.
   package var names: [String] { commands.map(\.name) + commands.flatMap(\.aliases) }
 
-  /// The command that a word stands for, or the error that says what was meant.
-  package func command(_ word: Word) throws(ShellError) -> CommandSpec {
+  /// The command that a word names, or an error with a suggestion.
+  package func command(
+    _ word: Word, behind arguments: some Collection<Argument>
+  ) throws(ShellError) -> CommandSpec {
     let name = word.bareText
     if let name, let command = command(named: name) { return command }
     let hint: SafeText =
       if let name {
-        CommandSynonyms.answer(name, in: self) ?? Suggestions.question(name, among: names)
-          ?? "help lists the commands"
+        CommandSynonyms.hint(name, behind: arguments, in: self)
+          ?? Suggestions.question(name, among: names) ?? "`help` lists the commands"
       } else {
         "commands are written without quotes"
       }
-    throw ShellError(
-      .unknownCommand, "there is no command \(word.bytes)", at: word.range, hint: hint)
+    throw ShellError(.unknownCommand, "unknown command \(word.bytes)", at: word.range, hint: hint)
   }
 }
 
-/// Words that other tools use. They are no aliases, which would grow a second vocabulary, but the
-/// answer names the command.
+/// The commands of other tools. They are not aliases, which would add a second vocabulary; the hint
+/// names the command to type.
 package enum CommandSynonyms {
-  private static let meanings: [String: String] = [
-    "scan": "keys",
-    "select": "use",
-    "dbsize": "count",
-    "bigkeys": "sizes",
-    "top": "sizes",
-    "flushall": "clear",
-    "flushdb": "clear",
-    "drop": "clear",
-    "pttl": "ttl",
-    "find": "search",
-    "vacuum": "compact",
-    "fsck": "verify",
-    "dump": "export",
-    "load": "import",
-    ".tables": "namespaces",
-    ".mode": "output",
-    ".help": "help",
+  private static let equivalents: [String: String] = [
+    "scan": "keys", "select": "use", "dbsize": "count", "bigkeys": "sizes", "top": "sizes",
+    "flushall": "clear @*", "flushdb": "clear", "drop": "clear", "truncate": "clear",
+    "mv": "rename", "pttl": "ttl", "find": "search", "vacuum": "compact", "fsck": "verify",
+    "dump": "export", "load": "import", "cat": "get", ".tables": "namespaces",
+    ".mode": "output", ".help": "help", ".dump": "export", ".quit": "quit", ".exit": "quit",
   ]
 
-  /// Nil for a word that no other tool is known for, or whose command the table lacks.
-  package static func answer(_ word: String, in table: CommandTable) -> SafeText? {
-    guard let command = meanings[word.lowercased()], table.command(named: command) != nil else {
-      return nil
-    }
-    return "here it is \(command)   (help \(command))"
+  /// Nil for a word that is no command of another tool.
+  package static func hint(
+    _ word: String, behind arguments: some Collection<Argument> = [], in table: CommandTable
+  ) -> SafeText? {
+    let word = word.lowercased()
+    guard var command = equivalents[word] else { return nil }
+    // `select * from t` asks for rows, not for a database.
+    if word == "select", arguments.count > 1 { command = "keys" }
+    return "the equivalent command is `\(command)`"
   }
 }

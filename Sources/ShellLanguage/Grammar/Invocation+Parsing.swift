@@ -1,17 +1,19 @@
 extension CommandTable {
-  /// Looks the command up and reads its words. Errors carry their place.
+  /// Looks the command up and reads its arguments. Errors carry their place.
   package func invocation(
     of line: CommandLine, clock: WallClock
   ) throws(ShellError) -> Invocation {
     do throws(ShellError) {
       guard case .word(let name) = line.arguments.first else {
         throw ShellError(
-          .usage, "a command comes first", at: line.arguments.first?.range,
-          hint: "help lists the commands")
+          .usage, "expected a command", at: line.arguments.first?.range,
+          hint: "`help` lists the commands")
       }
-      var reader = ArgumentReader(command: try command(name), clock: clock)
-      try reader.sort(line.arguments.dropFirst())
-      return try reader.invocation(of: line, behind: name.range)
+      let arguments = line.arguments.dropFirst()
+      let command = try command(name, behind: arguments)
+      var reader = ArgumentReader(command: command, line: line, clock: clock)
+      try reader.sort(arguments)
+      return try reader.invocation(behind: name.range)
     } catch {
       throw line.locate(error)
     }
@@ -21,20 +23,29 @@ extension CommandTable {
 /// Sorts the arguments of one command and reads them by its specification.
 private struct ArgumentReader {
   let command: CommandSpec
+  let line: CommandLine
   let clock: WallClock
   private var words: [Word] = []
   private var namespaces: [NamespaceWord] = []
   private var flags: Set<String> = []
   private var values: [String: [Value]] = [:]
-  /// Where each option or word was first written, for the rules.
+  /// The range of the first occurrence of each option or parameter, for the rules.
   private var places: [String: Range<Int>] = [:]
+  private var ignoresCase = false
+  /// A number without a unit that was given as a size, and the word that came next.
+  private var sizeBeforeWord: (size: Word, next: Word)?
 
-  init(command: CommandSpec, clock: WallClock) {
+  init(command: CommandSpec, line: CommandLine, clock: WallClock) {
     self.command = command
+    self.line = line
     self.clock = clock
   }
 
   mutating func sort(_ arguments: ArraySlice<Argument>) throws(ShellError) {
+    // It also concerns values in front of it.
+    ignoresCase = arguments.contains {
+      if case .option(let option) = $0 { option.spelling == "-i" } else { false }
+    }
     var rest = arguments
     while let argument = rest.popFirst() {
       switch argument {
@@ -48,16 +59,18 @@ private struct ArgumentReader {
   private mutating func read(
     _ option: OptionWord, from rest: inout ArraySlice<Argument>
   ) throws(ShellError) {
-    guard let spec = command.option(named: option.spelling) else { throw unknown(option) }
+    guard let spec = command.option(named: option.spelling) else {
+      throw UnknownOption(option, next: rest.first, command, line).error
+    }
     guard places[spec.name] == nil || spec.isRepeatable else {
       throw ShellError(
-        .usage, "\(spec.name) is given twice", at: option.range, hint: "leave one out")
+        .usage, "\(spec.name) is given twice", at: option.range, hint: "remove one of them")
     }
     places[spec.name] = places[spec.name] ?? option.range
     guard let kind = spec.kind else {
       guard option.value == nil else {
         throw ShellError(
-          .usage, "\(spec.name) takes no value", at: option.range, hint: "write \(spec.name)")
+          .usage, "\(spec.name) takes no value", at: option.range, hint: "write `\(spec.name)`")
       }
       flags.insert(spec.name)
       return
@@ -70,38 +83,34 @@ private struct ArgumentReader {
     guard let value else {
       throw ShellError(
         .usage, "\(spec.name) needs a value", at: option.range,
-        hint: "say \(spec.usage); a value that begins with - or @ goes in quotes")
+        hint: "write `\(spec.usage)`; quote a value that begins with - or @")
     }
-    values[spec.name, default: []].append(try kind.value(of: value, clock))
+    if kind == .size || kind == .sizeOrNone, case .word(let next) = rest.first,
+      value.bytes.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") })
+    {
+      sizeBeforeWord = (value, next)
+    }
+    values[spec.name, default: []].append(
+      try kind.value(
+        of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
   }
 
-  private func unknown(_ option: OptionWord) -> ShellError {
-    let names = command.options.map(\.name)
-    let near = Suggestions.question(option.spelling, among: names)
-    let list: SafeText =
-      command.ownOptions.isEmpty
-      ? "help \(command.name)"
-      : "it has \(command.ownOptions.map(\.name).joined(separator: " "))   (help \(command.name))"
-    return ShellError(
-      .usage, "\(command.name) has no option \(Array(option.spelling.utf8))", at: option.range,
-      hint: near ?? "\(list); a key that begins with - goes in quotes")
-  }
-
-  /// Gives the words to the parameters: from the front, from the back, the rest to the selection.
-  mutating func invocation(
-    of line: CommandLine, behind name: Range<Int>
-  ) throws(ShellError) -> Invocation {
+  /// Assigns the words to the parameters: from the front, from the back, the rest to the selection.
+  mutating func invocation(behind name: Range<Int>) throws(ShellError) -> Invocation {
+    takeWordAsNamespace()
     let choice = try namespaceChoice(behind: name)
     var rest = words[...]
     for parameter in command.parameters { try fill(parameter, from: &rest, behind: name) }
-    var last = rest.suffix(command.trailing.count)
+    var last = rest.suffix(trailingCount(rest))
     rest.removeLast(last.count)
-    for parameter in command.trailing { try fill(parameter, from: &last, behind: name) }
-    if command.selection == nil, let surplus = rest.first {
-      throw ShellError(
-        .usage, "\(surplus.bytes) is one word too many", at: surplus.range,
-        hint: "usage: \(command.usage)")
+    for parameter in command.trailing {
+      do throws(ShellError) {
+        try fill(parameter, from: &last, behind: name)
+      } catch {
+        throw timeIsMisplaced(parameter, rest) ?? error
+      }
     }
+    if command.selection == nil, let surplus = rest.first { throw unexpected(surplus) }
     try check()
     var selection: Selection?
     if let use = command.selection {
@@ -109,14 +118,21 @@ private struct ArgumentReader {
         namespaces: choice, words: Array(rest), values: values, flags: flags)
       guard use == .optional || !read.isBare else {
         throw ShellError(
-          .usage, "\(command.name) needs to be told what", at: name,
-          hint: "name keys, a filter or @namespace   (help selections)")
+          .usage, "\(command.name) requires a key, pattern or filter", at: name,
+          hint: command.name == "evict"
+            ? "`evict @*` removes everything" : "`\(command.name) @*` selects everything")
       }
       selection = read
     }
     return Invocation(
       command: command, line: line, namespaces: choice, selection: selection, values: values,
       flags: flags)
+  }
+
+  /// The number of words behind the selection. A path needs a key before it and begins with a bare dot.
+  private func trailingCount(_ words: ArraySlice<Word>) -> Int {
+    guard command.trailing.first?.kind == .path else { return command.trailing.count }
+    return words.count > 1 && words.last?.leads(with: ".") == true ? 1 : 0
   }
 
   private mutating func fill(
@@ -129,17 +145,64 @@ private struct ArgumentReader {
       }
     for word in rest.prefix(count) {
       places[parameter.name] = places[parameter.name] ?? word.range
-      values[parameter.name, default: []].append(try parameter.kind.value(of: word, clock))
+      values[parameter.name, default: []].append(
+        try parameter.kind.value(of: word, clock, variables: line.variables))
     }
     rest.removeFirst(count)
     guard values[parameter.name] != nil || !parameter.isRequired else {
       throw ShellError(
-        .usage, "\(command.name) needs \(parameter.name)", at: name,
-        hint: "usage: \(command.usage)")
+        .usage, "\(command.name) requires \(parameter.name)", at: name,
+        hint: "usage: `\(command.usage)`")
     }
   }
 
-  /// The namespaces with an at sign, given to the parameters if those are what the command takes.
+  /// The error for `expire 2h @ns K`, where a word before the last one is the time.
+  private func timeIsMisplaced(_ parameter: Parameter, _ rest: ArraySlice<Word>) -> ShellError? {
+    guard parameter.kind == .expiry else { return nil }
+    for word in rest {
+      do throws(ShellError) {
+        _ = try word.expiryChange(clock)
+      } catch {
+        continue
+      }
+      let others = line.arguments.map(\.range).filter { $0 != word.range } + [word.range]
+      let text = others.map { String(decoding: line.text[$0], as: UTF8.self) }
+      return ShellError(
+        .usage, "the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
+    }
+    return nil
+  }
+
+  private func unexpected(_ word: Word) -> ShellError {
+    var hint: SafeText = "usage: `\(command.usage)`"
+    if let (size, next) = sizeBeforeWord, next == word {
+      hint =
+        "write the size as one word: `\(String(decoding: size.bytes + word.bytes, as: UTF8.self))`"
+    } else if command.namespaces.count.upperBound > 0, namespaces.isEmpty, let text = word.bareText,
+      command.parameters.isEmpty, words.count == 1
+    {
+      hint = "`\(command.name) @\(text)`"
+    }
+    return ShellError(.usage, "unexpected argument \(word.bytes)", at: word.range, hint: hint)
+  }
+
+  // MARK: Namespaces
+
+  /// A command that reads and takes a namespace takes it without the at sign, too.
+  private mutating func takeWordAsNamespace() {
+    guard command.selection == nil, command.access == .reads, command.namespaces != .none,
+      namespaces.isEmpty, words.count > command.parameters.count, sizeBeforeWord == nil,
+      !command.parameters.contains(where: { $0.arity == .many || $0.arity == .any })
+    else { return }
+    do throws(ShellError) {
+      namespaces = [.named(try NamespaceName(words[command.parameters.count]))]
+      words.remove(at: command.parameters.count)
+    } catch {
+      return
+    }
+  }
+
+  /// The namespaces with an at sign; for a command whose parameters are namespaces, its words.
   private mutating func namespaceChoice(
     behind name: Range<Int>
   ) throws(ShellError) -> NamespaceChoice {
@@ -147,19 +210,20 @@ private struct ArgumentReader {
       for namespace in namespaces {
         guard case .named(let name) = namespace else {
           throw ShellError(
-            .usage, "@* is not one namespace", at: namespace.range,
-            hint: "usage: \(command.usage)")
+            .usage, "expected one namespace, not @*", at: namespace.range,
+            hint: "usage: `\(command.usage)`")
         }
-        words.append(Word(quoting: name))
+        words.append(Word(Array(name.text.utf8), isBare: false, at: name.range))
       }
       words.sort { $0.range.lowerBound < $1.range.lowerBound }
       return .unnamed
     }
     let use = command.namespaces
     guard namespaces.count >= use.count.lowerBound else {
+      if let word = words.first, words.count == 1 { throw unexpected(word) }
       throw ShellError(
-        .usage, "\(command.name) needs the namespace named", at: name,
-        hint: "usage: \(command.usage)")
+        .usage, "\(command.name) requires a namespace", at: name,
+        hint: "usage: `\(command.usage)`")
     }
     guard namespaces.count <= use.count.upperBound else {
       let surplus = namespaces[use.count.upperBound]
@@ -167,7 +231,7 @@ private struct ArgumentReader {
         .usage,
         use.count.upperBound == 0
           ? "\(command.name) takes no namespace" : "\(command.name) takes one namespace",
-        at: surplus.range, hint: "usage: \(command.usage)")
+        at: surplus.range, hint: "usage: `\(command.usage)`")
     }
     var names: [NamespaceName] = []
     for namespace in namespaces {
@@ -177,7 +241,7 @@ private struct ArgumentReader {
         guard use.allowsAll else {
           throw ShellError(
             .usage, "\(command.name) takes one namespace, not all", at: range,
-            hint: "usage: \(command.usage)")
+            hint: "usage: `\(command.usage)`")
         }
         return .all
       }
@@ -193,30 +257,83 @@ private struct ArgumentReader {
         if given.count > 1 {
           throw ShellError(
             .usage, "\(names.joined(separator: " and ")) exclude each other", at: given[1],
-            hint: "leave one out")
+            hint: "remove one of them")
         }
         if given.isEmpty, case .exactlyOne = rule {
           throw ShellError(
-            .usage, "\(command.name) needs \(names.joined(separator: " or "))", at: nil,
-            hint: "usage: \(command.usage)")
+            .usage, "\(command.name) requires \(names.joined(separator: " or "))", at: nil,
+            hint: "usage: `\(command.usage)`")
         }
       case .needs(let name, let other):
         if let place = places[name], places[other] == nil {
           throw ShellError(
-            .usage, "\(name) goes with \(other)", at: place, hint: "usage: \(command.usage)")
+            .usage, "\(name) requires \(other)", at: place, hint: "usage: `\(command.usage)`")
         }
       }
     }
   }
 }
 
-extension Word {
-  /// A word that is the name and nothing else.
-  fileprivate init(quoting name: NamespaceName) {
-    let bytes = Array(name.text.utf8)
-    self.init(
-      bytes: bytes,
-      pieces: [Piece(range: bytes.indices, isBare: false, offset: name.range.lowerBound)],
-      range: name.range)
+/// The error for an option that a command does not have.
+private struct UnknownOption {
+  private let option: OptionWord
+  private let next: Argument?
+  private let command: CommandSpec
+  private let line: CommandLine
+
+  init(_ option: OptionWord, next: Argument?, _ command: CommandSpec, _ line: CommandLine) {
+    self.option = option
+    self.next = next
+    self.command = command
+    self.line = line
+  }
+
+  /// The options of the program that people write behind a command, and those that take a value.
+  private static let program: [String: Bool] = [
+    "-o": true, "--output": true, "-e": true, "--eval": true, "-f": true, "--file": true,
+    "-n": true, "--namespace": true, "--arg": true, "--argjson": true, "-r": false,
+    "--read-only": false, "-k": false, "--keep-going": false, "-q": false, "--quiet": false,
+    "--create": false, "--utc": false, "--no-color": false, "--no-pager": false,
+    "--timing": false, "--null": false, "-y": false, "--allow-foreign-owner": false,
+  ]
+
+  var error: ShellError {
+    let message: SafeText = "\(command.name) has no option \(Array(option.spelling.utf8))"
+    return ShellError(.unknownOption, message, at: option.range, hint: hint)
+  }
+
+  private var hint: SafeText {
+    if line.source == .command, let takesValue = Self.program[option.spelling] {
+      return "put program options before the command: `\(reordered(takesValue))`"
+    }
+    if option.spelling == "--ttl", command.selection != nil {
+      return "use `--expiring\(text(of: option.value.map(\.bytes) ?? nextWord))`"
+    }
+    if option.spelling == "--help" { return "`help \(command.name)`" }
+    if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
+    let names = command.options.map(\.name)
+    if let near = Suggestions.question(option.spelling, among: names) { return near }
+    return command.ownOptions.isEmpty
+      ? "`help \(command.name)`; quote a key that begins with -"
+      : "it has \(command.ownOptions.map(\.name).joined(separator: " ")); quote a key that begins with -"
+  }
+
+  private var nextWord: [UInt8]? {
+    if case .word(let word) = next { word.bytes } else { nil }
+  }
+
+  private func text(of value: [UInt8]?) -> SafeText {
+    value.map { " \(String(decoding: $0, as: UTF8.self))" } ?? ""
+  }
+
+  /// `larder S -o json keys @a` for `larder S keys @a -o json`.
+  private func reordered(_ takesValue: Bool) -> String {
+    var moved = [option.range]
+    if takesValue, option.value == nil, case .word(let word) = next { moved.append(word.range) }
+    func text(_ ranges: [Range<Int>]) -> String {
+      ranges.map { String(decoding: line.text[$0], as: UTF8.self) }.joined(separator: " ")
+    }
+    let rest = line.arguments.map(\.range).filter { !moved.contains($0) }
+    return "larder STORE \(text(moved)) \(text(rest))"
   }
 }

@@ -1,17 +1,20 @@
-/// A command with its words read: what an implementation is given.
+/// A command with its arguments read by their kinds.
 ///
-/// Values are asked for by the names that the usage line shows, such as `KEY` and `--ttl`. Asking
-/// for a name the command does not have is a mistake of the program and stops it.
+/// Values have the names that the usage line shows, such as `KEY` and `--ttl`. A name that the command
+/// does not have is a programming error and traps.
 package struct Invocation: Sendable {
   package let command: CommandSpec
   package let line: CommandLine
-  /// Those written with an at sign.
+  /// The namespaces written with an at sign.
   package let namespaces: NamespaceChoice
-  /// For commands about the store that can be about one of its namespaces: none is named, or all are.
+  /// No namespace is named, or all are: a command about the store concerns the whole store.
   package var meansStore: Bool { namespaces == .unnamed || namespaces == .all }
-  /// What it is about; nil for a command that takes no selection.
+  /// Nil for a command that takes no selection.
   package let selection: Selection?
   package let values: [String: [Value]]
+
+  /// `--dry-run` was given: nothing changes.
+  package var isPreview: Bool { flags.contains("--dry-run") }
 
   /// Whether a flag, an option or a word was given.
   package func has(_ name: String) -> Bool { !all(name).isEmpty || flags.contains(name) }
@@ -34,6 +37,10 @@ package struct Invocation: Sendable {
     if case .deadline(let deadline) = all(name).first { deadline } else { nil }
   }
 
+  package func expiryChange(_ name: String) -> ExpiryChange? {
+    if case .expiry(let change) = all(name).first { change } else { nil }
+  }
+
   package func moment(_ name: String) -> UnixTime? {
     if case .moment(let moment) = all(name).first { moment } else { nil }
   }
@@ -41,6 +48,18 @@ package struct Invocation: Sendable {
   /// A size in bytes or a count.
   package func number(_ name: String) -> Int? {
     if case .number(let number) = all(name).first { number } else { nil }
+  }
+
+  package func columns(_ name: String) -> [QueryColumn]? {
+    if case .columns(let columns) = all(name).first { columns } else { nil }
+  }
+
+  package func operand(_ name: String) -> QueryColumn? {
+    if case .operand(let operand) = all(name).first { operand } else { nil }
+  }
+
+  package func path(_ name: String) -> QueryPath? {
+    if case .path(let path) = all(name).first { path } else { nil }
   }
 
   package func choice(_ name: String) -> String? {

@@ -7,12 +7,17 @@ package struct OptionSpec: Sendable, Hashable {
   package let placeholder: String?
   package let summary: String
   package let isRepeatable: Bool
+  /// A second spelling, such as `-y`.
+  package var short: String?
 
-  package static func flag(_ name: String, _ summary: String) -> OptionSpec {
-    OptionSpec(name: name, kind: nil, placeholder: nil, summary: summary, isRepeatable: false)
+  package static func flag(
+    _ name: String, short: String? = nil, _ summary: String
+  ) -> OptionSpec {
+    OptionSpec(
+      name: name, kind: nil, placeholder: nil, summary: summary, isRepeatable: false, short: short)
   }
 
-  /// `placeholder` is what usage lines show; without one it is the kind's own.
+  /// - Parameter placeholder: The value's name in usage lines; by default that of its kind.
   package static func value(
     _ name: String, _ kind: ValueKind, _ summary: String, placeholder: String? = nil,
     isRepeatable: Bool = false
@@ -23,7 +28,10 @@ package struct OptionSpec: Sendable, Hashable {
   }
 
   /// `--limit N|all`
-  package var usage: String { placeholder.map { "\(name) \($0)" } ?? name }
+  package var usage: String {
+    let names = ([name] + [short].compactMap(\.self)).joined(separator: "|")
+    return placeholder.map { "\(names) \($0)" } ?? names
+  }
 }
 
 /// A word of a command by its position.
@@ -52,7 +60,7 @@ package struct Parameter: Sendable, Hashable {
   package var isRequired: Bool { arity == .one || arity == .many }
 
   package var usage: String {
-    // What there is to choose from says more than a name.
+    // The choices tell more than a name.
     let shown = if case .choice = kind { kind.placeholder } else { name }
     return switch arity {
     case .one: shown

@@ -1,4 +1,4 @@
-/// What a misspelt name may have meant.
+/// Names that are close to a misspelt one.
 package enum Suggestions {
   /// The names nearest to a word, at most three of the same rank: one edit away, else begun by it,
   /// else two edits away.
@@ -8,7 +8,7 @@ package enum Suggestions {
       let distance = distance(word, name.lowercased())
       if distance <= 1 { return (0, name) }
       if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
-      // Of a short word two edits leave nothing.
+      // Two edits of a short word can reach any other.
       return distance == 2 && word.count > 3 ? (2, name) : nil
     }
     let best = ranked.map(\.rank).min()
@@ -19,11 +19,11 @@ package enum Suggestions {
     all(word, among: names).first
   }
 
-  /// `did you mean keys or get?`, each with its mark in front.
+  /// "did you mean `keys` or `get`?", each with its mark in front.
   package static func question(_ word: String, among names: [String], mark: String = "")
     -> SafeText?
   {
-    let near = all(word, among: names).map { mark + $0 }
+    let near = all(word, among: names).map { "`\(mark)\($0)`" }
     guard let last = near.last else { return nil }
     let list = near.count == 1 ? last : near.dropLast().joined(separator: ", ") + " or " + last
     return "did you mean \(list)?"

@@ -1,4 +1,4 @@
-/// What an option or a parameter takes; decides how its word is read, shown and completed.
+/// The kind of an option's or parameter's value: decides how its word is read, shown and completed.
 package enum ValueKind: Sendable, Hashable {
   /// Bytes: `hex:` and `b64:` are decoded.
   case data
@@ -12,11 +12,13 @@ package enum ValueKind: Sendable, Hashable {
   case regex
   /// A length of time.
   case duration
-  /// A time to come, or `never`.
+  /// A future time, or `never`.
   case deadline
-  /// A time to come.
+  /// A future time, `never`, or `+DURATION`.
+  case expiry
+  /// A future time.
   case ahead
-  /// A time gone by, where a duration counts back.
+  /// A past time; a duration counts back.
   case ago
   case size
   case count
@@ -27,12 +29,22 @@ package enum ValueKind: Sendable, Hashable {
   /// A size, or `none`.
   case sizeOrNone
   case choice([String])
-  /// Some of them, with commas in between.
+  /// Some of them, separated by commas.
   case choices([String])
+  /// The condition of `--where`.
+  case expression
+  /// The columns of `--show`.
+  case columns
+  /// One operand of an expression.
+  case operand
+  /// A key of `--sort`: a fact or an operand.
+  case order
+  /// A path of the value.
+  case path
   /// The name of a command or a topic of the help.
   case subject
 
-  /// How usage lines write it.
+  /// Its name in usage lines.
   package var placeholder: String {
     switch self {
     case .data: "VALUE"
@@ -44,6 +56,7 @@ package enum ValueKind: Sendable, Hashable {
     case .regex: "RE"
     case .duration: "D"
     case .deadline, .ahead: "TIME"
+    case .expiry: "TIME|+D"
     case .ago: "AGE"
     case .size: "SIZE"
     case .count: "N"
@@ -52,12 +65,17 @@ package enum ValueKind: Sendable, Hashable {
     case .sizeOrNone: "SIZE|none"
     case .choice(let names): names.joined(separator: "|")
     case .choices(let names): names.joined(separator: ",")
+    case .expression: "EXPR"
+    case .columns: "EXPR,..."
+    case .operand: "OPERAND"
+    case .order: (Selection.Sort.names + ["OPERAND"]).joined(separator: "|")
+    case .path: ".PATH"
     case .subject: "COMMAND|TOPIC"
     }
   }
 }
 
-/// A word by its kind.
+/// A word, read by its kind.
 package enum Value: Sendable, Hashable {
   case bytes([UInt8])
   case namespace(NamespaceName)
@@ -65,11 +83,17 @@ package enum Value: Sendable, Hashable {
   case regex(KeyRegex)
   case duration(Duration)
   case deadline(Deadline)
+  case expiry(ExpiryChange)
   case moment(UnixTime)
   case number(Int)
   case limit(Limit)
   case choice(String)
   case choices([String])
+  case expression(Expression)
+  case columns([QueryColumn])
+  case operand(QueryColumn)
+  case order(Selection.Sort)
+  case path(QueryPath)
 }
 
 /// A number, or no bound: `all` or `none`.
@@ -80,23 +104,32 @@ package enum Limit: Sendable, Hashable {
 
 extension ValueKind {
   /// Reads a word.
-  package func value(of word: Word, _ clock: WallClock) throws(ShellError) -> Value {
+  package func value(
+    of word: Word, _ clock: WallClock, ignoresCase: Bool = false,
+    variables: Variables = Variables()
+  ) throws(ShellError) -> Value {
     switch self {
     case .data: .bytes(try word.data())
     case .key: .bytes(try word.key())
     case .text, .file, .subject: .bytes(word.bytes)
     case .namespace: .namespace(try NamespaceName(word))
-    case .glob: .glob(try Glob(word))
-    case .regex: .regex(try KeyRegex(word))
+    case .glob: .glob(try Glob(word, ignoresCase: ignoresCase))
+    case .regex: .regex(try KeyRegex(word, ignoresCase: ignoresCase))
     case .duration: .duration(try word.duration())
     case .deadline: .deadline(try word.deadline(clock))
+    case .expiry: .expiry(try word.expiryChange(clock))
     case .ahead: .moment(try word.timeAhead(clock))
     case .ago: .moment(try word.timeAgo(clock))
     case .size: .number(try word.size())
     case .count: .number(try word.count())
-    case .limit: .limit(word.bareText?.lowercased() == "all" ? .all : .count(try word.count()))
+    case .limit: .limit(word.text == "all" ? .all : .count(try word.count()))
     case .countOrNone: .limit(word.isNone ? .all : .count(try word.count()))
     case .sizeOrNone: .limit(word.isNone ? .all : .count(try word.size()))
+    case .expression: .expression(try word.expression(clock, variables))
+    case .columns: .columns(try word.columns(clock, variables))
+    case .operand: .operand(try word.operand(clock, variables))
+    case .order: .order(try word.order(clock, variables))
+    case .path: .path(try word.path())
     case .choice(let names): .choice(try word.choice(of: names))
     case .choices(let names): .choices(try word.choices(of: names))
     }
@@ -104,10 +137,30 @@ extension ValueKind {
 }
 
 extension Word {
-  fileprivate var isNone: Bool { bareText?.lowercased() == "none" }
+  /// The text in lower case, quoted or not: values of options read the same either way.
+  fileprivate var text: String? { String(validating: bytes, as: UTF8.self)?.lowercased() }
+
+  fileprivate var isNone: Bool { text == "none" }
+
+  /// The name of a fact, or an operand.
+  fileprivate func order(
+    _ clock: WallClock, _ variables: Variables
+  ) throws(ShellError) -> Selection.Sort {
+    if let text, let sort = Selection.Sort(name: text) { return sort }
+    do throws(ShellError) {
+      return .operand(try operand(clock, variables).operand)
+    } catch {
+      guard let text, let near = Suggestions.question(text, among: Selection.Sort.names) else {
+        throw error
+      }
+      throw ShellError(
+        .usage, "\(bytes) is not one of \(Selection.Sort.names.joined(separator: " "))", at: range,
+        hint: near)
+    }
+  }
 
   fileprivate func choices(of names: [String]) throws(ShellError) -> [String] {
-    let parts = bareText?.lowercased().split(separator: ",").map(String.init) ?? []
+    let parts = text?.split(separator: ",").map(String.init) ?? []
     if !parts.isEmpty, parts.allSatisfy(names.contains) { return parts }
     let wrong = parts.first { !names.contains($0) }
     throw ShellError(
@@ -115,15 +168,14 @@ extension Word {
       "\(wrong.map { Array($0.utf8) } ?? bytes) is not one of \(names.joined(separator: " "))",
       at: range,
       hint: wrong.flatMap { Suggestions.question($0, among: names) }
-        ?? "write some of them with commas in between: \(names.prefix(2).joined(separator: ","))")
+        ?? "separate several by commas: `\(names.prefix(2).joined(separator: ","))`")
   }
 
   fileprivate func choice(of names: [String]) throws(ShellError) -> String {
-    if let name = bareText?.lowercased(), names.contains(name) { return name }
+    if let text, names.contains(text) { return text }
     let list = "one of \(names.joined(separator: " "))"
-    let near = bareText.flatMap { Suggestions.question($0, among: names) }
     throw ShellError(
       .usage, "\(bytes) is not \(list)", at: range,
-      hint: near ?? (isBare ? "say \(list)" : "write it without the quotes"))
+      hint: text.flatMap { Suggestions.question($0, among: names) } ?? "use \(list)")
   }
 }

@@ -1,4 +1,4 @@
-/// A word by what its bare beginning says it is.
+/// A word, sorted by its bare first bytes.
 package enum Argument: Sendable, Hashable {
   case word(Word)
   case option(OptionWord)
@@ -18,7 +18,7 @@ package struct OptionWord: Sendable, Hashable {
   /// Without the dashes.
   package let name: String
   package let isShort: Bool
-  /// What touched it after `=`; a value that stands apart is the command table's matter.
+  /// The word behind `=`; the command table decides whether the next word is a value.
   package let value: Word?
   package let range: Range<Int>
 
@@ -51,7 +51,7 @@ package struct NamespaceName: Sendable, Hashable {
   package init(_ word: Word) throws(ShellError) {
     func wrong(_ what: SafeText) -> ShellError {
       ShellError(
-        .usage, "\(word.bytes) cannot name a namespace: \(what)", at: word.range,
+        .usage, "invalid namespace name \(word.bytes): \(what)", at: word.range,
         hint: "a name has 1 to 100 bytes, no space and no @")
     }
     guard !word.bytes.isEmpty else { throw wrong("it is empty") }
@@ -60,7 +60,7 @@ package struct NamespaceName: Sendable, Hashable {
       throw wrong("it is not UTF-8")
     }
     guard !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "@" }) else {
-      throw wrong("it holds a space or @")
+      throw wrong("it contains a space or @")
     }
     self.text = text
     range = word.range
@@ -68,9 +68,9 @@ package struct NamespaceName: Sendable, Hashable {
 }
 
 extension Argument {
-  /// Sorts a word by its bare beginning; after `--` there are no options.
-  package init(_ word: Word, optionsEnded: Bool) throws(ShellError) {
-    if !optionsEnded, let option = OptionWord(word) {
+  /// Sorts a word by its bare beginning.
+  package init(_ word: Word) throws(ShellError) {
+    if let option = OptionWord(word) {
       self = .option(option)
     } else if word.leads(with: "@") {
       self = .namespace(try NamespaceWord(word))
@@ -115,8 +115,8 @@ extension NamespaceWord {
     }
     guard !name.isGlob else {
       throw ShellError(
-        .usage, "\(word.bytes) is a pattern, and namespaces are named", at: word.range,
-        hint: "@* is all of them; a name that has such a character goes in quotes: @'a*'")
+        .usage, "expected a namespace, not a pattern", at: word.range,
+        hint: "@* is all of them; quote a name that contains such a character: @'a*'")
     }
     self = .named(try NamespaceName(name, at: word.range))
   }

@@ -1,13 +1,19 @@
-/// One command as it was written: the grammar is applied, nothing is looked up yet.
+/// One command as it was written: split into arguments, with nothing looked up yet.
 package struct CommandLine: Sendable, Hashable {
   package let source: Source
   /// The line of the source where the command begins, from 1.
   package let firstLine: Int
-  /// The lines of the command, joined by newlines; all ranges count bytes in it.
+  /// The lines of the input, joined by newlines; all ranges count bytes in it.
   package let text: [UInt8]
   package let arguments: [Argument]
+  /// `\G` ends the command: its answer is written in vertical form.
+  package var isVertical = false
+  /// The destination of the output, if it is not the shell's own.
+  package var output: Redirection?
+  /// The values of `:name` within expressions.
+  package var variables = Variables()
 
-  /// The place of a stretch of `text`, cut at the end of its line.
+  /// The place of a range of `text`, cut at the end of its line.
   package func place(of range: Range<Int>) -> Place {
     let start = min(range.lowerBound, text.count)
     let before = text[..<start]
@@ -33,36 +39,57 @@ package struct CommandLine: Sendable, Hashable {
   }
 }
 
+/// The destination of a command's output.
+package enum Redirection: Sendable, Hashable {
+  /// `| TEXT`: a program that `/bin/sh` runs, and the range of the operator.
+  case program([UInt8], Range<Int>)
+  /// `> FILE` or `>> FILE`.
+  case file(Word, appends: Bool)
+}
+
 extension ArraySlice<UInt8> {
   package var characterCount: Int { String(decoding: self, as: UTF8.self).count }
 }
+
 /// Where the text of a command comes from.
 package enum Source: Sendable, Hashable {
   case prompt
   case file(String)
   /// One `--eval`, counted from 1.
   case eval(Int)
+  /// Standard input.
   case input
+  /// The words after STORE.
+  case command
 
-  /// The name errors carry, absent at the prompt where the line is in sight.
+  /// The name that errors carry; nil at the prompt, where the line is visible.
   package var name: String? {
     switch self {
     case .prompt: nil
     case .file(let path): path
     case .eval(let number): "--eval \(number)"
     case .input: "stdin"
+    case .command: "command"
+    }
+  }
+
+  /// A person who waits for the answer typed it, so a question can be asked.
+  package var isTyped: Bool {
+    switch self {
+    case .prompt, .eval, .command: true
+    case .file, .input: false
     }
   }
 }
 
-/// A stretch of characters in a source; lines and columns count from 1.
+/// A range of characters in a source; lines and columns count from 1.
 package struct Place: Sendable, Hashable {
   package let source: Source
   package let line: Int
   package let column: Int
   /// The number of characters, at least 1.
   package let width: Int
-  /// The whole line, for drawing a caret under it.
+  /// The whole line, to draw a caret under it.
   package let text: [UInt8]
   /// The line is the last one of its command: at a prompt, the one above the cursor.
   package let isLastLine: Bool

@@ -1,30 +1,40 @@
 /// Turns the lines of a source into commands, joining lines while a quote is open.
 package struct CommandReader: Sendable {
-  /// What a line amounted to.
   package enum Step: Sendable {
-    case command(CommandLine)
-    /// Nothing but space and comment.
+    /// The commands of a line, separated by `;`.
+    case commands([CommandLine])
+    /// `! TEXT`: a program that `/bin/sh` runs.
+    case program([UInt8])
+    /// Only space and comment.
     case blank
-    /// A quote is open: the next line belongs to it.
+    /// A quote is open: the next line belongs to the same command.
     case open
   }
 
   package let source: Source
+  private let variables: Variables
   private var lexer = Lexer()
   private var firstLine = 1
   private var lines = 0
 
-  package init(_ source: Source) { self.source = source }
+  package init(_ source: Source, variables: Variables = Variables()) {
+    self.source = source
+    self.variables = variables
+  }
 
-  /// Reads one line, without its newline. After an error the reader is ready for the next command.
-  package mutating func read(_ line: some Sequence<UInt8>) throws(ShellError) -> Step {
+  /// Reads one line without its newline. After an error the reader is ready for the next command.
+  package mutating func read(_ line: some Collection<UInt8>) throws(ShellError) -> Step {
     lines += 1
     do throws(ShellError) {
+      if lexer.open == nil, let program = try program(in: line) {
+        startOver()
+        return .program(program)
+      }
       try lexer.add(line: line)
       guard lexer.open == nil else { return .open }
-      let command = try self.command()
+      let commands = try self.commands()
       startOver()
-      return command.arguments.isEmpty ? .blank : .command(command)
+      return commands.isEmpty ? .blank : .commands(commands)
     } catch {
       let located = unsorted.locate(error)
       startOver()
@@ -32,17 +42,21 @@ package struct CommandReader: Sendable {
     }
   }
 
-  /// Ends the source; an error if a quote is open, naming the place where it was opened.
+  /// Ends the source; an error if a quote is open, with the place where it was opened.
   package mutating func end() throws(ShellError) {
     guard let open = lexer.open else { return }
     let place = unsorted.place(of: open.offset..<open.offset + 1)
     startOver()
-    throw ShellError(
-      .usage, "the quote opened in line \(place.line) is not closed", place: place,
-      hint: "close it, or escape it with a backslash if it belongs to the word")
+    throw open.quote == .json
+      ? ShellError(
+        .badJSON, "the JSON value that begins in line \(place.line) is not closed", place: place,
+        hint: "close it, or quote the word if it is not JSON")
+      : ShellError(
+        .usage, "the quote opened in line \(place.line) is not closed", place: place,
+        hint: "close it, or escape it with a backslash if it belongs to the word")
   }
 
-  /// Forgets a command that was begun, as when a person gives it up.
+  /// Drops a command that was begun, as when a person gives it up.
   package mutating func startOver() {
     lexer = Lexer()
     firstLine = lines + 1
@@ -52,32 +66,97 @@ package struct CommandReader: Sendable {
     CommandLine(source: source, firstLine: firstLine, text: lexer.text, arguments: [])
   }
 
-  private func command() throws(ShellError) -> CommandLine {
-    var arguments: [Argument] = []
-    var optionsEnded = false
-    for word in lexer.words {
-      if !optionsEnded, word.bareText == "--" {
-        optionsEnded = true
-      } else {
-        arguments.append(try Argument(word, optionsEnded: optionsEnded))
-      }
+  private mutating func program(in line: some Collection<UInt8>) throws(ShellError) -> [UInt8]? {
+    let text = Array(line)
+    guard let start = text.firstIndex(where: { $0 != .space && $0 != .tab }),
+      text[start] == UInt8(ascii: "!")
+    else { return nil }
+    let program = text[(start + 1)...].drop { $0 == .space || $0 == .tab }
+    guard source == .prompt, !program.isEmpty else {
+      lexer = Lexer(text: text)
+      throw program.isEmpty
+        ? ShellError(
+          .usage, "expected a program after \"!\"", at: start..<start + 1, hint: "! ls")
+        : .promptOnly("!", at: start..<start + 1)
     }
-    return CommandLine(
-      source: source, firstLine: firstLine, text: lexer.text, arguments: arguments)
+    return Array(program)
+  }
+
+  private func commands() throws(ShellError) -> [CommandLine] {
+    var commands: [CommandLine] = []
+    for segment in lexer.segments where !segment.isEmpty {
+      if source != .prompt, case .program(_, let range) = segment.output {
+        throw .promptOnly("|", at: range)
+      }
+      var arguments: [Argument] = []
+      var optionsEnded = false
+      for word in segment.words {
+        if !optionsEnded, word.bareText == "--" {
+          optionsEnded = true
+          continue
+        }
+        let word = optionsEnded ? word.quoted : try variables.replacing(word)
+        arguments.append(try Argument(word))
+      }
+      guard !arguments.isEmpty else {
+        throw ShellError(.usage, "expected a command", hint: "help lists the commands")
+      }
+      var line = CommandLine(
+        source: source, firstLine: firstLine, text: lexer.text, arguments: arguments)
+      line.isVertical = segment.isVertical
+      line.output = segment.output
+      line.variables = variables
+      commands.append(line)
+    }
+    return commands
   }
 }
 
 extension CommandReader {
-  /// All commands of a text that is at hand; stops at the first error.
+  /// All commands of a text; throws the first error.
   package static func commands(
-    in text: some Collection<UInt8>, from source: Source
+    in text: some Collection<UInt8>, from source: Source, variables: Variables = Variables()
   ) throws(ShellError) -> [CommandLine] {
-    var reader = CommandReader(source)
+    var reader = CommandReader(source, variables: variables)
     var commands: [CommandLine] = []
     for line in text.split(separator: .newline, omittingEmptySubsequences: false) {
-      if case .command(let command) = try reader.read(line) { commands.append(command) }
+      if case .commands(let read) = try reader.read(line) { commands += read }
     }
     try reader.end()
     return commands
+  }
+
+  /// The command that the arguments of a process are, one word each. They are not parsed again:
+  /// before `--` their first bytes decide as those of bare words do, after it they are exact data.
+  package static func command(of words: [[UInt8]]) throws(ShellError) -> CommandLine {
+    var text: [UInt8] = []
+    var arguments: [Argument] = []
+    var optionsEnded = false
+    var failure: ShellError?
+    for bytes in words {
+      if !text.isEmpty { text.append(.space) }
+      let range = text.count..<text.count + bytes.count
+      text += bytes
+      if !optionsEnded, bytes == Array("--".utf8) {
+        optionsEnded = true
+        continue
+      }
+      do throws(ShellError) {
+        arguments.append(try Argument(Word(bytes, isBare: !optionsEnded, at: range)))
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    let line = CommandLine(source: .command, firstLine: 1, text: text, arguments: arguments)
+    if let failure { throw line.locate(failure) }
+    return line
+  }
+}
+
+extension ShellError {
+  fileprivate static func promptOnly(_ operator: String, at range: Range<Int>) -> ShellError {
+    ShellError(
+      .promptOnly, "\"\(`operator`)\" works at the prompt only", at: range,
+      hint: "run the program from your script")
   }
 }

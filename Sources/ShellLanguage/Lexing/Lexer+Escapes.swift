@@ -1,8 +1,8 @@
 extension Lexer {
-  /// The bytes of the escape whose backslash is at `index`, and where the text goes on.
+  /// The bytes of the escape whose backslash is at `index`, and the offset behind it.
   package func escape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
     guard index + 1 < text.count else {
-      throw wrong(index..<index + 1, "a backslash at the end of the line escapes nothing")
+      throw wrong(index..<index + 1, "a backslash needs a character after it")
     }
     switch text[index + 1] {
     case UInt8(ascii: "n"): return ([.newline], index + 2)
@@ -15,7 +15,7 @@ extension Lexer {
     case let byte where byte == .space || byte.isPunctuation: return ([byte], index + 2)
     default:
       let end = text.scalar(at: index + 1)?.end ?? index + 2
-      throw wrong(index..<end, "\(Array(text[index..<end])) is not an escape")
+      throw wrong(index..<end, "\(Array(text[index..<end])) is not an escape sequence")
     }
   }
 
@@ -44,7 +44,7 @@ extension Lexer {
       throw wrong(index..<min(next, text.count), "\\u takes one to six hex digits in braces")
     }
     guard let scalar = Unicode.Scalar(value) else {
-      throw wrong(index..<next + 1, "no character has that number")
+      throw wrong(index..<next + 1, "no Unicode character has that number")
     }
     return (Array(UTF8.encode(scalar)!), next + 1)
   }

@@ -1,34 +1,73 @@
-/// Splits the lines of one command into words; a quote that is open at the end of a line waits for
-/// the next one.
+/// Splits the lines of one input into commands and their words.
+///
+/// A quote or a JSON value that is open at the end of a line continues on the next line.
 package struct Lexer {
-  package enum Quote { case single, double }
+  package enum Quote: Sendable { case single, double, json }
 
-  private(set) var text: [UInt8] = []
-  private(set) var words: [Word] = []
+  /// One command of a sequence, with the destination of its output.
+  package struct Segment: Sendable {
+    package fileprivate(set) var words: [Word] = []
+    package fileprivate(set) var isVertical = false
+    package fileprivate(set) var output: Redirection?
+    /// Set between `>` and its file name.
+    fileprivate var awaitsFile: (appends: Bool, range: Range<Int>)?
+
+    package var isEmpty: Bool { words.isEmpty && output == nil && !isVertical }
+  }
+
+  package private(set) var text: [UInt8] = []
+  /// The commands so far; the last one may be unfinished. Never empty.
+  package private(set) var segments = [Segment()]
   /// The word that was begun and not ended.
-  private(set) var current: Word?
-  /// The quote that is open, and where it was opened.
-  private(set) var open: (quote: Quote, offset: Int)?
+  package private(set) var current: Word?
+  /// The quote or JSON value that is open, and the offset of its opening byte.
+  package private(set) var open: (quote: Quote, offset: Int)?
+  private var json = JSONBalance()
 
-  /// Reads a line, without its newline. If a quote stays open the newline belongs to the word.
+  package init() {}
+
+  /// A lexer that decodes escapes of a text and does nothing else.
+  init(text: [UInt8]) { self.text = text }
+
+  /// The next word is the name of the file behind `>`.
+  package var awaitsFile: Bool { segments[segments.count - 1].awaitsFile != nil }
+
+  /// The words of the command that is being read.
+  package var words: [Word] { segments[segments.count - 1].words }
+
+  /// Reads a line without its newline. If a quote stays open, the newline belongs to the word.
   package mutating func add(line: some Sequence<UInt8>) throws(ShellError) {
     if open != nil {
       text.append(.newline)
       append([.newline], isBare: false, at: text.count - 1)
     }
     try scan(line)
-    if open == nil { try endWord(at: text.count) }
+    if open == nil {
+      try endWord(at: text.count)
+      try checkFileIsNamed()
+    }
   }
 
-  /// Reads the beginning of a line, leaving its last word unended, as completion needs it.
+  /// Reads the beginning of a line and leaves its last word unended, as completion needs it.
   package mutating func scan(_ part: some Sequence<UInt8>) throws(ShellError) {
     var index = text.count
     text.append(contentsOf: part)
     while index < text.count {
-      index = open == nil ? try scanBare(at: index) : try scanQuoted(at: index)
+      switch open?.quote {
+      case nil: index = try scanBare(at: index)
+      case .json: index = try scanJSON(at: index)
+      case .single, .double: index = try scanQuoted(at: index)
+      }
     }
     current?.end(at: text.count)
   }
+
+  // MARK: Bytes outside quotes
+
+  private static let endsBareRun: Set<UInt8> = [
+    .space, .tab, .carriageReturn, .quote, .doubleQuote, .backslash, UInt8(ascii: ";"),
+    UInt8(ascii: "|"), UInt8(ascii: ">"), UInt8(ascii: "<"), UInt8(ascii: "&"),
+  ]
 
   private mutating func scanBare(at index: Int) throws(ShellError) -> Int {
     let byte = text[index]
@@ -40,14 +79,28 @@ package struct Lexer {
     case UInt8(ascii: "#") where current == nil:
       return text.count
     case .quote, .doubleQuote:
+      try checkQuoteOpens(at: index)
       open = (byte == .quote ? .single : .double, index)
-      // An empty quote is an empty piece: it makes the word, and makes it quoted.
+      // An empty quote is an empty piece: it makes a word, and makes it quoted.
       begin(isBare: false, at: index)
+    case .backslash where index + 1 < text.count && text[index + 1] == UInt8(ascii: "G"):
+      try endWord(at: index)
+      segments[segments.count - 1].isVertical = true
+      return index + 2
     case .backslash:
       let (bytes, next) = try escape(at: index)
       begin(isBare: false, at: index)
       append(bytes[...], isBare: false, at: index)
       return next
+    case UInt8(ascii: ";"), UInt8(ascii: "|"), UInt8(ascii: ">"), UInt8(ascii: "<"),
+      UInt8(ascii: "&"):
+      return try scanOperator(at: index)
+    case UInt8(ascii: "{") where current == nil && beginsJSON(at: index),
+      UInt8(ascii: "[") where current == nil && beginsJSON(at: index):
+      open = (.json, index)
+      json = JSONBalance()
+      begin(isBare: false, at: index)
+      return index
     default:
       let end = text[(index + 1)...].firstIndex(where: Self.endsBareRun.contains) ?? text.count
       append(text[index..<end], isBare: true, at: index)
@@ -55,6 +108,87 @@ package struct Lexer {
     }
     return index + 1
   }
+
+  /// A quote opens at the beginning of a word, behind a quoted part, or behind punctuation that
+  /// introduces a value. Elsewhere it would be dropped without notice, as in `{a"b"}`.
+  private func checkQuoteOpens(at index: Int) throws(ShellError) {
+    let introduces: StaticASCII = "@=,*?![]{}"
+    guard let piece = current?.pieces.last, piece.isBare, !piece.range.isEmpty,
+      !introduces.bytes.contains(text[index - 1])
+    else { return }
+    let start = current?.range.lowerBound ?? index
+    let end = text[index...].firstIndex { $0 == .space || $0 == .tab } ?? text.count
+    let word = Array(text[start..<end])
+    throw ShellError(
+      .usage, "a quote may not open inside an unquoted word", at: index..<index + 1,
+      hint: word.contains(.quote)
+        ? "quote the whole word" : "write '\(String(decoding: word, as: UTF8.self))'")
+  }
+
+  // MARK: Operators
+
+  private mutating func scanOperator(at index: Int) throws(ShellError) -> Int {
+    let byte = text[index]
+    let isDouble = index + 1 < text.count && text[index + 1] == byte
+    let range = index..<index + (isDouble ? 2 : 1)
+    try endWord(at: index)
+    switch byte {
+    case UInt8(ascii: ";"):
+      try checkFileIsNamed()
+      guard !segments[segments.count - 1].isEmpty else {
+        throw ShellError(
+          .usage, "expected a command before \";\"", at: range, hint: "help lists the commands")
+      }
+      segments.append(Segment())
+      return index + 1
+    case UInt8(ascii: "|") where !isDouble:
+      try checkOutputIsFree(range)
+      let rest = text[(index + 1)...].drop { $0 == .space || $0 == .tab }
+      guard !rest.isEmpty else {
+        throw ShellError(
+          .usage, "expected a program after \"|\"", at: range, hint: "keys @a | less")
+      }
+      segments[segments.count - 1].output = .program(Array(rest), range)
+      return text.count
+    case UInt8(ascii: ">"):
+      let next = text[range.upperBound...].first { $0 != .space && $0 != .tab }
+      if !isDouble, let next, next == UInt8(ascii: "=") || next.isDigit {
+        throw ShellError(
+          .usage, "unexpected \">\"", at: range,
+          hint: "quote the expression: --where '.year > 1999'")
+      }
+      try checkOutputIsFree(range)
+      segments[segments.count - 1].awaitsFile = (isDouble, range)
+      return range.upperBound
+    default:
+      throw ShellError(
+        .usage, "unexpected \(Array(text[range]))", at: range,
+        hint: "quote it if it belongs to a word")
+    }
+  }
+
+  private func checkOutputIsFree(_ range: Range<Int>) throws(ShellError) {
+    let segment = segments[segments.count - 1]
+    guard !segment.words.isEmpty else {
+      throw ShellError(
+        .usage, "expected a command before \(Array(text[range]))", at: range,
+        hint: "help lists the commands")
+    }
+    guard segment.output == nil, segment.awaitsFile == nil else {
+      throw ShellError(
+        .usage, "the output of a command has one destination", at: range,
+        hint: "remove one of them")
+    }
+  }
+
+  private func checkFileIsNamed() throws(ShellError) {
+    guard let (_, range) = segments[segments.count - 1].awaitsFile else { return }
+    throw ShellError(
+      .usage, "expected a file name after \(Array(text[range]))", at: range,
+      hint: "keys @a > keys.txt")
+  }
+
+  // MARK: Quotes and JSON
 
   private mutating func scanQuoted(at index: Int) throws(ShellError) -> Int {
     let quote: UInt8 = open?.quote == .single ? .quote : .doubleQuote
@@ -76,10 +210,36 @@ package struct Lexer {
     }
   }
 
-  private static let endsBareRun: Set<UInt8> = [
-    .space, .tab, .carriageReturn, .quote, .doubleQuote, .backslash,
-  ]
-  private static let reserved = Set(";|><&".utf8)
+  /// `{"`, `{}`, `["`, `[{`, `[[` and `[]` begin a JSON value; `{a,b}` and `[a-z]` are patterns.
+  private func beginsJSON(at index: Int) -> Bool {
+    guard let next = text[(index + 1)...].first(where: { $0 != .space && $0 != .tab }) else {
+      return true
+    }
+    let follows: StaticASCII = text[index] == UInt8(ascii: "{") ? "\"}" : "\"{[]"
+    return follows.bytes.contains(next)
+  }
+
+  /// Takes a JSON value byte for byte up to its closing bracket, and checks it there.
+  private mutating func scanJSON(at index: Int) throws(ShellError) -> Int {
+    guard let end = json.end(in: text, from: index) else {
+      append(text[index...], isBare: false, at: index)
+      return text.count
+    }
+    append(text[index..<end], isBare: false, at: index)
+    let start = open?.offset ?? index
+    open = nil
+    do throws(JSONText.Flaw) {
+      _ = try JSONText(Array(text[start..<end]))
+    } catch {
+      let place = min(start + error.offset, end - 1)
+      throw ShellError(
+        .badJSON, "invalid JSON: \(error.reason)", at: place..<place + 1,
+        hint: "quote the word if it is not JSON")
+    }
+    return end
+  }
+
+  // MARK: Words
 
   private mutating func begin(isBare: Bool, at offset: Int) {
     if current == nil { current = Word(bytes: [], pieces: [], range: offset..<offset) }
@@ -95,12 +255,17 @@ package struct Lexer {
     guard var word = current else { return }
     current = nil
     word.end(at: index)
-    guard !(word.isBare && word.bytes.allSatisfy(Self.reserved.contains)) else {
+    let last = segments.count - 1
+    if let (appends, _) = segments[last].awaitsFile {
+      segments[last].awaitsFile = nil
+      segments[last].output = .file(word, appends: appends)
+    } else if segments[last].isVertical || segments[last].output != nil {
       throw ShellError(
-        .usage, "\(word.bytes) is reserved for what may come", at: word.range,
-        hint: "put it in quotes if it belongs to the key")
+        .usage, "unexpected argument \(word.bytes)", at: word.range,
+        hint: "separate commands by \";\"")
+    } else {
+      segments[last].words.append(word)
     }
-    words.append(word)
   }
 }
 
@@ -117,4 +282,37 @@ extension Word {
   }
 
   fileprivate mutating func end(at offset: Int) { range = range.lowerBound..<offset }
+}
+
+/// Finds the end of a JSON value by its brackets, across lines.
+private struct JSONBalance {
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+
+  /// The offset behind the bracket that closes the value; nil if it is not in this text.
+  mutating func end(in text: [UInt8], from start: Int) -> Int? {
+    for index in start..<text.count {
+      let byte = text[index]
+      if isInString {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == .backslash {
+          isEscaped = true
+        } else if byte == .doubleQuote {
+          isInString = false
+        }
+        continue
+      }
+      switch byte {
+      case .doubleQuote: isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth == 0 { return index + 1 }
+      default: break
+      }
+    }
+    return nil
+  }
 }

@@ -1,7 +1,7 @@
-/// Bytes in forms that the lexer reads back to the same bytes.
+/// Text forms of bytes that the lexer reads back as the same bytes.
 package enum Quoting {
-  /// In double quotes, with every control, hidden character and bad byte escaped: how keys appear
-  /// in tables and messages.
+  /// The form in tables and messages: double quotes, with every control, hidden character and bad byte
+  /// escaped.
   package static func quoted(_ bytes: [UInt8]) -> String {
     var result = "\""
     appendEscaped(bytes, to: &result, quotes: true, hidden: true)
@@ -9,8 +9,7 @@ package enum Quoting {
     return result
   }
 
-  /// The same for messages, where a key as long as a page would hide what is said: its beginning
-  /// and its length.
+  /// The form in messages: of a long key only the beginning and the length.
   package static func brief(_ bytes: [UInt8]) -> String {
     guard bytes.count > mostInMessages else { return quoted(bytes) }
     var start = Array(bytes.prefix(mostInMessages))
@@ -26,8 +25,17 @@ package enum Quoting {
 
   private static let mostInMessages = 120
 
-  /// A field of `plain` output: no quotes, and only what would break a line or hide bytes escaped.
+  /// A key, namespace or tag in `plain` output: without quotes around it, but escaped so that the text
+  /// between double quotes is the same key.
   package static func plain(_ bytes: [UInt8]) -> String {
+    var result = ""
+    appendEscaped(bytes, to: &result, quotes: true, hidden: false)
+    return result
+  }
+
+  /// A value as a field of `plain` output: escaped like `plain`, but quotes stay, so that JSON stays
+  /// JSON.
+  package static func plainValue(_ bytes: [UInt8]) -> String {
     var result = ""
     appendEscaped(bytes, to: &result, quotes: false, hidden: false)
     return result
@@ -40,13 +48,13 @@ package enum Quoting {
     return result
   }
 
-  /// Bare if that reads back as the same key, else in double quotes: what completion inserts.
+  /// The form that completion inserts: bare if that reads back as the same key, else quoted.
   package static func typed(_ bytes: [UInt8]) -> String {
     let acting: StaticASCII = "\\'\"*?[]{};|><&#"
     let isPlain = bytes.indices.allSatisfy { index in
       bytes[index] >= 0x80 || (bytes[index] > 0x20 && !acting.bytes.contains(bytes[index]))
     }
-    let prefixes: [StaticASCII] = ["-", "@", "hex:", "b64:"]
+    let prefixes: [StaticASCII] = ["-", "@", ":", ".", "!", "hex:", "b64:"]
     let leads = prefixes.contains { bytes.starts(with: $0.bytes) }
     let safe = quoted(bytes)
     return isPlain && !leads && safe.utf8.count == bytes.count + 2 && !bytes.isEmpty
@@ -57,7 +65,7 @@ package enum Quoting {
     _ bytes: [UInt8], to result: inout String, quotes: Bool,
     hidden: Bool, backslash: Bool = true
   ) {
-    // Nearly every key is printable ASCII, and then there is nothing to look at.
+    // Fast path: nearly every key is printable ASCII.
     if bytes.allSatisfy({ $0.isPrintable && $0 != .doubleQuote && $0 != .backslash }) {
       result.append(String(decoding: bytes, as: UTF8.self))
       return
@@ -99,7 +107,7 @@ package enum Quoting {
 }
 
 extension Quoting {
-  /// The bytes of a field that `plain` output wrote, or of any line without a backslash.
+  /// The bytes of a field that `plain` output wrote.
   package static func unescaped(plain line: [UInt8]) throws(ShellError) -> [UInt8] {
     guard line.contains(.backslash) else { return line }
     let lexer = Lexer(text: line)

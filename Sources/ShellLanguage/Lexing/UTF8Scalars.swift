@@ -39,7 +39,7 @@ extension Unicode.Scalar {
   /// C0, DEL and C1: what a terminal may obey.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
-  /// Draws nothing, or reorders what is drawn: bidi and zero-width controls, separators of lines,
+  /// Invisible, or changes the order of text: bidi and zero-width controls, separators of lines,
   /// fillers. Variation selectors stay: emoji are written with them.
   package var isHidden: Bool {
     switch value {

@@ -5,7 +5,7 @@
 #endif
 
 extension Word {
-  /// The bytes the word stands for: those after a bare `hex:` or `b64:` decoded, else its own.
+  /// The bytes of the word; those after a bare `hex:` or `b64:` are decoded.
   package func data() throws(ShellError) -> [UInt8] {
     guard isBare else { return bytes }
     if leads(with: "hex:") { return try hexBytes() }
@@ -18,14 +18,20 @@ extension Word {
     let key = try data()
     guard !key.isEmpty else {
       throw ShellError(
-        .usage, "a key has at least one byte", at: range, hint: "say which one; keys lists them")
+        .usage, "\"\" is not a key", at: range, hint: "a key has at least one byte")
     }
     guard isHexOrBase64 || !isGlob else {
       throw ShellError(
-        .usage, "\(bytes) is a pattern, and here goes one key", at: range,
-        hint: "put it in quotes if the key has that character   (help quoting)")
+        .usage, "expected a key, not a pattern", at: range,
+        hint: patternHint)
     }
     return key
+  }
+
+  private var patternHint: SafeText {
+    let acting: StaticASCII = "*?[{"
+    let first = bytes.first { acting.bytes.contains($0) }.map { String(UnicodeScalar($0)) } ?? "*"
+    return "quote it if the key contains `\(first)`; `get` and `keys` take patterns"
   }
 
   package var isHexOrBase64: Bool { isBare && (leads(with: "hex:") || leads(with: "b64:")) }
@@ -38,7 +44,7 @@ extension Word {
       guard let value = byte.hexValue else {
         throw ShellError(
           .usage, "\([byte]) is not a hex digit", at: offset(of: index)..<offset(of: index) + 1,
-          hint: #"put the word in quotes if it is text: "hex:...""#)
+          hint: #"quote the word if it is text: "hex:...""#)
       }
       if index.isMultiple(of: 2) {
         result.append(value << 4)
@@ -48,7 +54,8 @@ extension Word {
     }
     guard digits.count.isMultiple(of: 2) else {
       throw ShellError(
-        .usage, "\(bytes) ends within a byte", at: range, hint: "a byte is two hex digits")
+        .usage, "\(bytes) has an odd number of hex digits", at: range,
+        hint: "a byte is two hex digits")
     }
     return result
   }

@@ -18,7 +18,7 @@ package struct BarChart {
       let bar = Bar.text(
         Double(row.count) / Double(most), width: width, hasUnicode: presentation.hasUnicode)
       let space = String(repeating: " ", count: countWidth - counts[index].count)
-      let line = Help.pad(labels[index], to: labelWidth) + "  " + space + counts[index]
+      let line = DisplayWidth.pad(labels[index], to: labelWidth) + "  " + space + counts[index]
       text +=
         DisplayWidth.fit(
           line + (bar.isEmpty ? "" : " \(bar)"), to: columns,

@@ -34,16 +34,24 @@ extension Cell {
       ])
     case .list(let cells): .array(cells.map(\.json))
     case .json(let value): value
+    case .value(_, let json, _): json
     case .null, .blank: .null
     }
   }
 
-  /// A field of `plain` output: nothing for null.
-  package var plain: String {
-    switch self {
-    case .bytes(let bytes): Quoting.plain(bytes)
-    default: dataText.map { Quoting.plain(Array($0.utf8)) } ?? ""
+  /// A field of `plain` output; empty for null.
+  ///
+  /// - Parameter isName: It can be typed back between double quotes, so these are escaped, too.
+  package func plain(isName: Bool) -> String {
+    let bytes: [UInt8]
+    if case .bytes(let own) = self {
+      bytes = own
+    } else if case .value(let text, _, _) = self {
+      bytes = Array(text.utf8)
+    } else {
+      bytes = Array((dataText ?? "").utf8)
     }
+    return isName ? Quoting.plain(bytes) : Quoting.plainValue(bytes)
   }
 
   /// The bytes as they are.

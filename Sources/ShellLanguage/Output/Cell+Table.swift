@@ -1,5 +1,5 @@
 extension Cell {
-  /// As a person reads it in a table: safe to print, and never nothing.
+  /// The text in a table: safe to print, and never empty.
   package func shown(_ presentation: Presentation) -> String {
     let dash = presentation.hasUnicode ? "\u{2014}" : "-"
     return switch self {
@@ -18,15 +18,20 @@ extension Cell {
     case .list(let cells):
       cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
     case .json(let value): SafeText(value.text).description
+    case .value(let text, _, _): text.isEmpty ? dash : SafeText(text).description
     case .null: dash
     case .blank: ""
     }
   }
 
-  /// Numbers stand to the right.
+  var isBar: Bool { if case .bar = self { true } else { false } }
+  var isShare: Bool { if case .share = self { true } else { false } }
+
+  /// Numbers are aligned to the right.
   package var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
+    case .value(_, _, let isNumber): isNumber
     case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .entry, .list,
       .json:
       false
@@ -39,7 +44,7 @@ package enum Bar {
   /// That of the whole in a table, if there is room.
   package static let width = 20
 
-  /// Eighths of a character where they can be drawn; what is not nothing is never drawn as nothing.
+  /// A bar in eighths of a character, or `#`; a part above zero is always visible.
   package static func text(_ share: Double, width: Int, hasUnicode: Bool) -> String {
     let share = share.isFinite ? min(max(share, 0), 1) : 0
     guard share > 0 else { return "" }

@@ -25,7 +25,9 @@ package enum Cell: Sendable, Hashable {
   /// A reference to an entry, such as an owner.
   case entry(namespace: String, key: [UInt8])
   case list([Cell])
-  /// What has a structure of its own.
+  /// A value of an expression: text for a person and for lines, JSON for programs.
+  case value(text: String, json: JSON, isNumber: Bool)
+  /// A value with a structure of its own.
   case json(JSON)
   /// Unknown or without meaning here.
   case null
@@ -45,6 +47,8 @@ package struct Column: Sendable, Hashable {
     package static let plain = Visibility(rawValue: 2)
     /// `json`, `jsonl`, `csv`, and `plain` with `--long`.
     package static let data = Visibility(rawValue: 4)
+    /// A table with `--long`.
+    package static let long = Visibility(rawValue: 8)
     package static let everywhere: Visibility = [.table, .plain, .data]
   }
 
@@ -55,18 +59,24 @@ package struct Column: Sendable, Hashable {
   package let visibility: Visibility
   /// It may hold bytes that are not UTF-8.
   package let holdsBytes: Bool
+  /// In JSON the column is a field of an object of this name.
+  package let group: String?
 
   package init(
     _ name: String, title: String? = nil, in visibility: Visibility = .everywhere,
-    holdsBytes: Bool = false
+    holdsBytes: Bool = false, group: String? = nil
   ) {
+    self.group = group
     self.name = name
     self.title = title ?? name
     self.visibility = visibility
     self.holdsBytes = holdsBytes
   }
 
-  /// The same column wherever it is not left out.
+  /// It holds keys, namespaces or tags, which are typed back.
+  package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
+
+  /// The same column, hidden in some forms.
   package init(all column: Column, except hidden: Visibility) {
     self.init(
       column.name, in: .everywhere.subtracting(hidden), holdsBytes: column.holdsBytes)

@@ -19,7 +19,7 @@ package enum DisplayWidth {
       || wide.contains(where: { $0.contains(value) }) ? 2 : 1
   }
 
-  /// East Asian Wide and Fullwidth, without what is emoji anyway.
+  /// East Asian Wide and Fullwidth, without emoji.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF,
     0x4DC0...0x4DFF, 0x4E00...0x9FFF, 0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
@@ -39,5 +39,59 @@ package enum DisplayWidth {
       result.append(scalar)
     }
     return String(result) + (of(mark) <= width ? mark : "")
+  }
+
+  /// The longest prefix that takes at most so many columns.
+  package static func prefix(of text: String, columns: Int) -> String {
+    var used = 0
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      used += of(scalar)
+      guard used <= columns else { break }
+      result.append(scalar)
+    }
+    return String(result)
+  }
+
+  /// The longest suffix that takes at most so many columns.
+  package static func suffix(of text: String, columns: Int) -> String {
+    var used = 0
+    var result: [Unicode.Scalar] = []
+    for scalar in text.unicodeScalars.reversed() {
+      used += of(scalar)
+      guard used <= columns else { break }
+      result.append(scalar)
+    }
+    // A combining mark needs the character before it.
+    while let last = result.last, of(last) == 0 { result.removeLast() }
+    return String(String.UnicodeScalarView(result.reversed()))
+  }
+
+  /// The text with spaces up to a width.
+  package static func pad(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(width - of(text), 0))
+  }
+
+  /// Wraps lines at spaces; continuation lines are indented.
+  package static func wrap(_ text: String, columns: Int?, indent: Int) -> String {
+    guard let columns, columns > indent + 10 else { return text }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      guard of(line) > columns else { return String(line) }
+      // A table row keeps the indent of its last column.
+      let margin = String(repeating: " ", count: indent)
+      var result = ""
+      var current = ""
+      for word in line.split(separator: " ", omittingEmptySubsequences: false) {
+        let next = current.isEmpty && result.isEmpty ? String(word) : current + " " + word
+        if of(next) > columns, !current.allSatisfy({ $0 == " " }) {
+          result += current + "\n"
+          current = margin + word
+        } else {
+          current = next
+        }
+      }
+      return result + current
+    }
+    return lines.joined(separator: "\n")
   }
 }

@@ -1,13 +1,13 @@
-/// How replies are to look: the mode, and what is known of where they go.
+/// The form of replies, and the properties of their destination.
 package struct Presentation: Sendable {
-  /// Never `auto`: that is resolved by who reads.
+  /// Never `auto`.
   package let mode: OutputMode
   /// Raw bytes and a NUL where `plain` would end a line.
   package let endsWithNUL: Bool
   /// The columns of the terminal; nil is no limit, as in a pipe.
   package let width: Int?
   package let hasColor: Bool
-  /// It goes to a terminal, which must not be spoken to.
+  /// The output goes to a terminal, which must receive no control character of a key or value.
   package let isTerminal: Bool
   /// Box and block characters can be drawn.
   package let hasUnicode: Bool
@@ -36,7 +36,7 @@ extension Presentation {
     case .text(let text):
       return Array(text.utf8)
     case .rows, .object:
-      guard mode != .table || reply.sentences.isEmpty else {
+      guard !mode.isForPerson || reply.sentences.isEmpty else {
         return lines(reply.sentences + reply.notes)
       }
       var writer = RowWriter(self, reply)
@@ -46,30 +46,31 @@ extension Presentation {
       case .object(_, let cells): bytes += writer.write([cells])
       case .bytes, .text: break
       }
-      return bytes + writer.end() + (mode == .table ? lines(reply.notes) : [])
+      return bytes + writer.end()
+        + (mode.isForPerson && mode != .markdown ? lines(reply.notes) : [])
     }
   }
 
   package func lines(_ texts: [SafeText]) -> [UInt8] { texts.flatMap { Array("\($0)\n".utf8) } }
 }
 
-/// What a command answers, before it is known how that is written.
+/// The answer of a command, independent of its form.
 package struct Reply: Sendable, Hashable {
   package enum Body: Sendable, Hashable {
     /// A list: an array in JSON. Each row has a cell for each column.
     case rows([Column], [[Cell]])
     /// One thing: an object in JSON.
     case object([Column], [Cell])
-    /// Exactly these bytes in every mode.
+    /// These bytes in every mode.
     case bytes([UInt8])
-    /// Lines that are the same in every mode, such as help.
+    /// The same lines in every mode, such as help.
     case text(String)
   }
 
   package let body: Body
-  /// What a person sees in place of the body; if empty, the body as a table.
+  /// Sentences that a person sees instead of the body; if empty, the body as a table.
   package let sentences: [SafeText]
-  /// What a person sees below it, such as the way to the rest of a list.
+  /// Notes that a person sees below, such as how to see the rest of a list.
   package let notes: [SafeText]
   /// All data columns also where output is plain.
   package let isLong: Bool
@@ -84,25 +85,36 @@ package struct Reply: Sendable, Hashable {
   }
 }
 
-/// The form in which replies are written.
+/// The form of the output.
 package enum OutputMode: String, Sendable, CaseIterable {
-  case auto, table, plain, json, jsonl, csv, raw
+  case auto, table, plain, json, jsonl, csv, raw, vertical, box, markdown
 
-  /// What `auto` stands for: a person gets words, a pipe gets data.
+  /// Changes answer with sentences instead of rows.
+  package var isForPerson: Bool {
+    switch self {
+    case .table, .vertical, .box, .markdown: true
+    case .auto, .plain, .json, .jsonl, .csv, .raw: false
+    }
+  }
+
+  /// Resolves `auto`: a person gets a table, a pipe gets data.
   package func resolved(isTerminal: Bool) -> OutputMode {
     self == .auto ? (isTerminal ? .table : .plain) : self
   }
 
-  /// What it is for, in a few words.
+  /// Its use, in a few words.
   package var summary: String {
     switch self {
     case .auto: "table for a person, plain for a pipe"
     case .table: "aligned columns"
-    case .plain: "a line for each, fields by tab; with -0 raw bytes and a NUL"
-    case .json: "one document a command"
-    case .jsonl: "one object a line"
+    case .plain: "a line for each row, fields separated by tabs; with -0 raw bytes and NUL"
+    case .json: "one document for each command"
+    case .jsonl: "an object on each line"
     case .csv: "RFC 4180, with a header"
     case .raw: "the bytes of a value, nothing added"
+    case .vertical: "a block for each row, a line for each field"
+    case .box: "a table with lines around it"
+    case .markdown: "a table for a document"
     }
   }
 }

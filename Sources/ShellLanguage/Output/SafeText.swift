@@ -1,4 +1,4 @@
-/// Text that is safe to print: what is interpolated cannot carry an escape sequence.
+/// Text that is safe to print: interpolated values cannot carry an escape sequence.
 ///
 /// Bytes appear quoted, as they can be typed back; strings appear as they are, with controls
 /// escaped. This is the only way to make an error, a sentence or a note, so that nothing from a

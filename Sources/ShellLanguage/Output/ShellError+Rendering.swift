@@ -2,13 +2,19 @@ extension ShellError {
   /// For a person who sees the line just typed, `promptWidth` columns from the left edge: carets
   /// under the words, then the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
-    // Only what was typed stands above; a line of a file is named.
-    guard place?.source == .prompt else { return scripted }
-    return caret(promptWidth: promptWidth, columns: columns) + "error: \(message)\n" + hintLine
+    // Only a typed line is visible above; a line of a file is named.
+    guard place?.source == .prompt, code != .declined else {
+      return DisplayWidth.wrap(scripted, columns: columns, indent: 2)
+    }
+    let text = "error: \(message)\n" + hintLine
+    return caret(promptWidth: promptWidth, columns: columns)
+      + DisplayWidth.wrap(text, columns: columns, indent: 2)
   }
 
   /// For a script: where, what, what to do.
-  package var scripted: String { "error: \(location)\(message)\n" + hintLine }
+  package var scripted: String {
+    code == .declined ? "\(message)\n" : "error: \(location)\(message)\n" + hintLine
+  }
 
   /// One JSON object on one line, for programs that read standard error.
   package var json: String {
@@ -28,8 +34,8 @@ extension ShellError {
   private var location: String {
     guard let place, let name = place.source.name else { return "" }
     let source = SafeText(name).description
-    // One `--eval` is nearly always one line, and then its column says all.
-    if case .eval = place.source, place.line == 1 { return "\(source):\(place.column): " }
+    // These have one line nearly always, and then the column is enough.
+    if place.line == 1, place.source.isTyped { return "\(source):\(place.column): " }
     return "\(source):\(place.line):\(place.column): "
   }
 
@@ -41,14 +47,35 @@ extension ShellError {
         text.startIndex, offsetBy: place.column - 1, limitedBy: text.endIndex) ?? text.endIndex
     let end = text.index(start, offsetBy: place.width, limitedBy: text.endIndex) ?? text.endIndex
     let width = max(DisplayWidth.of(text[start..<end]), 1)
-    // A line of several, or one that wrapped, is not right above: it is shown again.
+    let margin = DisplayWidth.of(text[..<start])
+    // A line of several, or one that wrapped, is not right above the caret: it is shown again.
     let isAbove =
       place.isLastLine
       && columns.map { promptWidth + DisplayWidth.of(text[...]) <= $0 } ?? true
-    let margin = (isAbove ? promptWidth : 0) + DisplayWidth.of(text[..<start])
-    let echo = isAbove ? "" : Quoting.printable(place.text) + "\n"
-    if let columns, margin + width > columns { return "" }
-    return echo + String(repeating: " ", count: margin) + String(repeating: "^", count: width)
-      + "\n"
+    if isAbove { return Self.carets(width, behind: promptWidth + margin) }
+    let line = Quoting.printable(place.text)
+    guard let columns, DisplayWidth.of(line) > columns else {
+      return line + "\n" + Self.carets(width, behind: margin)
+    }
+    return Self.scrolled(line, to: margin, width: width, columns: columns)
+  }
+
+  private static func carets(_ width: Int, behind margin: Int) -> String {
+    String(repeating: " ", count: margin) + String(repeating: "^", count: width) + "\n"
+  }
+
+  /// The part of a long line around the error, with the carets under it.
+  private static func scrolled(
+    _ line: String, to margin: Int, width: Int, columns: Int
+  ) -> String {
+    let mark = "\u{2026}"
+    let room = max(columns - 2, 8)
+    let skipped = margin + width <= room ? 0 : max(margin - room / 2, 0)
+    let head = DisplayWidth.prefix(of: line, columns: skipped)
+    let rest = String(line.unicodeScalars.dropFirst(head.unicodeScalars.count))
+    let lead = skipped > 0 ? mark : ""
+    let shown = DisplayWidth.fit(rest, to: room, mark: mark)
+    let offset = margin - DisplayWidth.of(head) + DisplayWidth.of(lead)
+    return lead + shown + "\n" + carets(min(width, max(columns - offset, 1)), behind: offset)
   }
 }

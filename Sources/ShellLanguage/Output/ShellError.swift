@@ -1,32 +1,45 @@
-/// What went wrong, where, and what to do: the three parts of every error.
+/// An error of the shell: message, place and hint.
 package struct ShellError: Error, Sendable, Hashable {
   package enum Code: String, Sendable, CaseIterable {
+    case noSuchKey = "no_such_key"
+    case noSuchNamespace = "no_such_namespace"
+    case noSuchField = "no_such_field"
+    case noSuchMark = "no_such_mark"
     case usage
     case unknownCommand = "unknown_command"
+    case unknownOption = "unknown_option"
     case badTime = "bad_time"
     case badSize = "bad_size"
     case badPattern = "bad_pattern"
-    case noSuchKey = "no_such_key"
-    case noSuchNamespace = "no_such_namespace"
+    case badExpression = "bad_expression"
+    case badJSON = "bad_json"
+    case undefinedArgument = "undefined_arg"
+    case promptOnly = "prompt_only"
     case cannotOpen = "cannot_open"
+    case noSuchStore = "no_such_store"
+    case foreignOwner = "foreign_owner"
     case busy
     case full
     case io
     case damaged
     case readOnly = "read_only"
     case needsYes = "needs_yes"
+    case declined
     case overLimit = "over_limit"
     case exists
+    case changedMeanwhile = "changed_meanwhile"
     case interrupted
 
-    /// What a script's process ends with.
+    /// The exit code of a process that ends with this error.
     package var exitCode: Int32 {
       switch self {
-      case .noSuchKey, .noSuchNamespace: 1
-      case .usage, .unknownCommand, .badTime, .badSize, .badPattern: 2
-      case .cannotOpen: 3
+      case .noSuchKey, .noSuchNamespace, .noSuchField, .noSuchMark: 1
+      case .usage, .unknownCommand, .unknownOption, .badTime, .badSize, .badPattern,
+        .badExpression, .badJSON, .undefinedArgument, .promptOnly:
+        2
+      case .cannotOpen, .noSuchStore, .foreignOwner: 3
       case .busy, .full, .io, .damaged: 4
-      case .readOnly, .needsYes, .overLimit, .exists: 5
+      case .readOnly, .needsYes, .declined, .overLimit, .exists, .changedMeanwhile: 5
       case .interrupted: 130
       }
     }
@@ -35,7 +48,7 @@ package struct ShellError: Error, Sendable, Hashable {
   package let code: Code
   package let message: SafeText
   package let hint: SafeText?
-  /// The stretch of the command's text it is about; `CommandLine.locate` turns it into a place.
+  /// The range of the command's text that is wrong; `CommandLine.locate` turns it into a place.
   package let range: Range<Int>?
   package internal(set) var place: Place?
 
@@ -54,4 +67,7 @@ package struct ShellError: Error, Sendable, Hashable {
     self.init(code, message, hint: hint)
     self.place = place
   }
+
+  /// A person answered no: the message is the whole answer, not an error.
+  package static let declined = ShellError(.declined, "nothing changed", hint: nil)
 }

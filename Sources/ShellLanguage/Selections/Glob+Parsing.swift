@@ -9,20 +9,22 @@ extension Word {
 }
 
 extension Glob {
-  /// Compiles a word; what was quoted or escaped in it stands for itself.
-  package init(_ word: Word) throws(ShellError) {
-    var parser = GlobParser(word)
+  /// Compiles a word; quoted and escaped parts are literal.
+  package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
+    self.ignoresCase = ignoresCase
+    var parser = GlobParser(word, ignoresCase: ignoresCase)
     let nodes = try parser.parse()
     let literals = nodes.prefix {
-      if case .step(.literal) = $0 { true } else { false }
+      if case .step(.literal) = $0 { !ignoresCase } else { false }
     }
     let graph = GlobGraph(nodes, start: literals.count)
     guard graph.steps.count <= Self.mostSteps else {
       throw ShellError(
         .badPattern,
-        "a pattern has at most \(Self.mostSteps - 1) characters behind its fixed beginning",
-        at: word.range, hint: "say less with *   (help globs)")
+        "a pattern has at most \(Self.mostSteps - 1) characters behind its fixed prefix",
+        at: word.range, hint: "shorten it with `*`")
     }
+    self.word = word
     text = word.bytes
     prefix = literals.flatMap { node -> [UInt8] in
       switch node {
@@ -55,7 +57,7 @@ private struct GlobParser {
   private var nodes: [GlobNode] = []
   private(set) var ranges: [CharacterRanges] = []
 
-  init(_ word: Word) {
+  init(_ word: Word, ignoresCase: Bool) {
     self.word = word
     var bare = Array(repeating: false, count: word.bytes.count)
     for piece in word.pieces where piece.isBare {
@@ -67,7 +69,10 @@ private struct GlobParser {
       let (character, end) = word.bytes.character(at: index)
       var acting: Unicode.Scalar?
       if case .scalar(let scalar) = character, bare[index], scalar.isASCII { acting = scalar }
-      units.append(Unit(character: character, acting: acting, offset: word.offset(of: index)))
+      units.append(
+        Unit(
+          character: ignoresCase ? character.folded : character, acting: acting,
+          offset: word.offset(of: index)))
       index = end
     }
     self.units = units
@@ -75,7 +80,7 @@ private struct GlobParser {
 
   mutating func parse() throws(ShellError) -> [GlobNode] {
     guard units.count <= Self.longest else {
-      throw wrong(0, "a pattern has at most \(Self.longest) characters", "say less with *")
+      throw wrong(0, "a pattern has at most \(Self.longest) characters", "shorten it with `*`")
     }
     try parseSequence(depth: 0)
     nodes.append(.step(.accept))
@@ -113,7 +118,7 @@ private struct GlobParser {
   private mutating func parseAlternatives(depth: Int) throws(ShellError) {
     let open = index
     guard depth <= Self.deepest else {
-      throw wrong(open, "braces are nested deeper than \(Self.deepest)", "say less with *")
+      throw wrong(open, "braces are nested deeper than \(Self.deepest)", "shorten it with `*`")
     }
     let fork = nodes.count
     nodes.append(.fork([]))
@@ -124,14 +129,14 @@ private struct GlobParser {
       starts.append(nodes.count)
       try parseSequence(depth: depth)
       guard index < units.count else {
-        throw wrong(open, "{ has no }", "put it in quotes if it belongs to the key")
+        throw wrong(open, "{ has no }", "quote it if it belongs to the key")
       }
       ends.append(nodes.count)
       nodes.append(.jump(0))
     } while units[index].acting == ","
     guard starts.count > 1 else {
       throw wrong(
-        open, "{} takes alternatives: {a,b}", "put it in quotes if it belongs to the key",
+        open, "{} takes alternatives: {a,b}", "quote it if it belongs to the key",
         index - open + 1)
     }
     nodes[fork] = .fork(starts)
@@ -150,7 +155,7 @@ private struct GlobParser {
     let first = index
     while true {
       guard index < units.count else {
-        throw wrong(open, "[ has no ]", "put it in quotes if it belongs to the key")
+        throw wrong(open, "[ has no ]", "quote it if it belongs to the key")
       }
       // A bracket that comes first is listed, as everywhere.
       if units[index].acting == "]", index > first { break }

@@ -1,16 +1,15 @@
 /// A compiled key pattern: `*` any run, `?` one character, `[a-z]`, `[!a-z]`, `{a,b}`.
 ///
-/// A character is a Unicode scalar, or a byte that is no part of UTF-8. All alternatives are
-/// followed side by side, as the bits of one number, so a match takes the length of the key times
-/// the steps behind the prefix at most, and no memory.
-package struct Glob: Sendable, Hashable {
+/// A character is a Unicode scalar, or a byte that is not valid UTF-8. Matching follows all alternatives
+/// in parallel, as the bits of one number: O(key length * steps), without allocation.
+package struct Glob: Sendable {
   /// Takes one character, except for the last.
   package enum Step: Sendable, Hashable {
     case literal(Character32)
     case any
-    /// The characters listed in `ranges` at this position.
+    /// The characters of `ranges` at this index.
     case oneOf(Int)
-    /// Any character, again and again.
+    /// Any number of characters.
     case run
     case accept
   }
@@ -21,15 +20,18 @@ package struct Glob: Sendable, Hashable {
 
   /// The pattern as bytes, for messages.
   package let text: [UInt8]
-  /// What every match begins with: the range to scan.
+  /// The common prefix of all matches: the range to scan.
   package let prefix: [UInt8]
-  /// What follows the prefix.
+  /// The steps behind the prefix.
   package let steps: [Step]
   /// The steps that are open where the prefix ends.
   package let start: Steps
-  /// The steps that are open when a step has taken its character.
+  /// For each step, the steps that are open when it has taken its character.
   package let following: [Steps]
   package let ranges: [CharacterRanges]
+  let word: Word
+  /// Letters match in either case; then there is no prefix.
+  package let ignoresCase: Bool
 
   /// Every key with the prefix matches.
   package var isPrefix: Bool { steps == [.run, .accept] }
@@ -39,7 +41,8 @@ package struct Glob: Sendable, Hashable {
     var here = start
     var index = prefix.count
     while index < key.count {
-      let (character, end) = key.character(at: index)
+      var (character, end) = key.character(at: index)
+      if ignoresCase { character = character.folded }
       index = end
       var next: Steps = 0
       var rest = here
@@ -58,9 +61,37 @@ package struct Glob: Sendable, Hashable {
     switch steps[position] {
     case .literal(let literal): literal == character
     case .any, .run: true
-    case .oneOf(let index): ranges[index].contains(character)
+    case .oneOf(let index):
+      ranges[index].contains(character)
+        || ignoresCase && ranges[index].contains(character.uppercased)
     case .accept: false
     }
+  }
+}
+
+extension Glob: Hashable {
+  /// Where the pattern was written does not matter.
+  package static func == (left: Glob, right: Glob) -> Bool {
+    (left.text, left.prefix, left.ignoresCase) == (right.text, right.prefix, right.ignoresCase)
+      && left.steps == right.steps && left.following == right.following
+      && left.start == right.start && left.ranges == right.ranges
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(text)
+    hasher.combine(ignoresCase)
+  }
+
+  /// The same pattern for letters in either case.
+  package var ignoringCase: Glob {
+    get throws(ShellError) { try Glob(word, ignoresCase: true) }
+  }
+
+  /// The longest part of the pattern without special characters: text worth searching for.
+  package var longestLiteral: [UInt8] {
+    let special: StaticASCII = "*?[]{},"
+    let parts = text.split(whereSeparator: special.bytes.contains)
+    return parts.max { $0.count < $1.count }.map(Array.init) ?? []
   }
 }
 
@@ -76,5 +107,21 @@ package struct CharacterRanges: Sendable, Hashable {
       case .byte: false
       }
     return isListed != isNegated
+  }
+}
+
+extension Character32 {
+  /// The lower-case form, if it is one scalar.
+  package var folded: Character32 {
+    guard case .scalar(let scalar) = self else { return self }
+    let lower = scalar.properties.lowercaseMapping.unicodeScalars
+    return lower.count == 1 ? .scalar(lower.first ?? scalar) : self
+  }
+
+  /// The upper-case form, if it is one scalar.
+  fileprivate var uppercased: Character32 {
+    guard case .scalar(let scalar) = self else { return self }
+    let upper = scalar.properties.uppercaseMapping.unicodeScalars
+    return upper.count == 1 ? .scalar(upper.first ?? scalar) : self
   }
 }

@@ -21,7 +21,7 @@ package struct GlobGraph {
     }
   }
 
-  /// What is open when each step has taken a character.
+  /// For each step, the open steps after it has taken a character.
   package var following: [Glob.Steps] {
     numbers.keys.sorted().map { node in
       switch nodes[node] {

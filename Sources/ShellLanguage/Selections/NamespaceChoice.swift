@@ -1,16 +1,16 @@
-/// The namespaces a command was told.
+/// The namespaces that the words of a command name.
 package enum NamespaceChoice: Sendable, Hashable {
-  /// None: the one in use, or the only one there is.
+  /// None: the namespace of `use`, or the only one of the store.
   case unnamed
   case named([NamespaceName])
   case all
 
-  /// The names of the namespaces meant, in the order written.
+  /// The names of the namespaces, in the order written.
   ///
   /// - Parameters:
-  ///   - current: The one set by `use`.
+  ///   - current: The namespace of `use`.
   ///   - existing: Those of the store, sorted.
-  ///   - creates: The command makes a namespace that is absent.
+  ///   - creates: The command creates an absent namespace.
   package func resolved(
     current: String?, existing: [String], creates: Bool = false
   ) throws(ShellError) -> [String] {
@@ -28,20 +28,21 @@ package enum NamespaceChoice: Sendable, Hashable {
       if existing.count == 1 { return existing }
       guard !existing.isEmpty else {
         throw ShellError(
-          .noSuchNamespace, "the store has no namespace", hint: "make one: set @name KEY VALUE")
+          .noSuchNamespace, "the store has no namespace", hint: "`set @name KEY VALUE` creates one")
       }
       let list = existing.prefix(8).map { "@\($0)" }.joined(separator: " ")
       throw ShellError(
-        .usage, "which namespace? There are \(existing.count)",
-        hint: "name it: \(list)\(existing.count > 8 ? " ..." : ""); or all: @*; or: use NAME")
+        .usage, "the command requires a namespace: the store has \(existing.count)",
+        hint:
+          "one of \(list)\(existing.count > 8 ? " ..." : ""), or @* for all, or `use NAME` first")
     }
   }
 
   package static func absent(_ name: NamespaceName, existing: [String]) -> ShellError {
     ShellError(
-      .noSuchNamespace, "there is no namespace \(Array(name.text.utf8))",
+      .noSuchNamespace, "no namespace \(Array(name.text.utf8))",
       at: name.range.isEmpty ? nil : name.range,
       hint: Suggestions.question(name.text, among: existing, mark: "@")
-        ?? "namespaces lists them")
+        ?? "`namespaces` lists them")
   }
 }

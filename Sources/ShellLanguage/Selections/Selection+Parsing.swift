@@ -1,35 +1,39 @@
 extension Selection {
   package static let options: [OptionSpec] = [
-    .value("--match", .glob, "keys that match", isRepeatable: true),
-    .value("--regex", .regex, "keys in which it is found", isRepeatable: true),
+    .value("--match", .glob, "keys that match the pattern", isRepeatable: true),
+    .value("--regex", .regex, "keys in which the expression is found", isRepeatable: true),
     .value("--tag", .data, "entries with this tag", placeholder: "TAG", isRepeatable: true),
     .value(
-      "--contains", .data, "values that hold this text", placeholder: "TEXT", isRepeatable: true),
+      "--contains", .data, "values that contain this text", placeholder: "TEXT", isRepeatable: true),
     .value("--expiring", .ahead, "entries that expire within this time", placeholder: "WITHIN"),
+    .flag("-i", "--match, --regex, --contains and patterns ignore case"),
     .flag("--expired", "entries that have expired and are still in the file"),
     .flag("--permanent", "entries that never expire"),
-    .value("--older", .ago, "entries written longer ago"),
-    .value("--newer", .ago, "entries written since"),
-    .value("--idle", .ago, "entries not used since"),
+    .value("--older", .ago, "entries written before this time"),
+    .value("--newer", .ago, "entries written since this time"),
+    .value("--idle", .ago, "entries not used since this time"),
     .value("--larger", .size, "values larger than this"),
     .value("--smaller", .size, "values smaller than this"),
-    .value("--sort", .choice(Sort.allCases.map(\.rawValue)), "the order"),
-    .flag("--reverse", "the order backwards"),
-    .value("--limit", .limit, "how many at most"),
-    .value("--after", .key, "begin behind this key"),
+    .value(
+      "--where", .expression, "entries that meet a condition: `help where`", isRepeatable: true),
+    .value("--sort", .order, "sort by this"),
+    .flag("--reverse", "reverse the order"),
+    .value("--limit", .limit, "at most so many"),
+    .value("--after", .key, "start after this key"),
     .flag(
-      "--stdin", "read more keys from standard input, a line each, as plain output writes them"),
-    .flag("-0", "with --stdin: keys end with a NUL and are taken byte for byte"),
+      "--stdin", "read keys from standard input, one a line, escaped as in plain output"),
+    .flag("-0", "with --stdin: keys end with NUL and are raw bytes"),
   ]
 
   package static let rules: [CommandSpec.Rule] = [.needs("-0", "--stdin")]
 
-  /// Reads the words and the options above, whose values were read by their kinds.
+  /// Combines the words with the values of the options above.
   package init(
     namespaces: NamespaceChoice, words: [Word], values: [String: [Value]], flags: Set<String>
   ) throws(ShellError) {
     self.init(namespaces: namespaces)
-    for word in words { patterns.append(try Pattern(word)) }
+    ignoresCase = flags.contains("-i")
+    for word in words { patterns.append(try Pattern(word, ignoresCase: ignoresCase)) }
     for option in Self.options {
       for value in values[option.name] ?? [] { apply(option.name, value) }
     }
@@ -51,7 +55,8 @@ extension Selection {
     case ("--idle", .moment(let time)): filters.append(.idle(since: time))
     case ("--larger", .number(let size)): filters.append(.larger(than: size))
     case ("--smaller", .number(let size)): filters.append(.smaller(than: size))
-    case ("--sort", .choice(let name)): sort = Sort(rawValue: name)
+    case ("--where", .expression(let expression)): filters.append(.query(expression))
+    case ("--sort", .order(let order)): sort = order
     case ("--limit", .limit(let limit)): self.limit = limit
     case ("--after", .bytes(let key)): after = key
     default: preconditionFailure("\(name) is not read by its kind")
@@ -60,8 +65,10 @@ extension Selection {
 }
 
 extension Selection.Pattern {
-  /// A pattern if a bare part has a character that makes it one, else the key itself.
-  package init(_ word: Word) throws(ShellError) {
-    self = word.isGlob && !word.isHexOrBase64 ? .glob(try Glob(word)) : .key(try word.key())
+  /// A pattern if a bare part contains a pattern character, else the key itself.
+  package init(_ word: Word, ignoresCase: Bool) throws(ShellError) {
+    self =
+      word.isGlob && !word.isHexOrBase64
+      ? .glob(try Glob(word, ignoresCase: ignoresCase)) : .key(try word.key())
   }
 }

@@ -1,8 +1,10 @@
-/// What a command is about: the one language in which every verb is told its entries.
+/// The entries that a command concerns. Every command takes the same selection language.
 package struct Selection: Sendable, Hashable {
   package enum Pattern: Sendable, Hashable {
     case key([UInt8])
     case glob(Glob)
+
+    package var isGlob: Bool { if case .glob = self { true } else { false } }
 
     package func matches(_ key: [UInt8]) -> Bool {
       switch self {
@@ -12,16 +14,16 @@ package struct Selection: Sendable, Hashable {
     }
   }
 
-  /// A condition; all of them must hold.
+  /// A condition; an entry must meet all of them.
   package enum Filter: Sendable, Hashable {
     case match(Glob)
     case regex(KeyRegex)
     case tag([UInt8])
-    /// The value holds these bytes.
+    /// The value contains these bytes.
     case contains([UInt8])
     /// Expires, and not after this moment.
     case expiring(by: UnixTime)
-    /// Has expired and is still in the file; without this one such entries are hidden.
+    /// Has expired and is still in the file; without this filter such entries are hidden.
     case expired
     /// Never expires.
     case permanent
@@ -33,11 +35,26 @@ package struct Selection: Sendable, Hashable {
     case idle(since: UnixTime)
     case larger(than: Int)
     case smaller(than: Int)
+    case query(Expression)
   }
 
-  package enum Sort: String, Sendable, CaseIterable { case key, size, expiry, written, used }
+  package enum Sort: Sendable, Hashable {
+    case key, size, expiry, written, used
+    case operand(QueryOperand)
 
-  /// Where more keys are read from.
+    private static let facts: [(name: String, sort: Sort)] = [
+      ("key", .key), ("size", .size), ("expiry", .expiry), ("written", .written), ("used", .used),
+    ]
+
+    package static var names: [String] { facts.map(\.name) }
+
+    package init?(name: String) {
+      guard let sort = Self.facts.first(where: { $0.name == name })?.sort else { return nil }
+      self = sort
+    }
+  }
+
+  /// The form of the keys on standard input.
   package enum KeyInput: Sendable, Hashable {
     /// One exact key a line.
     case lines
@@ -51,25 +68,27 @@ package struct Selection: Sendable, Hashable {
   /// One of them must match; none lets every key pass.
   package var patterns: [Pattern] = []
   package var filters: [Filter] = []
-  /// Nil is the order of the keys.
+  /// Nil for the order of the keys.
   package var sort: Sort?
   package var isReversed = false
-  /// Nil leaves the number to the command.
+  /// Nil lets the command decide.
   package var limit: Limit?
-  /// Begin behind this key.
+  /// Start after this key.
   package var after: [UInt8]?
   package var input: KeyInput?
+  /// Patterns, regular expressions and contained text ignore case.
+  package var ignoresCase = false
 
-  /// Nothing was said that narrows it: no namespace, no key, no filter.
+  /// No namespace, no key and no filter narrows it.
   package var isBare: Bool {
     namespaces == .unnamed && patterns.isEmpty && filters.isEmpty && input == nil
   }
 
-  /// Entries that have expired and are still in the file are asked for.
+  /// Selects entries that have expired and are still in the file.
   package var wantsExpired: Bool { filters.contains(.expired) }
 }
 
-/// The keys a pattern can be about: a stretch in their order, so that nothing else is read.
+/// A range of keys that contains every match of a pattern, so that nothing else is read.
 package enum KeyRange: Sendable, Hashable {
   case key([UInt8])
   case prefix([UInt8])
@@ -82,7 +101,7 @@ package enum KeyRange: Sendable, Hashable {
 }
 
 extension Selection {
-  /// Ranges without overlap, in the order of keys, that hold every key which a pattern matches.
+  /// Disjoint ranges, in the order of keys, that contain every key which a pattern matches.
   package var ranges: [KeyRange] {
     guard !patterns.isEmpty else { return input == nil ? [.prefix(matchPrefix)] : [] }
     var prefixes: [[UInt8]] = []
@@ -93,7 +112,7 @@ extension Selection {
       case .glob(let glob): prefixes.append(glob.prefix)
       }
     }
-    // A prefix stands right before those it begins.
+    // A prefix sorts right before the prefixes that begin with it.
     var apart: [[UInt8]] = []
     for prefix in prefixes.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !(apart.last.map(prefix.starts) ?? false) {
@@ -104,7 +123,17 @@ extension Selection {
       .sorted { $0.start.lexicographicallyPrecedes($1.start) }
   }
 
-  /// The words name keys and nothing else: what is not there was expected to be.
+  /// The words list the keys: a change of them needs no confirmation, and an absent key is an error.
+  package var listsKeys: Bool { isOfKeys && filters.isEmpty }
+
+  /// One key is written out, with at most one namespace: the form of its value needs no key.
+  package var isSingleKey: Bool {
+    if case .named(let names) = namespaces, names.count > 1 { return false }
+    return listsKeys && patterns.count == 1 && namespaces != .all && sort == nil && limit == nil
+      && after == nil && !isReversed
+  }
+
+  /// The words name keys and no pattern.
   package var isOfKeys: Bool {
     !patterns.isEmpty && input == nil
       && patterns.allSatisfy { if case .key = $0 { true } else { false } }

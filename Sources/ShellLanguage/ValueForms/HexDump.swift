@@ -42,7 +42,7 @@ package struct HexDump {
   }
 }
 
-/// What bytes are, by how they begin.
+/// The kind of data, by its first bytes.
 package enum BinaryKind {
   /// `PNG image`; nil for bytes that begin like nothing in particular.
   package static func name(of bytes: [UInt8]) -> String? {

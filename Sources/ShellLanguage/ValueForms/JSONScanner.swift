@@ -7,7 +7,7 @@ package struct JSONScanner {
   private let bytes: [UInt8]
   private var index = 0
   private var tokens: [JSONText.Token] = []
-  /// The brackets that are open.
+  /// The open brackets.
   private var open: [UInt8] = []
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -21,7 +21,7 @@ package struct JSONScanner {
       guard index < bytes.count else { break }
       expected = try next(expected)
     }
-    guard expected == .nothing else { throw flaw("it ends too early") }
+    guard expected == .nothing else { throw flaw("unexpected end") }
     return tokens
   }
 
@@ -45,25 +45,25 @@ package struct JSONScanner {
       try scalar()
       return open.isEmpty ? .nothing : .separator
     case (_, .nothing):
-      throw flaw("something follows it")
+      throw flaw("unexpected text after the value")
     case (_, .separator):
       throw flaw(
-        "a comma or the end of the \(open.last == UInt8(ascii: "{") ? "object" : "array") is missing"
+        "expected a comma or the end of the \(open.last == UInt8(ascii: "{") ? "object" : "array")"
       )
     case (_, .name), (_, .nameOrEnd):
-      throw flaw("a name in quotes is missing")
+      throw flaw("expected a name in quotes")
     }
   }
 
   private mutating func begin() throws(JSONText.Flaw) {
-    guard open.count < Self.deepest else { throw flaw("it is nested too deep") }
+    guard open.count < Self.deepest else { throw flaw("nested too deep") }
     open.append(bytes[index])
     add(.open, to: index + 1)
   }
 
   private mutating func close() throws(JSONText.Flaw) -> Expectation {
     let partner: UInt8 = bytes[index] == UInt8(ascii: "}") ? UInt8(ascii: "{") : UInt8(ascii: "[")
-    guard open.popLast() == partner else { throw flaw("the wrong bracket closes here") }
+    guard open.popLast() == partner else { throw flaw("mismatched bracket") }
     add(.close, to: index + 1)
     return open.isEmpty ? .nothing : .separator
   }
@@ -74,7 +74,7 @@ package struct JSONScanner {
       index += 1
     }
     guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else {
-      throw flaw("a colon is missing")
+      throw flaw("expected a colon")
     }
     index += 1
     return .value
@@ -89,7 +89,7 @@ package struct JSONScanner {
     default:
       let words = ["true", "false", "null"].map { Array($0.utf8) }
       guard let word = words.first(where: { bytes[index...].starts(with: $0) }) else {
-        throw flaw("no value begins like this")
+        throw flaw("expected a value")
       }
       add(.value, to: index + word.count)
     }
@@ -112,10 +112,10 @@ package struct JSONScanner {
         }
         end += 6
       case let byte where Array("\"\\/bfnrt".utf8).contains(byte): end += 2
-      default: throw flaw("no such escape", at: end)
+      default: throw flaw("unknown escape", at: end)
       }
     }
-    guard end < bytes.count else { throw flaw("a string is not closed") }
+    guard end < bytes.count else { throw flaw("unclosed string") }
     return end + 1
   }
 
@@ -125,12 +125,12 @@ package struct JSONScanner {
     if bytes[end] == UInt8(ascii: "-") { end += 1 }
     let whole = digits()
     guard whole == 1 || (whole > 1 && bytes[end] != UInt8(ascii: "0")) else {
-      throw flaw("it is no number", at: index)
+      throw flaw("invalid number", at: index)
     }
     end += whole
     if end < bytes.count, bytes[end] == UInt8(ascii: ".") {
       end += 1
-      guard digits() > 0 else { throw flaw("a digit is missing", at: end) }
+      guard digits() > 0 else { throw flaw("expected a digit", at: end) }
       end += digits()
     }
     if end < bytes.count, bytes[end] | 0x20 == UInt8(ascii: "e") {
@@ -138,7 +138,7 @@ package struct JSONScanner {
       if end < bytes.count, [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(bytes[end]) {
         end += 1
       }
-      guard digits() > 0 else { throw flaw("a digit is missing", at: end) }
+      guard digits() > 0 else { throw flaw("expected a digit", at: end) }
       end += digits()
     }
     return end

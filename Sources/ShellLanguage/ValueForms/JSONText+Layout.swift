@@ -1,5 +1,5 @@
 extension JSONText {
-  /// Laid out for a person: what fits is on one line, what does not is a line for each element.
+  /// Formatted for a person: a container that fits is on one line, others have a line for each element.
   package func laidOut(width: Int) -> String {
     var result: [UInt8] = []
     var index = 0

@@ -1,7 +1,7 @@
-/// JSON as somebody wrote it, checked and cut into tokens, to be laid out anew.
+/// JSON text, checked and split into tokens, to be formatted.
 ///
-/// Numbers, the order of fields, fields of the same name and escapes stay as they are; only space
-/// between tokens changes, and hidden characters in strings are written as escapes.
+/// Numbers, the order of fields, repeated fields and escapes stay as they are; only the space between
+/// tokens changes, and hidden characters in strings become escapes.
 package struct JSONText {
   package struct Token {
     package enum Kind {
@@ -13,11 +13,11 @@ package struct JSONText {
     }
 
     package let kind: Kind
-    /// Where it stands; a bracket is one byte.
+    /// Its bytes; a bracket is one byte.
     package let range: Range<Int>
-    /// Of an opening bracket: where the token is that closes it.
+    /// Of an opening bracket: the index of its closing token.
     fileprivate(set) var end = 0
-    /// How many columns it takes on one line, with all that is in it.
+    /// The columns it takes on one line, with its content.
     fileprivate(set) var width = 0
   }
 
@@ -32,7 +32,7 @@ package struct JSONText {
   /// Checks by RFC 8259, nested at most 200 deep.
   package init(_ bytes: [UInt8]) throws(Flaw) {
     guard String(validating: bytes, as: UTF8.self) != nil else {
-      throw Flaw(reason: "it is not UTF-8", offset: 0)
+      throw Flaw(reason: "not UTF-8", offset: 0)
     }
     self.bytes = bytes
     var scanner = JSONScanner(bytes)
@@ -40,10 +40,10 @@ package struct JSONText {
     measure()
   }
 
-  /// It is an object or an array, not just a word that happens to be JSON.
+  /// An object or an array, not a bare number or word.
   package var isStructured: Bool { tokens.first?.kind == .open }
 
-  /// What a token looks like.
+  /// The text of a token, safe to print.
   package func text(_ token: Token) -> [UInt8] {
     let text = bytes[token.range]
     guard !text.allSatisfy(\.isPrintable) else { return Array(text) }
@@ -58,7 +58,7 @@ package struct JSONText {
     return Array(safe.utf8)
   }
 
-  /// Without any space.
+  /// The text without space.
   package var minified: [UInt8] {
     var result: [UInt8] = []
     for (index, token) in tokens.enumerated() {
@@ -74,7 +74,7 @@ package struct JSONText {
     return result
   }
 
-  /// Gives brackets their partners and everything its width: `{ "a": [ 1, 2 ] }`.
+  /// Pairs brackets and computes widths: `{ "a": [ 1, 2 ] }`.
   private mutating func measure() {
     var open: [Int] = []
     for index in tokens.indices {
@@ -86,7 +86,7 @@ package struct JSONText {
       case .close:
         guard let start = open.popLast() else { continue }
         tokens[start].end = index
-        // The two brackets, and behind each part but the last a colon or comma and a space.
+        // The two brackets, and a colon or comma and a space behind each part but the last.
         var width = 2
         var child = start + 1
         while child < index {

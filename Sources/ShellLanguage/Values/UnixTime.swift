@@ -31,10 +31,19 @@ extension UnixTime {
   package func since(_ other: UnixTime) -> Int64 { milliseconds - other.milliseconds }
 }
 
-/// When an entry is to expire.
-package enum Deadline: Sendable, Hashable {
-  case never
+/// The change that `expire` makes to an expiry.
+package enum ExpiryChange: Sendable, Hashable {
+  case to(Deadline)
+  /// So much later than the expiry the entry has.
+  case later(Duration)
+}
+
+/// The time at which an entry expires; `never` is the latest.
+package enum Deadline: Sendable, Hashable, Comparable {
   case at(UnixTime)
+  case never
+
+  package init(_ time: UnixTime?) { self = time.map { .at($0) } ?? .never }
 
   /// Nil for never.
   package var time: UnixTime? {

@@ -33,7 +33,14 @@ extension WallClock {
       + "\(timeOfDay(shown))"
   }
 
-  /// The shortest that is clear: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`,
+  /// `Sat 21 Nov 2026, 00:00 CET`, for a page that is read later and elsewhere.
+  package func fullDate(_ time: UnixTime) -> String {
+    let shown = civil(time)
+    let date = "\(weekday(shown)) \(shown.day) \(Wording.months[shown.month - 1]) \(shown.year)"
+    return "\(date), \(timeOfDay(shown)) \(zone.name(at: time))"
+  }
+
+  /// The shortest clear form: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`,
   /// `Mon 02:10`, and the date from a week on.
   package func clock(_ time: UnixTime) -> String {
     let shown = civil(time)

@@ -1,5 +1,4 @@
-/// The present moment and the zone a person reads clocks in: all that words such as `midnight`
-/// depend on.
+/// The present time and the time zone, which words such as `midnight` depend on.
 package struct WallClock: Sendable {
   package let now: UnixTime
   package let zone: Zone
@@ -9,7 +8,7 @@ package struct WallClock: Sendable {
     self.zone = zone
   }
 
-  /// What the wall shows at a moment.
+  /// The local time at a moment.
   package func civil(_ time: UnixTime) -> CivilTime {
     CivilTime(time, offset: offset(at: time))
   }
@@ -52,8 +51,23 @@ package struct WallClock: Sendable {
 package struct Zone: Sendable {
   /// In seconds.
   package let offset: @Sendable (UnixTime) -> Int
+  private let abbreviation: (@Sendable (UnixTime) -> String?)?
 
-  package init(_ offset: @escaping @Sendable (UnixTime) -> Int) { self.offset = offset }
+  /// - Parameter abbreviation: The name of the zone at a time, such as `CET`.
+  package init(
+    abbreviation: (@Sendable (UnixTime) -> String?)? = nil,
+    _ offset: @escaping @Sendable (UnixTime) -> Int
+  ) {
+    self.offset = offset
+    self.abbreviation = abbreviation
+  }
 
-  package static let utc = Zone { _ in 0 }
+  package static let utc = Zone(abbreviation: { _ in "UTC" }, { _ in 0 })
+
+  /// `CET`, or `+01:00` where the zone has no name.
+  func name(at time: UnixTime) -> String {
+    if let name = abbreviation?(time), name.contains(where: \.isLetter) { return name }
+    let minutes = abs(offset(time)) / 60
+    return "\(offset(time) < 0 ? "-" : "+")\(padded(minutes / 60)):\(padded(minutes % 60))"
+  }
 }

@@ -1,13 +1,13 @@
 extension Word {
-  /// A length of time such as `90s`, `1h30m` or `1.5h`; zero stands for now.
+  /// A duration such as `90s`, `1h30m` or `1.5h`; `0` is allowed.
   package func duration() throws(ShellError) -> Duration {
     let text = try numberText("duration", code: .badTime)
     func wrong(_ what: SafeText, _ hint: SafeText) -> ShellError {
       ShellError(
-        .badTime, "\(bytes) is not a duration: \(what)", at: range, hint: "\(hint)   (help times)")
+        .badTime, "\(bytes) is not a duration: \(what)", at: range, hint: hint)
     }
     guard text != "0" else { return .zero }
-    guard !text.hasPrefix("-") else { throw wrong("it is negative", "say how long: 15m") }
+    guard !text.hasPrefix("-") else { throw wrong("it is negative", "use `15m`") }
 
     var total: Int64 = 0
     var rest = text[...]
@@ -17,7 +17,7 @@ extension Word {
       let unit = rest.prefix { !$0.isNumber && $0 != "." }
       rest = rest.dropFirst(unit.count)
       guard let decimal = DecimalNumber(number) else {
-        throw wrong("it does not begin with a number", "say 90s, 15m, 1h30m or 7d")
+        throw wrong("it does not begin with a number", "use `90s`, `15m`, `1h30m` or `7d`")
       }
       if let problem = Self.vagueUnit(String(unit), after: decimal, number: String(number)) {
         throw wrong(problem.message, problem.hint)
@@ -31,7 +31,7 @@ extension Word {
       }
       let (sum, overflow) = total.addingReportingOverflow(decimal.times(length) ?? .max)
       guard !overflow, sum <= UnixTime.last.milliseconds else {
-        throw wrong("it is too long", "say never for what should stay")
+        throw wrong("it is too long", "`never` has no end")
       }
       total = sum
     }
@@ -47,23 +47,24 @@ extension Word {
     "w": 604_800_000, "week": 604_800_000, "weeks": 604_800_000,
   ]
 
-  /// Units that people write and that have no length, or none that is sure.
+  /// Units that people write and that have no fixed length.
   private static func vagueUnit(
     _ unit: String, after decimal: DecimalNumber, number: String
   ) -> (message: SafeText, hint: SafeText)? {
-    // Months and years are answered in the unit's own number as far as that makes sense.
+    // The hint keeps the number as long as it is small enough to be useful.
     let count = decimal.whole.flatMap { $0 <= 100 ? Int($0) : nil } ?? 1
     switch unit {
     case "":
-      return ("it has no unit", "say \(number)s, \(number)m or \(number)h")
+      return ("it has no unit", "use `\(number)s`, `\(number)m` or `\(number)h`")
     case "M":
       return (
-        "M is not minutes, and months vary", "say \(number)m, or \(count * 30)d or \(count * 4)w"
+        "minutes are m, and months vary in length",
+        "use `\(number)m`, or `\(count * 30)d` or `\(count * 4)w`"
       )
     case "mo", "mos", "month", "months":
-      return ("months vary", "say \(count * 30)d or \(count * 4)w")
+      return ("months vary in length", "use `\(count * 30)d` or `\(count * 4)w`")
     case "y", "yr", "year", "years":
-      return ("years vary", "say \(count * 365)d")
+      return ("years vary in length", "use `\(count * 365)d`")
     default:
       return nil
     }
@@ -74,7 +75,7 @@ extension Word {
     guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
       throw ShellError(
         code, "\(bytes) is not a \(kind)", at: range,
-        hint: kind == "size" ? "say 10kB or 1.5MB   (help sizes)" : "say 90s or 15m   (help times)")
+        hint: kind == "size" ? "use `10kB` or `1.5MB`" : "use `90s` or `15m`")
     }
     return text
   }

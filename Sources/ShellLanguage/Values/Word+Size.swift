@@ -4,13 +4,13 @@ extension Word {
     let text = try numberText("size", code: .badSize)
     func wrong(_ what: SafeText, _ hint: SafeText) -> ShellError {
       ShellError(
-        .badSize, "\(bytes) is not a size: \(what)", at: range, hint: "\(hint)   (help sizes)")
+        .badSize, "\(bytes) is not a size: \(what)", at: range, hint: hint)
     }
-    guard !text.hasPrefix("-") else { throw wrong("it is negative", "say 10kB or 1.5MB") }
+    guard !text.hasPrefix("-") else { throw wrong("it is negative", "use `10kB` or `1.5MB`") }
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(number.count).lowercased()
     guard let decimal = DecimalNumber(number) else {
-      throw wrong("it does not begin with a number", "say 10kB or 1.5MB")
+      throw wrong("it does not begin with a number", "use `10kB` or `1.5MB`")
     }
     if ["k", "m", "g", "t"].contains(unit) {
       let prefix = unit == "k" ? "k" : unit.uppercased()
@@ -20,7 +20,7 @@ extension Word {
         return "\(String(number))\(symbol) (\(Wording.count(Int(bytes))) bytes)"
       }
       throw wrong(
-        "it can be read in two ways", "say \(reading(prefix + "B")) or \(reading(kibi + "iB"))")
+        "the unit is ambiguous", "use \(reading(prefix + "B")) or \(reading(kibi + "iB"))")
     }
     guard let length = Self.sizeUnits[unit] else {
       throw wrong(
@@ -28,21 +28,26 @@ extension Word {
         "units are B kB MB GB TB, and KiB MiB GiB TiB")
     }
     guard length > 1 || decimal.whole != nil else {
-      throw wrong("bytes are whole", "say 10kB or 1.5MB")
+      throw wrong("a number of bytes is whole", "use `10kB` or `1.5MB`")
     }
     guard let size = decimal.times(length) else {
-      throw wrong("it is too large", "say 10kB or 1.5MB")
+      throw wrong("it is too large", "use `10kB` or `1.5MB`")
     }
     return Int(size)
   }
 
-  /// A whole number from 0.
+  /// A whole number from 0; `k` and `M` multiply it by a thousand and a million.
   package func count() throws(ShellError) -> Int {
-    guard let text = String(validating: bytes, as: UTF8.self), text.utf8.allSatisfy(\.isDigit),
-      let count = Int(text)
-    else {
+    let text = String(validating: bytes, as: UTF8.self) ?? ""
+    let factor: Int64 = text.hasSuffix("k") ? 1000 : text.hasSuffix("M") ? 1_000_000 : 1
+    let number = factor == 1 ? text[...] : text.dropLast()
+    let count =
+      factor == 1
+      ? (number.utf8.allSatisfy(\.isDigit) ? Int(number) : nil)
+      : DecimalNumber(number)?.times(factor).map { Int($0) }
+    guard let count else {
       throw ShellError(
-        .usage, "\(bytes) is not a whole number", at: range, hint: "say 50, without a unit")
+        .usage, "\(bytes) is not a whole number", at: range, hint: "use `50`, `5k` or `2M`")
     }
     return count
   }

@@ -1,16 +1,28 @@
 extension Word {
-  /// A time to come, as `help times` lists them: a duration counts from now.
+  /// A future time, as `help times` lists them: a duration counts from now.
   package func deadline(_ clock: WallClock) throws(ShellError) -> Deadline {
-    if bareText?.lowercased() == "never" { return .never }
+    if bytes.elementsEqual("never".utf8, by: { $0 | 0x20 == $1 }) { return .never }
     return .at(try time(.ahead, clock))
   }
 
-  /// A time to come that is a moment.
+  /// A time, or `+DURATION` from an entry's current expiry.
+  package func expiryChange(_ clock: WallClock) throws(ShellError) -> ExpiryChange {
+    switch bytes.first {
+    case UInt8(ascii: "+"):
+      return .later(try dropping(1).duration())
+    case UInt8(ascii: "-"):
+      throw wrongTime("it is negative", "use `--at-most` with a time to expire entries earlier")
+    default:
+      return .to(try deadline(clock))
+    }
+  }
+
+  /// A future time other than `never`.
   package func timeAhead(_ clock: WallClock) throws(ShellError) -> UnixTime {
     try time(.ahead, clock)
   }
 
-  /// A time gone by: a duration counts back, and a time of day is the last one that was.
+  /// A past time: a duration counts back, and a time of day is its last occurrence.
   package func timeAgo(_ clock: WallClock) throws(ShellError) -> UnixTime {
     try time(.back, clock)
   }
@@ -24,9 +36,6 @@ extension Word {
     let text = try numberText("time", code: .badTime)
     let word = text.lowercased()
     if Self.keywords.contains(word) {
-      guard isBare else {
-        throw wrongTime("in quotes it is a plain word", "write \(word) without the quotes")
-      }
       return try keyword(word, direction, clock)
     }
     if let secondOfDay = Self.clockTime(text) {
@@ -38,11 +47,13 @@ extension Word {
     guard text.first.map({ $0.isNumber || $0 == "-" }) ?? false else {
       let near = Suggestions.near(word, among: Self.keywords)
       throw wrongTime(
-        nil, near.map { "did you mean \($0)?" } ?? "say 15m, 06:30, midnight, monday or 2026-11-21")
+        nil,
+        near.map { "did you mean `\($0)`?" }
+          ?? "use `15m`, `06:30`, `midnight`, `monday` or `2026-11-21`")
     }
     let span = try duration().milliseconds
     guard let time = clock.now.moved(by: direction == .ahead ? span : -span) else {
-      throw wrongTime("it is too far away", "say never for what should stay")
+      throw wrongTime("it is too far away", "`never` has no end")
     }
     return time
   }
@@ -61,9 +72,9 @@ extension Word {
       return try moment(0, nil, direction, clock)
     case "tomorrow", "never":
       throw wrongTime(
-        direction == .ahead ? "it is no moment" : "it has not been",
+        direction == .ahead ? "it has no moment" : "it is not in the past",
         direction == .ahead
-          ? "--permanent finds what never expires" : "say 7d, monday or 2026-11-21")
+          ? "--permanent selects entries that never expire" : "use `7d`, `monday` or `2026-11-21`")
     default:
       let weekday = Wording.weekdays.firstIndex { $0.lowercased() == word }
       return try moment(0, weekday, direction, clock)
@@ -77,7 +88,7 @@ extension Word {
       direction == .ahead
       ? clock.next(secondOfDay: secondOfDay, weekday: weekday)
       : clock.last(secondOfDay: secondOfDay, weekday: weekday)
-    guard let time else { throw wrongTime("no such moment is near", "write the date: 2026-11-21") }
+    guard let time else { throw wrongTime("no such time is near", "use a date: `2026-11-21`") }
     return time
   }
 
@@ -87,18 +98,18 @@ extension Word {
     let numbers = parts[0].split(separator: "-", omittingEmptySubsequences: false)
     guard numbers.map(\.count) == [4, 2, 2], let year = Self.digits(numbers[0]),
       let month = Self.digits(numbers[1]), let day = Self.digits(numbers[2])
-    else { throw wrongTime(nil, "dates are written 2026-11-21") }
+    else { throw wrongTime(nil, "use `2026-11-21`") }
     let time = parts.count == 1 ? (0, 0, nil) : Self.timeAndZone(parts[1])
     guard let (secondOfDay, millisecond, offset) = time else {
-      throw wrongTime(nil, "say 2026-11-21T06:30, and Z or +01:00 for the zone")
+      throw wrongTime(nil, "use `2026-11-21T06:30`, with Z or +01:00 for the zone")
     }
     guard
       var civil = CivilTime(year: year, month: month, day: day, secondOfDay: secondOfDay)
-    else { throw wrongTime("there is no such day", "days are those of the years 1970 to 9999") }
+    else { throw wrongTime("there is no such day", "dates are of the years 1970 to 9999") }
     civil.millisecond = millisecond
     let moment = offset.map { civil.moment(offset: $0) } ?? clock.moments(of: civil).first
     guard let moment, (0...UnixTime.last.milliseconds).contains(moment.milliseconds) else {
-      throw wrongTime("there is no such day", "days are those of the years 1970 to 9999")
+      throw wrongTime("there is no such day", "dates are of the years 1970 to 9999")
     }
     return moment
   }
@@ -147,12 +158,12 @@ extension Word {
   private func wrongTime(_ what: SafeText?, _ hint: SafeText) -> ShellError {
     ShellError(
       .badTime, what.map { "\(bytes) is not a time: \($0)" } ?? "\(bytes) is not a time", at: range,
-      hint: "\(hint)   (help times)")
+      hint: hint)
   }
 }
 
 extension UnixTime {
-  /// A moment as data has it: `2026-11-21T06:30:00.000Z`, also with another zone. Nil if it is none.
+  /// Reads RFC 3339: `2026-11-21T06:30:00.000Z`, also with another offset.
   package init?(rfc3339 text: String) {
     let parts = text.split(separator: "T", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
@@ -164,5 +175,19 @@ extension UnixTime {
     else { return nil }
     civil.millisecond = millisecond
     self = civil.moment(offset: offset)
+  }
+}
+
+extension UnixTime {
+  /// Reads the preferred form of RFC 9110, section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  package init?(httpDate bytes: [UInt8]) {
+    let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+    guard parts.count == 6, parts[5] == "GMT", let day = Word.digits(parts[1]),
+      let month = Wording.months.firstIndex(of: String(parts[2])), let year = Word.digits(parts[3]),
+      let time = Word.timeAndZone(parts[4] + "Z"),
+      let civil = CivilTime(
+        year: year, month: month + 1, day: day, secondOfDay: time.secondOfDay)
+    else { return nil }
+    self = civil.moment(offset: 0)
   }
 }

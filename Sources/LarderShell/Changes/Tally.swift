@@ -1,12 +1,17 @@
 import Larder
 import ShellLanguage
 
-/// How many entries, and the bytes of their values.
+/// A number of entries, and the bytes of their values.
 struct Tally: Sendable, Hashable {
   var entries = 0
   var bytes = 0
 
   init() {}
+
+  init(entries: Int, bytes: Int) {
+    self.entries = entries
+    self.bytes = bytes
+  }
 
   init(_ removal: RemovalResult) {
     entries = removal.entries
@@ -25,4 +30,7 @@ struct Tally: Sendable, Hashable {
 
   /// `40 entries, 31 kB`
   var words: SafeText { "\(Wording.entries(entries)), \(Wording.size(bytes))" }
+
+  /// `40 entries (31 kB)`
+  var inBrackets: SafeText { "\(Wording.entries(entries)) (\(Wording.size(bytes)))" }
 }

@@ -1,0 +1,87 @@
+import Larder
+import LarderShell
+import LarderTerminal
+import ShellLanguage
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Opens the store that the program names, and explains why it cannot.
+struct StoreOpening {
+  private let path: String
+  private let options: Store.Options
+  private let command: [[UInt8]]
+
+  init(_ path: String, options: Store.Options, command: [[UInt8]]) {
+    self.path = path
+    self.options = options
+    self.command = command
+  }
+
+  func store() throws(ShellError) -> Store {
+    if options.create, let reason = reasonNotToCreate { throw reason }
+    do throws(LarderError) {
+      return try Store(at: path, options: options)
+    } catch {
+      if error.code == .notFound { throw absent }
+      if let owner = otherOwner { throw foreign(owner) }
+      throw .opening(error)
+    }
+  }
+
+  private var absent: ShellError {
+    let name = Array(path.utf8)
+    // The command came first: `larder keys lego.larder`.
+    if CommandTable.standard.command(named: path) != nil, let word = command.first,
+      let store = String(validating: word, as: UTF8.self), LocalFile.exists(store)
+    {
+      let rest = command.dropFirst().map { " " + String(decoding: $0, as: UTF8.self) }.joined()
+      return ShellError(
+        .noSuchStore, "no store at \(name)", hint: "`larder \(store) \(path)\(rest)`")
+    }
+    return ShellError(
+      .noSuchStore, "no store at \(name)",
+      hint: "use `--create` to create it, or check the path")
+  }
+
+  /// The user that owns the store, if that is not the user of this process.
+  private var otherOwner: Int? {
+    guard !options.allowsForeignOwner, let owner = ByteFile.owner(of: path) else { return nil }
+    return owner == geteuid() ? nil : Int(owner)
+  }
+
+  private func foreign(_ owner: Int) -> ShellError {
+    ShellError(
+      .foreignOwner, "\(Array(path.utf8)) belongs to user \(owner)",
+      hint: "pass `--allow-foreign-owner` to open it anyway")
+  }
+
+  private var reasonNotToCreate: ShellError? {
+    let files = FileManager.default
+    let name = Array(path.utf8)
+    guard !files.fileExists(atPath: path) else { return nil }
+    if let target = try? files.destinationOfSymbolicLink(atPath: path) {
+      return ShellError(
+        .cannotOpen,
+        "cannot create \(name): it is a symbolic link to \(Array(target.utf8)), which does not exist",
+        hint: "create the target or remove the link")
+    }
+    let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
+    guard let slash = trimmed.lastIndex(of: "/"), slash > trimmed.startIndex else { return nil }
+    let parent = String(trimmed[..<slash])
+    guard !files.fileExists(atPath: parent) else { return nil }
+    return ShellError(
+      .cannotOpen,
+      "cannot create \(name): the directory \(Array(parent.utf8)) does not exist",
+      hint: "create it first")
+  }
+}

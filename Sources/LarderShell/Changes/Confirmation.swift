@@ -1,0 +1,62 @@
+import Larder
+import ShellLanguage
+
+/// The options of every command that can change many entries.
+enum BulkOptions {
+  static let dryRun = OptionSpec.flag("--dry-run", "show what would change, and change nothing")
+  static let yes = OptionSpec.flag("--yes", short: "-y", "confirm the change")
+  static let verbose = OptionSpec.flag("--verbose", "list the keys, in JSON")
+  static let all = [dryRun, yes, verbose]
+}
+
+/// The one rule for bulk changes: a change whose words do not list the keys needs confirmation. A
+/// person is asked; a script passes `--yes`.
+struct Confirmation {
+  let call: Invocation
+  let session: Session
+  /// It concerns whole namespaces or the store: `option confirm off` does not skip its question.
+  var isSweeping = false
+
+  /// `--yes` was given, to the command or to the program.
+  var isGiven: Bool { call.has("--yes") || session.settings.answersYes }
+
+  /// A person can be asked, and wants to be.
+  private var asks: Bool { session.canAsk && session.host.ask != nil }
+  private var skipsQuestion: Bool { asks && !session.settings.confirmsBulkChanges && !isSweeping }
+
+  /// Returns if the change is confirmed; throws `declined` or `needs_yes`.
+  ///
+  /// - Parameter question: Evaluated only if a person is asked.
+  func require(_ change: SafeText, question: () -> SafeText) throws {
+    if isGiven || skipsQuestion { return }
+    guard asks, let ask = session.host.ask else { throw Self.refusal(to: change) }
+    guard try ask(question()) else { throw ShellError.declined }
+  }
+
+  /// The same for a change that was counted. A person is not asked about nothing.
+  func require(_ summary: ChangeSummary, note: SafeText = "") throws {
+    if asks, summary.total.entries == 0 { return }
+    try require("\(summary.verb) \(summary.total.inBrackets)") { note + Self.question(summary) }
+  }
+
+  static func refusal(to change: SafeText) -> ShellError {
+    ShellError(
+      .needsYes, "refusing to \(change) without confirmation",
+      hint: "pass `--yes` to confirm, `--dry-run` to preview")
+  }
+
+  /// `Evict 40 entries (31 kB) in departures, such as "a", "b", "c"?`
+  private static func question(_ summary: ChangeSummary) -> SafeText {
+    let verb = summary.verb.prefix(1).uppercased() + summary.verb.dropFirst()
+    let changed = summary.tallies.filter { $0.tally.entries > 0 }
+    let places: SafeText =
+      changed.count == 1
+      ? " in \(changed[0].namespace)"
+      : ": "
+        + changed.map { "\(Wording.count($0.tally.entries)) in \($0.namespace)" as SafeText }
+        .joined()
+    let samples = summary.samples.map { SafeText(quoting: $0) }.joined()
+    let examples: SafeText = summary.samples.isEmpty ? "" : ", such as \(samples)"
+    return "\(verb) \(summary.total.inBrackets)\(places)\(examples)?"
+  }
+}

@@ -1,0 +1,189 @@
+import Larder
+import ShellLanguage
+
+/// A command that changes the entries of a selection: preview, confirmation, batches and answer.
+struct EntryChange {
+  /// Changes an entry within a batch; false if it stays as it is.
+  typealias Change = (_ batch: inout WriteBatch, _ namespace: Store.Namespace, _ entry: Store.Entry)
+    throws -> Bool
+
+  let call: Invocation
+  let session: Session
+  let namespaces: [Store.Namespace]
+  private(set) var summary: ChangeSummary
+  private(set) var selection: Selection
+  /// `evicted`, for the message after an interruption.
+  private let past: String
+  private let missing: [[UInt8]]
+  private let listed: Int
+  /// The number of entries the selection had before the change, if it was counted.
+  private var expected: Int?
+  /// When a person was asked: entries written since then were not part of the question.
+  private var askedAt: Timestamp?
+  /// A key from standard input takes the place of the option.
+  private var hasInputKey = false
+  private var isEmpty = false
+  private var keys: [JSON] = []
+
+  init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {
+    self.call = call
+    self.session = session
+    self.past = past
+    (selection, namespaces) = try session.scope(of: call)
+    summary = ChangeSummary(verb)
+    let places = namespaces
+    var listed = 0
+    missing = try selection.patterns.compactMap { pattern in
+      guard case .key(let key) = pattern else { return nil }
+      listed += 1
+      return try places.allSatisfy { try $0.entry(for: key) == nil } ? key : nil
+    }
+    self.listed = listed
+    for namespace in namespaces { summary.begin(namespace.name) }
+  }
+
+  /// Answers `--dry-run`; false if the change is to be made.
+  func isPreview(_ fields: (ChangeSummary) -> [ChangeSummary.Field] = { _ in [] }) throws -> Bool {
+    guard call.has("--dry-run") else { return false }
+    let (found, keys) = try counted()
+    var all = found.counts + fields(found)
+    if call.has("--verbose") { all.append(("keys", .json(.array(keys)))) }
+    try session.answer(found.preview(all, for: session.presentation))
+    try noteAbsent(found)
+    return true
+  }
+
+  /// Applies the rule for bulk changes.
+  ///
+  /// - Parameters:
+  ///   - isBulk: The change needs confirmation even if its words list the keys.
+  ///   - note: Text before the question.
+  mutating func confirm(isBulk: Bool = false, note: SafeText = "") throws {
+    var confirmation = Confirmation(call: call, session: session)
+    if confirmation.isGiven { return }
+    if selection.input != nil { try takeSingleKey() }
+    guard isBulk || !selection.listsKeys, !hasInputKey || isBulk, !isEmpty else { return }
+    confirmation.isSweeping = selection.namespaces == .all
+    let (found, _) = try counted()
+    askedAt = session.clock.now
+    try confirmation.require(found, note: note)
+    expected = found.total.entries
+  }
+
+  /// Reads up to the second key from standard input. One key counts as listed; several need `--yes`,
+  /// because a question is not possible while standard input holds data.
+  private mutating func takeSingleKey() throws {
+    let refusal = Confirmation.refusal(to: "\(summary.verb) keys from standard input")
+    guard selection.filters.isEmpty, let kind = selection.input,
+      !selection.patterns.contains(where: \.isGlob)
+    else { throw refusal }
+    var input = try IncomingKeys(kind, from: session.host)
+    let first = try input.next()
+    guard try input.next() == nil else { throw refusal }
+    selection.input = nil
+    hasInputKey = true
+    summary.absent = 0
+    if let first {
+      selection.patterns.append(.key(first))
+      if try namespaces.allSatisfy({ try $0.entry(for: first) == nil }) { summary.absent = 1 }
+    } else {
+      isEmpty = selection.patterns.isEmpty
+    }
+  }
+
+  /// Changes the entries, a transaction for each batch.
+  ///
+  /// An entry that a filter chose and that was written again since is another entry, and stays.
+  /// An interruption ends the change between two batches.
+  mutating func apply(_ change: Change) throws {
+    guard !isEmpty else { return }
+    do {
+      let absent = try session.forEachBatch(of: selection, in: namespaces) { entries in
+        var changed: [Store.Entry] = []
+        try session.store.write { batch in
+          changed = []
+          for entry in entries {
+            let namespace = session.store.namespace(entry.namespace)
+            guard let present = try batch.entry(for: entry.key, in: namespace),
+              isSame(present, as: entry), try change(&batch, namespace, present)
+            else { continue }
+            changed.append(present)
+          }
+        }
+        for entry in changed {
+          summary.add(entry)
+          if call.has("--verbose") { keys.append(.key(entry)) }
+        }
+        if session.host.isInterrupted() { throw Interruption() }
+      }
+      if selection.input != nil { summary.absent = absent }
+    } catch is Interruption {
+      throw interrupted
+    }
+  }
+
+  private func isSame(_ present: Store.Entry, as chosen: Store.Entry) -> Bool {
+    if let askedAt, present.written > askedAt { return false }
+    return selection.filters.isEmpty
+      || (present.version, present.expires) == (chosen.version, chosen.expires)
+  }
+
+  private var interrupted: ShellError {
+    let done = summary.total.entries
+    let count: SafeText =
+      expected.map { "\(Wording.count(done)) of \(Wording.entries($0))" }
+      ?? "\(Wording.entries(done))"
+    return ShellError(
+      .interrupted, "interrupted: \(past) \(count); the rest is unchanged", hint: nil)
+  }
+
+  /// Answers, then throws if a listed key does not exist.
+  ///
+  /// - Parameters:
+  ///   - fields: The fields in JSON behind the counts.
+  ///   - unmatched: The change concerned no entry.
+  func answer(
+    _ fields: [ChangeSummary.Field], _ sentence: SafeText, unmatched: Bool? = nil
+  ) throws {
+    if !missing.isEmpty, missing.count == listed, selection.isOfKeys, !hasInputKey {
+      throw try notFound
+    }
+    var fields = fields
+    if call.has("--verbose") { fields.append(("keys", .json(.array(keys)))) }
+    let isUnmatched = unmatched ?? (summary.total.entries == 0)
+    try session.acknowledge(
+      summary.reply(
+        fields, isUnmatched ? "no entries matched" : sentence, for: session.presentation))
+    try noteAbsent(summary)
+    if !missing.isEmpty { throw try notFound }
+  }
+
+  /// A plain answer has no place for the keys from standard input that do not exist.
+  private func noteAbsent(_ summary: ChangeSummary) throws {
+    guard session.presentation.mode == .plain, let absent = summary.absent, absent > 0 else {
+      return
+    }
+    try session.host.notify("note: \(ChangeSummary.notFound(absent))")
+  }
+
+  private var notFound: ShellError {
+    get throws {
+      try session.noSuchKeys(missing, of: listed, in: namespaces, verb: call.command.name)
+    }
+  }
+
+  private func counted() throws -> (ChangeSummary, keys: [JSON]) {
+    var found = ChangeSummary(summary.verb)
+    var keys: [JSON] = []
+    for namespace in namespaces { found.begin(namespace.name) }
+    guard !isEmpty else { return (found, []) }
+    let absent = try session.forEachEntries(of: selection, in: namespaces) { entries in
+      for entry in entries {
+        found.add(entry)
+        if call.has("--verbose") { keys.append(.key(entry)) }
+      }
+    }
+    if selection.input != nil { found.absent = absent }
+    return (found, keys)
+  }
+}

@@ -1,0 +1,84 @@
+import ShellLanguage
+
+/// The effect of a command on expiries: `was ... now ...`.
+struct ExpiryReport {
+  /// A range of expiry times; never counts as the latest.
+  private struct Span: Equatable {
+    var earliest: Deadline
+    var latest: Deadline
+
+    init(_ time: Deadline) {
+      earliest = time
+      latest = time
+    }
+
+    mutating func add(_ time: Deadline) {
+      earliest = min(earliest, time)
+      latest = max(latest, time)
+    }
+
+    var isSingle: Bool { earliest == latest }
+
+    var json: JSON {
+      .object([
+        .init("earliest", Cell.expiry(earliest.time).jsonField("").value),
+        .init("latest", Cell.expiry(latest.time).jsonField("").value),
+      ])
+    }
+  }
+
+  private(set) var changed = 0
+  /// Entries whose expiry stayed as it was.
+  private(set) var unchanged = 0
+  /// Entries that never expire, which a relative change leaves alone.
+  private(set) var permanent = 0
+  private var was: Span?
+  private var now: Span?
+
+  mutating func add(from before: UnixTime?, to after: UnixTime?) {
+    let (before, after) = (Deadline(before), Deadline(after))
+    changed += 1
+    if was == nil { was = Span(before) } else { was?.add(before) }
+    if now == nil { now = Span(after) } else { now?.add(after) }
+  }
+
+  mutating func keepUnchanged() { unchanged += 1 }
+  mutating func keepPermanent() { permanent += 1 }
+
+  /// The selection had no entry.
+  var isEmpty: Bool { changed == 0 && unchanged == 0 && permanent == 0 }
+
+  var fields: [ChangeSummary.Field] {
+    [
+      ("unchanged", .number(unchanged)), ("permanent", .number(permanent)),
+      ("expires", now.map { $0.isSingle ? .expiry($0.latest.time) : .null } ?? .null),
+      ("was", was.map { .json($0.json) } ?? .null), ("now", now.map { .json($0.json) } ?? .null),
+    ]
+  }
+
+  /// `was in 23 h 52 min (Sun 22:10), now in 2 h (Sat 00:18)`, or for several entries
+  /// `40 entries: were 20:10 to 22:40, now Sat 00:00 (in 1 h 47 min); 3 unchanged`.
+  func sentence(_ clock: WallClock) -> SafeText {
+    var rest: [SafeText] = []
+    if unchanged > 0 { rest.append("\(Wording.count(unchanged)) unchanged") }
+    if permanent > 0 {
+      rest.append("\(Wording.count(permanent)) never \(permanent == 1 ? "expires" : "expire")")
+    }
+    guard let was, let now else { return rest.joined(separator: "; ") }
+    guard changed > 1 else {
+      let one: SafeText =
+        "was \(clock.expiryAndClock(was.latest.time)), now \(clock.expiryAndClock(now.latest.time))"
+      return ([one] + rest).joined(separator: "; ")
+    }
+    let many: SafeText =
+      "\(Wording.entries(changed)): were \(words(was, clock)), now \(words(now, clock))"
+    return ([many] + rest).joined(separator: "; ")
+  }
+
+  private func words(_ span: Span, _ clock: WallClock) -> String {
+    func moment(_ deadline: Deadline) -> String { deadline.time.map(clock.clock) ?? "never" }
+    guard span.isSingle else { return "\(moment(span.earliest)) to \(moment(span.latest))" }
+    guard let time = span.latest.time else { return "never" }
+    return "\(clock.clock(time)) (\(clock.distance(to: time)))"
+  }
+}

@@ -1,0 +1,229 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let count = Command(
+    "count", .looking, .reads, "Counts the entries of a selection and their bytes.",
+    selection: .optional,
+    options: [.value("--by", .operand, "count the entries for each value")],
+    examples: [
+      Example("count @departures", "a namespace"),
+      Example("count @* --older 30d", "entries written a month ago or earlier"),
+      Example("count @departures --by .track", "for each value of a field"),
+    ],
+    run: countEntries)
+
+  static let sumUp = aggregate(.sum, "Adds up numbers.", "sum .track @departures")
+  static let minimum = aggregate(.min, "Shows the smallest value.", "min written @articles")
+  static let maximum = aggregate(.max, "Shows the largest value.", "max size @*")
+  static let average = aggregate(.avg, "Shows the average of numbers.", "avg .track @departures")
+
+  private static func aggregate(
+    _ kind: Aggregate.Kind, _ summary: String, _ example: String
+  ) -> Command {
+    Command(
+      kind.rawValue, .looking, .reads, summary,
+      parameters: [.one("OPERAND", .operand)], selection: .optional,
+      options: [.value("--by", .operand, "one result for each value")],
+      examples: [
+        Example(example, "over a selection"),
+        Example("\(kind.rawValue) size @departures --by .track", "for each value of a field"),
+      ]
+    ) { call, session in try answer(kind, call, in: session) }
+  }
+
+  private static func countEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    let (selection, namespaces) = try session.scope(of: call)
+    if let group = call.operand("--by") {
+      return try count(selection, in: namespaces, by: group, session)
+    }
+    let all = try namespaces.map { try $0.count() }.reduce(0, +)
+    let most = if case .count(let count) = selection.limit { count } else { Int.max }
+    var list = try Listing(
+      selection, in: namespaces, for: session, as: .expiry(namesNamespaces: false),
+      includingExpired: true)
+    var counted = Tally()
+    var expired = 0
+    try session.withProgress("counting", of: all) { progress in
+      while counted.entries < most, case let entries = try list.next(1000), !entries.isEmpty {
+        for entry in entries where counted.entries < most {
+          if entry.state == .expired { expired += 1 }
+          // Expired entries are counted apart; --expired selects them.
+          if entry.state != .expired || selection.wantsExpired { counted.add(entry) }
+        }
+        try progress.advance(by: entries.count)
+      }
+    }
+    let words: SafeText = "\(Wording.entries(counted.entries)), \(Wording.size(counted.bytes))"
+    try session.answer(
+      Reply(
+        .object(
+          [Column("entries"), Column("bytes"), Column("expired")],
+          [.number(counted.entries), .size(counted.bytes), .number(expired)]),
+        sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
+    return .done
+  }
+
+  private static func count(
+    _ selection: Selection, in namespaces: [Store.Namespace], by group: QueryColumn,
+    _ session: Session
+  ) throws -> Outcome {
+    var groups: [QueryValue: Tally] = [:]
+    var selection = selection
+    let limit = if case .count(let count) = selection.limit { count } else { Int.max }
+    selection.limit = nil
+    try session.forEachQueried(selection, in: namespaces, [group.operand]) { entry, values in
+      groups[values[0], default: Tally()].add(entry)
+      try Aggregate.check(groups.count)
+    }
+    let rows = groups.sorted {
+      $0.value.entries != $1.value.entries
+        ? $0.value.entries > $1.value.entries : $0.key.precedes($1.key)
+    }
+    try session.answer(
+      Reply(
+        .rows(
+          [Column("value", title: group.label), Column("entries"), Column("bytes", title: "size")],
+          rows.prefix(limit).map {
+            [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)]
+          })
+      ))
+    return .done
+  }
+
+  private static func answer(
+    _ kind: Aggregate.Kind, _ call: Invocation, in session: Session
+  ) throws -> Outcome {
+    let operand = call.operand("OPERAND")!
+    let group = call.operand("--by")
+    let (selection, namespaces) = try session.scope(of: call)
+    var groups: [QueryValue: Aggregate] = [:]
+    let operands = [operand.operand] + (group.map { [$0.operand] } ?? [])
+    try session.forEachQueried(selection, in: namespaces, operands) { _, values in
+      groups[group == nil ? .null : values[1], default: Aggregate(kind)].add(values[0])
+      try Aggregate.check(groups.count)
+    }
+    guard let group else {
+      let result = groups[.null] ?? Aggregate(kind)
+      let skipped = result.skipped > 0 ? ", \(Wording.count(result.skipped)) skipped" : ""
+      let shown =
+        if case .integer(let sum) = result.result {
+          Wording.count(Int(sum))
+        } else {
+          result.result.cell.shown(session.presentation)
+        }
+      try session.answer(
+        Reply(
+          .object(
+            [
+              Column(kind.rawValue), Column("field", in: .data), Column("values"),
+              Column("skipped"),
+            ],
+            [
+              result.result.cell, .text(operand.label), .number(result.values),
+              .number(result.skipped),
+            ]),
+          sentences: [
+            "\(kind.rawValue) of \(operand.label)   \(shown)   (\(Wording.count(result.values, "value", "values"))\(skipped))"
+          ]))
+      return .done
+    }
+    let rows = groups.sorted { $0.key.precedes($1.key) }
+    try session.answer(
+      Reply(
+        .rows(
+          [
+            Column("by", title: group.label), Column(kind.rawValue), Column("values"),
+            Column("skipped"),
+          ],
+          rows.map { group, result in
+            [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
+          })))
+    return .done
+  }
+}
+
+/// The sum, smallest, largest or average of the values of an operand.
+struct Aggregate {
+  enum Kind: String { case sum, min, max, avg }
+
+  private static let mostGroups = 100_000
+
+  private let kind: Kind
+  private(set) var values = 0
+  /// Values of a type that the aggregate does not take.
+  private(set) var skipped = 0
+  private var total = 0.0
+  /// The exact sum while all values are integers that fit.
+  private var exact: Int64? = 0
+  private var best: QueryValue?
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  static func check(_ groups: Int) throws(ShellError) {
+    guard groups <= mostGroups else {
+      throw ShellError(
+        .overLimit, "more than \(Wording.count(mostGroups)) groups",
+        hint: "select fewer entries, or group by another operand")
+    }
+  }
+
+  mutating func add(_ value: QueryValue) {
+    switch kind {
+    case .sum, .avg:
+      guard let number = value.double else {
+        skipped += 1
+        return
+      }
+      total += number
+      if case .integer(let integer) = value, let sum = exact {
+        let (next, overflow) = sum.addingReportingOverflow(integer)
+        exact = overflow ? nil : next
+      } else {
+        exact = nil
+      }
+    case .min, .max:
+      switch value {
+      case .integer, .number, .duration, .string, .time: break
+      default:
+        skipped += 1
+        return
+      }
+      guard let best else {
+        self.best = value
+        break
+      }
+      if kind == .min ? value.precedes(best) : best.precedes(value) { self.best = value }
+    }
+    values += 1
+  }
+
+  var result: QueryValue {
+    guard values > 0 else { return .null }
+    return switch kind {
+    case .sum: exact.map { .integer($0) } ?? .number(total)
+    case .avg: .number(total / Double(values))
+    case .min, .max: best ?? .null
+    }
+  }
+}
+
+extension Session {
+  /// Visits the entries of a selection with the values of operands. Only the operands are kept.
+  func forEachQueried(
+    _ selection: Selection, in namespaces: [Store.Namespace], _ operands: [QueryOperand],
+    _ body: (Store.Entry, [QueryValue]) throws -> Void
+  ) throws {
+    let all = try namespaces.map { try $0.count() }.reduce(0, +)
+    let queries = queries
+    try withProgress("reading", of: all) { progress in
+      try forEachValue(of: selection, in: namespaces) { entry, value in
+        (entry.withoutExtras, operands.map { queries.value($0, for: .column, entry, value) })
+      } _: { items in
+        for (entry, values) in items { try body(entry, values) }
+        try progress.advance(by: items.count)
+        return true
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Larder
+import ShellLanguage
+
+extension QueryInput {
+  /// - Parameter readsResponse: The expression uses the status or a header of an HTTP response.
+  init(_ entry: Store.Entry, readsResponse: Bool) {
+    self.init()
+    key = entry.key.bytes
+    namespace = entry.namespace
+    codec = entry.codec.name
+    entityTag = entry.entityTag
+    state = entry.state.rawValue
+    size = entry.size
+    stored = entry.storedSize
+    version = Int(clamping: entry.version)
+    written = entry.written.unix
+    used = entry.lastUsed?.unix
+    expires = entry.expires?.unix
+    lastModified = entry.lastModified
+    tags = entry.tags
+    isPinned = entry.isPinned
+    isNegative = entry.isNegative
+    metadata = entry.metadata
+    if readsResponse, let metadata, let head = ResponseHead(metadata: metadata),
+      let status = Int(String(decoding: head.status.prefix(3), as: UTF8.self))
+    {
+      response = (status, head.fields)
+    }
+  }
+}
+
+extension QueryOperand {
+  /// Evaluation needs the head of an HTTP response.
+  var readsResponse: Bool {
+    switch self {
+    case .path(let path): if case .header = path.root { true } else { false }
+    case .name(let name): name == .status
+    case .constant: false
+    case .call(_, let operand): operand.readsResponse
+    }
+  }
+}
+
+extension Expression {
+  var readsResponse: Bool {
+    var reads = false
+    forEachOperand { reads = reads || $0.readsResponse }
+    return reads
+  }
+}
+
+/// The queries of one command: a shared evaluator, and the notes after the command.
+final class QueryRun {
+  private var evaluator: QueryEvaluator
+  /// The entries that passed every query.
+  private var passed = 0
+  /// An entry can be evaluated for several purposes; only the first purpose counts it.
+  private var counted: Purpose?
+
+  enum Purpose { case test, order, column }
+
+  init(now: UnixTime) { evaluator = QueryEvaluator(now: now) }
+
+  func passes(
+    _ expression: Expression, readsResponse: Bool, _ entry: Store.Entry, _ value: Span<UInt8>
+  ) -> Bool {
+    evaluator.begin(counting: counts(.test))
+    let input = QueryInput(entry, readsResponse: readsResponse)
+    let passes = evaluator.passes(expression, input, value)
+    if passes { passed += 1 }
+    return passes
+  }
+
+  private func counts(_ purpose: Purpose) -> Bool {
+    counted = counted ?? purpose
+    return counted == purpose
+  }
+
+  func value(
+    _ operand: QueryOperand, for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
+  ) -> QueryValue {
+    evaluator.begin(counting: counts(purpose))
+    return evaluator.value(
+      operand, QueryInput(entry, readsResponse: operand.readsResponse), value)
+  }
+
+  /// Notes for standard error after the command.
+  var notes: [SafeText] {
+    var notes: [SafeText] = []
+    if evaluator.valuesNotJSON > 0 {
+      let all = Wording.count(evaluator.values, "value", "values")
+      let some = Wording.count(evaluator.valuesNotJSON)
+      notes.append(
+        "note: \(some) of \(all) \(evaluator.valuesNotJSON == 1 ? "is" : "are") not JSON")
+    }
+    if passed == 0, let missed = evaluator.missedField {
+      let suggestion = missed.suggestion.map { "; did you mean \($0)?" } ?? ""
+      notes.append("note: no value has the field \(missed.path.text)\(suggestion)")
+    }
+    return notes
+  }
+}

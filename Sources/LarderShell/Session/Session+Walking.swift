@@ -1,0 +1,97 @@
+import Larder
+import ShellLanguage
+
+extension Session {
+  /// A batch is small, so that other writers get their turn and ^C takes effect soon.
+  private static let changesPerBatch = 500
+  private static let bytesPerBatch = 16_000_000
+
+  /// Hands the entries of a selection out in batches that one transaction can change.
+  ///
+  /// - Returns: The number of keys from standard input that do not exist.
+  func forEachBatch(
+    of selection: Selection, in namespaces: [Store.Namespace],
+    _ body: ([Store.Entry]) throws -> Void
+  ) throws -> Int {
+    try forEachEntries(of: selection, in: namespaces) { entries in
+      for batch in Self.cut(entries) { try body(batch) }
+    }
+  }
+
+  /// Hands the entries of a selection out some at a time, in its order and within its limit. No snapshot
+  /// is held while `body` runs.
+  ///
+  /// - Returns: The number of keys from standard input that do not exist.
+  @discardableResult
+  func forEachEntries(
+    of selection: Selection, in namespaces: [Store.Namespace], includingExpired: Bool = false,
+    _ body: ([Store.Entry]) throws -> Void
+  ) throws -> Int {
+    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    var list = try Listing(
+      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left,
+      includingExpired: includingExpired)
+    while left > 0 {
+      let entries = try list.next(min(left, Self.changesPerBatch))
+      if entries.isEmpty { break }
+      left -= entries.count
+      try body(entries)
+    }
+    return list.absent
+  }
+
+  /// Visits the entries of a selection with their tags, owners and metadata, which the batches above
+  /// leave out because they can be as large as values.
+  func forEachFullEntry(
+    of selection: Selection, in namespaces: [Store.Namespace],
+    _ body: (Store.Entry) throws -> Void
+  ) throws {
+    var walk = try SelectionWalk(selection, in: namespaces, for: self)
+    try walk.advance(readingValues: false) { entry, _ in
+      try body(entry)
+      return true
+    }
+  }
+
+  /// Hands out what `read` makes of the entries of a selection and their values, at most a few megabytes
+  /// of values at a time. No snapshot is held while `body` runs; it returns false to stop.
+  ///
+  /// - Returns: The number of keys from standard input that do not exist.
+  @discardableResult
+  func forEachValue<Item>(
+    of selection: Selection, in namespaces: [Store.Namespace],
+    read: (Store.Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
+  ) throws -> Int {
+    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    var list = try Listing(
+      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left)
+    while left > 0 {
+      var items: [Item] = []
+      var room = Self.bytesPerBatch / 4
+      try list.advance(in: store) { entry, value in
+        if host.isInterrupted() { throw Interruption() }
+        items.append(try read(entry, value))
+        room -= entry.storedSize
+        return items.count < min(left, Self.changesPerBatch) && room > 0
+      }
+      guard !items.isEmpty, try body(items) else { break }
+      left -= items.count
+    }
+    return list.absent
+  }
+
+  /// Cuts a batch where its values are large: a change may have to rewrite them.
+  private static func cut(_ entries: [Store.Entry]) -> [[Store.Entry]] {
+    var batches: [[Store.Entry]] = []
+    var room = 0
+    for entry in entries {
+      if entry.storedSize > room || batches.isEmpty {
+        batches.append([])
+        room = bytesPerBatch
+      }
+      batches[batches.count - 1].append(entry)
+      room -= entry.storedSize
+    }
+    return batches
+  }
+}

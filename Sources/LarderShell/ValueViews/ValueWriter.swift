@@ -1,0 +1,136 @@
+import Larder
+import ShellLanguage
+
+/// Writes the values of `get` in the form of the session's output.
+///
+/// The form depends on the words of the command only, not on the number of keys that matched.
+struct ValueWriter {
+  private let session: Session
+  private let presentation: Presentation
+  private let style: ValueStyle
+  private let head: Int?
+  private let isFull: Bool
+  private let namesNamespaces: Bool
+  private let form = EntryForm.record(namesNamespaces: true)
+  private var rows: RowWriter
+  private var count = 0
+
+  /// - Parameter namesNamespaces: Values of several namespaces can occur.
+  init(
+    _ session: Session, style: ValueStyle, head: Int?, isFull: Bool, namesNamespaces: Bool
+  ) {
+    self.session = session
+    presentation = session.presentation
+    self.style = style
+    self.head = head
+    self.isFull = isFull
+    self.namesNamespaces = namesNamespaces
+    rows = RowWriter(presentation, columns: Self.columns(form, style))
+  }
+
+  private static func columns(_ form: EntryForm, _ style: ValueStyle) -> [Column] {
+    form.columns
+      + [
+        Column(
+          style == .json ? "value_json" : "value", in: .data, holdsBytes: style != .json)
+      ]
+  }
+
+  private var isData: Bool {
+    switch presentation.mode {
+    case .json, .jsonl, .csv: true
+    case .table, .plain, .raw, .auto, .vertical, .box, .markdown: false
+    }
+  }
+
+  /// The value of one key that is written out: its bytes for a pipe, with nothing added.
+  static func writeSingle(
+    _ value: StoredValue, _ session: Session, style: ValueStyle, head: Int?, isFull: Bool
+  ) throws {
+    let writer = ValueWriter(
+      session, style: style, head: head, isFull: isFull, namesNamespaces: false)
+    switch writer.presentation.mode {
+    case .table, .vertical, .box, .markdown:
+      try writer.show(value)
+    case .plain where writer.presentation.isTerminal:
+      // No value can send an escape sequence to a terminal, unless `raw` is set.
+      try writer.show(value)
+    case .plain, .auto:
+      let bytes = try value.encoded(as: style, head: head)
+      if session.settings.endsWithNUL {
+        try session.write(value.entry.key.bytes + [0] + bytes + [0])
+      } else {
+        try session.writeValue(bytes)
+      }
+    case .raw:
+      try session.write(try value.encoded(as: style, head: head))
+    case .json, .jsonl, .csv:
+      var rows = RowWriter(
+        writer.presentation, columns: columns(writer.form, style), isObject: true)
+      try session.write(rows.begin())
+      try session.write(rows.write([writer.cells(value)]))
+      try session.write(rows.end())
+    }
+  }
+
+  func begin() throws { if isData { try session.write(rows.begin()) } }
+
+  /// Writes the values of a key in these namespaces; false if no namespace has one.
+  mutating func write(_ key: [UInt8], in namespaces: [Store.Namespace]) throws -> Bool {
+    var isFound = false
+    for namespace in namespaces {
+      guard let value = try StoredValue.find(key, in: namespace), value.entry.hasValue else {
+        continue
+      }
+      isFound = true
+      try write(value)
+    }
+    return isFound
+  }
+
+  mutating func write(_ value: StoredValue) throws {
+    defer { count += 1 }
+    switch presentation.mode {
+    case .table, .vertical, .box, .markdown:
+      if count > 0 { try session.write([.newline]) }
+      try showWithKey(value)
+    case .plain where presentation.isTerminal:
+      if count > 0 { try session.write([.newline]) }
+      try showWithKey(value)
+    case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:
+      try session.write(
+        value.entry.key.bytes + [0] + value.encoded(as: style, head: head) + [0])
+    case .plain, .auto:
+      var line = namesNamespaces ? Quoting.plain(Array(value.entry.namespace.utf8)) + "\t" : ""
+      line += Quoting.plain(value.entry.key.bytes) + "\t"
+      line += Quoting.plainValue(try value.encoded(as: style, head: head)) + "\n"
+      try session.write(Array(line.utf8))
+    case .raw:
+      try session.write(try value.encoded(as: style, head: head))
+    case .json, .jsonl, .csv:
+      try session.write(rows.write([cells(value)]))
+    }
+  }
+
+  mutating func end() throws {
+    if isData { try session.write(rows.end()) }
+    if presentation.mode == .table, count == 0 {
+      try session.write(presentation.lines(["no entries"]))
+    }
+  }
+
+  private func cells(_ value: StoredValue) throws -> [Cell] {
+    form.cells(value.entry, session.wallClock) + [try value.cell(as: style, head: head)]
+  }
+
+  private func showWithKey(_ value: StoredValue) throws {
+    let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
+    try session.write(Array("\(name)\(Quoting.brief(value.entry.key.bytes))\n".utf8))
+    try show(value)
+  }
+
+  private func show(_ value: StoredValue) throws {
+    let view = try ValueView(value, as: style, head: head, isFull: isFull)
+    try session.write(view.bytes(for: presentation))
+  }
+}

@@ -1,0 +1,93 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A program that `/bin/sh` runs on this process's terminal, with or without a pipe to its input.
+package final class ChildProgram {
+  private let text: [UInt8]
+  private var descriptor: Int32 = -1
+  private var process: pid_t = 0
+
+  package init(_ text: [UInt8]) { self.text = text }
+
+  /// Runs the program and waits for it.
+  ///
+  /// - Returns: A report of an exit code other than 0 or of a signal; nil for success.
+  package func run() throws(TerminalError) -> String? {
+    process = try unsafe start(reading: nil)
+    return wait()
+  }
+
+  /// Starts the program with a pipe to its input.
+  package func open() throws(TerminalError) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { throw .failed(operation: "pipe", code: errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { Self.close(ends[0]) }
+    do {
+      process = try unsafe start(reading: ends[0])
+      descriptor = ends[1]
+    } catch {
+      Self.close(ends[1])
+      throw error
+    }
+  }
+
+  /// Throws `.closed` when the program reads no more.
+  package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
+    try Terminal.write(bytes, to: descriptor)
+  }
+
+  /// Ends the input and waits; the result is that of `run`.
+  package func finish() -> String? {
+    guard descriptor >= 0 else { return nil }
+    Self.close(descriptor)
+    descriptor = -1
+    return wait()
+  }
+
+  deinit { _ = finish() }
+
+  @unsafe private func start(reading input: Int32?) throws(TerminalError) -> pid_t {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, 0) }
+    let words = unsafe [
+      strdup("sh"), strdup("-c"), strdup(String(decoding: text, as: UTF8.self)), nil,
+    ]
+    defer { for index in 0..<3 { unsafe free(words[index]) } }
+    var process: pid_t = 0
+    let code = unsafe posix_spawn(&process, "/bin/sh", &actions, nil, words, environ)
+    guard code == 0 else { throw .failed(operation: "start /bin/sh", code: code) }
+    return process
+  }
+
+  private func wait() -> String? {
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    let code = status >> 8 & 0xFF
+    // The shell reports the death of its last program by SIGPIPE as 128 + 13.
+    if signal == SIGPIPE || code == 128 + SIGPIPE { return nil }
+    if signal != 0 { return "\(name) ended by signal \(signal)" }
+    return code == 0 ? nil : "\(name) exited with \(code)"
+  }
+
+  private var name: String {
+    let words = String(decoding: text, as: UTF8.self).split(separator: " ")
+    let visible = words.first.map(String.init) ?? "the program"
+    return String(
+      String.UnicodeScalarView(visible.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }))
+  }
+
+  private static func close(_ descriptor: Int32) {
+    #if canImport(Glibc)
+      _ = Glibc.close(descriptor)
+    #else
+      _ = Darwin.close(descriptor)
+    #endif
+  }
+}

@@ -1,0 +1,156 @@
+/// The condition of `--where`.
+package indirect enum Expression: Sendable, Hashable {
+  case all([Expression])
+  case any([Expression])
+  case not(Expression)
+  case exists(QueryPath)
+  /// The operand is neither `false` nor `null`.
+  case holds(QueryOperand)
+  case compare(QueryOperand, Comparison, QueryOperand)
+  /// `~`: the regular expression is found in a string.
+  case matches(QueryOperand, String)
+  case isOneOf(QueryOperand, [QueryOperand])
+  /// `in` behind an operand that is an array.
+  case isElement(QueryOperand, QueryOperand)
+  case isType(QueryOperand, QueryType)
+
+  /// `!=` and the negated forms are `not` of these.
+  package enum Comparison: Sendable, Hashable {
+    case equal, less, lessOrEqual, greater, greaterOrEqual
+  }
+}
+
+/// A value of an entry, or a constant.
+package indirect enum QueryOperand: Sendable, Hashable {
+  case path(QueryPath)
+  case name(QueryName)
+  case constant(QueryValue)
+  case call(QueryFunction, QueryOperand)
+}
+
+package enum QueryFunction: String, Sendable, Hashable, CaseIterable {
+  case length, lower, number, string, type
+}
+
+/// A fact of an entry.
+package enum QueryName: String, Sendable, Hashable, CaseIterable {
+  case key, namespace, codec, etag, state
+  case size, stored, version, status
+  case written, used, expires
+  case lastModified = "last_modified"
+  case now
+  case ttl, age, idle
+  case tags, pinned, negative, value
+
+  /// A time, which is compared with a quoted time; nil for other facts.
+  var isFuture: Bool? {
+    switch self {
+    case .written, .used, .lastModified: false
+    case .expires, .now: true
+    default: nil
+    }
+  }
+}
+
+/// `.a.b[0]`, `.items[].price`, `header.etag`, `metadata.a`
+package struct QueryPath: Sendable, Hashable {
+  package enum Root: Sendable, Hashable {
+    /// The value of the entry.
+    case value
+    /// A field of an HTTP response, in lower case.
+    case header([UInt8])
+    case metadata
+  }
+
+  package enum Part: Sendable, Hashable {
+    case field([UInt8])
+    /// A negative index counts from the end.
+    case index(Int)
+    /// `[]`: every element.
+    case each
+  }
+
+  package var root: Root
+  package var parts: [Part] = []
+
+  /// The last field, as the title of a column; nil for a path without fields.
+  package var label: String? {
+    for part in parts.reversed() {
+      if case .field(let name) = part { return String(decoding: name, as: UTF8.self) }
+    }
+    if case .header(let name) = root { return String(decoding: name, as: UTF8.self) }
+    return nil
+  }
+
+  /// `.a.b[0]`
+  package var text: String {
+    var text =
+      switch root {
+      case .value: parts.isEmpty ? "." : ""
+      case .header(let name): "header.\(String(decoding: name, as: UTF8.self))"
+      case .metadata: "metadata"
+      }
+    for part in parts {
+      switch part {
+      case .field(let name):
+        let isPlain = QueryToken.isIdentifier(name)
+        let name = String(decoding: name, as: UTF8.self)
+        text += isPlain ? ".\(name)" : ".\(JSON.string(name).text)"
+      case .index(let index): text += "[\(index)]"
+      case .each: text += "[]"
+      }
+    }
+    return text
+  }
+}
+
+/// An operand of `--show`, with the title of its column.
+package struct QueryColumn: Sendable, Hashable {
+  package var operand: QueryOperand
+  package var label: String
+}
+
+extension Expression {
+  /// Visits the operands, in any order.
+  package func forEachOperand(_ body: (QueryOperand) -> Void) {
+    switch self {
+    case .all(let parts), .any(let parts): for part in parts { part.forEachOperand(body) }
+    case .not(let part): part.forEachOperand(body)
+    case .exists(let path): body(.path(path))
+    case .holds(let operand), .matches(let operand, _), .isType(let operand, _): body(operand)
+    case .compare(let a, _, let b), .isElement(let a, let b):
+      body(a)
+      body(b)
+    case .isOneOf(let operand, let list):
+      body(operand)
+      for operand in list { body(operand) }
+    }
+  }
+
+  /// Evaluation needs the bytes of the value.
+  package var readsValue: Bool {
+    var reads = false
+    forEachOperand { reads = reads || $0.readsValue }
+    return reads
+  }
+}
+
+extension QueryOperand {
+  package var readsValue: Bool {
+    switch self {
+    case .path(let path): path.root == .value
+    case .name(let name): name == .value
+    case .constant: false
+    case .call(_, let operand): operand.readsValue
+    }
+  }
+
+  /// The path whose values it shows; nil for a name or a constant.
+  package var path: QueryPath? {
+    switch self {
+    case .path(let path): path
+    case .call(_, let operand): operand.path
+    case .name, .constant: nil
+    }
+  }
+}

@@ -1,0 +1,131 @@
+extension JSONLookup {
+  /// The value of a range that a lookup found.
+  package static func value(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
+    switch bytes[range.lowerBound] {
+    case UInt8(ascii: "n"): return .null
+    case UInt8(ascii: "t"): return .bool(true)
+    case UInt8(ascii: "f"): return .bool(false)
+    case .doubleQuote: return .string(string(bytes, range))
+    case UInt8(ascii: "["): return .array(canonical(bytes, range))
+    case UInt8(ascii: "{"): return .object(canonical(bytes, range))
+    default: return number(bytes, range)
+    }
+  }
+
+  /// Integers of up to 64 bits exactly, other numbers as double.
+  private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
+    var value: Int64 = 0
+    var index = range.lowerBound
+    let isNegative = bytes[index] == UInt8(ascii: "-")
+    if isNegative { index += 1 }
+    while index < range.upperBound, bytes[index].isDigit {
+      let digit = Int64(bytes[index] - UInt8(ascii: "0"))
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carried) = product.subtractingReportingOverflow(digit)
+      if overflow || carried { break }
+      value = sum
+      index += 1
+    }
+    // It was summed below zero, where the range is larger by one.
+    if index == range.upperBound, isNegative || value != .min {
+      return .integer(isNegative ? value : -value)
+    }
+    return Double(String(decoding: copy(bytes, range), as: UTF8.self)).map { .number($0) } ?? .null
+  }
+
+  /// The content of a string, with escapes decoded; a lone surrogate becomes U+FFFD.
+  static func string(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(range.count - 2)
+    var index = range.lowerBound + 1
+    let end = range.upperBound - 1
+    while index < end {
+      let byte = bytes[index]
+      index += 1
+      guard byte == .backslash else {
+        result.append(byte)
+        continue
+      }
+      let escape = bytes[index]
+      index += 1
+      switch escape {
+      case UInt8(ascii: "n"): result.append(.newline)
+      case UInt8(ascii: "t"): result.append(.tab)
+      case UInt8(ascii: "r"): result.append(.carriageReturn)
+      case UInt8(ascii: "b"): result.append(8)
+      case UInt8(ascii: "f"): result.append(12)
+      case UInt8(ascii: "u"): result += scalar(bytes, &index)
+      default: result.append(escape)
+      }
+    }
+    return result
+  }
+
+  /// The scalar behind `\u`, of one or two escapes.
+  private static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) -> [UInt8] {
+    func unit(at start: Int) -> UInt32 {
+      (start..<start + 4).reduce(0) { $0 << 4 | UInt32(bytes[$1].hexValue ?? 0) }
+    }
+    var value = unit(at: index)
+    index += 4
+    if (0xD800..<0xDC00).contains(value), index + 6 <= bytes.count, bytes[index] == .backslash,
+      bytes[index + 1] == UInt8(ascii: "u")
+    {
+      let low = unit(at: index + 2)
+      if (0xDC00..<0xE000).contains(low) {
+        value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+        index += 6
+      }
+    }
+    return Array(String(Unicode.Scalar(value) ?? "\u{FFFD}").utf8)
+  }
+
+  private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(range.count)
+    for index in range { result.append(bytes[index]) }
+    return result
+  }
+
+  // MARK: Comparable text
+
+  /// Arrays and objects without space, with sorted fields and decoded strings: equal content gives equal
+  /// text.
+  private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+    var index = range.lowerBound
+    return Array(canonicalText(bytes, &index).utf8)
+  }
+
+  private static func canonicalText(_ bytes: Span<UInt8>, _ index: inout Int) -> String {
+    skipSpace(bytes, &index)
+    let isObject = bytes[index] == UInt8(ascii: "{")
+    guard isObject || bytes[index] == UInt8(ascii: "[") else {
+      let start = index
+      _ = skip(bytes, &index, 0)
+      return value(bytes, start..<index).json
+    }
+    let close = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+    index += 1
+    skipSpace(bytes, &index)
+    var members: [(name: String, value: String)] = []
+    while bytes[index] != close {
+      var name = ""
+      if isObject {
+        skipSpace(bytes, &index)
+        let start = index
+        _ = skip(bytes, &index, 0)
+        name = value(bytes, start..<index).json
+        skipSpace(bytes, &index)
+        index += 1
+      }
+      members.append((name, canonicalText(bytes, &index)))
+      skipSpace(bytes, &index)
+      if bytes[index] == UInt8(ascii: ",") { index += 1 }
+      skipSpace(bytes, &index)
+    }
+    index += 1
+    guard isObject else { return "[" + members.map(\.value).joined(separator: ",") + "]" }
+    let fields = members.sorted { $0.name < $1.name }.map { "\($0.name):\($0.value)" }
+    return "{" + fields.joined(separator: ",") + "}"
+  }
+}

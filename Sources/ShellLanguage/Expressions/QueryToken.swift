@@ -1,0 +1,166 @@
+/// A token of an expression, with its range in the text.
+struct QueryToken {
+  enum Kind: Equatable {
+    /// A name or keyword.
+    case word(String)
+    /// `.name`, `."name"` or `.`
+    case field([UInt8])
+    case dot
+    case string([UInt8])
+    case number(QueryValue)
+    /// A duration or a size.
+    case quantity(QueryValue)
+    case variable(String)
+    /// An operator or a bracket.
+    case sign(String)
+    case end
+  }
+
+  let kind: Kind
+  let range: Range<Int>
+
+  static func isIdentifier(_ bytes: [UInt8]) -> Bool {
+    guard let first = bytes.first, first.isLetter || first == UInt8(ascii: "_") else {
+      return false
+    }
+    return bytes.allSatisfy(isIdentifierByte)
+  }
+
+  fileprivate static func isIdentifierByte(_ byte: UInt8) -> Bool {
+    byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+  }
+}
+
+/// An error in an expression.
+struct QueryFlaw: Error {
+  let message: SafeText
+  let range: Range<Int>
+  var hint: SafeText?
+}
+
+/// Splits the text of an expression into tokens.
+struct QueryLexer {
+  private let text: [UInt8]
+  private var index = 0
+
+  init(_ text: [UInt8]) { self.text = text }
+
+  static func tokens(of text: [UInt8]) throws(QueryFlaw) -> [QueryToken] {
+    var lexer = QueryLexer(text)
+    var tokens: [QueryToken] = []
+    repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
+    return tokens
+  }
+
+  private mutating func next() throws(QueryFlaw) -> QueryToken {
+    while index < text.count, [.space, .tab, .newline].contains(text[index]) { index += 1 }
+    guard index < text.count else {
+      return QueryToken(kind: .end, range: text.count..<text.count)
+    }
+    let start = index
+    let kind: QueryToken.Kind
+    switch text[index] {
+    case let byte where byte.isLetter || byte == UInt8(ascii: "_"):
+      kind = .word(String(decoding: identifier(), as: UTF8.self))
+    case let byte where byte.isDigit: kind = try number()
+    case UInt8(ascii: "-"): kind = try number()
+    case UInt8(ascii: "."): kind = try field()
+    case .doubleQuote, .quote: kind = .string(try string())
+    case UInt8(ascii: ":"):
+      index += 1
+      let name = identifier()
+      guard QueryToken.isIdentifier(name) else {
+        throw QueryFlaw(
+          message: "expected a name after \":\"", range: start..<start + 1,
+          hint: "`--arg name=VALUE` defines :name")
+      }
+      kind = .variable(String(decoding: name, as: UTF8.self))
+    default: kind = try sign()
+    }
+    return QueryToken(kind: kind, range: start..<index)
+  }
+
+  private mutating func identifier() -> [UInt8] {
+    let start = index
+    while index < text.count, QueryToken.isIdentifierByte(text[index]) { index += 1 }
+    return Array(text[start..<index])
+  }
+
+  private mutating func field() throws(QueryFlaw) -> QueryToken.Kind {
+    index += 1
+    guard index < text.count else { return .dot }
+    if text[index] == .doubleQuote || text[index] == .quote { return .field(try string()) }
+    guard text[index].isLetter || text[index] == UInt8(ascii: "_") else { return .dot }
+    return .field(identifier())
+  }
+
+  /// A JSON string, or a literal one in single quotes.
+  private mutating func string() throws(QueryFlaw) -> [UInt8] {
+    let start = index
+    let quote = text[index]
+    index += 1
+    while index < text.count, text[index] != quote {
+      index += quote == .doubleQuote && text[index] == .backslash ? 2 : 1
+    }
+    guard index < text.count else {
+      throw QueryFlaw(
+        message: "the string is not closed", range: start..<start + 1,
+        hint: "add \(String(decoding: [quote], as: UTF8.self))")
+    }
+    index += 1
+    guard quote == .doubleQuote else { return Array(text[start + 1..<index - 1]) }
+    let literal = Array(text[start..<index])
+    do throws(JSONText.Flaw) {
+      _ = try JSONText(literal)
+    } catch {
+      throw QueryFlaw(
+        message: "invalid string: \(error.reason)",
+        range: start + error.offset..<start + error.offset + 1,
+        hint: "single quotes take text literally")
+    }
+    return JSONLookup.string(literal.span, 0..<literal.count)
+  }
+
+  /// A JSON number, a duration or a size.
+  private mutating func number() throws(QueryFlaw) -> QueryToken.Kind {
+    let start = index
+    index += 1
+    while index < text.count,
+      text[index].isDigit || text[index].isLetter || text[index] == UInt8(ascii: ".")
+        || [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(text[index])
+          && text[index - 1] | 0x20 == UInt8(ascii: "e")
+    {
+      index += 1
+    }
+    let literal = Array(text[start..<index])
+    var end = 0
+    if JSONLookup.skip(literal.span, &end, 0), end == literal.count {
+      return .number(JSONLookup.value(literal.span, 0..<end))
+    }
+    let word = Word(literal, isBare: false, at: 0..<literal.count)
+    do throws(ShellError) {
+      return .quantity(.duration(try word.duration().milliseconds))
+    } catch {
+      do throws(ShellError) {
+        return .quantity(.integer(Int64(try word.size())))
+      } catch {
+        throw QueryFlaw(
+          message: "\(literal) is not a number, duration or size", range: start..<index,
+          hint: "`5`, `1h` or `10kB`")
+      }
+    }
+  }
+
+  private mutating func sign() throws(QueryFlaw) -> QueryToken.Kind {
+    for sign in ["==", "!=", "<=", ">=", "!~", "[]", "=", "<", ">", "~", "(", ")", ",", "[", "]"] {
+      let bytes = Array(sign.utf8)
+      if text[index...].starts(with: bytes) {
+        index += bytes.count
+        return .sign(sign)
+      }
+    }
+    let end = text.scalar(at: index)?.end ?? index + 1
+    throw QueryFlaw(
+      message: "unexpected \(Array(text[index..<end]))", range: index..<end, hint: "`help where`")
+  }
+}

@@ -1,0 +1,142 @@
+/// A value within an expression.
+package enum QueryValue: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  /// UTF-8.
+  case string([UInt8])
+  /// A list that is not JSON, such as the tags of an entry.
+  case list([QueryValue])
+  /// An array or object as JSON text, without space and with sorted fields, so that equal content is
+  /// equal text.
+  case array([UInt8])
+  case object([UInt8])
+  case time(UnixTime)
+  /// Milliseconds.
+  case duration(Int64)
+
+  /// Neither `false` nor `null`.
+  package var isTrue: Bool { self != .null && self != .bool(false) }
+
+  /// The words of `is`.
+  package var type: QueryType {
+    switch self {
+    case .null: .null
+    case .bool: .bool
+    case .integer, .number, .duration: .number
+    case .string, .time: .string
+    case .list, .array: .array
+    case .object: .object
+    }
+  }
+
+  /// The number, exact or not; nil for other types.
+  package var double: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .number(let value): value
+    case .duration(let milliseconds): Double(milliseconds) / 1000
+    case .null, .bool, .string, .list, .array, .object, .time: nil
+    }
+  }
+}
+
+package enum QueryType: String, Sendable, Hashable, CaseIterable {
+  case null, bool, number, string, array, object
+}
+
+extension QueryValue {
+  /// Equality of expressions: values of different types differ, integers are compared exactly.
+  package func isEqual(to other: QueryValue) -> Bool {
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): return a == b
+    case (.list(let a), .list(let b)):
+      return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
+    default:
+      if let a = double, let b = other.double { return a == b }
+      return self == other
+    }
+  }
+
+  /// The order of expressions; nil where values cannot be compared.
+  package func compare(to other: QueryValue) -> Int? {
+    func order<Value: Comparable>(_ a: Value, _ b: Value) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): return order(a, b)
+    case (.string(let a), .string(let b)): return Self.order(a, b)
+    case (.bool(let a), .bool(let b)): return order(a ? 1 : 0, b ? 1 : 0)
+    case (.time(let a), .time(let b)): return order(a, b)
+    default:
+      guard let a = double, let b = other.double else { return nil }
+      return order(a, b)
+    }
+  }
+
+  private static func order(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
+  }
+
+  /// The total order of `--sort`: null < false < true < numbers < strings < arrays < objects.
+  package func precedes(_ other: QueryValue) -> Bool {
+    let (a, b) = (rank, other.rank)
+    guard a == b else { return a < b }
+    if let order = compare(to: other) { return order < 0 }
+    return text.lexicographicallyPrecedes(other.text)
+  }
+
+  private var rank: Int {
+    switch self {
+    case .null: 0
+    case .bool(let value): value ? 2 : 1
+    case .integer, .number, .duration: 3
+    case .time: 4
+    case .string: 5
+    case .list, .array: 6
+    case .object: 7
+    }
+  }
+
+  /// Strings without quotes, everything else as JSON.
+  package var text: [UInt8] {
+    switch self {
+    case .string(let bytes): bytes
+    default: Array(json.utf8)
+    }
+  }
+
+  /// JSON on one line.
+  package var json: String {
+    switch self {
+    case .null: return "null"
+    case .bool(let value): return value ? "true" : "false"
+    case .integer(let value): return String(value)
+    case .number(let value):
+      guard value.isFinite else { return "null" }
+      return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
+    case .string(let bytes): return JSON.string(String(decoding: bytes, as: UTF8.self)).text
+    case .list(let values): return "[" + values.map(\.json).joined(separator: ",") + "]"
+    case .array(let bytes), .object(let bytes): return String(decoding: bytes, as: UTF8.self)
+    case .time(let time): return JSON.string(time.rfc3339).text
+    case .duration(let milliseconds):
+      return milliseconds % 1000 == 0
+        ? String(milliseconds / 1000) : "\(Double(milliseconds) / 1000)"
+    }
+  }
+
+  /// The cell of a column: null is empty in CSV, `null` in plain and a dash in a table.
+  package var cell: Cell {
+    switch self {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .integer, .number: .value(text: json, json: .verbatim(json), isNumber: true)
+    case .duration(let milliseconds): .span(milliseconds)
+    case .time(let time): .time(time)
+    case .string(let bytes):
+      .value(
+        text: String(decoding: bytes, as: UTF8.self),
+        json: .string(String(decoding: bytes, as: UTF8.self)), isNumber: false)
+    case .list, .array, .object: .value(text: json, json: .verbatim(json), isNumber: false)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+extension Word {
+  /// The condition of `--where`.
+  package func expression(
+    _ clock: WallClock, _ variables: Variables
+  ) throws(ShellError) -> Expression {
+    try parsing { () throws(QueryFlaw) in
+      var parser = try ExpressionParser(bytes, clock, variables)
+      return try parser.expression()
+    }
+  }
+
+  /// One operand, as `--sort` and `sum` take it.
+  package func operand(
+    _ clock: WallClock, _ variables: Variables
+  ) throws(ShellError) -> QueryColumn {
+    try parsing { () throws(QueryFlaw) in
+      var parser = try ExpressionParser(bytes, clock, variables)
+      let operand = try parser.operand()
+      try parser.expectEnd()
+      return QueryColumn(operand: operand, label: String(decoding: bytes, as: UTF8.self))
+    }
+  }
+
+  /// A path of the value, as `get KEY .path` takes it.
+  package func path() throws(ShellError) -> QueryPath {
+    let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
+    guard case .path(let path) = try operand(clock, Variables()).operand, path.root == .value else {
+      throw ShellError(
+        .badExpression, "\(bytes) is not a path", at: range, hint: "`.a.b[0]` (help where)")
+    }
+    return path
+  }
+
+  /// The columns of `--show`: operands, each with `as NAME`.
+  package func columns(
+    _ clock: WallClock, _ variables: Variables
+  ) throws(ShellError) -> [QueryColumn] {
+    let columns = try parsing { () throws(QueryFlaw) in
+      var parser = try ExpressionParser(bytes, clock, variables)
+      var columns: [(column: QueryColumn, text: String, isNamed: Bool)] = []
+      repeat {
+        let start = parser.position
+        let operand = try parser.operand()
+        let text = String(decoding: bytes[parser.range(since: start)], as: UTF8.self)
+        if parser.takeWord("as") {
+          columns.append((QueryColumn(operand: operand, label: try parser.label()), text, true))
+        } else {
+          columns.append(
+            (QueryColumn(operand: operand, label: operand.path?.label ?? text), text, false))
+        }
+      } while parser.takeSign(",")
+      try parser.expectEnd()
+      return columns
+    }
+    // Equal labels become the full text.
+    let labels = columns.map(\.column.label)
+    return columns.map { column, text, isNamed in
+      guard !isNamed, labels.count(where: { $0 == column.label }) > 1 else { return column }
+      return QueryColumn(operand: column.operand, label: text)
+    }
+  }
+
+  private func parsing<Result>(
+    _ body: () throws(QueryFlaw) -> Result
+  ) throws(ShellError) -> Result {
+    do throws(QueryFlaw) {
+      return try body()
+    } catch {
+      throw ShellError(
+        .badExpression, error.message, at: place(of: error.range), hint: error.hint)
+    }
+  }
+
+  /// Where a range of the word's bytes is in the text of the command. A quoted word with escapes has no
+  /// such place: then it is the whole word.
+  private func place(of inner: Range<Int>) -> Range<Int> {
+    guard range.count == bytes.count + (isBare ? 0 : 2) else { return range }
+    let start = range.lowerBound + (isBare ? 0 : 1)
+    return start + inner.lowerBound..<start + max(inner.upperBound, inner.lowerBound + 1)
+  }
+}

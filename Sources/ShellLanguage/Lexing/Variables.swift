@@ -1,0 +1,102 @@
+/// The values that `--arg` and `--argjson` give to `:name`.
+package struct Variables: Sendable, Hashable {
+  package enum Value: Sendable, Hashable {
+    /// The bytes of `--arg`: one quoted word, and a string within an expression.
+    case text([UInt8])
+    /// The JSON text of `--argjson`.
+    case json([UInt8])
+
+    package var bytes: [UInt8] {
+      switch self {
+      case .text(let bytes), .json(let bytes): bytes
+      }
+    }
+  }
+
+  private var values: [String: Value] = [:]
+
+  package init() {}
+
+  /// Takes `NAME=VALUE`, as a program option has it.
+  package mutating func define(_ definition: [UInt8], isJSON: Bool) throws(ShellError) {
+    let option: SafeText = isJSON ? "--argjson" : "--arg"
+    guard let equals = definition.firstIndex(of: UInt8(ascii: "=")),
+      Self.isName(definition[..<equals])
+    else {
+      throw ShellError(
+        .usage, "\(option) takes NAME=VALUE, not \(definition)",
+        hint: "NAME is letters, digits and _: \(option) k=VALUE")
+    }
+    let name = String(decoding: definition[..<equals], as: UTF8.self)
+    let value = Array(definition[(equals + 1)...])
+    if isJSON {
+      do throws(JSONText.Flaw) {
+        _ = try JSONText(value)
+      } catch {
+        throw ShellError(
+          .badJSON, "invalid JSON in --argjson \(name): \(error.reason)",
+          hint: "--arg \(name)=VALUE passes text")
+      }
+    }
+    values[name] = isJSON ? .json(value) : .text(value)
+  }
+
+  package func value(of name: String, at range: Range<Int>?) throws(ShellError) -> Value {
+    if let value = values[name] { return value }
+    throw ShellError(
+      .undefinedArgument, "no value for :\(name)", at: range,
+      hint: "pass `--arg \(name)=VALUE`, or quote \":\(name)\" if it is a key")
+  }
+
+  /// The word, with `:name` at its end replaced by the value as quoted bytes: `:name`, `@:name` and
+  /// `--option=:name`. A word that only begins with a colon is not one of them.
+  func replacing(_ word: Word) throws(ShellError) -> Word {
+    let start: Int
+    if word.leads(with: ":") {
+      start = 0
+    } else if word.leads(with: "@:") {
+      start = 1
+    } else if word.leads(with: "--"),
+      let equals = word.bytes.firstIndex(of: UInt8(ascii: "=")), equals < word.bareCount,
+      equals + 1 < word.bareCount, word.bytes[equals + 1] == UInt8(ascii: ":")
+    {
+      start = equals + 1
+    } else {
+      return word
+    }
+    guard word.isBare, Self.isName(word.bytes[(start + 1)...]) else { return word }
+    let name = String(decoding: word.bytes[(start + 1)...], as: UTF8.self)
+    let value = try value(of: name, at: word.range)
+    return word.replacing(from: start, with: value.bytes)
+  }
+
+  /// `[A-Za-z_][A-Za-z0-9_]*`
+  package static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let first = bytes.first, first.isLetter || first == UInt8(ascii: "_") else {
+      return false
+    }
+    return bytes.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
+  }
+}
+
+extension Word {
+  /// A word of one piece.
+  package init(_ bytes: [UInt8], isBare: Bool, at range: Range<Int>) {
+    self.init(
+      bytes: bytes,
+      pieces: [Piece(range: bytes.indices, isBare: isBare, offset: range.lowerBound)],
+      range: range)
+  }
+
+  /// The same bytes as exact data.
+  var quoted: Word { Word(bytes, isBare: false, at: range) }
+
+  fileprivate func replacing(from start: Int, with value: [UInt8]) -> Word {
+    var result = Word(Array(bytes[..<start]), isBare: true, at: range)
+    if start == 0 { result.pieces = [] }
+    result.pieces.append(
+      Piece(range: start..<start + value.count, isBare: false, offset: range.lowerBound))
+    result.bytes += value
+    return result
+  }
+}

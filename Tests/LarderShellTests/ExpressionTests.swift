@@ -1,0 +1,183 @@
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+@Suite struct ExpressionTests {
+  private func passes(_ expression: String, _ json: String) throws -> Bool {
+    let parsed = try Word(bytes(expression), isBare: false, at: 0..<expression.utf8.count + 2)
+      .expression(stockholm, Variables())
+    var evaluator = QueryEvaluator(now: stockholm.now)
+    var input = QueryInput()
+    input.key = bytes("a key")
+    input.size = json.utf8.count
+    input.tags = ["red", "blue"]
+    input.written = UnixTime(milliseconds: stockholm.now.milliseconds - 3_600_000)
+    input.expires = UnixTime(milliseconds: stockholm.now.milliseconds + 600_000)
+    input.response = (404, [(bytes("Cache-Control"), bytes("max-age=5"))])
+    return evaluator.passes(parsed, input, bytes(json).span)
+  }
+
+  private static let set =
+    #"{"name":"Hogwarts Castle","year":2018,"price":9.5,"parts":[{"n":1},{"n":7}],"odd name":null,"done":true,"big":9007199254740993,"e":"\u00e9\n"}"#
+
+  @Test(arguments: [
+    ".year = 2018", ".year == 2018.0", ".year >= 1999 and .year < 2019", "not .year < 2000",
+    ".year != 2017", ".name ~ \"Castle\"", ".name ~ \"(?i)castle$\"", ".name !~ 'Burg'",
+    ".year in (2017, 2018)", ".year not in (1, 2)", "\"red\" in tags", ".parts[].n = 7",
+    ".parts[1].n = 7", ".parts[-2].n = 1", ".\"odd name\" = null", ".\"odd name\" is null",
+    "exists .\"odd name\"", "not exists .nope", ".nope = null", ".done", ".done is bool",
+    ".parts is array", ". is object", "length(.parts) = 2", "lower(.name) = \"hogwarts castle\"",
+    "number(\"12\") = 12", "string(.year) = \"2018\"", "type(.price) = \"number\"",
+    ".big = 9007199254740993", ".big != 9007199254740992", ".e = \"\\u00e9\\n\"",
+    "size > 10 and size < 1kB", "ttl < 1h", "age >= 1h", "written > \"monday\"",
+    "expires < \"midnight\"", "status in (404, 410)", "header.cache-control ~ \"max-age\"",
+    "key = \"a key\"", ".year = 1 or .price > 9 and .done", "(.year = 1 or .done) and .price = 9.5",
+    ".parts[0] = .parts[0]", "true", "not null",
+  ])
+  func `an expression holds`(expression: String) throws {
+    #expect(try passes(expression, Self.set), "\(expression)")
+  }
+
+  @Test(arguments: [
+    ".year < 2000", ".year = \"2018\"", ".name > 5", ".nope", ".nope > 1", ".nope < 1",
+    ".name ~ \"castle\"", ".year ~ \"2\"", "pinned", ".parts[5].n = 1", "exists .parts[5]",
+    "\"green\" in tags", "ttl < 1m", "written > \"now\"", ".done and .nope", "not .done",
+    "status = 200", "etag = \"x\"",
+  ])
+  func `an expression does not hold`(expression: String) throws {
+    #expect(try !passes(expression, Self.set), "\(expression)")
+  }
+
+  @Test func `a value that is not JSON has null paths only`() throws {
+    for text in ["", "{\"year\":2018", "plain text", "{\"year\":2018} x", "[1,]", "01"] {
+      #expect(try passes(".year = null", text), "\(text)")
+      #expect(try !passes("exists .year", text), "\(text)")
+    }
+  }
+
+  private static let mistakes: [(String, Int, String?)] = [
+    (".a = ", 3, "expected a value after \"=\""),
+    (".a >= and .b", 3, "expected a value after \">=\""),
+    ("yeer = 1", 0, "unknown name \"yeer\""), (".a = \"x", 5, "the string is not closed"),
+    (".a ~ 5", 5, "expected a regular expression in quotes"),
+    (".a .b", 3, "unexpected value"), ("(.a", 1, nil), (".a is wrong", 6, "expected a type"),
+    (".a = 5q", 5, "\"5q\" is not a number, duration or size"), (".a $ 1", 3, "unexpected \"$\""),
+    (":x = 1", 0, "no value for :x"), (".a ~ \"(\"", 5, nil), ("", 0, nil),
+    (String(repeating: "length(", count: 5000), 7 * 98, "the expression is nested too deep"),
+    (String(repeating: "not ", count: 5000), 4 * 99, "the expression is nested too deep"),
+  ]
+
+  @Test(arguments: mistakes)
+  func `an error points at its place`(text: String, offset: Int, message: String?) throws {
+    let error = try error {
+      _ = try Word(bytes(text), isBare: false, at: 10..<12 + text.utf8.count)
+        .expression(stockholm, Variables())
+    }
+    #expect(error.code == .badExpression && error.code.exitCode == 2)
+    #expect(error.range?.lowerBound == 11 + offset, "\(text)")
+    if let message { #expect(error.message.description == message) }
+  }
+
+  @Test func `any bytes are answered`() throws {
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    let pieces = [
+      ".", ".a", "[", "]", "[]", "0", "-1", "\"", "'", "(", ")", " and ", " or ", "not ", "~", "=",
+      "<", ">=", "in ", "is ", "null", "exists ", ":x", "1h", ",", "\u{F6}", "\\", "length(",
+    ]
+    for _ in 0..<3000 {
+      let text = (0..<Int.random(in: 0...12, using: &random))
+        .map { _ in pieces.randomElement(using: &random)! }.joined()
+      do throws(ShellError) {
+        _ = try Word(bytes(text), isBare: false, at: 0..<text.utf8.count + 2)
+          .expression(stockholm, Variables())
+      } catch {
+        #expect(error.code == .badExpression, "LARDER_SEED=\(seed): \(text)")
+      }
+    }
+  }
+}
+
+@Suite struct QueryCommandTests {
+  private func shell(_ mode: OutputMode) throws -> Shell {
+    let shell = try Shell(mode)
+    let sets = shell.store.namespace("sets")
+    for (key, name, year, theme) in [
+      ("1", "Castle", 1984, 1), ("2", "Hogwarts Castle", 2018, 2), ("3", "Ship", 1999, 1),
+    ] {
+      try sets.set("{\"name\":\"\(name)\",\"year\":\(year),\"theme\":\(theme)}", for: key)
+    }
+    try sets.set("no JSON", for: "4")
+    return shell
+  }
+
+  @Test func `where selects, show shows and sort sorts by fields`() throws {
+    let shell = try shell(.plain)
+    #expect(
+      try shell("keys --where '.year >= 1999' --show .name,.year --sort .year --reverse")
+        == "2\tHogwarts Castle\t2018\n3\tShip\t1999\n")
+    #expect(shell.notices.last == "note: 1 of 4 values is not JSON")
+    #expect(
+      try shell("output jsonl", "keys 3 --show .year,.nope").hasSuffix(
+        "\"show\":{\"year\":1999,\"nope\":null}}\n"))
+    #expect(
+      try shell("output table", "keys [12] --show '.year as built, .name'")
+        == "key  built  name\n\"1\"   1984  Castle\n\"2\"   2018  Hogwarts Castle\n")
+    try shell("output plain", "evict --where '.theme = 1' --yes")
+    #expect(try shell("keys") == "2\n4\n")
+  }
+
+  @Test func `values are counted, added up and grouped`() throws {
+    let shell = try shell(.plain)
+    #expect(
+      try shell("count --by .theme") == "1\t2\t74\n2\t1\t46\nnull\t1\t7\n"
+        || shell("count --by .theme").hasPrefix("1\t2\t"))
+    #expect(try shell("sum .year") == "6001\t3\t1\n")
+    #expect(try shell("min .year [123]") == "1984\t3\t0\n")
+    #expect(try shell("max .name [123]") == "Ship\t3\t0\n")
+    #expect(try shell("avg .year [13]") == "1991.5\t2\t0\n")
+    #expect(try shell("sum .nope") == "\t0\t4\n")
+    #expect(try shell("max .year [123] --by .theme") == "1\t1999\t2\t0\n2\t2018\t1\t0\n")
+    #expect(
+      try shell("output table", "sum .year")
+        == "sum of .year   6,001   (3 values, 1 skipped)\n")
+    #expect(
+      try shell("output json", "sum .year")
+        == "{\"sum\":6001,\"field\":\".year\",\"values\":3,\"skipped\":1}\n")
+  }
+
+  @Test func `a field of one value is text, and a missing one is an error`() throws {
+    let shell = try shell(.plain)
+    #expect(try shell("get 2 .name") == "Hogwarts Castle\n")
+    #expect(try shell("get 2 .year") == "2018\n")
+    #expect(try shell("get [12] .year") == "1\t1984\n2\t2018\n")
+    let missing = try shell.error("get 2 .yeer")
+    #expect(missing.code == .noSuchField && missing.code.exitCode == 1)
+    #expect(missing.message.description == "no field .yeer in \"2\"")
+    #expect(missing.hint?.description == "did you mean `.year`?")
+    #expect(try shell.error("get 4 .name").code == .noSuchField)
+  }
+
+  @Test func `a field that no value has is noted with a similar one`() throws {
+    let shell = try shell(.plain)
+    #expect(try shell("keys [123] --where '.yeer > 1'") == "")
+    #expect(shell.notices == ["note: no value has the field .yeer; did you mean .year?"])
+  }
+
+  @Test func `two values are compared by field, line or byte`() throws {
+    let shell = try shell(.plain)
+    #expect(
+      try shell("diff 1 2")
+        == "changed\t.name\t\"Castle\"\t\"Hogwarts Castle\"\nchanged\t.year\t1984\t2018\nchanged\t.theme\t1\t2\n"
+    )
+    #expect(shell.outcome == .told(1))
+    try shell("set a \"x\\ny\"", "set b \"x\\nz\"", "set c hex:00ff01", "set d hex:00fe01")
+    #expect(try shell("diff a b") == "removed\tline 2\ty\t\nadded\tline 2\t\tz\n")
+    #expect(try shell("diff c d") == "changed\tbyte 1\tff 01\tfe 01\n")
+    #expect(try shell("diff a a") == "" && shell.outcome == .done)
+    #expect(try shell.error("diff a nope").code == .noSuchKey)
+  }
+}
