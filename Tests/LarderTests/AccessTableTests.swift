@@ -11,15 +11,15 @@ private func hash(_ number: Int) -> UInt64 {
   UInt64(number) << 56 | UInt64(number % 1000 + 1)
 }
 
-@Suite struct AccessTableWords {
+@Suite struct AccessSlotTests {
   @Test func `the parts of a word do not touch each other`() {
     for tag in [1, 0x3FF] as [UInt32] {
       for frequency in [0, 15] as [UInt32] {
         for clock in [0, 3] as [UInt32] {
           for minute in [0, 0xFFFF] as [UInt32] {
-            let mark = AccessStats(frequency: frequency, clock: clock)
-            let word = AccessSlot(tag: tag, mark: mark, minute: minute)
-            #expect(word.tag == tag && word.mark == mark && word.minute == minute)
+            let stats = AccessStats(frequency: frequency, clock: clock)
+            let word = AccessSlot(tag: tag, stats: stats, minute: minute)
+            #expect(word.tag == tag && word.stats == stats && word.minute == minute)
           }
         }
       }
@@ -28,7 +28,7 @@ private func hash(_ number: Int) -> UInt64 {
       for stamp in [0, 2047] as [UInt64] {
         for part in [QueuePart.window, .main] {
           for frequency in [0, 15] as [UInt32] {
-            let word = GhostWord(
+            let word = GhostSlot(
               fingerprint: fingerprint, stamp: stamp, part: part, frequency: frequency)
             #expect(word.fingerprint == fingerprint && word.stamp == stamp)
             #expect(word.part == part && word.frequency == frequency)
@@ -41,10 +41,10 @@ private func hash(_ number: Int) -> UInt64 {
   @Test func `a use of a word is a use of its mark`() {
     for frequency in 0...15 as ClosedRange<UInt32> {
       for clock in 0...3 as ClosedRange<UInt32> {
-        var mark = AccessStats(frequency: frequency, clock: clock)
-        let word = AccessSlot(tag: 0x3FF, mark: mark, minute: 0xFFFF).used(in: 7)
-        mark.use()
-        #expect(word == AccessSlot(tag: 0x3FF, mark: mark, minute: 7))
+        var stats = AccessStats(frequency: frequency, clock: clock)
+        let word = AccessSlot(tag: 0x3FF, stats: stats, minute: 0xFFFF).used(in: 7)
+        stats.use()
+        #expect(word == AccessSlot(tag: 0x3FF, stats: stats, minute: 7))
       }
     }
   }
@@ -52,12 +52,12 @@ private func hash(_ number: Int) -> UInt64 {
   @Test func `no hash has the tag or the fingerprint of an empty word`() {
     for low in 0...0xFFFF as ClosedRange<UInt64> {
       #expect(AccessSlot.tag(of: low) > 0 && AccessSlot.tag(of: low) <= 0x3FF)
-      #expect(GhostWord.fingerprint(of: low) > 0 && GhostWord.fingerprint(of: low) <= 0xFFFF)
+      #expect(GhostSlot.fingerprint(of: low) > 0 && GhostSlot.fingerprint(of: low) <= 0xFFFF)
     }
   }
 
   @Test func `the age of a ghost counts across the end of its clock`() {
-    let word = GhostWord(fingerprint: 1, stamp: 2046, part: .main, frequency: 0)
+    let word = GhostSlot(fingerprint: 1, stamp: 2046, part: .main, frequency: 0)
     #expect(word.age(at: 2046) == 0 && word.age(at: 2049) == 3)
     #expect(word.age(at: 2046 + 2047) == 2047)
   }
@@ -66,30 +66,42 @@ private func hash(_ number: Int) -> UInt64 {
   func
     `ghosts live four times as many evictions as there are entries, in small and large namespaces`(
       _ entries: UInt64
-    )
+    ) throws
   {
     var state = QueueState()
-    state.evictions = 3_000_000_017
+    state.policy.evictions = 3_000_000_017
     // As if it had grown to that size.
     for size in sequence(first: 1 as UInt64, next: { $0 < entries ? min($0 * 2, entries) : nil }) {
-      GhostAge(state, entries: size).store(in: &state)
+      _ = state.ghostStamp(entries: size)
     }
-    let ghost = GhostWord(
-      fingerprint: 1, stamp: GhostAge(state, entries: entries).stamp, part: .main, frequency: 0)
-    func after(_ evictions: UInt64) -> GhostAge {
+    let ghost = GhostSlot(
+      fingerprint: 1, stamp: state.ghostStamp(entries: entries), part: .main, frequency: 0)
+    func age(after evictions: UInt64) -> UInt64? {
       var later = state
-      later.evictions += evictions
-      return GhostAge(later, entries: entries)
+      later.policy.evictions += evictions
+      return later.ghost(ghost, entries: entries)?.age
     }
     let step = 1 << state.ageShift as UInt64
     #expect(step <= max(1, entries / 16))
+    #expect(age(after: 0) == 0)
     // A step may have begun just before.
-    #expect(after(0).isRegret(ghost) && after(entries / 2 - (step - 1)).isRegret(ghost))
-    #expect(!after(entries / 2 + 2 * step).isRegret(ghost))
-    #expect(after(4 * entries - step).isAlive(ghost))
-    #expect(!after(4 * entries + 2 * step).isAlive(ghost))
+    for evictions in [entries / 2, entries, 3 * entries] {
+      let age = try #require(age(after: evictions))
+      #expect(age >= evictions - evictions % step && age < evictions + step)
+    }
+    #expect(age(after: 4 * entries - step) != nil)
+    #expect(age(after: 4 * entries + 2 * step) == nil)
     // Long before the clock comes round.
-    #expect(!after(16 * entries).isAlive(ghost))
+    #expect(age(after: 16 * entries) == nil)
+  }
+}
+
+extension AccessTable {
+  /// What the clock hand does when it passes.
+  fileprivate func lowerClock(of hash: UInt64) {
+    var stats = stats(of: hash)
+    stats.clock -= 1
+    changeStats(stats, of: hash)
   }
 }
 
@@ -98,17 +110,51 @@ private func hash(_ number: Int) -> UInt64 {
     try withStore { store, clock in
       let table = store.engine.access
       let now = clock.now.milliseconds / 60_000
-      #expect(table.mark(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
+      #expect(table.stats(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
       for use in 1...5 as ClosedRange<UInt32> {
         table.touch(hash(1), in: now)
-        #expect(table.mark(of: hash(1)) == AccessStats(frequency: min(use, 3), clock: min(use, 3)))
+        #expect(table.stats(of: hash(1)) == AccessStats(frequency: min(use, 3), clock: min(use, 3)))
       }
       table.lowerClock(of: hash(1))
-      #expect(table.mark(of: hash(1)) == AccessStats(frequency: 3, clock: 2))
+      #expect(table.stats(of: hash(1)) == AccessStats(frequency: 3, clock: 2))
       table.touch(hash(1), in: now)
-      #expect(table.mark(of: hash(1)) == AccessStats(frequency: 4, clock: 3))
+      #expect(table.stats(of: hash(1)) == AccessStats(frequency: 4, clock: 3))
       table.forget(hash(1))
-      #expect(table.mark(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
+      #expect(table.stats(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
+    }
+  }
+
+  @Test func `uses of the newest of the window change their time alone`() throws {
+    try withStore { store, clock in
+      let table = store.engine.access
+      let now = clock.now.milliseconds / 60_000
+      let id = NamespaceID(rawValue: 5)
+      func use(_ number: Int, _ sequence: UInt64, _ id: NamespaceID) -> AccessStats {
+        table.forget(hash(number))
+        table.setStats(AccessStats(frequency: 1), of: hash(number), in: now)
+        table.touch(hash(number), sequence: sequence, of: id, in: now + 3)
+        #expect(table.lastUse(of: hash(number))?.milliseconds == (now + 3) * 60_000)
+        return table.stats(of: hash(number))
+      }
+      let used = AccessStats(frequency: 2, clock: 1)
+      let unused = AccessStats(frequency: 1)
+      #expect(use(1, 100, id) == used)
+      // Also where sequences no longer fit 32 bits.
+      for base in [90, 0xFFFF_FFFC, 0x5_0000_0000] as [UInt64] {
+        table.setRecent(from: base, through: base + 10, of: id)
+        #expect(use(1, base, id) == unused && use(2, base + 10, id) == unused)
+        #expect(use(3, base - 1, id) == used && use(4, base + 11, id) == used)
+        // An entry that is in no queue, and another namespace with the same place in the table.
+        #expect(use(5, 0, id) == used)
+        #expect(use(6, base, NamespaceID(rawValue: 5 + 256)) == used)
+      }
+      table.setRecent(from: 101, through: 100, of: id)
+      #expect(use(1, 100, id) == used && use(2, 101, id) == used)
+      // An entry whose slot was forgotten.
+      table.setRecent(from: 90, through: 100, of: id)
+      table.forget(hash(7))
+      table.touch(hash(7), sequence: 95, of: id, in: now)
+      #expect(table.stats(of: hash(7)) == unused)
     }
   }
 
@@ -168,16 +214,16 @@ private func hash(_ number: Int) -> UInt64 {
       let table = store.engine.access
       let now = clock.now.milliseconds / 60_000
       for number in 0..<200 {
-        table.setMark(AccessStats(frequency: 12, clock: 2), of: hash(number), in: now)
+        table.setStats(AccessStats(frequency: 12, clock: 2), of: hash(number), in: now)
       }
       #expect(table.fits(entries: 1000, in: now))
-      func halved() -> Int { (0..<200).filter { table.mark(of: hash($0)).frequency == 6 }.count }
+      func halved() -> Int { (0..<200).filter { table.stats(of: hash($0)).frequency == 6 }.count }
       for _ in 0..<4000 { table.sweep() }
       #expect((60..<140).contains(halved()))
       for _ in 4000..<8200 { table.sweep() }
-      #expect((0..<200).allSatisfy { table.mark(of: hash($0)).frequency <= 6 })
+      #expect((0..<200).allSatisfy { table.stats(of: hash($0)).frequency <= 6 })
       #expect(halved() > 180)
-      #expect((0..<200).allSatisfy { table.mark(of: hash($0)).clock == 2 })
+      #expect((0..<200).allSatisfy { table.stats(of: hash($0)).clock == 2 })
       // Of an empty store no more than a few words an insert.
       #expect(table.fits(entries: 0, in: now))
       let before = table.words.view.note(AccessTable.Note.sweep)
@@ -199,7 +245,7 @@ private func hash(_ number: Int) -> UInt64 {
       clock.advance(by: .seconds(61_000 * 60))
       try store.namespace("notes").set("v", for: "k")
       #expect(table.lastUse(of: hash(2))?.milliseconds == (start + 50_000) * 60_000)
-      #expect(table.mark(of: hash(1)) == AccessStats(frequency: 1, clock: 1))
+      #expect(table.stats(of: hash(1)) == AccessStats(frequency: 1, clock: 1))
       let long = try #require(table.lastUse(of: hash(1)))
       #expect(long.milliseconds > (start + 100) * 60_000)
       #expect(long.milliseconds < (start + 31_000) * 60_000)
@@ -214,13 +260,16 @@ private func hash(_ number: Int) -> UInt64 {
       let table = store.engine.access
       let start = clock.now.milliseconds / 60_000
       for number in 0..<200 {
-        table.setMark(AccessStats(frequency: 5, clock: 2), of: hash(number), in: start + 7)
+        table.setStats(AccessStats(frequency: 5, clock: 2), of: hash(number), in: start + 7)
         table.putGhost(of: hash(1000 + number), stamp: 9, part: .main, frequency: 3)
       }
+      table.setRecent(from: 5, through: 9, of: NamespaceID(rawValue: 3))
       table.refit(entries: 4 * AccessTable.fewestEntries - 1, in: start + 20)
+      let isRecent = table.words.view.isRecent(7, of: NamespaceID(rawValue: 3))
+      #expect(isRecent)
       #expect(table.words.view.entries == 4 * AccessTable.fewestEntries)
       for number in 0..<200 {
-        #expect(table.mark(of: hash(number)) == AccessStats(frequency: 5, clock: 2))
+        #expect(table.stats(of: hash(number)) == AccessStats(frequency: 5, clock: 2))
         #expect(table.lastUse(of: hash(number))?.milliseconds == (start + 7) * 60_000)
         let ghost = table.takeGhost(of: hash(1000 + number))
         #expect(ghost?.stamp == 9 && ghost?.part == .main && ghost?.frequency == 3)

@@ -25,7 +25,7 @@ import Testing
   }
 
   private func isPublished(_ store: Store) throws -> Bool {
-    try store.write { batch in batch.notes != nil }
+    try store.write { batch in batch.writer.changes.pending != nil }
   }
 
   @Test func `a replay of what two processes do is the store`() async throws {
@@ -135,7 +135,7 @@ import Testing
     #expect(await watch.next()?.kind == .removed(.removed))
     // Time alone is no loss.
     let feed = store.engine.changes
-    #expect(feed.pulse(after: feed.ring.mark) != nil)
+    #expect(feed.poll(after: feed.ring.position) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
     while try !isPublished(store) { await Task.yield() }
     try await store.namespace("notes").set("v", for: 0)

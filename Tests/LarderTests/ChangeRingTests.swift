@@ -11,12 +11,12 @@ import Testing
     struct Killed: Error {}
     do {
       try store.engine.environment.write { transaction in
-        let state = try transaction.state()
+        let state = try transaction.stateOrRebuilt(store.engine.seal)
         var batch = WriteBatch(transaction, state: state, engine: store.engine)
         do {
           try batch.set("v", for: key, in: store.namespace("notes"))
-          try batch.finish()
-          batch.notes?.prepare()
+          try batch.writer.finish()
+          batch.writer.prepareChanges()
         } catch {
           transaction = batch.release()
           throw error
@@ -61,7 +61,7 @@ import Testing
     // From now on writers look; but a watch that ends leaves them nothing to do.
     _ = store.changes()
     var changes: Changes?
-    let gaps = store.engine.changes.ring.mark.gaps
+    let gaps = store.engine.changes.ring.position.gaps
     try store.write { batch in
       try batch.set("v", for: "k", in: notes)
       changes = store.changes()
@@ -69,14 +69,14 @@ import Testing
       #expect(try notes.text("k") == nil)
     }
     var watch = try #require(changes).makeAsyncIterator()
-    #expect(store.engine.changes.ring.mark.gaps == gaps + 1)
+    #expect(store.engine.changes.ring.position.gaps == gaps + 1)
     #expect(await watch.next()?.kind == .missed(nil))
     try await notes.remove("k")
     #expect(await watch.next()?.kind == .removed(.removed))
     // A write without changes passes nobody.
     changes = nil
     try store.write { _ in changes = store.changes() }
-    #expect(store.engine.changes.ring.mark.gaps == gaps + 1)
+    #expect(store.engine.changes.ring.position.gaps == gaps + 1)
   }
 
   @Test func `if no writer comes, watchers publish what was committed`() async throws {
@@ -89,7 +89,7 @@ import Testing
     // Two renewals of the lease go by.
     for _ in 0..<2 {
       machine.advance(Int64(ChangeLease.renewal))
-      #expect(store.engine.changes.pulse(after: ChangeRing.AccessStats(gaps: 0, head: 0)) != nil)
+      #expect(store.engine.changes.poll(after: ChangeRing.Position(gaps: 0, head: 0)) != nil)
     }
     #expect(await watch.next()?.key == Key("1"))
   }
@@ -159,7 +159,7 @@ import Testing
       next = end
     }
     // Whatever was missed, the last is not: there is always room for what comes after.
-    while try store.write({ batch in batch.notes != nil }) {
+    while try store.write({ batch in batch.writer.changes.pending != nil }) {
       try await store.namespace("notes").set(value, for: total)
       await Task.yield()
     }

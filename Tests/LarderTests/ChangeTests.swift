@@ -108,7 +108,7 @@ import Testing
     let notes = store.namespace("notes")
     let feed = store.engine.changes
     func isPublished() throws -> Bool {
-      try store.write { batch in batch.notes != nil }
+      try store.write { batch in batch.writer.changes.pending != nil }
     }
     #expect(try !isPublished())
     #expect(!FileManager.default.fileExists(atPath: store.path + "/changes"))
@@ -248,8 +248,6 @@ import Testing
 
 extension Key {
   init(_ number: Int) {
-    var bytes: [UInt8] = []
-    bytes.append(bigEndian: number ^ Int.min)
-    self.init(bytes)
+    self.init(number.copied)
   }
 }

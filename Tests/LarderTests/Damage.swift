@@ -10,6 +10,19 @@ extension Store {
     try engine.environment.write { transaction in try body(&transaction, engine.indexes) }
   }
 
+  /// The record of the store's state, which must be intact.
+  var state: StoreState {
+    get throws { try #require(try engine.beginRead().state(engine.seal)) }
+  }
+
+  func tamperState(_ change: (inout StoreState) -> Void) throws {
+    var state = try state
+    change(&state)
+    try tamper { transaction, _ in
+      try transaction.put(state.record(seal: engine.seal), for: MetadataKey.state, in: .main)
+    }
+  }
+
   /// The kinds of fault that a walk finds.
   var faults: Set<Verification.Inconsistency.Kind> {
     get throws { Set(try verify().faults.map(\.kind)) }
@@ -24,7 +37,7 @@ extension Store.Namespace {
   /// Where an entry lies in the main database.
   func slot(_ key: some StoreKey) throws -> [UInt8] {
     let id = try id
-    return try key.withKeyBytes { StoredKey.entry($0, in: id) }
+    return key.withKeyBytes { StoredKey.entry($0, in: id) }
   }
 
   func record(_ key: some StoreKey) throws -> [UInt8] {

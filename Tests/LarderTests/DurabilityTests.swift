@@ -15,7 +15,7 @@ import Testing
     return options
   }
 
-  @Test func `a new store is grouped unless another durability is asked for`() throws {
+  @Test func `a new store is checkpointed unless another durability is asked for`() throws {
     try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       #expect(store.durability == .checkpointed)
@@ -30,12 +30,12 @@ import Testing
 
   @Test func `asking for another durability than the store has is refused with words`() throws {
     try withTemporaryDirectory { path in
-      try Store(at: path + "/s", options: options(.relaxed)).close()
+      try Store(at: path + "/s", options: options(.scratch)).close()
       let error = #expect(throws: LarderError.self) {
         try Store(at: path + "/s", options: options(.durable))
       }
       #expect(error?.code == .invalidArgument)
-      #expect(error?.message.contains("it is relaxed, and durable was asked for") == true)
+      #expect(error?.message.contains("it is scratch, and durable is required") == true)
       #expect(error?.hint != nil)
     }
   }
@@ -64,7 +64,7 @@ import Testing
       try FileManager.default.createDirectory(
         atPath: path + "/cut", withIntermediateDirectories: false,
         attributes: [.posixPermissions: 0o700])
-      for file in ["data.mdb", "boot"] {
+      for file in ["data.mdb", "recovery"] {
         try FileManager.default.copyItem(
           atPath: store.path + "/" + file, toPath: path + "/cut/" + file)
       }
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `a full grouped store goes on, though its pages wait for checkpoints`() throws {
+  @Test func `a full checkpointed store goes on, though its pages wait for checkpoints`() throws {
     try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s", options: options(.checkpointed))
       try store.declare(StoreLimits(disk: 8_000_000))

@@ -65,7 +65,7 @@ struct GroupCommitTests {
         for task in 0..<10 {
           group.addTask {
             do {
-              try await store.engine.submit(
+              try await store.engine.commit(
                 SharedWrite { batch in
                   try batch.set("\(task)", for: "\(task)", in: notes)
                   if task % 2 == 1 { throw Stop() }

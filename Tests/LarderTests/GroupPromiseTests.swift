@@ -25,7 +25,7 @@ import Testing
           await store.engine.queue.waitForWaiting(number)
           group.addTask {
             do {
-              try await store.engine.submit(
+              try await store.engine.commit(
                 SharedWrite { batch in
                   let log = text(try batch.value(for: "log", in: notes))
                   try batch.set("\(log)\(number) ", for: "log", in: notes)
@@ -52,7 +52,7 @@ import Testing
     try await notes.set("1", for: "a")
     try await whileHeld(store, until: 2) {
       let failing = Task {
-        try await store.engine.submit(
+        try await store.engine.commit(
           SharedWrite { batch in
             try batch.set("2", for: "a", in: notes)
             throw Stop()
@@ -80,7 +80,7 @@ import Testing
     try await whileHeld(store, until: 3) {
       let before = Task { try await notes.set("x", for: "before") }
       await store.engine.queue.waitForWaiting(1)
-      async let between: Void = store.engine.submit(
+      async let between: Void = store.engine.commit(
         SharedWrite { batch in
           runs.add()
           try batch.set("x", for: "between", in: notes)
@@ -129,7 +129,7 @@ import Testing
       for writer in 0..<writers {
         group.addTask {
           for number in 0..<60 {
-            try await store.engine.submit(
+            try await store.engine.commit(
               SharedWrite { batch in
                 let waiting = store.engine.queue.waitingCount
                 most.change { $0 = max($0, waiting) }
@@ -220,7 +220,7 @@ import Testing
           Result {
             try store.write { batch in
               #expect(Thread.current == caller)
-              own.change { $0 = batch.transaction.id }
+              own.change { $0 = batch.writer.transaction.id }
               for key in 0..<20 { try batch.set("batch", for: "batch \(key)", in: notes) }
             }
           })
@@ -230,11 +230,11 @@ import Testing
         for key in 0..<20 {
           group.addTask {
             do {
-              let commit = try await store.engine.submit(
+              let commit = try await store.engine.commit(
                 SharedWrite { batch in
                   try batch.set("group", for: key, in: notes)
                   if key == 7 { throw Stop() }
-                  return batch.transaction.id
+                  return batch.writer.transaction.id
                 })
               commits.change { _ = $0.insert(commit) }
             } catch is Stop {

@@ -15,16 +15,15 @@ import Testing
 
   /// Invalidates a tag as a process does that is killed after its first transaction.
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
-    try store.engine.write { batch in
-      batch.leavesQueue = true
-      let (removal, tombstone) = try batch.invalidate(Array(tag.utf8), in: nil, limit: limit)
+    try store.engine.commit(.cleanup) { batch in
+      let (removal, tombstone) = try batch.writer.invalidate(Array(tag.utf8), in: nil, limit: limit)
       #expect(tombstone != nil)
       return removal
     }
   }
 
   private func tombstones(_ store: Store) throws -> UInt64 {
-    try store.engine.environment.beginRead().state().tombstones
+    try store.state.tombstones
   }
 
   @Test func `every entry that carries the tag goes, and no other`() throws {
@@ -96,8 +95,7 @@ import Testing
       }
       #expect(try notes.page(limit: 50).items.map(\.key) == [Key("other")])
       #expect(try store.verify().isSound)
-      try store.engine.write { batch in
-        batch.leavesQueue = true
+      try store.engine.commit(.cleanup) { batch in
         let value = try batch.value(for: "k60", in: notes)
         let entry = try batch.entry(for: "k60", in: notes)
         let touched = try batch.touch("k60", in: notes)
@@ -205,9 +203,8 @@ import Testing
         case 14..<17:
           let tag = "t\(random.next(in: 0..<3))"
           let limit = random.next(in: 1..<20)
-          try store.engine.write { batch in
-            batch.leavesQueue = random.chance(percent: 70)
-            _ = try batch.invalidate(Array(tag.utf8), in: nil, limit: limit)
+          try store.engine.commit(CommitMode(cleansUp: !random.chance(percent: 70))) { batch in
+            _ = try batch.writer.invalidate(Array(tag.utf8), in: nil, limit: limit)
           }
           for index in model.indices {
             model[index] = model[index].filter { !$1.tags.contains(tag) }

@@ -104,7 +104,7 @@ import Testing
       try notes.set("i64", for: Int64(1))
       #expect(try notes.text(uuid) == "uuid")
       #expect(try notes.text("sub") == "sub")
-      #expect(try notes.text(Key([0, 0, 0, 1])) == "u32")
+      #expect(try notes.text(UInt8(1)) == "i64")
       #expect(try notes.text(1) == "i64")
     }
   }
@@ -117,6 +117,124 @@ import Testing
       try store.namespace("parts").remove("1")
       let left = try names.filter { try store.namespace($0).contains("1") }
       #expect(left == names.filter { $0 != "parts" })
+    }
+  }
+}
+
+/// How values of other types become keys.
+@Suite struct KeyEncodingTests {
+  private enum Station: String, StoreKey { case thun, bern }
+  private enum Line: Int, StoreKey { case one = 1 }
+
+  @Test func `integers of every width are the same key, in the order of the numbers`() {
+    let numbers: [Int64] = [
+      .min, .min + 1, -1_000_000, -256, -255, -1, 0, 1, 9, 10, 127, 128, 255, 256, 65_536,
+      .max - 1, .max,
+    ]
+    let keys = numbers.map { Key(of: $0) }
+    #expect(keys == keys.sorted() && Set(keys).count == keys.count)
+    #expect(keys.map(\.integer) == numbers.map { Int($0) })
+    #expect(keys.allSatisfy { $0.bytes.count == 9 && $0.string == nil })
+    for number: Int8 in [-128, -1, 0, 1, 127] {
+      let key = Key(of: Int64(number))
+      #expect(Key(of: number) == key && Key(of: Int16(number)) == key)
+      #expect(Key(of: Int32(number)) == key && Key(of: Int(number)) == key)
+      #expect(Key(of: Int128(number)) == key)
+      if number >= 0 {
+        #expect(Key(of: UInt8(number)) == key && Key(of: UInt64(number)) == key)
+        #expect(Key(of: UInt16(number)) == key && Key(of: UInt128(number)) == key)
+      }
+    }
+    #expect(Key(of: UInt64.max) > Key(of: Int64.max) && Key(of: UInt64.max).integer == nil)
+    #expect(Key(of: Int128.min) < Key(of: Int64.min))
+    #expect(Key(of: Int128(Int64.min) - 1) < Key(of: Int64.min))
+    #expect(Key(of: UInt128.max) > Key(of: UInt128(UInt64.max) + 1))
+    #expect(Key(of: UInt128(UInt64.max) + 1) > Key(of: UInt64.max))
+  }
+
+  @Test func `random numbers keep their order, and no text is a number`() {
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    for _ in 0..<10_000 {
+      let (a, b) = (
+        Int.random(in: .min ... .max, using: &random), Int.random(in: -99...99, using: &random)
+      )
+      #expect((Key(of: a) < Key(of: b)) == (a < b), "seed \(seed)")
+    }
+    for number in -300...300 { #expect(Key(of: number).string == nil) }
+    #expect(Key("7") != Key(of: 7) && Key("7").integer == nil)
+  }
+
+  @Test func `data, URLs, UUIDs and raw values are keys`() throws {
+    let url = try #require(URL(string: "https://example.org/a?b=%C3%A9"))
+    #expect(Key(of: url) == Key("https://example.org/a?b=%C3%A9"))
+    #expect(Key(of: Data([0, 1, 255])).bytes == [0, 1, 255])
+    #expect(Key(of: Data([9, 8, 7, 6])[1...2]).bytes == [8, 7])
+    let uuid = try #require(UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
+    #expect(Key(of: uuid).bytes == (0..<16).map { UInt8($0) * 0x11 })
+    #expect(Key(of: Station.thun) == Key("thun") && Key(of: Line.one) == Key(of: 1))
+    let store = try Store.temporary()
+    let boards = store.cache(of: Int.self, in: "boards")
+    try boards.set(1, for: Station.bern)
+    try boards.set(2, for: url)
+    try boards.set(3, for: Line.one)
+    #expect(try boards.values(for: [Station.bern, .thun]) == [.bern: 1])
+    #expect(try boards.value(for: "bern") == 1 && boards.value(for: UInt16(1)) == 3)
+    #expect(try boards.value(for: url) == 2)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `every read misses an impossible key or name, and every write refuses it`()
+    async throws
+  {
+    let store = try Store.temporary()
+    let possible = store.cache(TextCodec(), in: "notes")
+    try await possible.set("v", for: "k")
+    let cases: [(Larder.Cache<String>, [UInt8])] = [
+      (possible, []), (possible, Array(repeating: 1, count: 65_537)),
+      (store.cache(TextCodec(), in: "no such @ name"), Array("k".utf8)),
+      (store.cache(TextCodec(), in: ""), Array("k".utf8)),
+      (store.cache(TextCodec(), in: String(repeating: "n", count: 101)), Array("k".utf8)),
+    ]
+    for (cache, key) in cases {
+      let bytes = cache.namespace
+      #expect(try cache.value(for: key) == nil && cache.strictValue(for: key) == nil)
+      #expect(try cache.values(for: [key]).isEmpty && !cache.contains(key))
+      #expect(try cache.entry(for: key) == nil && bytes.text(key) == nil)
+      #expect(try bytes.withValue(for: key) { $0.count } == nil)
+      let isThere = try store.read { snapshot in
+        let value = try snapshot.value(for: key, in: cache)
+        return try value != nil || snapshot.contains(key, in: bytes)
+      }
+      #expect(!isThere)
+      #expect(try await !cache.remove(key))
+      #expect(try await !cache.touch(key))
+      #expect(try await !cache.pin(key))
+      #expect(try await cache.pop(key) == nil)
+      let options = LoadOptions(policy: .cacheOnly)
+      let missing = await #expect(throws: LarderError.self) {
+        try await cache.value(for: key, options: options) { "v" }
+      }
+      #expect(missing?.code == .notStored)
+      #expect(failure { try cache.set("v", for: key) } == .invalidArgument)
+      #expect(failure { try cache.setIfAbsent("v", for: key) } == .invalidArgument)
+      #expect(failure { try bytes.increment(key) } == .invalidArgument)
+      let loaded = try await cache.result(for: key, options: .committed) { "loaded" }
+      #expect(loaded.value == "loaded" && !loaded.isCommitted)
+      #expect((loaded.error as? LarderError)?.code == .invalidArgument)
+    }
+    #expect(try store.namespaces().map(\.name) == ["notes"] && store.verify().faults == [])
+  }
+
+  @Test func `a date that is not a number is refused`() throws {
+    let notes = try Store.temporary().namespace("notes")
+    let never = Date(timeIntervalSince1970: .nan)
+    #expect(failure { try notes.set("v", for: "k", expires: .at(never)) } == .invalidArgument)
+    #expect(
+      failure { try notes.store.declare(Rules(expires: .at(never)), for: "n") } == .invalidArgument)
+    for infinite in [Double.infinity, -.infinity, 1e300, -1e300] {
+      try notes.set("v", for: "k", expires: .at(Date(timeIntervalSince1970: infinite)))
+      #expect(try notes.contains("k") == (infinite > 0))
     }
   }
 }

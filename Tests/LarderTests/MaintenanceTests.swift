@@ -28,8 +28,10 @@ import Testing
     func next() async -> Maintenance.Report? { await reports.first { _ in true } }
     func nextFailure() async { await failed.first { _ in true } }
 
-    func maintenance(of store: Store, every interval: Duration, jitter: Double = 0) -> Maintenance {
-      Maintenance(
+    func maintenance(of store: Store, every interval: Duration, jitter: Double = 0) throws
+      -> Maintenance
+    {
+      try Maintenance(
         of: store, every: interval, jitter: jitter,
         onRun: { [self] report in
           seen.withLock { $0.append(clock.monotonic) }
@@ -59,7 +61,7 @@ import Testing
     try other.clear()
     _ = try notes.text("k")
     clock.advance(by: .seconds(1))
-    let upkeep = log.maintenance(of: store, every: .hours(1))
+    let upkeep = try log.maintenance(of: store, every: .hours(1))
     #expect(upkeep.latest == nil && !upkeep.isRunning)
     let report = try upkeep.runOnce()
     #expect(report.removed == RemovalResult(entries: 3, bytes: 12))
@@ -80,7 +82,7 @@ import Testing
       let peer = try OtherProcess("keep-moment", store.path)
       #expect(peer.line() == "reading")
       peer.kill()
-      let upkeep = Maintenance(of: store)
+      let upkeep = try Maintenance(of: store)
       #expect(try upkeep.runOnce().deadReaders >= 1)
       #expect(try upkeep.runOnce().deadReaders == 0)
       try store.close()
@@ -93,7 +95,7 @@ import Testing
   {
     let (store, clock, log) = try store()
     let interval = Duration.seconds(seconds)
-    let upkeep = log.maintenance(of: store, every: interval)
+    let upkeep = try log.maintenance(of: store, every: interval)
     try await store.namespace("notes").set("v", for: 0, expires: .after(interval))
     // A store that was never looked after is overdue.
     upkeep.start()
@@ -112,7 +114,7 @@ import Testing
 
   @Test func `it stops, and starts again`() async throws {
     let (store, clock, log) = try store()
-    let upkeep = log.maintenance(of: store, every: .hours(1))
+    let upkeep = try log.maintenance(of: store, every: .hours(1))
     for round in 1...3 {
       upkeep.start()
       #expect(upkeep.isRunning)
@@ -130,7 +132,7 @@ import Testing
     let (store, clock, log) = try store()
     weak var held: Maintenance?
     do {
-      let upkeep = log.maintenance(of: store, every: .hours(1))
+      let upkeep = try log.maintenance(of: store, every: .hours(1))
       held = upkeep
       upkeep.start()
       #expect(await log.next() != nil)
@@ -143,9 +145,11 @@ import Testing
 
   @Test func `several look after a store as one`() async throws {
     let (store, clock, log) = try store()
-    let keepers = (0..<3).map { _ in log.maintenance(of: store, every: .hours(1), jitter: 0.1) }
+    let keepers = try (0..<3).map { _ in
+      try log.maintenance(of: store, every: .hours(1), jitter: 0.1)
+    }
     for keeper in keepers { keeper.start() }
-    let stamp = { try store.engine.environment.beginRead().state().maintained }
+    let stamp = { try store.state.maintained }
     var stamps: [UInt64] = [0]
     for _ in 1...5 {
       // Steps shorter than the jitter: a run of one is seen by the others before they are due.
@@ -166,7 +170,7 @@ import Testing
   @Test func `a run comes later by no more than the jitter`() async throws {
     for _ in 0..<20 {
       let (store, clock, log) = try store()
-      let upkeep = log.maintenance(of: store, every: .seconds(1000), jitter: 0.1)
+      let upkeep = try log.maintenance(of: store, every: .seconds(1000), jitter: 0.1)
       try upkeep.runOnce()
       upkeep.start()
       clock.advance(by: .seconds(999))
@@ -179,7 +183,7 @@ import Testing
 
   @Test func `an error is told, and a store that is closed ends it`() async throws {
     let (store, clock, log) = try store()
-    let upkeep = log.maintenance(of: store, every: .hours(1))
+    let upkeep = try log.maintenance(of: store, every: .hours(1))
     upkeep.start()
     #expect(await log.next() != nil)
     try store.close()
@@ -202,7 +206,7 @@ import Testing
       for key in 0..<many { try batch.set("v", for: key, in: notes, expires: .after(.seconds(1))) }
     }
     clock.advance(by: .seconds(1))
-    let upkeep = log.maintenance(of: store, every: .hours(1))
+    let upkeep = try log.maintenance(of: store, every: .hours(1))
     var watch = store.changes().makeAsyncIterator()
     upkeep.start()
     // The first entry is gone: the run is under way.
@@ -217,7 +221,7 @@ import Testing
 
   @Test func `a purge that doubts the clock is repeated when a minute has passed`() async throws {
     let (store, clock, log) = try store()
-    let upkeep = log.maintenance(of: store, every: .days(3))
+    let upkeep = try log.maintenance(of: store, every: .days(3))
     try await store.namespace("notes").set("v", for: 0, expires: .after(.hours(1)))
     clock.set(to: clock.now.advanced(by: .days(2)))
     upkeep.start()

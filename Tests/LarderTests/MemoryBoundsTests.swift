@@ -20,7 +20,7 @@ import Testing
 
   /// Which of the keys a read finds in memory. Asking has no effect on what stays.
   private func kept<Value>(_ cache: Cache<Value>, _ keys: Range<Int>) throws -> Set<Int> {
-    Set(try keys.filter { try $0.withKeyBytes { cache.memory?.item($0) != nil } })
+    Set(keys.filter { $0.withKeyBytes { cache.memory?.item($0) != nil } })
   }
 
   @Test func `cost and count stay within the limits after every operation`() throws {

@@ -47,7 +47,7 @@ struct MetadataTests {
     let pages = store.cache(TextCodec(), in: "pages")
     try await pages.set("old", for: "a")
     let loaded = try await pages.revalidatedResult(
-      for: "a", options: LoadOptions(policy: .revalidate)
+      for: "a", options: LoadOptions(policy: .revalidate, waitsForCommit: true)
     ) { _ in
       try store.write { _ = try $0.setMetadata([1], of: "a", in: pages.namespace) }
       return .value("new")

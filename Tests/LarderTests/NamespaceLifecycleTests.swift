@@ -75,10 +75,10 @@ import Testing
       let rules = Rules(expires: .after(.microseconds(1_500)), stale: .nanoseconds(1))
       let cache = store.cache(of: Int.self, in: "a", rules: rules)
       try cache.set(1, for: "k")
-      let generation = try store.engine.beginRead().state().generation
+      let generation = try store.state.generation
       for number in 0..<5 { try cache.set(number, for: "k") }
       try store.declare(rules, for: "a")
-      #expect(try store.engine.beginRead().state().generation == generation)
+      #expect(try store.state.generation == generation)
     }
   }
 
@@ -125,7 +125,7 @@ import Testing
       let left = try store.verify().garbage
       #expect(left > 1000)
       try notes.set("new", for: 1)
-      #expect(try store.verify().garbage == left - StoreEngine.reclaimedPerWrite)
+      #expect(try store.verify().garbage == left - GarbageCollector.perWrite)
       #expect(try store.purge() == RemovalResult())
       #expect(try store.verify().garbage == 0)
       #expect(try notes.text(1) == "new")

@@ -95,13 +95,49 @@ import Testing
     try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s")
       try store.tamper { transaction, _ in
-        let newer = StoreFormat(version: 2, identity: store.engine.identity)
+        var newer = StoreFormat.new()
+        newer.version = 3
         try transaction.put(newer.encoded, for: MetadataKey.format, in: .main)
       }
       try store.close()
       let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
       #expect(error?.code == .newerFormat)
-      #expect(error?.message.contains("format 2") == true && error?.hint != nil)
+      #expect(error?.message.contains("format 3") == true && error?.hint != nil)
+    }
+  }
+
+  @Test func `format 1 is refused in words, and left alone`() throws {
+    try withTemporaryDirectory { path in
+      let store = try Store(at: path + "/s")
+      try store.tamper { transaction, _ in
+        let record = StoreFormat.mark + [1, 0, 0, 0] + store.engine.identity
+        try transaction.put(record, for: MetadataKey.format, in: .main)
+      }
+      try store.close()
+      let file = URL(fileURLWithPath: path + "/s/data.mdb")
+      let before = try Data(contentsOf: file)
+      let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
+      #expect(error?.code == .cannotOpen)
+      #expect(error?.message.contains("format 1") == true && error?.hint != nil)
+      #expect(try Data(contentsOf: file) == before)
+    }
+  }
+
+  @Test func `a damaged record of the format is refused as damage`() throws {
+    try withTemporaryDirectory { path in
+      for place in 8..<36 {
+        let store = try Store(at: path + "/\(place)")
+        try store.tamper { transaction, _ in
+          let present = try transaction.value(for: MetadataKey.format, in: .main)?.copied
+          var record = try #require(present)
+          record[place] ^= 4
+          try transaction.put(record, for: MetadataKey.format, in: .main)
+        }
+        try store.close()
+        let error = #expect(throws: LarderError.self) { try Store(at: path + "/\(place)") }
+        let isVersion = (8..<12).contains(place)
+        #expect(error?.code == (isVersion ? .newerFormat : .damaged), "\(place)")
+      }
     }
   }
 

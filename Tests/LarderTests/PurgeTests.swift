@@ -117,9 +117,8 @@ import Testing
         }
       }
       clock.advance(by: .seconds(1))
-      let visited = try store.engine.write { batch in
-        batch.leavesQueue = true
-        return try batch.purge(limit: 500, behind: nil, only: nil)
+      let visited = try store.engine.commit(.cleanup) { batch in
+        return try batch.purge(limit: 500, after: nil, only: nil)
       }
       #expect(visited.removal.entries == 10 && visited.reached == nil)
     }

@@ -35,7 +35,7 @@ struct Replay {
     case .renamed(let name):
       #expect(sizes[name] == nil, comment)
       sizes[name] = sizes.removeValue(forKey: namespace)
-    case .missed, .ended:
+    case .missed, .ended, .health:
       break
     }
   }

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -103,13 +104,19 @@ import Testing
           var bytes = (0..<random.next(in: 0..<200)).map { _ in
             UInt8(truncatingIfNeeded: random.next())
           }
-          if random.chance(percent: 80), bytes.count > 8 {
-            bytes[0] = 1
-            bytes[1] = UInt8(random.next(in: 0..<8))
-            bytes.replaceSubrange(4..<8, with: [UInt8(random.next(in: 0..<100)), 0, 0, 0])
+          if random.chance(percent: 80), bytes.count > 25 {
+            // A header of the usual form, with any flags, and a checksum that matches half of the time.
+            bytes[8] = UInt8(random.next(in: 0..<256))
+            bytes[9] = 4
           }
-          let slot = StoredKey.entry(Array(key.utf8).span, in: id)
-          try transaction.put(bytes, for: slot, in: .main)
+          let key = Array(key.utf8)
+          if random.chance(percent: 50), bytes.count > 8 {
+            let keyHash = Checksum.keyHash(of: key.span, in: id)
+            var checksum: [UInt8] = []
+            checksum.append(word: EntryHeader.checksum(of: bytes.span, keyHash: keyHash))
+            bytes.replaceSubrange(0..<8, with: checksum)
+          }
+          try transaction.put(bytes, for: StoredKey.entry(key.span, in: id), in: .main)
         }
       }
     }

@@ -7,7 +7,7 @@ import Testing
 /// What counts as a use of an entry, and who sees it.
 @Suite struct Use {
   private func mark(_ key: String, in notes: Store.Namespace) throws -> AccessStats {
-    try notes.engine.access.mark(of: notes.place(of: key))
+    try notes.engine.access.stats(of: notes.place(of: key))
   }
 
   @Test func `each read of a fresh value is a use, and so is an overwrite`() throws {
@@ -164,7 +164,7 @@ import Testing
       func size() throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path + "/s/access")[.size] as? Int
       }
-      #expect(try size() == 128 + 24 * AccessTable.fewestEntries)
+      #expect(try size() == 128 + 4 * AccessTable.count(entries: AccessTable.fewestEntries))
       let peer = try OtherProcess("use", path + "/s", "100", "on")
       #expect(peer.line() == "100")
       for round in 0..<20 {
@@ -172,7 +172,7 @@ import Testing
           for key in 0..<1000 { try batch.set("v", for: "more \(round) \(key)", in: notes) }
         }
       }
-      #expect(try size() == 128 + 24 * 32_768)
+      #expect(try size() == 128 + 4 * AccessTable.count(entries: 32_768))
       // It reads in the table that is there now.
       for key in 0..<100 {
         let place = try notes.place(of: "\(key)")
@@ -192,6 +192,6 @@ import Testing
 
 extension Store.Namespace {
   func place(of key: String) throws -> UInt64 {
-    try Checksum.place(of: Array(key.utf8).span, in: id)
+    try Checksum.keyHash(of: Array(key.utf8).span, in: id)
   }
 }

@@ -48,15 +48,18 @@ import Testing
 
   @Test func `a record that is missing from any index is found`() throws {
     #expect(try removing(\.deadlines) == [.deadlines])
-    #expect(try removing(\.queue) == [.queue])
+    // The expiry index names entries by their position in the queue.
+    #expect(try removing(\.queue) == [.queue, .deadlines])
     #expect(try removing(\.tags) == [.tags])
     #expect(try removing(\.chunks) == [.damagedChunks])
   }
 
   @Test func `a record too many in any index is found`() throws {
     #expect(try adding(\.deadlines) { $0[7] ^= 1 } == [.deadlines])
-    #expect(try adding(\.deadlines) { $0.insert(0x61, at: $0.count - 1) } == [.deadlines])
-    #expect(try adding(\.queue) { $0[11] ^= 0x40 } == [.queue])
+    #expect(try adding(\.deadlines) { $0[$0.count - 1] ^= 0x10 } == [.deadlines])
+    #expect(try adding(\.deadlines) { $0.append(1) } == [.deadlines])
+    #expect(try adding(\.queue) { $0[$0.count - 1] ^= 0x10 } == [.queue])
+    #expect(try adding(\.queue) { $0.append(1) } == [.queue])
     #expect(try adding(\.tags) { $0[0] = 0x7A } == [.tags])
     #expect(try adding(\.chunks) { $0[15] += 3 } == [.chunks])
     #expect(try adding(\.chunks) { $0[11] ^= 0x40 } == [.chunks])
@@ -70,7 +73,7 @@ import Testing
       let key = try notes.engine.beginRead().keys(in: indexes.queue)[0]
       try transaction.put([0x7A, 0], for: key, in: indexes.queue)
     }
-    #expect(found == [.queue])
+    #expect(found == [.queue, .deadlines])
   }
 
   @Test(arguments: 0..<4)
@@ -78,38 +81,42 @@ import Testing
     let found = try planting { transaction, _, notes in
       let key = MetadataKey.counters(try notes.id)
       let bytes = try #require(try transaction.value(for: key, in: .main)?.copied)
-      var counters = NamespaceCounters(bytes.span)
+      let (id, seal) = (try notes.id, notes.engine.seal)
+      let read = NamespaceCounters(bytes.span, of: id, seal: seal)
+      var counters = try #require(read)
       switch field {
       case 0: counters.entries += 1
       case 1: counters.bytes -= 1
       case 2: counters.stored += 1
       default: counters.next = 2
       }
-      try transaction.put(counters.encoded, for: key, in: .main)
+      try transaction.put(counters.record(of: id, seal: seal), for: key, in: .main)
     }
     #expect(found == [.counters])
   }
 
   @Test(arguments: 0..<4)
   func `a wrong total of the store is found`(field: Int) throws {
-    let found = try planting { transaction, _, _ in
-      var state = try transaction.state()
+    let found = try planting { transaction, _, notes in
+      var state = try #require(try transaction.state(notes.engine.seal))
       switch field {
       case 0: state.entries += 1
       case 1: state.bytes += 1
       case 2: state.stored -= 1
       default: state.garbage += 1
       }
-      try transaction.put(state.encoded, for: MetadataKey.state, in: .main)
+      let record = state.record(seal: notes.engine.seal)
+      try transaction.put(record, for: MetadataKey.state, in: .main)
     }
     #expect(found == [.counters])
   }
 
   @Test func `a next deadline of the store that is too late is found`() throws {
-    let found = try planting { transaction, _, _ in
-      var state = try transaction.state()
+    let found = try planting { transaction, _, notes in
+      var state = try #require(try transaction.state(notes.engine.seal))
       state.nextDue += 1
-      try transaction.put(state.encoded, for: MetadataKey.state, in: .main)
+      let record = state.record(seal: notes.engine.seal)
+      try transaction.put(record, for: MetadataKey.state, in: .main)
     }
     #expect(found == [.deadlines])
   }
@@ -131,24 +138,27 @@ import Testing
     let orphan = try planting { transaction, _, notes in
       let record = try notes.record("k")
       for key in 0..<100 {
-        let slot = try key.withKeyBytes { StoredKey.entry($0, in: NamespaceID(rawValue: 999)) }
+        let slot = key.withKeyBytes { StoredKey.entry($0, in: NamespaceID(rawValue: 999)) }
         try transaction.put(record, for: slot, in: .main)
       }
     }
     #expect(orphan == [.catalogue])
-    let counts = try planting { transaction, _, _ in
-      let key = MetadataKey.counters(NamespaceID(rawValue: 999))
-      try transaction.put(NamespaceCounters().encoded, for: key, in: .main)
+    let counts = try planting { transaction, _, notes in
+      let id = NamespaceID(rawValue: 999)
+      let record = NamespaceCounters().record(of: id, seal: notes.engine.seal)
+      try transaction.put(record, for: MetadataKey.counters(id), in: .main)
     }
     #expect(counts == [.catalogue])
     let twice = try planting { transaction, _, notes in
       let record = NamespaceRecord(id: try notes.id, created: 0)
       let key = MetadataKey.namespace("twin")
-      try transaction.put(try record.encoded(name: "twin"), for: key, in: .main)
+      let bytes = try record.record(name: "twin", seal: notes.engine.seal)
+      try transaction.put(bytes, for: key, in: .main)
     }
     #expect(twice.contains(.catalogue))
     let both = try planting { transaction, _, notes in
-      try transaction.put([], for: MetadataKey.garbage(try notes.id), in: .main)
+      let key = MetadataKey.garbage(try notes.id)
+      try transaction.put(notes.engine.seal.seal([], for: key), for: key, in: .main)
     }
     #expect(both.contains(.catalogue))
   }

@@ -82,6 +82,40 @@ extension Peer {
       process == 0 ? "child \(result)" : "parent \(result) \(try environment.value([1]) ?? [])")
   }
 
+  /// Forks while another thread of the parent is inside a write; the child closes and releases the environment.
+  func forkWhileWriting() throws {
+    var environment: Environment? = try Fixture.open(
+      store, Fixture.options(durability: .checkpointed))
+    let writing = environment!
+    let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      let result = Peer.outcome {
+        try writing.write { transaction in
+          begun.signal()
+          try transaction.put([1].span, for: [1].span, in: .main)
+          usleep(100_000)
+        }
+      }
+      Peer.say("parent \(result)")
+      ended.signal()
+    }
+    begun.wait()
+    let process = cFork()
+    if process == 0 {
+      Peer.say("child \(environment!.close())")
+      environment = nil
+      let other = try Fixture.open(store + "-2")
+      try other.set([1], [2])
+      Peer.say("child \(try other.value([1]) ?? [])")
+      other.close()
+      _exit(0)
+    }
+    var status: Int32 = 0
+    precondition(unsafe waitpid(process, &status, 0) == process)
+    ended.wait()
+    Peer.say("ended \(status) \(try writing.value([1]) ?? [])")
+  }
+
   /// A child forgets the parent's limit, and what it sets does not reach the parent.
   func forkWithLimit() throws {
     let options = Fixture.options(durability: .temporary)

@@ -19,6 +19,8 @@ import LarderSystem
     "compact": { try $0.compact() },
     "crowd": { try $0.crowd() },
     "damage": { try $0.openDamaged() },
+    "damage-cases": { try $0.damageCases() },
+    "damage-trials": { try $0.damageTrials() },
     "descriptors": { try $0.listDescriptors() },
     "expired": { try $0.removeExpired() },
     "fail-meta": { try $0.failMetaWrite() },
@@ -31,9 +33,12 @@ import LarderSystem
     "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
     "http": { try $0.cacheHTTP() },
+    "fill-in-little-space": { try $0.fillInLittleSpace() },
+    "fork-while-writing": { try $0.forkWhileWriting() },
     "hold": { try $0.hold() },
     "large": { try $0.fillLarge() },
     "limits": { try $0.changeWithinLimits() },
+    "lock": { try $0.holdLock() },
     "lose-locks": { try $0.loseLocks() },
     "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
@@ -45,8 +50,13 @@ import LarderSystem
     "number": { try $0.number() },
     "power": { try $0.power() },
     "power-group": { try $0.powerGroup() },
+    "queue": { try $0.queueUp() },
     "rate": { try $0.rate() },
     "obey": { try $0.obeyByTheClock() },
+    "read-without-permission": { try $0.readWithoutPermission() },
+    "standard-descriptors": { try $0.recordStandardDescriptors() },
+    "starved": { try $0.writeStarved() },
+    "write-and-stay": { try $0.writeAndStay() },
     "read": { try $0.read() },
     "use": { try $0.useEntries() },
     "watch": { try $0.watch() },
@@ -106,6 +116,7 @@ extension Peer {
       case .mapFull: "map-full"
       case .mapHeld: "map-held"
       case .replaced: "replaced"
+      case .insideWrite: "inside-write"
       default: "\(error)"
       }
     } catch {

@@ -12,6 +12,7 @@ import Testing
 
     func board(_ station: String) async throws -> String { "board of \(station)" }
     func forecast(_ place: String) async throws -> String { "sunny in \(place)" }
+    func rates() async throws -> String { "rates" }
     func ship(_ name: String) async throws -> String? { nil }
     func page(_ url: String, unlessMatching tag: [UInt8]?) async throws -> Response {
       let current = Array("\"v1\"".utf8)
@@ -28,39 +29,69 @@ import Testing
   @Test func `a value`() async throws {
     let boards = try cache("boards")
     let station = "Thun"
-    let board = try await boards.result(
+    let board = try await boards.value(for: station, expires: .after(.minutes(2))) {
+      try await api.board(station)
+    }
+    #expect(board == "board of Thun")
+  }
+
+  @Test func `a result`() async throws {
+    let boards = try cache("boards")
+    let station = "Thun"
+    let result = try await boards.result(
       for: station, expires: .after(.minutes(2)),
       stale: .whileRevalidating(.minutes(10)).onError(.hours(24))
     ) { try await api.board(station) }
-    print(board.value, board.source, board.age)
-    #expect(board.value == "board of Thun" && board.source == .loaded)
+    print(result.value, result.source, result.age, result.isStale, result.error as Any)
+    #expect(result.value == "board of Thun" && result.source == .loaded)
+  }
+
+  @Test func `a commit that is waited for`() async throws {
+    let days = try cache("days")
+    let options = LoadOptions(expires: .after(.hours(1)), waitsForCommit: true)
+    let rates = try await days.result(for: "today", options: options) { try await api.rates() }
+    #expect(rates.isCommitted && rates.source == .loaded)
   }
 
   @Test func `options`() async throws {
     let forecasts = try cache("forecasts")
     let options = LoadOptions(
       policy: .cacheElseLoad, expires: .after(.hours(6)), refreshAhead: .minutes(30))
-    let weather = try await forecasts.result(for: "thun", options: options) {
+    let weather = try await forecasts.value(for: "thun", options: options) {
       try await api.forecast("thun")
     }
-    #expect(weather.value == "sunny in thun")
+    #expect(weather == "sunny in thun")
   }
 
-  @Test func `what may not exist`() async throws {
+  @Test func `a kept loader`() async throws {
+    typealias Board = String
+    let store = try Store.temporary(clock: ManualClock())
+    let boards = store.cache(of: Board.self, in: "boards").loading(
+      options: LoadOptions(expires: .after(.minutes(2)))
+    ) { (station: String) in try await api.board(station) }
+    let board = try await boards.value(for: "thun")
+    let newer = try await boards.refresh("thun")
+    #expect(board == "board of thun" && newer == board)
+    let prefetched = try boards.prefetch(["thun", "Biel"])
+    #expect(await prefetched.finish() == .init(present: 1, loaded: 1))
+  }
+
+  @Test func `a value that may not exist`() async throws {
     let ships = try cache("ships")
     let ship = try await ships.valueIfPresent(
       for: "MS Jungfrau", options: LoadOptions(expires: .never, absent: .after(.hours(1)))
     ) { try await api.ship("MS Jungfrau") }
     #expect(ship == nil)
+    _ = try ships.count()
     #expect(try ships.entry(for: "MS Jungfrau")?.isNegative == true)
   }
 
-  @Test func `an answer`() async throws {
+  @Test func `a revalidation`() async throws {
     let clock = ManualClock()
     let pages = try Store.temporary(clock: clock).cache(TextCodec(), in: "pages")
     let url = "https://example.org/1"
     for _ in 0..<2 {
-      let page = try await pages.revalidatedResult(
+      let page = try await pages.revalidatedValue(
         for: url, options: LoadOptions(stale: .onError(.days(30)))
       ) { known in
         let response = try await api.page(url, unlessMatching: known?.entityTag)
@@ -69,7 +100,7 @@ import Testing
         attributes.entityTag = response.entityTag
         return .stored(body, attributes)
       }
-      #expect(page?.value == "page" && page?.source == .loaded)
+      #expect(page == "page")
       clock.advance(by: .minutes(5))
     }
   }

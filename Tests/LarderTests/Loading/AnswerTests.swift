@@ -13,7 +13,8 @@ import Testing
 
   @Test func `that there is nothing is known for as long as its rule says`() async throws {
     let boards = try cache()
-    let options = LoadOptions(expires: .after(.hours(1)), absent: .after(.minutes(1)))
+    let options = LoadOptions(
+      expires: .after(.hours(1)), absent: .after(.minutes(1)), waitsForCommit: true)
     let isThere = Shared(false)
     let ask = {
       try await boards.resultIfPresent(for: "thun", options: options) {
@@ -46,9 +47,9 @@ import Testing
 
   @Test func `who says that there always is something is not answered with nothing`() async throws {
     let boards = try cache()
-    let options = LoadOptions(absent: .after(.minutes(1)))
+    let options = LoadOptions(absent: .after(.minutes(1)), waitsForCommit: true)
     #expect(try await boards.valueIfPresent(for: "thun", options: options) { nil } == nil)
-    #expect(try await boards.result(for: "thun") { "there" }.value == "there")
+    #expect(try await boards.result(for: "thun", options: .committed) { "there" }.value == "there")
     #expect(try boards.value(for: "thun") == "there")
   }
 
@@ -57,7 +58,7 @@ import Testing
     let boards = try cache()
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
     clock.advance(by: .seconds(59))
-    let options = LoadOptions(policy: .revalidate)
+    let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
     #expect(try await boards.valueIfPresent(for: "thun", options: options) { nil } == nil)
     #expect(try boards.count() == 0 && boards.value(for: "thun") == nil)
   }
@@ -68,7 +69,7 @@ import Testing
     attributes.entityTag = Array("\"v1\"".utf8)
     attributes.tags = ["line 1"]
     let (stored, stale) = (attributes, Staleness.onError(.minutes(1)))
-    let options = LoadOptions(expires: .never, stale: stale)
+    let options = LoadOptions(expires: .never, stale: stale, waitsForCommit: true)
     _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
       .stored("board", stored)
     }
@@ -87,7 +88,8 @@ import Testing
     attributes.entityTag = Array("\"v1\"".utf8)
     attributes.metadata = [1, 2, 3]
     let stored = attributes
-    let options = LoadOptions(expires: .after(.minutes(1)), stale: .onError(.hours(1)))
+    let options = LoadOptions(
+      expires: .after(.minutes(1)), stale: .onError(.hours(1)), waitsForCommit: true)
     _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
       .stored("board", stored)
     }
@@ -113,7 +115,8 @@ import Testing
     async throws
   {
     let boards = try cache()
-    let options = LoadOptions(expires: .after(.minutes(1)), stale: .onError(.hours(1)))
+    let options = LoadOptions(
+      expires: .after(.minutes(1)), stale: .onError(.hours(1)), waitsForCommit: true)
     var attributes = EntryAttributes()
     attributes.entityTag = [7]
     let stored = attributes
@@ -133,7 +136,9 @@ import Testing
   @Test func `unchanged without anything known is an error`() async throws {
     let boards = try cache()
     let error = await #expect(throws: LarderError.self) {
-      try await boards.revalidatedResult(for: "thun", options: LoadOptions()) { _ in .unchanged }
+      try await boards.revalidatedResult(for: "thun", options: LoadOptions(waitsForCommit: true)) {
+        _ in .unchanged
+      }
     }
     #expect(error?.code == .failed)
   }

@@ -1,5 +1,7 @@
 import Synchronization
 
+@testable import Larder
+
 /// Something that values are loaded from: it counts, and lets nobody through before it is told to.
 final class Origin: Sendable {
   struct Refusal: Error, Equatable { var number: Int }
@@ -73,4 +75,9 @@ final class Shared<Value: Sendable>: Sendable {
   {
     try value.withLock { value in try body(&value) }
   }
+}
+
+extension LoadOptions {
+  /// The defaults, but the value is committed when the caller gets it.
+  static let committed = LoadOptions(waitsForCommit: true)
 }

@@ -19,7 +19,10 @@ import Testing
   private let windows = Staleness.whileRevalidating(.minutes(10)).onError(.hours(24))
 
   private func ask(_ boards: Larder.Cache<String>) async throws -> CacheResult<String> {
-    try await boards.result(for: "thun", expires: .after(.minutes(2)), stale: windows) {
+    try await boards.result(
+      for: "thun",
+      options: LoadOptions(expires: .after(.minutes(2)), stale: windows, waitsForCommit: true)
+    ) {
       try await origin.text()
     }
   }
@@ -65,7 +68,9 @@ import Testing
 
   @Test func `without windows of its own a request has those of the namespace`() async throws {
     let boards = try cache(rules: Rules(soft: .minutes(1), hard: .minutes(5)))
-    let ask = { try await boards.result(for: "thun") { try await origin.text() } }
+    let ask = {
+      try await boards.result(for: "thun", options: .committed) { try await origin.text() }
+    }
     _ = try await ask()
     clock.advance(by: .minutes(5) - .milliseconds(1))
     origin.fail()
@@ -85,7 +90,10 @@ import Testing
     let boards = try Store.temporary(clock: clock).cache(of: Board.self, in: "boards")
     let body = Shared("{\"station\":\"Thun\"}")
     let ask = {
-      try await boards.result(for: "thun", expires: .after(.minutes(2)), stale: windows) {
+      try await boards.result(
+        for: "thun",
+        options: LoadOptions(expires: .after(.minutes(2)), stale: windows, waitsForCommit: true)
+      ) {
         try JSONCodec<Board>().decode(Array(body.withLock { $0 }.utf8).span)
       }
     }
@@ -102,7 +110,8 @@ import Testing
 
   @Test func `a value near its end is used while a newer one is fetched`() async throws {
     let boards = try cache()
-    let options = LoadOptions(expires: .after(.minutes(10)), refreshAhead: .minutes(1))
+    let options = LoadOptions(
+      expires: .after(.minutes(10)), refreshAhead: .minutes(1), waitsForCommit: true)
     let ask = { try await boards.result(for: "thun", options: options) { try await origin.text() } }
     _ = try await ask()
     clock.advance(by: .minutes(9) - .milliseconds(1))
@@ -123,7 +132,7 @@ import Testing
     _ = try await ask(boards)
     clock.advance(by: .minutes(2))
     let errors = Shared<[any Error]>([])
-    var options = LoadOptions(stale: windows, refreshTimeout: .seconds(5))
+    var options = LoadOptions(stale: windows, refreshTimeout: .seconds(5), waitsForCommit: true)
     options.onBackgroundError = { error in errors.withLock { $0.append(error) } }
     origin.close()
     let served = try await boards.result(for: "thun", options: options) { try await origin.text() }
@@ -144,7 +153,8 @@ import Testing
     let ask = { (policy: RequestPolicy) in
       try await boards.result(
         for: "thun",
-        options: LoadOptions(policy: policy, expires: .after(.minutes(2)), stale: windows)
+        options: LoadOptions(
+          policy: policy, expires: .after(.minutes(2)), stale: windows, waitsForCommit: true)
       ) { try await origin.text() }
     }
     let error = await #expect(throws: LarderError.self) { try await ask(.cacheOnly) }

@@ -36,7 +36,6 @@ import TestSupport
       let (told, synced) = (acknowledged[task] ?? 0, synced[task] ?? 0)
       return switch level {
       case .durable: told
-      case .relaxed: max(told - 1, synced)
       case .checkpointed, .scratch: synced
       }
     }

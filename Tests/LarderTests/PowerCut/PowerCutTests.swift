@@ -137,7 +137,7 @@ import TestSupport
             tally.absent += 1
             continue
           }
-          let certain = disk.image(.nothing, &random)?["boot"].flatMap(PowerStage.point)
+          let certain = disk.image(.nothing, &random)?["recovery"].flatMap(PowerStage.point)
           let store = PowerStage.directory + "/larder-power-\(UUID().uuidString)"
           _ = try PowerStage.place(image, store)
           do {

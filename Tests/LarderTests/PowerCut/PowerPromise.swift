@@ -63,7 +63,6 @@ struct PowerPromise {
   func least(_ level: Durability) -> Int {
     switch level {
     case .durable: acknowledged
-    case .relaxed: max(acknowledged - 1, synced)
     case .checkpointed: synced
     case .scratch: isSettled ? synced : 0
     }

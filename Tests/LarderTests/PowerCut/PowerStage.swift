@@ -74,13 +74,13 @@ import TestSupport
       return files
     }
 
-    /// The transaction that the file `boot` names as the point to return to.
+    /// The transaction of the recovery point in the file `recovery`.
     static func point(_ bytes: [UInt8]) -> UInt64 {
       let records = [0, 4096].compactMap { start in
         bytes.count >= start + RecoveryRecord.size
           ? RecoveryRecord(Array(bytes[start..<start + RecoveryRecord.size])) : nil
       }
-      return records.max { $0.sequence < $1.sequence }?.point?.transaction ?? 0
+      return records.max { $0.sequence < $1.sequence }?.recoveryPoint?.transaction ?? 0
     }
   }
 #endif

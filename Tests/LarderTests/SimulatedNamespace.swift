@@ -1,7 +1,7 @@
 @testable import Larder
 
-/// A cache in memory of keys that are numbers, driven by the store's own policy: what a namespace is to it.
-struct MemoryQueue: EvictionQueue {
+/// A namespace in memory whose keys are numbers, driven by the store's own policy and access table.
+struct SimulatedNamespace: SequencedQueue {
   var state = QueueState()
   let capacity: UInt64
   let table: AccessTable
@@ -10,11 +10,13 @@ struct MemoryQueue: EvictionQueue {
   var stays: (Int) -> Bool = { _ in false }
   private(set) var bytes: UInt64 = 0
   private var sequences: [Int: UInt64] = [:]
-  /// By sequence, in its order.
+  /// In the order of sequences.
   private var queue: [(sequence: UInt64, key: Int)] = []
   private var next: UInt64 = 1
   private var spared: Set<UInt64> = []
   private var inserting: UInt64?
+
+  static let id = NamespaceID(rawValue: 7)
 
   init(capacity: Int, table: AccessTable) {
     self.capacity = UInt64(capacity)
@@ -30,13 +32,12 @@ struct MemoryQueue: EvictionQueue {
 
   func holds(_ key: Int) -> Bool { sequences[key] != nil }
 
-  /// Serves a request and says whether it was a hit.
+  /// Serves a request; true for a hit.
   mutating func access(_ key: Int) throws(LarderError) -> Bool {
-    if holds(key) {
-      table.touch(Self.hash(key), in: 0)
+    if let sequence = sequences[key] {
+      table.touch(Self.hash(key), sequence: sequence, of: Self.id, in: 0)
       return true
     }
-    let policy = AdaptivePolicy(table: table, minute: 0)
     let entry = (sequence: next, key: key)
     next += 1
     queue.append(entry)
@@ -47,8 +48,8 @@ struct MemoryQueue: EvictionQueue {
     spared = []
     inserting = entry.sequence
     _ = table.fits(entries: Int(capacity), in: 0)
-    try policy.inserted(candidate(entry), into: &self)
-    if isOver { try policy.makeRoom(in: &self) }
+    try inserted(candidate(entry), of: Self.id, in: 0)
+    if isOver { try makeRoom() }
     return false
   }
 
@@ -70,8 +71,18 @@ struct MemoryQueue: EvictionQueue {
   }
 
   var recountedWindow: (UInt64, UInt64) {
-    let window = queue[index(from: state.edge)...]
+    let window = queue[index(from: state.windowBoundary)...]
     return (UInt64(window.count), window.reduce(0) { $0 + size($1.key) })
+  }
+
+  var policy: PolicyState {
+    get { state.policy }
+    set { state.policy = newValue }
+  }
+
+  var clockHand: UInt64 {
+    get { state.clockHand }
+    set { state.clockHand = newValue }
   }
 
   var entries: UInt64 { UInt64(queue.count) }
@@ -86,17 +97,17 @@ struct MemoryQueue: EvictionQueue {
       .first { !spared.contains($0.sequence) && $0.sequence != inserting }.map(candidate)
   }
 
-  mutating func cross() -> Candidate? {
-    let place = index(from: state.edge)
+  mutating func promote() -> Candidate? {
+    let place = index(from: state.windowBoundary)
     guard place < queue.count, queue[place].sequence != inserting else { return nil }
     let entry = queue[place]
-    state.edge = entry.sequence + 1
+    state.windowBoundary = entry.sequence + 1
     state.windowEntries -= 1
     state.windowBytes -= size(entry.key)
     return candidate(entry)
   }
 
-  mutating func evict(_ candidate: Candidate) -> Bool {
+  mutating func remove(_ candidate: Candidate) -> Bool {
     let place = index(from: candidate.sequence)
     let key = queue[place].key
     if stays(key) {
@@ -107,7 +118,7 @@ struct MemoryQueue: EvictionQueue {
     sequences[key] = nil
     bytes -= candidate.size
     table.forget(candidate.hash)
-    if candidate.sequence >= state.edge {
+    if candidate.sequence >= state.windowBoundary {
       state.windowEntries -= 1
       state.windowBytes -= candidate.size
     }
@@ -115,16 +126,19 @@ struct MemoryQueue: EvictionQueue {
   }
 }
 
-/// The same rules said another way: each part of the queue is a list, and what crosses the edge moves from one to the
-/// other.
-struct ListedAdaptive {
+/// The same rules in another form: each part of the queue is a list, and a promoted key moves from one to the other.
+struct ListedPolicy {
   private let capacity: Int
   private let table: AccessTable
   private var window: [Int] = []
   private var main: [Int] = []
-  /// The place in `main` where the search for a victim goes on.
+  /// The index in `main` at which the search for a victim goes on.
   private var hand = 0
   private var state = QueueState()
+  private var sequences: [Int: Int] = [:]
+  private var newest = 0
+  /// The number of newest entries whose uses do not count, as of the last insertion.
+  private var recent = 0
 
   init(capacity: Int, table: AccessTable) {
     self.capacity = capacity
@@ -134,18 +148,24 @@ struct ListedAdaptive {
   var count: Int { window.count + main.count }
 
   mutating func access(_ key: Int) -> Bool {
-    let hash = MemoryQueue.hash(key)
+    let hash = SimulatedNamespace.hash(key)
     if window.contains(key) || main.contains(key) {
-      table.touch(hash, in: 0)
+      let isRecent = sequences[key]! > newest - recent
+      var stats = table.stats(of: hash)
+      if !isRecent { stats.use() }
+      table.setStats(stats, of: hash, in: 0)
       return true
     }
     _ = table.fits(entries: capacity, in: 0)
-    table.setMark(firstMark(of: hash), of: hash, in: 0)
+    table.setStats(firstStats(of: hash), of: hash, in: 0)
     table.sweep()
     window.append(key)
+    newest += 1
+    sequences[key] = newest
+    recent = (window.count - 1) / 4
     var steps = 0
-    while steps < 64, Double(window.count) > WindowTarget(state).share * Double(capacity),
-      window.count > 1
+    while steps < 64, window.count > 1,
+      Double(window.count) > state.policy.target.share * Double(capacity)
     {
       main.append(window.removeFirst())
       compete()
@@ -157,31 +177,46 @@ struct ListedAdaptive {
     return false
   }
 
-  private mutating func firstMark(of hash: UInt64) -> AccessStats {
+  private mutating func firstStats(of hash: UInt64) -> AccessStats {
     // The new entry counts already.
-    let age = GhostAge(state, entries: UInt64(count + 1))
-    guard let ghost = table.takeGhost(of: hash), age.isAlive(ghost) else {
-      return AccessStats(frequency: 1)
-    }
+    let entries = UInt64(count + 1)
+    let ghost = table.takeGhost(of: hash).flatMap { state.ghost($0, entries: entries) }
+    let isGhostHit = ghost.map { $0.age <= entries / 2 } ?? false
+    state.policy.returns.inserted(
+      isReturn: ghost != nil, isGhostHit: isGhostHit, entries: entries)
+    guard let ghost else { return AccessStats(frequency: 1) }
     let frequency = min(15, ghost.frequency + 1)
-    guard age.isRegret(ghost) else { return AccessStats(frequency: frequency) }
-    var target = WindowTarget(state)
-    target.regret(ghost.part, share: 1 / Double(capacity))
-    target.store(in: &state)
+    guard isGhostHit else { return AccessStats(frequency: frequency) }
+    if state.policy.returns.isLooping {
+      state.policy.target.relax(share: 1 / Double(capacity))
+      return AccessStats(frequency: frequency)
+    }
+    state.policy.target.ghostHit(
+      ghost.part, share: 1 / Double(capacity), youth: state.policy.youth(of: entries))
     return AccessStats(frequency: frequency, clock: 1)
   }
 
+  private func stats(_ key: Int) -> AccessStats { table.stats(of: SimulatedNamespace.hash(key)) }
+
   private mutating func compete() {
-    let mark = table.mark(of: MemoryQueue.hash(main.last!))
+    let own = stats(main.last!)
     while count > capacity {
-      guard let victim = victim(sparingNewest: true),
-        mark.clock > 0
-          || mark.frequency > max(1, table.mark(of: MemoryQueue.hash(main[victim])).frequency)
-      else {
-        evict(main.removeLast(), .window)
-        return
+      guard let victim = victim(sparingNewest: true) else {
+        return evict(main.removeLast(), .window)
       }
-      evictMain(victim)
+      var other = stats(main[victim])
+      if own.clock > 0 || own.frequency > max(1, other.frequency) {
+        evictMain(victim)
+        continue
+      }
+      if own.frequency > 1, other.clock == 0, state.policy.returns.areRare {
+        if other.frequency > 1 {
+          other.frequency -= 1
+          table.changeStats(other, of: SimulatedNamespace.hash(main[victim]))
+        }
+        hand = victim + 1
+      }
+      return evict(main.removeLast(), .window)
     }
   }
 
@@ -189,8 +224,11 @@ struct ListedAdaptive {
     let end = main.count - (sparingNewest ? 1 : 0)
     guard end > 0 else { return nil }
     if hand >= end { hand = 0 }
-    for _ in 0..<64 where table.mark(of: MemoryQueue.hash(main[hand])).clock > 0 {
-      table.lowerClock(of: MemoryQueue.hash(main[hand]))
+    for _ in 0..<64 {
+      var found = stats(main[hand])
+      if found.clock == 0 { break }
+      found.clock -= 1
+      table.changeStats(found, of: SimulatedNamespace.hash(main[hand]))
       hand = hand + 1 < end ? hand + 1 : 0
     }
     return hand
@@ -199,17 +237,14 @@ struct ListedAdaptive {
   private mutating func evictMain(_ place: Int) { evict(main.remove(at: place), .main) }
 
   private mutating func evict(_ key: Int, _ part: QueuePart) {
-    let hash = MemoryQueue.hash(key)
-    // It counts until it is gone.
+    let hash = SimulatedNamespace.hash(key)
+    // The key counts until it is gone.
     let entries = UInt64(count + 1)
-    let frequency = table.mark(of: hash).frequency
+    let frequency = table.stats(of: hash).frequency
     table.forget(hash)
-    var age = GhostAge(state, entries: entries)
-    table.putGhost(of: hash, stamp: age.stamp, part: part, frequency: frequency)
-    age.evicted()
-    age.store(in: &state)
-    var target = WindowTarget(state)
-    target.evicted(from: part, of: entries)
-    target.store(in: &state)
+    sequences[key] = nil
+    let stamp = state.ghostStamp(entries: entries)
+    table.putGhost(of: hash, stamp: stamp, part: part, frequency: frequency)
+    state.policy.evicted(from: part, of: entries)
   }
 }

@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// The verbs of a cache beyond reading and writing one value.
+@Suite struct CacheVerbTests {
+  private struct Color: Codable, Equatable, Sendable { var name: String }
+
+  private let clock = ManualClock()
+
+  private func colors() throws -> Larder.Cache<Color> {
+    try Store.temporary(clock: clock).cache(of: Color.self, in: "lego.colors")
+  }
+
+  private func check(_ store: Store) throws { #expect(try store.verify().faults == []) }
+
+  @Test func `many keys are read as one commit left them`() throws {
+    let colors = try colors()
+    for number in 0..<10 { try colors.set(Color(name: "color \(number)"), for: "\(number)") }
+    try colors.set(Color(name: "old"), for: "gone", expires: .after(.seconds(1)))
+    clock.advance(by: .seconds(1))
+    let some = try colors.values(for: ["4", "5", "7", "4", "gone", "absent", ""])
+    #expect(some.keys.sorted() == ["4", "5", "7"] && some["5"] == Color(name: "color 5"))
+    #expect(try colors.values(for: [Int]()).isEmpty)
+    // From memory, and after another handle has written.
+    let other = colors.namespace.store.cache(
+      of: Color.self, in: "lego.colors", memory: MemoryLimits.off)
+    try other.set(Color(name: "new"), for: "4")
+    #expect(try colors.values(for: ["4"]) == ["4": Color(name: "new")])
+    try check(colors.namespace.store)
+  }
+
+  @Test(arguments: [0, 1, 255, 256, 257, 1000])
+  func `iteration shows every entry once, in order, in both forms`(count: Int) async throws {
+    let colors = try colors()
+    for number in 0..<count { try await colors.set(Color(name: "\(number)"), for: number) }
+    try await colors.namespace.set("not a color", for: "zz", expires: .never)
+    var keys: [Int] = []
+    for try await (key, color) in colors.entries() {
+      let number = try #require(key.integer)
+      #expect(color.name == "\(number)")
+      keys.append(number)
+    }
+    #expect(keys == Array(0..<count))
+    var again: [Int] = []
+    try colors.entries().visit { key, _ in again.append(key.integer ?? -1) }
+    #expect(again == keys)
+    #expect(try colors.keys().count == count + 1)
+    #expect(try colors.namespace.reads.undecodable == 2)
+    try check(colors.namespace.store)
+  }
+
+  @Test func `iteration of a prefix goes on while others write, and ends when it is cleared`()
+    throws
+  {
+    let colors = try colors()
+    for number in 0..<600 { try colors.set(Color(name: "x"), for: "a\(number)") }
+    try colors.set(Color(name: "other"), for: "b")
+    var seen = 0
+    try colors.entries(prefix: "a").visit { key, _ in
+      seen += 1
+      try colors.remove(key)
+    }
+    #expect(seen == 600)
+    #expect(try colors.keys() == [Key("b")])
+    for number in 0..<600 { try colors.set(Color(name: "x"), for: "a\(number)") }
+    var iterator = colors.entries().makeIterator()
+    _ = try iterator.nextEntry()
+    try colors.clear()
+    var rest = 0
+    while try iterator.nextEntry() != nil { rest += 1 }
+    #expect(rest == 255)
+    try check(colors.namespace.store)
+  }
+
+  @Test func `a prefix is removed, and nothing else`() throws {
+    let colors = try colors()
+    for number in 0..<2500 { try colors.set(Color(name: "x"), for: "a/\(number)") }
+    for key in ["a", "a0", "b/1"] { try colors.set(Color(name: "kept"), for: key) }
+    let long = "a/" + String(repeating: "l", count: 400)
+    try colors.set(Color(name: "long"), for: long)
+    let removed = try colors.remove(prefix: "a/")
+    #expect(removed.entries == 2501 && removed.bytes > 2500 * 10)
+    #expect(try colors.keys().map(\.string) == ["a", "a0", "b/1"])
+    #expect(try colors.remove(prefix: "a/").entries == 0)
+    #expect(try colors.namespace.store.namespace("absent").remove(prefix: "a").entries == 0)
+    try check(colors.namespace.store)
+  }
+
+  @Test func `of those who pop one gets the value`() async throws {
+    let colors = try colors()
+    try await colors.set(Color(name: "red"), for: "4")
+    let popped = try await withThrowingTaskGroup(of: Color?.self) { group in
+      for _ in 0..<20 { group.addTask { try await colors.pop("4") } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(popped.compactMap { $0 } == [Color(name: "red")])
+    #expect(try colors.value(for: "4") == nil && colors.count() == 0)
+    try await colors.namespace.set([1, 2], for: "bytes")
+    #expect(try await colors.namespace.pop("bytes") == [1, 2])
+    #expect(try await colors.namespace.pop("bytes") == nil)
+    try check(colors.namespace.store)
+  }
+
+  @Test func `counters add up, keep their end, and say what cannot be added`() async throws {
+    let store = try Store.temporary(clock: clock)
+    let visits = store.namespace("visits")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<200 { group.addTask { try await visits.increment("zurich") } }
+      try await group.waitForAll()
+    }
+    #expect(try visits.value(for: "zurich") == "200")
+    #expect(try await visits.increment("zurich", by: -50) == 150)
+    #expect(try await visits.increment("short", by: 2, expires: .after(.seconds(10))) == 2)
+    clock.advance(by: .seconds(9))
+    #expect(try await visits.increment("short", expires: .never) == 3)
+    #expect(try visits.entry(for: "short")?.codec == .text)
+    clock.advance(by: .seconds(1))
+    #expect(try await visits.increment("short") == 1)
+    try await visits.set("many", for: "word")
+    #expect(failure { try visits.increment("word") } == .undecodable)
+    try await visits.set("\(Int.max)", for: "full")
+    #expect(failure { try visits.increment("full") } == .invalidArgument)
+    #expect(try visits.value(for: "full") == "\(Int.max)")
+
+    let bytes = store.cache(of: UInt8.self, in: "bytes")
+    #expect(try await bytes.increment("a", by: 250) == 250)
+    #expect(failure { try bytes.increment("a", by: 10) } == .invalidArgument)
+    #expect(try bytes.value(for: "a") == 250)
+    try check(store)
+  }
+
+  @Test func `rules are declared once per opening`() throws {
+    let store = try Store.temporary(clock: clock)
+    let first = store.cache(of: Int.self, in: "n", rules: Rules(limits: Limits(entries: 10)))
+    let second = store.cache(of: Int.self, in: "n", rules: Rules(limits: Limits(entries: 5)))
+    try first.set(1, for: "a")
+    try second.set(1, for: "b")
+    try first.set(2, for: "a")
+    #expect(try store.namespace("n").info()?.declared.limits.entries == 5)
+    // What an operator or another program has declared since holds.
+    try store.declare(Rules(limits: Limits(entries: 7)), for: "n")
+    try first.set(3, for: "a")
+    #expect(try first.info()?.declared.limits.entries == 7)
+    try check(store)
+  }
+
+  @Test func `a cache shows its namespace's figures, changes and expired entries`() async throws {
+    let colors = try colors()
+    #expect(try colors.info() == nil && colors.statistics() == nil)
+    var changes = colors.changes().makeAsyncIterator()
+    try await colors.set(Color(name: "red"), for: "4", expires: .after(.seconds(1)))
+    #expect(await changes.next()?.key == Key("4"))
+    _ = try colors.value(for: "4")
+    #expect(try colors.statistics()?.reads.hits == 1 && colors.info()?.entries == 1)
+    #expect(try colors.withValue(for: "4") { $0.count } == #"{"name":"red"}"#.utf8.count)
+    #expect(try await colors.pin("4"))
+    #expect(try colors.entry(for: "4")?.isPinned == true)
+    #expect(try await colors.unpin("4"))
+    clock.advance(by: .seconds(1))
+    #expect(try colors.purge().entries == 1)
+    try check(colors.namespace.store)
+  }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import LarderPeer
+import TestSupport
+import Testing
+
+/// A smoke of `LarderPeer damage-trials`; trials run more of it.
+@Suite struct DamageTrialTests {
+  @Test func `damage to any file never crashes, hangs or answers wrongly`() throws {
+    let directory = try TemporaryDirectory()
+    let count = 40 * TestSettings.trials
+    let seed = TestSettings.trials > 1 ? TestSettings.seed : TestSettings.fixedSeed ?? 267_826_361
+    let peer = try OtherProcess(
+      "damage-trials", directory.path + "/trials", "\(seed)", "\(count)")
+    var lines: [String] = []
+    while let line = peer.line() { lines.append(line) }
+    let summary = try #require(lines.last)
+    #expect(
+      summary.hasPrefix("damage: \(count) cases, 0 crashes, 0 hangs, 0 wrong"),
+      "\(lines.joined(separator: "\n"))")
+  }
+}

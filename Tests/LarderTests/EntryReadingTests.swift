@@ -1,0 +1,68 @@
+import LMDB
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// An entry and its value in one lookup.
+@Suite struct EntryReadingTests {
+  private func read(_ notes: Store.Namespace, _ key: String) throws -> [UInt8]? {
+    try notes.withEntry(for: key) { entry, value in
+      #expect(entry.key == Key(key) && entry.size == value.count)
+      return value.copied
+    }
+  }
+
+  private func readFresh(_ notes: Store.Namespace, _ key: String) throws -> [UInt8]? {
+    try notes.withFreshEntry(for: key) { entry, value in
+      #expect(entry.key == Key(key) && entry.state == .fresh)
+      return value.copied
+    }
+  }
+
+  @Test(arguments: [nil, 1000])
+  func `one lookup lends the facts and the value, of any kind of entry`(chunksAbove: Int?) throws {
+    try withStore(chunksAbove: chunksAbove) { store, clock in
+      let notes = store.namespace("notes")
+      let long = String(repeating: "long ", count: 100)
+      var attributes = EntryAttributes(expires: .after(.hours(1)))
+      attributes.tags = ["tag"]
+      attributes.stale = .hours(1)
+      for (key, count) in [("short", 3), (long, 4), ("large", 9000)] {
+        try notes.set([UInt8](repeating: 7, count: count), for: key, attributes)
+        let before = try notes.reads
+        #expect(try read(notes, key)?.count == count)
+        #expect(try notes.reads == before, "an inspection counts nothing")
+        #expect(try readFresh(notes, key)?.count == count)
+        #expect(try notes.reads.hits == before.hits + 1)
+      }
+      #expect(try read(notes, "absent") == nil && readFresh(notes, "absent") == nil)
+      clock.advance(by: .minutes(70))
+      #expect(try read(notes, "short")?.count == 3)
+      let before = try notes.reads
+      #expect(try readFresh(notes, "short") == nil)
+      #expect(try notes.reads.stale == before.stale + 1)
+      clock.advance(by: .minutes(70))
+      #expect(try read(notes, "large")?.count == 9000, "expired entries are included")
+      #expect(try readFresh(notes, "large") == nil)
+    }
+  }
+
+  @Test func `facts and value are of one version, and a damaged entry is lent to no one`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set([1, 2], for: "k")
+      try store.read { snapshot in
+        let version = try #require(try snapshot.entry(for: "k", in: notes)).version
+        try notes.set([1, 2, 3], for: "k")
+        let found = try snapshot.withEntry(for: "k", in: notes) { ($0.version, $1.copied) }
+        #expect(found?.0 == version && found?.1 == [1, 2])
+      }
+      try notes.tamper("k") { $0[$0.count - 1] ^= 1 }
+      #expect(try read(notes, "k") == nil && readFresh(notes, "k") == nil)
+      #expect(try notes.reads.damaged == 1)
+      try notes.remove("k")
+    }
+  }
+}

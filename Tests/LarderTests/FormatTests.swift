@@ -1,0 +1,203 @@
+import LMDB
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// The bytes of headers, fields and index records.
+@Suite struct FormatTests {
+  private static let never = EntryHeader.never
+
+  /// The header as it is stored, with `fields` bytes of fields and a payload behind it.
+  private func encoded(_ header: EntryHeader, payload: Int = 3) -> [UInt8] {
+    let size = header.encodedSize
+    return [UInt8](count: size + Int(header.fieldsCount) + payload) { record in
+      header.append(to: &record)
+      #expect(record.count == size)
+      for _ in 0..<Int(header.fieldsCount) + payload { record.append(9) }
+      EntryHeader.seal(&record, keyHash: 5)
+    }
+  }
+
+  private func isIntact(_ record: [UInt8], keyHash: UInt64 = 5) -> Bool {
+    EntryHeader.isIntact(record.span, keyHash: keyHash)
+  }
+
+  private func fields(_ bytes: [UInt8]) -> EntryFields? { EntryFields(bytes.span) }
+
+  private func position(_ bytes: [UInt8], at offset: Int) -> (position: UInt64, end: Int)? {
+    QueuePosition.read(bytes.span, at: offset)
+  }
+
+  private func expiryRecord(_ key: [UInt8]) -> ExpiryRecord? { ExpiryRecord(key.span) }
+
+  private func plain(_ change: (inout EntryHeader) -> Void = { _ in }) -> EntryHeader {
+    let written: Int64 = 1_790_000_000_000
+    var header = EntryHeader(
+      flags: [], codec: 2, written: written, expires: written + 86_400_000,
+      staleUntil: written + 86_400_000, deadline: written + 86_400_000, sequence: 8, version: 8)
+    change(&header)
+    return header
+  }
+
+  private func expectSame(_ header: EntryHeader, _ label: String = "") throws {
+    let record = encoded(header)
+    let parsed = EntryHeader(record.span)
+    let read = try #require(parsed, "\(label) \(header)")
+    #expect(read.flags == header.flags && read.codec == header.codec, "\(label)")
+    #expect(read.written == header.written && read.expires == header.expires, "\(label)")
+    #expect(read.staleUntil == header.staleUntil && read.deadline == header.deadline, "\(label)")
+    #expect(read.sequence == header.sequence && read.version == header.version, "\(label)")
+    #expect(read.fieldsCount == header.fieldsCount, "\(label)")
+    #expect(read.size == header.encodedSize && read.size <= EntryHeader.largestSize, "\(label)")
+    #expect(isIntact(record))
+    #expect(!isIntact(record, keyHash: 6))
+  }
+
+  @Test func `the header of a plain entry takes 25 bytes, and no more than 37 after overwrites`() {
+    #expect(plain().encodedSize == 25)
+    #expect(
+      plain { ($0.expires, $0.staleUntil, $0.deadline) = (Self.never, Self.never, Self.never) }
+        .encodedSize == 21)
+    let refreshed = plain {
+      $0.version = 90_000
+      $0.deadline -= 3_600_000
+    }
+    #expect(refreshed.encodedSize == 33)
+    #expect(
+      plain {
+        $0.staleUntil += 600_000
+        $0.version = 9
+        $0.deadline -= 5
+      }.encodedSize == 37)
+  }
+
+  @Test func `whatever a header says is read as it was written`() throws {
+    let numbers: [UInt64] = [1, 9, 1 << 32 - 1, 1 << 32, 1 << 48 - 1, 1 << 48, 1 << 60]
+    let times: [Int64] = [
+      .min, -1, 0, 1, 1 << 32, 1 << 48 - 1, 1 << 48, 1_790_000_000_000, 1_790_086_400_000, .max - 1,
+      .max,
+    ]
+    var random = SeededRNG(seed: TestSettings.seed)
+    for round in 0..<20_000 {
+      let isPinned = random.chance(percent: 20)
+      let expires = times.randomElement(using: &random)!
+      let staleUntil = max(expires, times.randomElement(using: &random)!)
+      var flags = EntryHeader.Flags(rawValue: UInt8(random.next(in: 0..<128))).intersection(.known)
+      if isPinned { flags.insert(.pinned) } else { flags.remove(.pinned) }
+      try expectSame(
+        EntryHeader(
+          flags: flags, codec: UInt8(random.next(in: 0..<256)),
+          written: times.randomElement(using: &random)!, expires: expires, staleUntil: staleUntil,
+          deadline: random.chance(percent: 40) ? staleUntil : times.randomElement(using: &random)!,
+          sequence: isPinned ? 0 : numbers.randomElement(using: &random)!,
+          version: numbers.randomElement(using: &random)!,
+          fieldsCount: UInt32(random.chance(percent: 50) ? 0 : random.next(in: 0..<300))),
+        "seed \(random.seed) round \(round)")
+    }
+  }
+
+  @Test func `records of any bytes are a header that fits them, or none`() {
+    var random = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<20_000 {
+      let record = (0..<random.next(in: 0..<90)).map { _ in UInt8(truncatingIfNeeded: random.next())
+      }
+      if let header = EntryHeader(record.span) {
+        #expect(header.payloadStart <= record.count && header.staleUntil >= header.expires)
+        #expect((header.sequence == 0) == header.flags.contains(.pinned) || header.version == 0)
+        _ = EntryFields(record.span.extracting(header.fieldsRange))
+        _ = header.idle(in: record.span)
+        _ = header.belongs(to: [1].span, in: record.span)
+      }
+      var reader = FieldReader(record.span)
+      while reader.next() != nil {}
+      _ = QueueRecord(record.span, record.span)
+      _ = ExpiryRecord(record.span)
+      _ = IndexKey.tagged(record)
+      _ = StoreFormat.read(record.span)
+    }
+  }
+
+  @Test func `a flip of any bit of a record is noticed`() {
+    for header in [plain(), plain { $0.fieldsCount = 7 }, plain { $0.written = -1 }] {
+      let record = encoded(header, payload: 40)
+      for bit in 0..<record.count * 8 {
+        var damaged = record
+        damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+        #expect(!isIntact(damaged), "bit \(bit)")
+      }
+      for count in 0..<record.count {
+        #expect(!isIntact(Array(record[..<count])), "\(count)")
+      }
+    }
+  }
+
+  @Test func `fields of any length are read as they were written`() throws {
+    for count in [0, 1, 254, 255, 256, 70_000] {
+      var fields = EntryFields()
+      fields[.metadata] = [UInt8](repeating: 1, count: count)
+      fields.tags = [[7], [], [UInt8](repeating: 2, count: count)]
+      fields.idle = IdleInterval(milliseconds: 5)
+      let bytes = fields.encoded()
+      #expect(self.fields(bytes) == fields)
+      #expect(self.fields(Array(bytes.dropLast())) == nil)
+    }
+  }
+
+  @Test func `positions in keys have the order of the numbers, and their shortest form`() throws {
+    var numbers: [UInt64] = [0, 1, 31, 32]
+    for bits in 6...60 { numbers += [1 << bits - 1, 1 << bits, 1 << bits + 1] }
+    var random = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<2000 { numbers.append(random.next() >> UInt64(random.next(in: 3..<64))) }
+    let id = NamespaceID(rawValue: 3)
+    let sorted = numbers.sorted()
+    let keys = sorted.map { IndexKey.queue($0, in: id) }
+    for (number, key) in zip(sorted, keys) {
+      #expect(key.count == 4 + QueuePosition.size(of: number), "seed \(random.seed)")
+      let read = try #require(position(key, at: 4))
+      #expect(read.position == number && read.end == key.count)
+      #expect(key.lexicographicallyPrecedes(IndexKey.queue(.max, in: id)))
+    }
+    for (left, right) in zip(keys, keys.dropFirst()) {
+      #expect(left == right || left.lexicographicallyPrecedes(right), "seed \(random.seed)")
+    }
+    #expect(QueuePosition.size(of: 2_000_000) == 3)
+    #expect(position([0x20, 5], at: 0) == nil, "not the shortest form")
+  }
+
+  @Test func `a flip of any byte of an index record leads to another entry or to none`() throws {
+    let entry = StoredKey.entry(Array("key".utf8).span, in: NamespaceID(rawValue: 3))
+    for position: UInt64 in [0, 1, 40, 1 << 40] {
+      let key = IndexKey.deadline(1_790_000_000_000, position: position, entry: entry)
+      let record = try #require(expiryRecord(key))
+      #expect(record.deadline == 1_790_000_000_000 && record.position == position)
+      for place in 0..<key.count {
+        var damaged = key
+        damaged[place] ^= 0x41
+        let other = expiryRecord(damaged)
+        #expect(
+          other == nil || other?.id != record.id || other?.deadline != record.deadline
+            || other?.position != position || position == 0)
+      }
+    }
+  }
+
+  @Test func `a pinned entry is found in the expiry index by its key`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let long = String(repeating: "long", count: 100)
+      for key in ["short", long] {
+        try notes.set("v", for: key, expires: .after(.seconds(5)))
+        try notes.pin(key)
+        #expect(try store.verify().faults == [])
+        try notes.set("w", for: key, expires: .after(.seconds(3)))
+        #expect(try store.verify().faults == [])
+      }
+      try notes.unpin(long)
+      #expect(try store.verify().faults == [])
+      clock.advance(by: .seconds(4))
+      #expect(try store.purge().entries == 2)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// What a store says of its files when they are deleted, replaced or protected under it.
+@Suite(.timeLimit(.minutes(1))) struct HealthTests {
+  private let files = FileManager.default
+
+  @Test func `deleted and replaced files are reported, also to subscribers`() async throws {
+    let directory = try TemporaryDirectory()
+    defer { withExtendedLifetime(directory) {} }
+    let path = directory.path
+    let place = path + "/s"
+    let store = try Store(at: place)
+    let notes = store.namespace("notes")
+    try await notes.set("v", for: "k")
+    #expect(try store.health() == .healthy)
+    var changes = store.changes().makeAsyncIterator()
+
+    try files.moveItem(atPath: place, toPath: path + "/away")
+    #expect(try store.health() == .missing)
+    #expect(await changes.next()?.kind == .health(.missing))
+    #expect(try notes.text("k") == "v")
+
+    _ = try Store(at: place)
+    #expect(try store.health() == .replaced)
+    #expect(await changes.next()?.kind == .health(.replaced))
+    #expect(try notes.text("k") == "v")
+    #expect(failure { try notes.store.write { try $0.set("w", for: "k", in: notes) } } != nil)
+
+    try files.removeItem(atPath: place)
+    try files.moveItem(atPath: path + "/away", toPath: place)
+    #expect(try store.health() == .healthy)
+    #expect(await changes.next()?.kind == .health(.healthy))
+    try await notes.set("again", for: "k")
+    #expect(try store.verify().faults == [])
+    try store.close()
+    #expect(throws: LarderError.self) { try store.health() }
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "the superuser may write everything"))
+  func `a directory that may not be written is reported`() async throws {
+    let directory = try TemporaryDirectory()
+    defer { withExtendedLifetime(directory) {} }
+    let path = directory.path
+    let store = try Store(at: path + "/s")
+    try files.setAttributes([.posixPermissions: 0o500], ofItemAtPath: path + "/s")
+    guard case .unwritable(let reason) = try store.health() else {
+      Issue.record("it counts as writable")
+      return
+    }
+    #expect(!reason.isEmpty)
+    try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path + "/s")
+    #expect(try store.health() == .healthy)
+  }
+}

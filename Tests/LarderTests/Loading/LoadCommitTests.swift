@@ -1,0 +1,178 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Larder
+
+/// Values that are returned before they are committed.
+@Suite struct LoadCommitTests {
+  private let clock = ManualClock()
+  private let origin = Origin()
+
+  private func cache() throws -> Larder.Cache<String> {
+    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+  }
+
+  /// Holds the writer lock of a store in another thread until it is told to let go.
+  private final class Writer: Sendable {
+    private let release = DispatchSemaphore(value: 0)
+    private let isHeld = Atomic(false)
+    private let error = Mutex<(any Error)?>(nil)
+
+    init(_ store: Store) {
+      Thread.detachNewThread { [self] in
+        do {
+          try store.write { _ in
+            isHeld.store(true, ordering: .releasing)
+            release.wait()
+          }
+        } catch {
+          self.error.withLock { $0 = error }
+        }
+      }
+    }
+
+    func holds() async {
+      while !isHeld.load(ordering: .acquiring) { await Task.yield() }
+    }
+
+    func letGo() { release.signal() }
+  }
+
+  private func settle(_ cache: Larder.Cache<String>) async throws {
+    while cache.namespace.engine.loads.count > 0 { await Task.yield() }
+    #expect(cache.namespace.engine.loadWrites.isEmpty)
+    #expect(try cache.namespace.store.verify().faults == [])
+  }
+
+  @Test func `a value is returned while another writer holds the lock, and committed after it`()
+    async throws
+  {
+    let boards = try cache()
+    let writer = Writer(boards.namespace.store)
+    await writer.holds()
+    let first = try await boards.result(for: "thun") { try await origin.text() }
+    #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
+    // This process reads it already, and does not load it again.
+    #expect(try boards.value(for: "thun") == "load 1")
+    #expect(try boards.strictValue(for: "thun") == "load 1")
+    #expect(try boards.values(for: ["thun", "bern"]) == ["thun": "load 1"])
+    let again = try await boards.result(for: "thun") { try await origin.text() }
+    #expect(again.value == "load 1" && !again.isCommitted && origin.loads == 1)
+    #expect(try !boards.contains("thun"))
+    writer.letGo()
+    try await settle(boards)
+    #expect(try boards.contains("thun") && boards.count() == 1)
+    #expect(try await boards.result(for: "thun") { "other" }.isCommitted)
+  }
+
+  @Test func `a caller may wait for the commit`() async throws {
+    let boards = try cache()
+    let writer = Writer(boards.namespace.store)
+    await writer.holds()
+    let waiting = Task {
+      try await boards.result(for: "thun", options: .committed) { try await origin.text() }
+    }
+    let first = try await boards.result(for: "thun") { try await origin.text() }
+    #expect(!first.isCommitted && origin.loads == 1)
+    writer.letGo()
+    #expect(try await waiting.value.isCommitted)
+    #expect(try boards.contains("thun"))
+    try await settle(boards)
+  }
+
+  @Test(arguments: ["remove", "set", "batch", "clear"])
+  func `a write that begins after the load has returned wins`(how: String) async throws {
+    let boards = try cache()
+    let store = boards.namespace.store
+    let writer = Writer(store)
+    await writer.holds()
+    _ = try await boards.value(for: "thun") { try await origin.text() }
+    let later = Task.detached {
+      switch how {
+      case "remove": try await boards.remove("thun")
+      case "set": try await boards.set("set", for: "thun")
+      case "batch": try store.write { batch in _ = try batch.remove("thun", from: boards) }
+      default: try boards.clear()
+      }
+    }
+    writer.letGo()
+    _ = try await later.value
+    #expect(try boards.value(for: "thun") == (how == "set" ? "set" : nil))
+    try await settle(boards)
+    #expect(try boards.value(for: "thun") == (how == "set" ? "set" : nil))
+    let next = try await boards.value(for: "thun") { "next" }
+    #expect(next == (how == "set" ? "set" : "next"))
+    try await settle(boards)
+  }
+
+  @Test func `a value is not given to callers whose namespace was cleared since`() async throws {
+    let boards = try cache()
+    try await boards.set("other", for: "bern")
+    let lookup = try boards.lookUp(Array("thun".utf8))
+    let write = LoadWrite(base: lookup.base, size: 0)
+    #expect(write.isNewer(than: lookup.base, snapshot: lookup.snapshot))
+    try boards.clear()
+    try await boards.set("other", for: "bern")
+    let cleared = try boards.lookUp(Array("thun".utf8))
+    #expect(!write.isNewer(than: cleared.base, snapshot: cleared.snapshot))
+    write.run(in: lookup.snapshot)
+    #expect(!write.isNewer(than: lookup.base, snapshot: lookup.snapshot))
+  }
+
+  @Test func `counting and closing wait for what was loaded`() async throws {
+    let boards = try cache()
+    for key in 0..<50 { _ = try await boards.value(for: key) { "\(key)" } }
+    #expect(try boards.count() == 50)
+    for key in 50..<100 { _ = try await boards.value(for: key) { "\(key)" } }
+    #expect(try boards.namespace.store.statistics().entries == 100)
+    try await settle(boards)
+  }
+
+  @Test func `beyond the bounds a load waits for its own commit`() async throws {
+    let boards = try cache()
+    let writer = Writer(boards.namespace.store)
+    await writer.holds()
+    let large = String(repeating: "x", count: LoadWrites.mostBytes / 4)
+    for key in 0..<4 {
+      #expect(try await !boards.result(for: key) { large }.isCommitted)
+    }
+    let isDone = Shared(false)
+    let last = Task {
+      let result = try await boards.result(for: 4) { large }
+      isDone.withLock { $0 = true }
+      return result
+    }
+    while boards.namespace.engine.queue.waitingCount < 4 { await Task.yield() }
+    for _ in 0..<1000 { await Task.yield() }
+    #expect(isDone.withLock { !$0 })
+    writer.letGo()
+    #expect(try await last.value.isCommitted)
+    try await settle(boards)
+  }
+
+  @Test func `a value that cannot be stored is told to whoever asked to be told`() async throws {
+    let boards = try Store.temporary(clock: clock).cache(
+      TextCodec(), in: "boards", rules: Rules(largestValue: 10))
+    let errors = Shared<[any Error]>([])
+    let options = LoadOptions(onBackgroundError: { error in errors.withLock { $0.append(error) } })
+    let value = try await boards.value(for: "thun", options: options) { "more than ten bytes" }
+    #expect(value == "more than ten bytes")
+    try await settle(boards)
+    #expect((errors.withLock { $0.first } as? LarderError)?.code == .overLimit)
+  }
+
+  @Test func `a lifetime begins when the value was loaded`() async throws {
+    let boards = try cache()
+    let writer = Writer(boards.namespace.store)
+    await writer.holds()
+    _ = try await boards.value(for: "thun", expires: .after(.seconds(10))) { "board" }
+    let loaded = clock.now
+    clock.advance(by: .seconds(3))
+    writer.letGo()
+    try await settle(boards)
+    let entry = try #require(try boards.entry(for: "thun"))
+    #expect(entry.expires == loaded.advanced(by: .seconds(10)) && entry.written == loaded)
+  }
+}

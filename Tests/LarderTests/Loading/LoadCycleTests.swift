@@ -1,0 +1,126 @@
+import Testing
+
+@testable import Larder
+
+/// Loads that wait for themselves.
+@Suite(.timeLimit(.minutes(10))) struct LoadCycleTests {
+  private func cache() throws -> Larder.Cache<String> {
+    try Store.temporary(clock: ManualClock()).cache(TextCodec(), in: "boards")
+  }
+
+  private func expectCycle(_ body: () async throws -> Void) async {
+    let error = await #expect(throws: LarderError.self) { try await body() }
+    #expect(error?.code == .loadCycle)
+  }
+
+  @Test(arguments: [RequestPolicy.standard, .revalidate, .reload])
+  func `a load that asks for its own key throws`(policy: RequestPolicy) async throws {
+    let boards = try cache()
+    await expectCycle {
+      _ = try await boards.value(for: "a") {
+        try await boards.value(for: "a", options: LoadOptions(policy: policy)) { "inner" }
+      }
+    }
+    #expect(try await boards.value(for: "a") { "again" } == "again")
+  }
+
+  @Test(arguments: [RequestPolicy.standard, .reload])
+  func `a load that asks for its own key through another one throws`(policy: RequestPolicy)
+    async throws
+  {
+    let boards = try cache()
+    await expectCycle {
+      _ = try await boards.value(for: "a") {
+        try await boards.value(for: "b") {
+          try await boards.value(for: "c") {
+            try await boards.value(for: "a", options: LoadOptions(policy: policy)) { "inner" }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `two loads that wait for each other end, one of them with an error`() async throws {
+    let boards = try cache()
+    let (first, second) = (Origin(), Origin())
+    first.close()
+    second.close()
+    let a = Task {
+      try await boards.value(for: "a") {
+        _ = try await first.load()
+        return try await boards.value(for: "b") { "of b" }
+      }
+    }
+    await first.waitForLoads(1)
+    let b = Task {
+      try await boards.value(for: "b") {
+        _ = try await second.load()
+        return try await boards.value(for: "a") { "of a" }
+      }
+    }
+    await second.waitForLoads(1)
+    first.open()
+    second.open()
+    let results = [await a.result, await b.result]
+    for result in results {
+      guard case .failure(let error) = result else {
+        Issue.record("a load that waits for itself has ended well")
+        continue
+      }
+      #expect((error as? LarderError)?.code == .loadCycle)
+    }
+  }
+
+  @Test func `loads may load other keys, many at once and the same one from several`() async throws
+  {
+    let boards = try cache()
+    let value = try await boards.value(for: "sum") {
+      try await withThrowingTaskGroup(of: String.self) { group in
+        for key in ["a", "b", "c"] {
+          group.addTask {
+            try await boards.value(for: key) { try await boards.value(for: "base") { key } }
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }.sorted().joined()
+      }
+    }
+    let base = try #require(try boards.value(for: "base"))
+    #expect(value == base + base + base)
+  }
+
+  @Test func `a refresh in the background does not wait, so that it is no cycle`() async throws {
+    let clock = ManualClock()
+    let boards = try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+    let stale = Staleness.whileRevalidating(.hours(1))
+    try await boards.set("old b", for: "b", EntryAttributes(expires: .after(.seconds(1))))
+    let options = LoadOptions(expires: .after(.seconds(1)), stale: stale, waitsForCommit: true)
+    _ = try await boards.value(for: "b", options: options) { "old" }
+    clock.advance(by: .seconds(2))
+    let value = try await boards.value(for: "a") {
+      try await boards.value(for: "b", options: options) {
+        try await boards.value(for: "a") { "inner" }
+      }
+    }
+    #expect(value == "old" || value == "old b")
+    while boards.namespace.engine.loads.count > 0 { await Task.yield() }
+  }
+
+  @Test func `a task that outlives its load may ask for the key again`() async throws {
+    let boards = try cache()
+    let later = Shared<Task<String, any Error>?>(nil)
+    let origin = Origin()
+    origin.close()
+    let value = try await boards.value(for: "a") {
+      later.withLock { task in
+        task = Task {
+          _ = try await origin.load()
+          return try await boards.value(for: "a") { "again" }
+        }
+      }
+      return "first"
+    }
+    origin.open()
+    let again = try await later.withLock { $0 }?.value
+    #expect(value == "first" && again == "first")
+  }
+}

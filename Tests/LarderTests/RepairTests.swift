@@ -1,0 +1,134 @@
+import LMDB
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Damage found in a large namespace is repaired by maintenance, not by the write that finds it.
+@Suite struct RepairTests {
+  private static let entries = 2_000
+
+  /// A store with 2,000 entries, half of them tagged, of which some are damaged and were overwritten or removed since.
+  private func withDamagedStore(_ body: (Store, Store.Namespace) throws -> Void) throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for index in 0..<Self.entries {
+          var attributes = EntryAttributes(expires: index % 3 == 0 ? .after(.hours(1)) : nil)
+          if index % 2 == 0 { attributes.tags = ["even"] }
+          try batch.set([1, 2, 3], for: "\(index)", in: notes, attributes)
+        }
+      }
+      for key in ["10", "11", "12", "13"] { try notes.tamper(key) { $0[$0.count - 1] ^= 1 } }
+      for key in ["20", "21"] { try notes.tamper(key) { $0 = Array($0.prefix(3)) } }
+      try notes.set([4], for: "10")
+      try notes.remove("11")
+      try notes.set([5], for: "20")
+      #expect(try marks(store) == 1)
+      #expect(try store.faults.isEmpty == false, "the counters are wrong by what was damaged")
+      try body(store, notes)
+      #expect(try marks(store) == 0)
+      #expect(try notes.bytes("10") == [4] && notes.bytes("20") == [5])
+    }
+  }
+
+  private func marks(_ store: Store) throws -> Int {
+    let transaction = try store.engine.environment.beginRead()
+    var cursor = try transaction.cursor(in: .main)
+    var count = 0
+    let prefix = MetadataKey.repairs
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      count += 1
+      record = try cursor.next()
+    }
+    return count
+  }
+
+  /// Damage that no write has found yet is found, so that the store is sound afterwards.
+  private func removeDamaged(_ notes: Store.Namespace) throws {
+    for key in ["12", "13", "21"] { try notes.remove(key) }
+  }
+
+  @Test func `maintenance makes the store sound again, and says how many namespaces it repaired`()
+    throws
+  {
+    try withDamagedStore { store, notes in
+      try removeDamaged(notes)
+      #expect(try Maintenance(of: store).runOnce().repaired == 1)
+      #expect(try notes.count() == Self.entries - 4)
+      #expect(try Maintenance(of: store).runOnce().repaired == 0)
+    }
+  }
+
+  @Test func `a purge repairs, too`() throws {
+    try withDamagedStore { store, notes in
+      try removeDamaged(notes)
+      #expect(try store.purge().entries == 0)
+    }
+  }
+
+  @Test func `a repair that is stopped, or in between which others write, ends well`() throws {
+    try withDamagedStore { store, notes in
+      try removeDamaged(notes)
+      var random = SeededRNG(seed: TestSettings.seed)
+      for steps in [0, 1, 3, 100] {
+        var left = steps
+        _ = try RepairJob(store.engine).run {
+          left -= 1
+          do {
+            let key = "\(random.next(in: 0..<Self.entries * 2))"
+            if random.chance(percent: 50) {
+              try notes.set([9], for: key)
+            } else {
+              try notes.remove(key)
+            }
+            try notes.set([4], for: "10")
+            try notes.set([5], for: "20")
+          } catch {
+            Issue.record(error)
+          }
+          return left >= 0
+        }
+      }
+    }
+  }
+
+  @Test func `damage found while the counters are corrected is not lost`() throws {
+    try withDamagedStore { store, notes in
+      try removeDamaged(notes)
+      var isFirst = true
+      _ = try RepairJob(store.engine).run {
+        if isFirst {
+          isFirst = false
+          #expect(throws: Never.self) {
+            try notes.tamper("500") { $0[$0.count - 1] ^= 1 }
+            try notes.remove("500")
+          }
+        }
+        return true
+      }
+      #expect(try notes.count() == Self.entries - 5)
+    }
+  }
+
+  @Test func `a namespace that is cleared before its repair needs none`() throws {
+    try withDamagedStore { store, notes in
+      try notes.clear()
+      try store.purge()
+      try notes.set([4], for: "10")
+      try notes.set([5], for: "20")
+    }
+  }
+
+  @Test func `a small namespace is repaired by the write that finds the damage`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      for index in 0..<100 { try notes.set([1], for: "\(index)") }
+      try notes.tamper("5") { $0[$0.count - 1] ^= 1 }
+      try notes.set([2], for: "5")
+      #expect(try marks(store) == 0 && notes.count() == 100)
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import LMDB
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// The store's own records: damage is noticed, keeps nobody from reading, and the next write sets it right.
+@Suite struct SealTests {
+  @Test func `a sealed record opens only as it is, under its key, in its store`() {
+    let seal = RecordSeal(identity: [UInt8](repeating: 1, count: 16))
+    let other = RecordSeal(identity: [UInt8](repeating: 2, count: 16))
+    func opened(_ record: [UInt8], _ key: [UInt8], _ seal: RecordSeal = seal) -> [UInt8]? {
+      seal.open(record.span, for: key)?.copied
+    }
+    let record = seal.seal([1, 2, 3], for: [7])
+    #expect(opened(record, [7]) == [1, 2, 3])
+    #expect(opened(record, [8]) == nil)
+    #expect(opened(record, [7], other) == nil)
+    for place in record.indices {
+      var damaged = record
+      damaged[place] ^= 1
+      #expect(opened(damaged, [7]) == nil)
+    }
+    for count in 0..<record.count {
+      #expect(opened(Array(record[..<count]), [7]) == nil)
+    }
+    #expect(opened(seal.seal([], for: [7]), [7]) == [])
+  }
+
+  private func store() throws -> (Store, Store.Namespace, ManualClock) {
+    let clock = ManualClock()
+    let store = try Store.temporary(clock: clock)
+    try store.declare(Rules(limits: Limits(entries: 50)), for: "notes")
+    let notes = store.namespace("notes")
+    for key in 0..<20 {
+      var attributes = EntryAttributes(expires: .after(.hours(1)))
+      attributes.tags = ["tag"]
+      if key % 5 == 0 { attributes.isPinned = true }
+      try notes.put([UInt8(key)].span, for: key, attributes: attributes)
+    }
+    try store.namespace("boards").set("v", for: "k")
+    return (store, notes, clock)
+  }
+
+  /// Damages one record in every place, and expects that reads go on and a write repairs it.
+  private func damaging(
+    counters: Bool, _ check: (Store, Store.Namespace) throws -> Void
+  ) throws {
+    let (store, notes, _) = try store()
+    let recordKey = counters ? MetadataKey.counters(try notes.id) : MetadataKey.state
+    let record = try #require(
+      try store.engine.environment.write { transaction in
+        try transaction.value(for: recordKey, in: .main)?.copied
+      })
+    for place in stride(from: 0, to: record.count, by: record.count < 40 ? 1 : 7) {
+      try store.tamper { transaction, _ in
+        let present = try transaction.value(for: recordKey, in: .main)?.copied
+        var damaged = try #require(present)
+        damaged[place] ^= 0x10
+        try transaction.put(damaged, for: recordKey, in: .main)
+      }
+      #expect(try notes.bytes(7) == [7], "a read goes on, \(place)")
+      #expect(try store.faults.isEmpty == false, "\(place)")
+      try check(store, notes)
+      let version = try #require(try notes.entry(for: 3)).version
+      try notes.set([3], for: 3)
+      let next = try #require(try notes.entry(for: 3)).version
+      #expect(next > version)
+      try #require(try store.verify().faults == [], "\(place)")
+    }
+    #expect(try notes.count() == 20 && store.statistics().entries == 21)
+    try store.close()
+  }
+
+  @Test func `a damaged state is rebuilt by the next write`() throws {
+    try damaging(counters: false) { store, _ throws in
+      #expect(try store.namespace("boards").text("k") == "v")
+      #expect(failure { _ = try store.statistics() } == .damaged)
+    }
+  }
+
+  @Test func `damaged counters are counted again by the next write, and versions do not return`()
+    throws
+  {
+    try damaging(counters: true) { store, notes throws in
+      #expect(failure { _ = try notes.count() } == .damaged)
+      #expect(try store.namespace("boards").count() == 1)
+    }
+  }
+
+  @Test func `a limit holds after the counters were damaged`() throws {
+    let (store, notes, _) = try store()
+    let key = MetadataKey.counters(try notes.id)
+    try store.tamper { transaction, _ in try transaction.put([1], for: key, in: .main) }
+    for number in 100..<200 { try notes.set([1], for: number) }
+    #expect(try notes.count() == 50)
+    for pinned in stride(from: 0, to: 20, by: 5) { #expect(try notes.contains(pinned)) }
+    #expect(try store.verify().faults == [])
+    try store.close()
+  }
+
+  @Test func `damage to state and counters at once loses nothing`() throws {
+    let (store, notes, clock) = try store()
+    let id = try notes.id
+    try store.tamper { transaction, _ in
+      try transaction.put([9], for: MetadataKey.state, in: .main)
+      try transaction.put([9], for: MetadataKey.counters(id), in: .main)
+    }
+    #expect(try notes.bytes(7) == [7])
+    try notes.set([1], for: "new")
+    #expect(try store.verify().faults == [])
+    #expect(try notes.count() == 21)
+    clock.advance(by: .hours(2))
+    #expect(try store.purge().entries == 20)
+    try store.close()
+  }
+
+  @Test func `a damaged record of a cleared namespace has no other namespace reclaimed`() throws {
+    try withStore { store, _ in
+      let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
+      for key in 0..<200 { try boards.set("v", for: key) }
+      try notes.set("v", for: "k")
+      let record = store.engine.seal.seal([], for: MetadataKey.garbage(try notes.id))
+      let key = MetadataKey.garbage(try boards.id)
+      try store.tamper { transaction, _ in try transaction.put(record, for: key, in: .main) }
+      try store.tamperState { $0.garbage += 1 }
+      #expect(try store.faults.contains(.catalogue))
+      try store.purge()
+      for number in 0..<20 { try notes.set("v", for: number) }
+      #expect(try boards.count() == 200 && boards.text(7) == "v")
+    }
+  }
+
+  @Test func `numbers that cannot be are refused, not believed`() throws {
+    let (store, notes, _) = try store()
+    let (id, seal) = (try notes.id, store.engine.seal)
+    let changes: [(inout NamespaceCounters) -> Void] = [
+      { $0.entries = .max }, { $0.bytes = 1 << 63 }, { $0.next = 0 }, { $0.next = .max },
+    ]
+    for change in changes {
+      var counters = try store.engine.counters(of: id, in: store.engine.beginRead())
+      change(&counters)
+      let record = counters.record(of: id, seal: seal)
+      let read = NamespaceCounters(record.span, of: id, seal: seal)
+      #expect(read == nil)
+      try store.tamper { transaction, _ in
+        try transaction.put(record, for: MetadataKey.counters(id), in: .main)
+      }
+      try notes.set([1], for: "k")
+      #expect(try store.verify().faults == [])
+    }
+    var state = try store.state
+    state.entries = .max
+    let record = state.record(seal: seal)
+    let read = StoreState(record.span, seal: seal)
+    #expect(read == nil)
+    try store.close()
+  }
+}

@@ -1,0 +1,185 @@
+import LMDB
+import LarderSystem
+import Synchronization
+import Testing
+
+@testable import Larder
+
+/// The parts of a write batch, each by itself.
+@Suite struct WriterPartsTests {
+  private let one = NamespaceID(rawValue: 1)
+  private let two = NamespaceID(rawValue: 2)
+
+  /// Runs `body` in a transaction that is committed.
+  private func transact<Result>(
+    _ store: Store, _ body: (inout StoreTransaction) throws(LarderError) -> Result
+  ) throws -> Result {
+    try store.engine.environment.write { lmdb in
+      var transaction = StoreTransaction(lmdb, path: store.path)
+      do throws(LarderError) {
+        let result = try body(&transaction)
+        lmdb = transaction.release()
+        return result
+      } catch {
+        lmdb = transaction.release()
+        throw error
+      }
+    }
+  }
+
+  @Test func `the table by namespace finds, changes and drops values in any order`() {
+    var table = ByNamespace<Int>()
+    let ids = (1...5).map { NamespaceID(rawValue: $0) }
+    for (index, id) in ids.enumerated() { table[id] = index }
+    for (index, id) in ids.enumerated().reversed() {
+      #expect(table[id] == index)
+      #expect(table.update(id) { $0 += 10 })
+    }
+    table[ids[2]] = nil
+    table[ids[0]] = 7
+    #expect(ids.map { table[$0] } == [7, 11, nil, 13, 14])
+    #expect(!table.contains(ids[2]) && table.contains(ids[4]))
+    #expect(!table.update(ids[2]) { $0 = 1 })
+    var all: [NamespaceID: Int] = [:]
+    #expect(throws: Never.self) { try table.visit { id, value in all[id] = value } }
+    #expect(all == [ids[0]: 7, ids[1]: 11, ids[3]: 13, ids[4]: 14])
+  }
+
+  @Test func `counters are loaded once and written only if they changed`() throws {
+    let store = try Store.temporary()
+    try transact(store) { transaction throws(LarderError) in
+      var counters = BatchCounters(StoreState(), seal: store.engine.seal)
+      try counters.add(EntryWeight(size: 10, stored: 30, queuePosition: 1), to: one, &transaction)
+      try counters.add(EntryWeight(size: 5, stored: 25, queuePosition: 0), to: one, &transaction)
+      #expect(try counters.nextNumber(in: one, &transaction) == 1)
+      #expect(try counters.nextNumber(in: one, &transaction) == 2)
+      try counters.load(two, from: &transaction)
+      try counters.save(to: &transaction)
+      #expect(try transaction.contains(MetadataKey.counters(one), in: .main))
+      #expect(try !transaction.contains(MetadataKey.counters(two), in: .main))
+    }
+    try transact(store) { transaction throws(LarderError) in
+      var counters = BatchCounters(StoreState(), seal: store.engine.seal)
+      let loaded = try counters.counters(of: one, &transaction)
+      #expect(loaded.entries == 2 && loaded.bytes == 15 && loaded.stored == 55)
+      #expect(loaded.pinned == 1 && loaded.queue.windowEntries == 1 && loaded.next == 3)
+      let before = transaction.changes
+      try counters.save(to: &transaction)
+      #expect(transaction.changes == before, "nothing changed")
+    }
+  }
+
+  @Test
+  func `a deadline that moves later leaves the index as it is, one that moves earlier does not`()
+    throws
+  {
+    let store = try Store.temporary()
+    let entryKey = StoredKey.entry([1].span, in: one)
+    let deadlines = store.engine.indexes.deadlines
+    try transact(store) { transaction throws(LarderError) in
+      var counters = BatchCounters(StoreState(), seal: store.engine.seal)
+      var indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
+      var indexed: EntryHeader?
+      func move(_ due: Int64) throws(LarderError) -> Int64 {
+        var header = EntryHeader(
+          flags: [], codec: 0, written: 0, expires: due, staleUntil: due, deadline: 0, sequence: 3,
+          version: 7)
+        header.deadline = header.indexedDeadline(replacing: indexed)
+        try indexes.moveDeadline(
+          of: entryKey, to: header, from: indexed, &counters, &transaction)
+        indexed = header
+        return header.deadline
+      }
+      #expect(try move(1000) == 1000)
+      #expect(counters.store.nextDue == 1000)
+      #expect(try move(2000) == 1000)
+      #expect(try move(500) == 500)
+      #expect(counters.store.nextDue == 500)
+      let keys = try transaction.keys(in: deadlines, from: [])
+      #expect(keys == [IndexKey.deadline(500, position: 3, entry: entryKey)])
+      #expect(try move(EntryHeader.never) == 500, "later, so lazily")
+      #expect(try move(-5) == 0, "before 1970 is indexed as 1970")
+    }
+  }
+
+  @Test func `queue records of several namespaces keep their order, whether appended or not`()
+    throws
+  {
+    let store = try Store.temporary()
+    let queue = store.engine.indexes.queue
+    try transact(store) { transaction throws(LarderError) in
+      var indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
+      func add(_ id: NamespaceID, _ position: UInt64) throws(LarderError) {
+        try indexes.moveInQueue(
+          StoredKey.entry([UInt8(position)].span, in: id), to: position, from: 0, &transaction)
+      }
+      for position in 1...3 as ClosedRange<UInt64> {
+        try add(two, position)
+        try add(one, position)
+      }
+      let moved = StoredKey.entry([2].span, in: one)
+      try indexes.moveInQueue(moved, to: 9, from: 2, &transaction)
+      try indexes.moveInQueue(moved, to: 9, from: 9, &transaction)
+      let expected =
+        [1, 3, 9].map { IndexKey.queue($0, in: one) }
+        + [1, 2, 3].map { IndexKey.queue($0, in: two) }
+      #expect(try transaction.keys(in: queue, from: []) == expected)
+    }
+  }
+
+  @Test func `the directory makes, finds and renames, and caches only what was committed`() throws {
+    let store = try Store.temporary()
+    let handle = store.engine.handle(for: "a")
+    let state = try transact(store) { transaction throws(LarderError) in
+      var counters = BatchCounters(StoreState(), seal: store.engine.seal)
+      var directory = NamespaceDirectory(store.engine)
+      #expect(try directory.find("a", counters, &transaction) == nil)
+      let made = try directory.findOrMake(
+        "a", at: store.now, &counters, &transaction)
+      #expect(try directory.find("a", counters, &transaction)?.id == made.id)
+      #expect(try directory.name(of: made.id, counters, &transaction) == "a")
+      #expect(handle.known.withLock { $0 == nil }, "it may be rolled back")
+      try counters.save(to: &transaction)
+      return counters.store
+    }
+    try transact(store) { transaction throws(LarderError) in
+      let counters = BatchCounters(state, seal: store.engine.seal)
+      var directory = NamespaceDirectory(store.engine)
+      let found = try directory.find("a", counters, &transaction)
+      #expect(found != nil && handle.known.withLock { $0?.namespace.id } == found?.id)
+      for name in ["b", "", String(repeating: "x", count: 300)] {
+        #expect(try directory.find(name, counters, &transaction) == nil)
+      }
+    }
+  }
+
+  @Test func `a budget of pages is overdrawn by large values and by many small entries`() {
+    func room() -> DiskRoom {
+      DiskRoom(limit: 8 << 20, pageSize: 4096, available: 400, used: 1000)
+    }
+    var large = room()
+    #expect(large.reserve == 256 && large.usable == 2048 - 256)
+    large.spend(record: 300 * 4096)
+    #expect(large.spent > 300 && !large.isOverdrawn)
+    large.spend(record: 100 * 4096)
+    #expect(large.isOverdrawn)
+    var small = room()
+    var entries = 0
+    while !small.isOverdrawn {
+      small.spend(record: 200)
+      entries += 1
+    }
+    #expect(entries > 60 && entries < 100)
+    #expect(small.pages(ofLargeRecord: 2000) == 0 && small.pages(ofRecord: 4096) == 2)
+  }
+
+  @Test func `a failed change spoils the transaction for good`() throws {
+    let store = try Store.temporary()
+    try transact(store) { transaction throws(LarderError) in
+      let tooLong = [UInt8](repeating: 1, count: 600)
+      #expect(throws: LarderError.self) { try transaction.put([1], for: tooLong, in: .main) }
+      #expect(throws: LarderError.self) { try transaction.checkUsable() }
+      #expect(transaction.failure?.cause != nil)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Larder
+import TestSupport
+
+/// The entries of the store that is damaged, and what may be read for each key.
+///
+/// A value tells its key and version, so that an old value, and one of another key, is seen to be wrong.
+struct DamageModel {
+  static let namespaces = ["notes", "pages", "images"]
+  static let keys = 150
+
+  /// The versions that a read may answer with, by key; 0 stands for no entry.
+  private(set) var possible: [String: Set<Int>] = [:]
+  private var version = 0
+
+  static func name(_ number: Int) -> String {
+    // Some keys are so long that they are stored as a hash.
+    number % 29 == 7 ? "key-\(number)-" + String(repeating: "long", count: 80) : "key-\(number)"
+  }
+
+  static func value(of key: String, version: Int) -> [UInt8] {
+    var random = SeededRNG(seed: key.utf8.reduce(UInt64(version)) { $0 &* 31 &+ UInt64($1) })
+    let size: Int =
+      switch random.next(in: 0..<20) {
+      case 0: random.next(in: 2000..<20_000)
+      case 1...3: random.next(in: 300..<2000)
+      default: random.next(in: 0..<120)
+      }
+    let head = Array("\(key)#\(version)#".utf8)
+    return head + (0..<size).map { UInt8(truncatingIfNeeded: $0 &* version &+ key.utf8.count) }
+  }
+
+  mutating func next() -> Int {
+    version += 1
+    return version
+  }
+
+  /// A change that was acknowledged, or one whose outcome is not known.
+  mutating func note(_ key: String, _ version: Int, isCertain: Bool) {
+    if isCertain { possible[key] = [version] } else { possible[key, default: [0]].insert(version) }
+  }
+
+  /// Which keys entries of these have lost is not known either.
+  mutating func noteAllMayBeGone() {
+    for key in possible.keys { possible[key]!.insert(0) }
+  }
+
+  /// Whether the value is one that the key once had.
+  func isOld(_ value: [UInt8], for key: String) -> Bool {
+    let words = value.split(separator: UInt8(ascii: "#"), maxSplits: 2)
+    guard words.count >= 2, let version = Int(String(decoding: words[1], as: UTF8.self)) else {
+      return false
+    }
+    return Self.value(of: key, version: version) == value
+  }
+
+  /// Whether a read of the damaged store may answer so. An entry may be lost, never wrong.
+  func allows(_ value: [UInt8]?, for key: String) -> Bool {
+    guard let value else { return true }
+    return (possible[key] ?? []).contains { $0 > 0 && Self.value(of: key, version: $0) == value }
+  }
+}
+
+extension DamageModel {
+  /// Makes the store, with entries that were replaced, removed, tagged and owned by others. `halfway` is called when
+  /// the first half is done: pages from there are old versions of pages.
+  static func build(
+    at path: String, durability: Durability, halfway: () throws -> Void
+  ) throws -> (DamageModel, Store) {
+    var options = Store.Options()
+    options.durability = durability
+    let store = try Store(at: path, options: options)
+    var model = DamageModel()
+    var random = SeededRNG(seed: 7)
+    for round in 0..<6 {
+      if round == 3 { try halfway() }
+      for name in namespaces {
+        try store.write { batch in
+          for _ in 0..<keys {
+            let key = Self.name(random.next(in: 0..<keys))
+            let full = name + "/" + key
+            if random.chance(percent: 20) {
+              try batch.remove(key, from: store.namespace(name))
+              model.note(full, 0, isCertain: true)
+            } else {
+              let version = model.next()
+              var attributes = EntryAttributes(
+                expires: random.chance(percent: 50) ? .after(.hours(1000)) : nil)
+              if random.chance(percent: 20) { attributes.tags = ["tag\(random.next(in: 0..<5))"] }
+              let value = Self.value(of: full, version: version)
+              try batch.set(value, for: key, in: store.namespace(name), attributes)
+              model.note(full, version, isCertain: true)
+            }
+          }
+        }
+      }
+    }
+    return (model, store)
+  }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import Larder
+import TestSupport
+
+/// Runs cases one after the other: each damages a copy of a store, then opens, reads, verifies and writes it.
+///
+/// `damage-cases DIRECTORY SEED COUNT LEVEL`. It says `case SEED` before each, and how it went; a crash or a hang ends
+/// the process without that, which `damage-trials` sees.
+struct DamageWorker {
+  private let files: [String: Data]
+  private let former: Data
+  private let model: DamageModel
+  private let directory: String
+  private let durability: Durability
+
+  static let writes = 250
+
+  /// - Parameter killed: the files are copied while the store is open, as a kill leaves them.
+  init(directory: String, durability: Durability, killed: Bool) throws {
+    self.directory = directory
+    self.durability = durability
+    let base = directory + "/base"
+    let manager = FileManager.default
+    try? manager.removeItem(atPath: directory)
+    try manager.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    var former = Data()
+    let (model, store) = try DamageModel.build(at: base, durability: durability) {
+      former = manager.contents(atPath: base + "/data.mdb") ?? Data()
+    }
+    if !killed { try store.close() }
+    var files: [String: Data] = [:]
+    for name in try manager.contentsOfDirectory(atPath: base) {
+      files[name] = manager.contents(atPath: base + "/" + name)
+    }
+    if killed { try store.close() }
+    self.model = model
+    self.files = files
+    self.former = former
+  }
+
+  /// One case; its result in one line.
+  func run(seed: UInt64) throws -> String {
+    var mutation = Mutation(files: files, former: former, seed: seed)
+    mutation.apply()
+    let path = directory + "/case"
+    let manager = FileManager.default
+    try? manager.removeItem(atPath: path)
+    try manager.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    for (name, data) in mutation.files {
+      guard
+        manager.createFile(
+          atPath: path + "/" + name, contents: data, attributes: [.posixPermissions: 0o600])
+      else { throw CocoaError(.fileWriteUnknown) }
+    }
+    Peer.say("case \(seed) \(mutation.description)")
+    var tally = DamageTally(model: model, hasOldPages: mutation.hasOldPages)
+    tally.run(path, durability: durability, seed: seed)
+    return tally.summary
+  }
+}
+
+/// What one case came to.
+struct DamageTally {
+  private var model: DamageModel
+  private var wrong: [String] = []
+  private var lost = 0
+  private var read = 0
+  private var errors: [String: Int] = [:]
+  private var written = 0
+  private var refused = false
+  private var old = 0
+  /// Whether a page was replaced by an older one, as a write does that the disk lost.
+  private let hasOldPages: Bool
+
+  init(model: DamageModel, hasOldPages: Bool) {
+    self.model = model
+    self.hasOldPages = hasOldPages
+  }
+
+  var summary: String {
+    let kinds = errors.keys.sorted().map { "\($0):\(errors[$0]!)" }.joined(separator: ",")
+    return
+      "\(wrong.isEmpty ? "ok" : "WRONG \(wrong.prefix(3))") read \(read) lost \(lost) old \(old) written \(written)"
+      + (refused ? " refused" : "") + " errors \(kinds)"
+  }
+
+  mutating func run(_ path: String, durability: Durability, seed: UInt64) {
+    var options = Store.Options()
+    options.create = false
+    options.lockTimeout = .seconds(2)
+    guard let store = attempt("open", { try Store(at: path, options: options) }) else {
+      refused = true
+      return
+    }
+    // A scratch store is emptied where it cannot be trusted.
+    if durability == .scratch { model.noteAllMayBeGone() }
+    readAll(store)
+    verify(store)
+    write(store, seed: seed)
+    readAll(store)
+    verify(store)
+    _ = attempt("close") { try store.close() }
+  }
+
+  /// Nil for an error of the library's one type; any other is a failure of the case.
+  private mutating func attempt<Result>(_ what: String, _ body: () throws -> Result) -> Result? {
+    do {
+      return try body()
+    } catch let error as LarderError {
+      errors[error.code.rawValue, default: 0] += 1
+      return nil
+    } catch {
+      wrong.append("\(what) threw \(type(of: error)) \(error)")
+      return nil
+    }
+  }
+
+  private mutating func check(_ value: [UInt8]?, _ full: String, _ way: String) {
+    read += 1
+    if let value, !model.allows(value, for: full) {
+      // Pages that are whole and old cannot be told from new ones where nothing else is wrong.
+      if hasOldPages, model.isOld(value, for: full) {
+        old += 1
+      } else {
+        wrong.append("\(way) \(full.prefix(30))")
+      }
+    }
+    if value == nil, let possible = model.possible[full], !possible.contains(0) { lost += 1 }
+  }
+
+  private mutating func readAll(_ store: Store) {
+    for name in DamageModel.namespaces {
+      let space = store.namespace(name)
+      for number in 0..<DamageModel.keys {
+        let key = DamageModel.name(number)
+        if let value = attempt("get", { () throws -> [UInt8]? in try space.value(for: key) }) {
+          check(value, name + "/" + key, "get")
+        }
+        _ = attempt("contains") { try space.contains(key) }
+      }
+      var visited: [(String, [UInt8])] = []
+      _ = attempt("scan") {
+        try space.scan { entry, value in
+          visited.append((name + "/" + entry.key.description, value.indices.map { value[$0] }))
+          return visited.count < 10_000
+        }
+      }
+      if visited.count >= 10_000 { wrong.append("a scan without an end") }
+      for (full, value) in visited { check(value, full, "scan") }
+      _ = attempt("page") { try space.page(limit: 50) }
+    }
+    _ = attempt("namespaces") { try store.namespaces() }
+    _ = attempt("statistics") { try store.statistics() }
+  }
+
+  private mutating func verify(_ store: Store) {
+    if let result = attempt("verify", { try store.verify() }), result.isSound, lost > 0 {
+      errors["unnoticed", default: 0] += 1
+    }
+  }
+
+  private mutating func write(_ store: Store, seed: UInt64) {
+    var random = SeededRNG(seed: seed &+ 1_000_000)
+    for number in 0..<DamageWorker.writes {
+      let name = DamageModel.namespaces.randomElement(using: &random)!
+      let space = store.namespace(name)
+      let key = DamageModel.name(random.next(in: 0..<DamageModel.keys))
+      let full = name + "/" + key
+      switch random.next(in: 0..<40) {
+      case 0:
+        let done = attempt("purge") { try store.purge() } != nil
+        if done { written += 1 }
+      case 1:
+        model.noteAllMayBeGone()
+        if attempt("invalidate", { try store.invalidate(tag: "tag\(number % 5)") }) != nil {
+          written += 1
+        }
+      case 2 where number % 7 == 0:
+        model.noteAllMayBeGone()
+        if attempt("clear", { try space.clear() }) != nil { written += 1 }
+      case 3...12:
+        let done = attempt("remove") { try space.remove(key) } != nil
+        model.note(full, 0, isCertain: done)
+        if done { written += 1 }
+      default:
+        let version = 100_000 + number
+        let value = DamageModel.value(of: full, version: version)
+        let done = attempt("set") { try space.set(value, for: key) } != nil
+        model.note(full, version, isCertain: done)
+        if done {
+          written += 1
+          if let now = attempt("get", { () throws -> [UInt8]? in try space.value(for: key) }),
+            now != value
+          {
+            wrong.append("\(full.prefix(30)) reads otherwise than it was just written")
+          }
+        }
+      }
+    }
+  }
+}
+
+extension Peer {
+  /// `damage-cases DIRECTORY SEED COUNT LEVEL`
+  func damageCases() throws {
+    let level = Durability(rawValue: arguments[2])!
+    let first = UInt64(argument(0))
+    let worker = try DamageWorker(
+      directory: store, durability: level, killed: first % 2 == 1 && level != .scratch)
+    for seed in first..<first + UInt64(argument(1)) { Peer.say(try worker.run(seed: seed)) }
+    try FileManager.default.removeItem(atPath: store)
+    Peer.say("end")
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Larder
+
+/// Runs many cases in child processes and sums up: `damage-trials DIRECTORY SEED COUNT [LEVEL...]`.
+///
+/// A child that crashes or does not answer in time is a failure of the case it was at; the next child goes on behind it.
+struct DamageTrials {
+  private let executable = CommandLine.arguments[0]
+  private let directory: String
+  private var crashes: [String] = []
+  private var hangs: [String] = []
+  private var wrong: [String] = []
+  private var cases = 0
+  private var refused = 0
+  private var lossy = 0
+  private var writtenTo = 0
+  private var old = 0
+
+  /// How long one case may take, on a machine that does other things as well.
+  static let longestWait: TimeInterval = 120
+  /// Cases of one child: they share the store that is damaged.
+  static let batch = 50
+
+  init(directory: String) { self.directory = directory }
+
+  /// True if nothing failed.
+  mutating func run(seed: UInt64, count: Int, levels: [Durability]) throws -> Bool {
+    for (index, level) in levels.enumerated() {
+      let share = count / levels.count + (index < count % levels.count ? 1 : 0)
+      var next = seed &+ UInt64(index) * 1_000_000
+      let end = next + UInt64(share)
+      while next < end {
+        next = try runChild(from: next, count: min(Self.batch, Int(end - next)), level: level)
+      }
+    }
+    for line in crashes + hangs + wrong { Peer.say(line) }
+    Peer.say(
+      "damage: \(cases) cases, \(crashes.count) crashes, \(hangs.count) hangs, \(wrong.count) wrong; "
+        + "\(refused) not opened, \(lossy) with lost entries, \(old) with old values after a lost write, \(writtenTo) written to"
+    )
+    return crashes.isEmpty && hangs.isEmpty && wrong.isEmpty
+  }
+
+  /// Runs cases in a child until it ends; the seed to go on with.
+  private mutating func runChild(from first: UInt64, count: Int, level: Durability) throws -> UInt64
+  {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: executable)
+    process.arguments = ["damage-cases", directory, "\(first)", "\(count)", level.rawValue]
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    let lines = LineCollector(output.fileHandleForReading)
+    try process.run()
+    var current = first
+    var description = ""
+    var hasBegun = false
+    while let line = lines.next(within: Self.longestWait) {
+      if line == "end" {
+        process.waitUntilExit()
+        return first + UInt64(count)
+      }
+      if line.hasPrefix("case ") {
+        current = UInt64(line.split(separator: " ")[1])!
+        description = line
+        hasBegun = true
+      } else {
+        note(line, description, level)
+      }
+    }
+    let again = "LarderPeer damage-cases \(directory) \(current) 1 \(level.rawValue)"
+    if process.isRunning {
+      kill(process.processIdentifier, SIGKILL)
+      hangs.append("HANG \(level.rawValue) \(description); repeat: \(again)")
+    } else {
+      crashes.append(
+        "CRASH \(process.terminationStatus) \(level.rawValue) \(description); repeat: \(again)")
+    }
+    process.waitUntilExit()
+    cases += 1
+    return hasBegun ? current + 1 : first + UInt64(count)
+  }
+
+  private mutating func note(_ line: String, _ description: String, _ level: Durability) {
+    cases += 1
+    if line.hasPrefix("WRONG") {
+      let seed = description.split(separator: " ")[1]
+      wrong.append(
+        "\(line) \(level.rawValue) \(description); repeat: LarderPeer damage-cases \(directory) \(seed) 1 \(level.rawValue)"
+      )
+    }
+    if line.contains(" refused") { refused += 1 }
+    if !line.contains(" lost 0 ") { lossy += 1 }
+    if !line.contains(" old 0 ") { old += 1 }
+    if !line.contains(" written 0") { writtenTo += 1 }
+  }
+}
+
+extension Peer {
+  func damageTrials() throws {
+    let levels = arguments.dropFirst(2).compactMap { Durability(rawValue: $0) }
+    var trials = DamageTrials(directory: store)
+    let isClean = try trials.run(
+      seed: UInt64(argument(0)), count: argument(1),
+      levels: levels.isEmpty ? Durability.allCases : levels)
+    if !isClean { exit(1) }
+  }
+}
+
+/// The lines that a child says, with a limit on the time between two.
+private final class LineCollector: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var lines: [String] = []
+  private var isEnded = false
+
+  init(_ handle: FileHandle) {
+    Thread.detachNewThread { [self] in
+      var rest = Data()
+      while case let data = handle.availableData, !data.isEmpty {
+        rest += data
+        while let end = rest.firstIndex(of: 0x0A) {
+          let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+          rest.removeSubrange(rest.startIndex...end)
+          condition.withLock {
+            lines.append(line)
+            condition.broadcast()
+          }
+        }
+      }
+      condition.withLock {
+        isEnded = true
+        condition.broadcast()
+      }
+    }
+  }
+
+  /// Nil at the end, and if there is none in time.
+  func next(within limit: TimeInterval) -> String? {
+    let deadline = Date(timeIntervalSinceNow: limit)
+    return condition.withLock {
+      while lines.isEmpty, !isEnded { if !condition.wait(until: deadline) { return nil } }
+      return lines.isEmpty ? nil : lines.removeFirst()
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import LMDB
+import LarderSystem
+
+/// A process that lacks something: descriptors, threads, address space, permissions.
+extension Peer {
+  /// Opens a checkpointed store, writes, and waits until the write is checkpointed.
+  func writeStarved() throws {
+    let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
+    Peer.say("open")
+    for number in 0..<20 { try environment.set(Fixture.bytes(number), [1]) }
+    try environment.sync()
+    Peer.say("written \(try environment.value(Fixture.bytes(19)) ?? [])")
+    Peer.say("closed \(environment.close())")
+  }
+
+  /// Writes once at the level checkpointed and keeps the store open.
+  func writeAndStay() throws {
+    let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
+    try environment.set([1], [1])
+    Peer.say("written \(environment.lastTransaction)")
+    waitForEndOfInput()
+    environment.close()
+  }
+
+  /// Writes where the standard descriptors lead, which the parent may have closed.
+  func recordStandardDescriptors() throws {
+    let environment = try Fixture.open(store)
+    let targets = try (0...2).map {
+      try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+    }
+    // Standard error first: without a claim this would end up in a file of the store.
+    FileHandle.standardError.write(Data("a message".utf8))
+    try environment.set([1], Array(targets.joined(separator: "\n").utf8))
+    environment.close()
+  }
+
+  /// Fills a store with as many megabytes as it is told, in little address space.
+  func fillInLittleSpace() throws {
+    var options = EnvironmentOptions()
+    options.databases = ["second"]
+    options.signature = Fixture.signature
+    options.durability = .durable
+    let environment = try Fixture.open(store, options)
+    Peer.say("mapped \(environment.info.mapSize)")
+    for number in 0..<argument(0) {
+      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 1 << 20))
+    }
+    Peer.say("filled \(environment.fileSize >> 20 >= argument(0))")
+    environment.close()
+  }
+
+  /// Reads a store for which the process has no permission to write, and keeps it open.
+  func readWithoutPermission() throws {
+    var options = Fixture.options()
+    options.create = false
+    options.readOnly = true
+    options.foreignOwner = true
+    let environment = try Fixture.open(store, options)
+    Peer.say("read \(try environment.value([1]) ?? [])")
+    Peer.say("write \(Peer.outcome { try environment.set([1], [2]) })")
+    waitForEndOfInput()
+    try environment.sync()
+    Peer.say("again \(try environment.value([1]) ?? [])")
+    environment.close()
+  }
+
+  /// Writes as often as it is told, each time for a millisecond, and says after how many writes of others its own came.
+  func queueUp() throws {
+    let environment = try Fixture.open(store)
+    let counter = Fixture.bytes(0)
+    Peer.say("open")
+    waitForInput()
+    var waits: [Int] = []
+    for _ in 0..<argument(0) {
+      let before = try environment.value(counter).map { Fixture.number($0.span) } ?? 0
+      let after = try environment.write { transaction in
+        let count = try transaction.copy(counter).map { Fixture.number($0.span) } ?? 0
+        try transaction.put(Fixture.bytes(count + 1).span, for: counter.span, in: .main)
+        usleep(1000)
+        return count
+      }
+      waits.append(after - before)
+    }
+    Peer.say(waits.map(String.init).joined(separator: " "))
+    environment.close()
+  }
+
+  /// Holds one of the lock files exclusively.
+  func holdLock() throws {
+    let guardian = ForkGuard()
+    let lock = try FileLock(opening: store + "/" + arguments[0], in: guardian)
+    Peer.say(try lock.take() ? "locked" : "taken")
+    waitForEndOfInput()
+    lock.release()
+  }
+}
