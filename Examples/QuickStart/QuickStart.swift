@@ -7,17 +7,17 @@ struct Color: Codable {
 
 @main struct QuickStart {
   static func main() throws {
-    let store = try Store(at: "weather.larder")  // made, private to you, if it is not there
+    let store = try Store(at: "weather.larder")  // created, private to the user
     let notes = store.namespace("notes")
     try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
-    print(try notes.value(for: "zurich") ?? "nothing")  // nothing, from 15 minutes on
+    print(try notes.value(for: "zurich") ?? "nothing")  // nothing after 15 minutes
 
     let colors = store.cache(
       of: Color.self, in: "lego.colors", rules: Rules(expires: .after(.days(7))))
     try colors.set(Color(name: "Red", rgb: "C91A09"), for: "4")
     if let red = try colors.value(for: "4") { print(red.name, red.rgb) }
 
-    let length = try notes.withValue(for: "zurich") { bytes in bytes.count }  // lent, not copied
+    let length = try notes.withValue(for: "zurich") { bytes in bytes.count }  // borrowed
     print(length ?? 0, "bytes,", try colors.count(), "color,", try store.purge().entries, "expired")
   }
 }

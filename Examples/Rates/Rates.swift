@@ -3,13 +3,13 @@ import LarderHTTP
 import LarderURLSession
 import Service
 
-/// What the service tells of a day: `GET /2026-01-05`.
+/// The service's answer for a day: `GET /2026-01-05`.
 struct Rates: Codable, Sendable {
   var base: String
   var rates: [String: Double]
 }
 
-/// The adapter: a service, a cache over a namespace, and the rules of what is in it.
+/// The adapter: a service, and a cache over a namespace with its rules.
 struct RateBook: Sendable {
   let service: Service
   let days: Cache<Rates>
@@ -19,17 +19,19 @@ struct RateBook: Sendable {
     days = store.cache(
       of: Rates.self, in: "rates.days",
       rules: Rules(
-        expires: .daily(at: 16, 0, in: "Europe/Berlin"),  // when new ones come out
-        stale: .days(30),  // how long yesterday's are kept for when the service is gone
+        expires: .daily(at: 16, 0, in: "Europe/Berlin"),  // when new rates are published
+        stale: .days(30),  // kept for when the service cannot be reached
         limits: Limits(entries: 400)))
   }
 
-  /// One request however many ask, and none while it is fresh.
+  /// Concurrent calls share one request; a fresh value needs none.
   func rates(on day: String) async throws -> CacheResult<Rates> {
-    try await days.result(for: day, stale: .onError(.days(30))) { try await fetch(day) }
+    // The program ends at once, so it waits for the commit.
+    let options = LoadOptions(stale: .onError(.days(30)), waitsForCommit: true)
+    return try await days.result(for: day, options: options) { try await fetch(day) }
   }
 
-  /// Two at a time, before anybody asks.
+  /// Fetches them ahead, two at a time.
   func prefetch(_ wanted: [String]) throws -> Prefetch<String> {
     try days.prefetch(wanted, concurrency: 2) { try await fetch($0) }
   }

@@ -1,30 +1,53 @@
 public import Larder
 
+/// Failures that neither the service nor the store reports.
+public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Offline reading is switched off.
+  case off
+  /// There is no network, and no article is stored.
+  case nothingStored
+  /// The user signed out meanwhile.
+  case signedOut
+  /// The service has no text of this article.
+  case noArticle(String)
+
+  public var description: String {
+    switch self {
+    case .off: "offline reading is switched off"
+    case .nothingStored: "there is no network, and no article is stored"
+    case .signedOut: "the user has signed out"
+    case .noArticle(let id): "the service has no text of \(id)"
+    }
+  }
+}
+
 /// An article to read.
 public struct Article: Sendable, Hashable {
   public var bookmark: Bookmark
   public var html: String
-  /// Whether it is kept for when there is no network.
+  /// Whether it can be read without a network.
   public var isKept: Bool
-  /// Whether the service has a newer one that could not be fetched.
+  /// Whether the service has a newer version, which could not be fetched.
   public var isOutdated: Bool
 }
 
-/// Articles to choose from.
+/// A list of articles.
 public struct ArticleList: Sendable, Hashable {
   public var bookmarks: [Bookmark]
-  /// Whether these are the ones that are kept, because there is no network.
+  /// Whether there is no network, so that these are the stored ones.
   public var isOffline: Bool
 }
 
-/// How much is kept.
+/// The size of the stored data.
 public struct ArticleUsage: Sendable, Hashable, Codable {
   public var articles: Int
   public var htmlBytes: Int
   public var images: Int
   public var imageBytes: Int
-  /// When a sync last brought something, or found that nothing is missing.
+  /// The last sync that stored something, or found that nothing is missing.
   public var lastSync: Timestamp?
+  /// Changes that the service does not have yet.
+  public var pendingEdits: Int
 
   /// `20 articles, 1.2 MB of HTML and 34.0 MB of images`.
   public var text: String {

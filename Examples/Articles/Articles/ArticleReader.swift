@@ -2,28 +2,32 @@ public import Larder
 import LarderHTTP
 import Service
 
-/// Articles to read with or without a network.
+/// The articles of one user, with or without a network.
 public final class ArticleReader: Sendable {
   let shelf: ArticleShelf
   let readeck: Readeck
   private let underWay = UnderWay()
   private let report: @Sendable (any Error) -> Void
 
-  /// - Parameter report: is told why an article that was opened, or images of it, could not be kept.
+  /// - Parameter report: called with the reason why an opened article, or its images, could not be stored.
   public init(
     in store: Store, at readeck: Readeck, report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
-    shelf = ArticleShelf(in: store)
+    shelf = ArticleShelf(in: store, realm: readeck.realm)
     self.readeck = readeck
     self.report = report
   }
 
+  /// The name of a namespace of this user, `articles.1f0c2a9b03d4`.
+  public static func namespace(_ name: String, at base: String, token: String) -> String {
+    token.isEmpty ? name : Realm(base: base, credential: token).name(name)
+  }
+
   public func settings() throws -> OfflineSettings { try shelf.settings() }
 
-  /// Changes the settings and obeys them at once: what they leave no room for goes, the oldest first.
+  /// Changes the settings and applies them at once: removes the oldest articles and images beyond the limits.
   ///
-  /// What is under way ends: unless reading offline is off now, another sync begins in the place of one, and images of
-  /// articles that were opened are fetched after all.
+  /// A sync under way ends, and another one begins if offline reading is on; so do fetches of images.
   public func change(_ settings: OfflineSettings) async throws {
     try shelf.set(settings)
     let ended = await underWay.end()
@@ -37,18 +41,43 @@ public final class ArticleReader: Sendable {
     for id in ended.articles { fetchImages(of: id, by: fetch) }
   }
 
+  // MARK: Changes
+
+  private var outbox: Outbox { Outbox(shelf: shelf, readeck: readeck) }
+
+  /// Changes an article here at once, and at the service as soon as it can be reached.
+  ///
+  /// Throws nothing if the service cannot be reached: the report says so.
+  public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
+    _ = try shelf.user()
+    try outbox.add(kind, to: id)
+    return try await outbox.send()
+  }
+
+  /// The changes that the service does not have yet, in their order.
+  public func pendingEdits() throws -> [PendingEdit] { try outbox.edits().map(\.edit) }
+
+  /// Sends them, until the service cannot be reached.
+  public func sendEdits() async throws -> OutboxReport { try await outbox.send() }
+
+  /// Fetches a stored article again, whether it was edited or not.
+  public func refetch(_ id: String) async throws -> Article {
+    if try shelf.has(id) { try await shelf.articles.expire(id, .at(shelf.store.now)) }
+    return try await article(listed { try await $0.bookmark(id) })
+  }
+
   // MARK: Reading
 
-  /// The newest unread articles, as the service has them; without a network those that are kept, and marked so.
+  /// The newest unread articles of the service; without a network the stored ones, and the list says so.
   ///
-  /// Throws ``ArticlesError/signedOut`` if the user leaves meanwhile.
+  /// Throws ``ArticlesError/signedOut`` if the user signs out meanwhile.
   public func unread(limit: Int = 50) async throws -> ArticleList {
     do {
       let listed = try await listed { try await $0.unread(limit: limit) }
       do {
         try shelf.noteEdits(in: listed)
       } catch let error as LarderError where error.code == .full {
-        // Who opens an edited article finds out from what is listed of it.
+        // Opening an edited article compares the dates again.
       }
       return ArticleList(bookmarks: listed, isOffline: false)
     } catch let error as ServiceError where error.isOffline {
@@ -58,20 +87,20 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// What is kept, newest first. No HTML is read.
+  /// The stored articles, newest first. Reads no HTML.
   public func stored() throws -> [StoredArticle] { try shelf.list() }
 
-  /// Whether the article can be read without a network. Nothing is read, counted or written for that.
+  /// Whether the article can be read without a network. Reads no HTML, counts no read and writes nothing.
   public func hasCachedArticle(_ id: String) throws -> Bool { try shelf.has(id) }
 
-  /// An article: what is kept, unless it is missing or known to be edited. Then it is fetched and, if there is room for it,
-  /// kept; if it cannot be fetched, an edited one is given as it was.
+  /// An article: from the store, unless it is missing or edited. Then it is fetched and, if there is room, stored. An edited
+  /// article that cannot be fetched is returned in its stored version.
   ///
-  /// - Parameter bookmark: as it was listed last.
+  /// - Parameter bookmark: from the last list.
   public func article(_ bookmark: Bookmark) async throws -> Article {
     guard let fetch = try fetchForKeeping() else { return try await fetched(bookmark) }
     let loaded = try await fetch.html(of: bookmark)
-    // What the shelf was cleared of while it was loaded is not stored, which is no error.
+    // A clear during the load is no error, and the article is not stored.
     let isKept = try loaded.source != .loaded || loaded.error == nil && shelf.has(bookmark.id)
     if !isKept, let error = loaded.error { report(error) }
     if isKept, loaded.source == .loaded { fetchImages(of: bookmark.id, by: fetch) }
@@ -84,20 +113,20 @@ public final class ArticleReader: Sendable {
       do {
         _ = try await fetch.images(of: id)
       } catch is CancellationError {
-        // Whoever ended it knows.
+        // Cancelled on purpose.
       } catch {
         report(error)
       }
     }
   }
 
-  /// Nil if nothing is to be kept, or not even the user can be.
+  /// Nil if nothing is to be stored, or the session cannot be.
   private func fetchForKeeping() throws -> ArticleFetch? {
     guard try settings().limit > 0 else { return nil }
     return try fetchForUser(orTell: report)
   }
 
-  /// Nil if there is no room to note who the user is, which `tell` is told.
+  /// Nil if there is no room for the session; `tell` gets the error.
   private func fetchForUser(orTell tell: (any Error) -> Void) throws -> ArticleFetch? {
     do {
       return try underWay.staying { try fetch() }
@@ -107,11 +136,11 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// What the service says to `ask`, of which nothing stays if the user leaves meanwhile.
+  /// The service's answer to `ask`; it is not stored if the user signs out meanwhile.
   private func listed<List: Sendable>(
     _ ask: (Readeck) async throws -> List
   ) async throws -> List {
-    // Nobody could tell whether a user who is not noted has left.
+    // Without a stored session the end of it could not be seen.
     guard let fetch = try fetchForUser(orTell: { _ in }) else {
       return try await ask(readeck.storingNothing)
     }
@@ -122,14 +151,14 @@ public final class ArticleReader: Sendable {
     ArticleFetch(readeck: readeck, shelf: shelf, user: try shelf.user())
   }
 
-  /// An article as the service has it, which nobody keeps.
+  /// The article from the service, without storing it.
   private func fetched(_ bookmark: Bookmark) async throws -> Article {
     guard case .html(let html, _, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
     else { throw ArticlesError.noArticle(bookmark.id) }
     return Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false)
   }
 
-  /// The article of that id; the service is asked what it is only where that is not known.
+  /// The article with this id; its bookmark is fetched only if it is not stored.
   public func article(id: String) async throws -> Article {
     let known = try shelf.article(id)
     if let known, !known.isEdited { return try await article(known.bookmark) }
@@ -143,7 +172,7 @@ public final class ArticleReader: Sendable {
 
   // MARK: Keeping
 
-  /// Begins to fetch what is missing; a sync that is under way is joined.
+  /// Begins a sync, or returns the one under way. It sends the user's changes first.
   ///
   /// Throws ``ArticlesError/signedOut`` while the user is being signed out.
   public func sync(priority: TaskPriority = .utility) throws -> SyncRun {
@@ -151,20 +180,19 @@ public final class ArticleReader: Sendable {
       guard try settings().isOn else { throw ArticlesError.off }
       let fetch = try fetch()
       return SyncRun.begin(priority: priority) { report in
-        await ArticleSync(fetch: fetch, report: report).run()
+        await ArticleSync(fetch: fetch, outbox: self.outbox, report: report).run()
       }
     }
   }
 
-  /// What a program does when it starts: a sync in the background if the last one is more than four hours ago.
+  /// For the start of a program: a sync in the background if the last one was more than four hours ago.
   public func syncIfDue() throws -> SyncRun? {
     guard try settings().isOn else { return nil }
-    if let last = try shelf.lastSync(), !last.isDue(at: shelf.store.now) { return nil }
+    if let last = try shelf.syncMark(), !last.isDue(at: shelf.store.now) { return nil }
     return try sync(priority: .background)
   }
 
-  /// Waits for what goes on by itself, a sync or images of an article that was opened: what is to be done before the store
-  /// is closed.
+  /// Waits for a sync and the images of opened articles. Call it before the store is closed.
   public func finish() async { await underWay.finish() }
 
   public func usage() throws -> ArticleUsage {
@@ -173,14 +201,14 @@ public final class ArticleReader: Sendable {
     )
     return ArticleUsage(
       articles: html?.entries ?? 0, htmlBytes: html?.bytes ?? 0, images: images?.entries ?? 0,
-      imageBytes: images?.bytes ?? 0, lastSync: try shelf.lastSync()?.moment)
+      imageBytes: images?.bytes ?? 0, lastSync: try shelf.syncMark()?.moment,
+      pendingEdits: try shelf.outbox.count())
   }
 
-  /// Forgets everything of the user; the settings stay.
+  /// Removes all data of the user but the settings, unsent changes included.
   ///
-  /// What is under way ends, and nothing of it is kept, nor of what another process has under way for the user; an article
-  /// that is being opened, and a list, end in ``ArticlesError/signedOut``. A list that another process has under way is
-  /// forgotten by that as soon as it has come.
+  /// Requests under way, in any process, store nothing and end in ``ArticlesError/signedOut``. A list that another process has
+  /// requested is removed as soon as it has arrived.
   public func signOut() async throws {
     try await underWay.leaving {
       try shelf.forget()

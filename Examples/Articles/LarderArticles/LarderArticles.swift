@@ -1,42 +1,142 @@
 import ArgumentParser
 import Articles
 import ExampleProgram
-import Service
+import Foundation
+import Larder
 
 @main
 struct LarderArticles: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "larder-articles",
-    abstract:
-      "Keeps unread articles of a readeck server in a store, to read them without a network.",
+    abstract: "Stores the unread articles of a readeck server, for reading without a network.",
     discussion: """
-      Exit codes: 0 done, 1 no such article, 2 usage, 3 the store cannot be opened, 4 the server or the store failed, \
-      5 refused, 130 interrupted.
+      Exit codes: 0 done, 1 no such article, 2 usage, 3 the store cannot be opened, 4 the server, the network or the store \
+      failed, 5 refused, 130 interrupted.
       """,
+    version: exampleVersion,
     subcommands: [
-      Sync.self, ListArticles.self, ShowArticle.self, Settings.self, Status.self, SignOut.self,
+      Sync.self, ListArticles.self, ShowArticle.self, EditArticle.self, Outbox.self, Settings.self,
+      Status.self, SignOut.self,
     ])
 
   static func main() async {
-    await Failure.run(Self.self) { error in
-      switch error {
-      case let error as ArticlesError:
-        switch error {
-        case .off:
-          Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
-        case .nothingStored:
-          Failure(.failed, "\(error)", hint: "run larder-articles sync when there is a network")
-        case .signedOut:
-          Failure(.refused, "\(error)", hint: "run it again to keep articles for the next user")
-        case .noArticle:
-          Failure(.noSuchKey, "\(error)", hint: "larder-articles list shows what there is")
-        }
-      case ServiceError.refused(status: 401, _):
-        Failure(.failed, "\(error)", hint: "give the token of a user: --token or READECK_TOKEN")
-      case let error as ServiceError where error.isOffline:
-        Failure(.failed, "\(error)", hint: "larder-articles list shows what can be read meanwhile")
-      default: Failure(error)
+    await Failure.run(Self.self, credential: "--token or READECK_TOKEN") { error in
+      switch error as? ArticlesError {
+      case .off:
+        Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
+      case .nothingStored:
+        Failure(.failed, "\(error)", hint: "run larder-articles sync when there is a network")
+      case .signedOut:
+        Failure(.refused, "\(error)", hint: "run it again to store articles for the next user")
+      case .noArticle:
+        Failure(.noSuchKey, "\(error)", hint: "larder-articles list shows the stored articles")
+      case nil: nil
       }
     }
+  }
+}
+
+/// The user, the server and the store.
+struct Account: ParsableArguments {
+  @OptionGroup var place: Place
+
+  @Option(help: "Your server's API.")
+  var server = "https://readeck.example.org/api"
+
+  @Option(
+    help: """
+      The user's token at the server. Default: the variable READECK_TOKEN. The articles of different tokens are kept apart.
+      """)
+  var token: String?
+
+  /// Opens the store, calls `body`, waits for the images of opened articles, and closes the store.
+  func open<Result>(_ body: (ArticleReader) async throws -> Result) async throws -> Result {
+    try await place.open { store, transport in
+      let reader = ArticleReader(
+        in: store, at: Readeck(at: server, token: credential, in: store, over: transport),
+        report: { Console.complain("\($0)") })
+      let result = try await body(reader)
+      await reader.finish()
+      return result
+    }
+  }
+
+  private var credential: String {
+    token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? ""
+  }
+
+  /// A namespace of this user, for commands of `larder`.
+  func namespace(_ name: String) -> String {
+    "@" + ArticleReader.namespace(name, at: server, token: credential)
+  }
+}
+
+struct Sync: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Sends your changes, fetches missing and edited articles, and reports the result.",
+    discussion: """
+      After any interruption the next sync continues. The exit code is 4 if the network was lost or nothing could be \
+      stored.
+      """)
+
+  @OptionGroup var account: Account
+
+  @Flag(help: "Only if the last sync was more than four hours ago.")
+  var ifDue = false
+
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  private struct Report: Encodable {
+    var outcome: SyncResult.Outcome
+    var result: SyncResult
+    var usage: ArticleUsage
+  }
+
+  func run() async throws {
+    let (report, isOff): (Report?, Bool) = try await account.open { reader in
+      guard let run = ifDue ? try reader.syncIfDue() : try reader.sync() else {
+        return (nil, try !reader.settings().isOn)
+      }
+      let line = ProgressLine.atTerminal
+      for await step in run { line?.advance("articles", done: step.done, of: step.total) }
+      line?.clear()
+      let result = await run.result()
+      return (Report(outcome: result.outcome, result: result, usage: try reader.usage()), false)
+    }
+    guard let report else {
+      let reason =
+        isOff ? "offline reading is switched off" : "the last sync was less than four hours ago"
+      print(json ? "null" : reason)
+      return
+    }
+    let result = report.result
+    let failure = Failure(
+      result.isRefused ? .refused : .failed, result.reason ?? "nothing could be stored",
+      hint: result.isRefused
+        ? "give a valid credential: --token or READECK_TOKEN"
+        : "run it again: stored articles stay; --server names your server")
+    if report.outcome == .failed, !json { throw failure }
+    print(json ? try JSONOutput.text(report) : text(report))
+    for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
+    if result.isStopped || report.outcome == .failed { throw failure }
+  }
+
+  private func text(_ report: Report) -> String {
+    let result = report.result
+    var lines = [
+      result.text,
+      "\(result.stored) fetched, \(result.skipped) stored before, \(result.failed) failed, "
+        + "\(result.images) images fetched",
+    ]
+    if result.edits.sent > 0 { lines.append("\(result.edits.sent) changes sent") }
+    lines.append(report.usage.text)
+    if let reason = result.reason { lines.append("reason: \(reason)") }
+    var looks = ["keys \(account.namespace("articles")) --limit 5"]
+    if report.usage.images > 0 {
+      looks.append("keys \(account.namespace("articles.images")) --limit 5")
+    }
+    lines.append(account.place.store.closing(looks + ["namespaces"]))
+    return lines.joined(separator: "\n")
   }
 }

@@ -5,8 +5,15 @@ import ExampleProgram
 struct ListArticles: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Lists what can be read without a network, newest first.",
-    discussion: "With --online the server is asked; if it cannot be, the same as without.")
+    abstract: "Lists the stored articles, newest first.",
+    discussion:
+      "With --online it lists the server's newest unread articles, if the server can be reached.")
+
+  @Argument(help: "Only articles with this text in their title, site or address.")
+  var search: String?
+
+  @Option(help: "Only articles with this label.")
+  var label: String?
 
   @OptionGroup var account: Account
 
@@ -22,6 +29,8 @@ struct ListArticles: AsyncParsableCommand {
     var site: String
     var created: String
     var url: String
+    var labels: [String]
+    var isMarked: Bool
     /// Whether it can be read without a network.
     var isKept: Bool
     var bytes: Int?
@@ -34,10 +43,20 @@ struct ListArticles: AsyncParsableCommand {
       site = bookmark.siteName
       created = bookmark.created
       url = bookmark.url
+      labels = bookmark.labels
+      isMarked = bookmark.isMarked
       isKept = kept != nil
       bytes = kept?.size
       images = kept.map { $0.lacksImages ? 0 : $0.images.count }
       isEdited = kept?.isEdited
+    }
+
+    func fits(_ search: String?, _ label: String?) -> Bool {
+      let isFound =
+        search.map { text in
+          [title, site, url].contains { $0.lowercased().contains(text.lowercased()) }
+        } ?? true
+      return isFound && label.map(labels.contains) ?? true
     }
   }
 
@@ -46,11 +65,11 @@ struct ListArticles: AsyncParsableCommand {
       let kept = try reader.stored()
       guard online else { return kept.map { Line($0.bookmark, $0) } }
       let list = try await reader.unread()
-      if list.isOffline { Console.complain("there is no network: this is what is kept") }
+      if list.isOffline { Console.complain("there is no network: these are the stored articles") }
       return list.bookmarks.map { bookmark in
         Line(bookmark, kept.first { $0.bookmark.id == bookmark.id })
       }
-    }
+    }.filter { $0.fits(search, label) }
     if json {
       print(try JSONOutput.text(lines))
       return
@@ -58,11 +77,131 @@ struct ListArticles: AsyncParsableCommand {
     for line in lines {
       let mark = line.isKept ? line.isEdited == true ? "edited" : "kept" : ""
       print(
-        line.id.padded(to: 24), line.created.prefix(10), mark.padded(to: 6), line.title,
-        separator: "  ")
+        line.id.padded(to: 24), line.created.prefix(10), mark.padded(to: 6),
+        (line.isMarked ? "* " : "") + line.title, separator: "  ")
     }
     print("\(lines.count) articles")
-    guard let first = lines.first(where: \.isKept) else { return }
-    print(account.closing("info @articles \(first.id)", "get @articles \(first.id)"))
+    guard let first = lines.first(where: \.isKept)?.id.larderWord else { return }
+    let name = account.namespace("articles")
+    print(account.place.closing("info \(name) \(first)", "get \(name) \(first)"))
+  }
+}
+
+struct ShowArticle: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Prints an article's HTML; one that is not stored is fetched with its images.")
+
+  @Argument(help: "The id, as `list` prints it.")
+  var id: String
+
+  @OptionGroup var account: Account
+
+  @Flag(help: "Fetch it even if it is stored.")
+  var refetch = false
+
+  @Flag(help: "Print the article as JSON.")
+  var json = false
+
+  private struct Shown: Encodable {
+    var bookmark: Bookmark
+    var html: String
+    var isKept: Bool
+    var isOutdated: Bool
+  }
+
+  func run() async throws {
+    // The article is printed before its images are fetched.
+    try await account.open { reader in
+      try show(await refetch ? reader.refetch(id) : reader.article(id: id))
+    }
+  }
+
+  private func show(_ article: Article) throws {
+    if article.isOutdated {
+      Console.complain("there is a newer version, which cannot be fetched now")
+    }
+    if json {
+      let shown = Shown(
+        bookmark: article.bookmark, html: article.html, isKept: article.isKept,
+        isOutdated: article.isOutdated)
+      print(try JSONOutput.text(shown))
+      return
+    }
+    print(article.html)
+    if Console.isTerminal {
+      Console.complain(
+        account.place.closing("info \(account.namespace("articles")) \(id.larderWord)"))
+    }
+  }
+}
+
+struct EditArticle: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit",
+    abstract: "Archives, marks or deletes an article, also without a network.",
+    discussion: """
+      The change is stored and sent to the server as soon as that can be reached, at the latest by the next sync. A later \
+      change at the server wins.
+      """)
+
+  @Argument(help: "archive, unarchive, mark, unmark or delete.")
+  var kind: EditName
+
+  @Argument(help: "The id, as `list` prints it.")
+  var id: String
+
+  @OptionGroup var account: Account
+
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  struct EditName: ExpressibleByArgument {
+    var kind: PendingEdit.Kind
+    init?(argument: String) {
+      guard let kind = PendingEdit.Kind(rawValue: argument) else { return nil }
+      self.kind = kind
+    }
+    static var allValueStrings: [String] { PendingEdit.Kind.allCases.map(\.rawValue) }
+  }
+
+  func run() async throws {
+    let report = try await account.open { try await $0.edit(id, kind.kind) }
+    print(json ? try JSONOutput.text(report) : report.text)
+    if report.conflicts.count > 0 { throw ExitCode(Failure.Code.refused.rawValue) }
+  }
+}
+
+struct Outbox: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Lists the changes that the server does not have yet; --send sends them.")
+
+  @OptionGroup var account: Account
+
+  @Flag(help: "Send them now.")
+  var send = false
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func run() async throws {
+    try await account.open { reader in
+      if send {
+        let report = try await reader.sendEdits()
+        print(json ? try JSONOutput.text(report) : report.text)
+        return
+      }
+      let edits = try reader.pendingEdits()
+      if json { return print(try JSONOutput.text(edits)) }
+      for edit in edits { print("\(edit.made)  \(edit.text)") }
+      print("\(edits.count) changes wait for the server")
+    }
+  }
+}
+
+extension OutboxReport {
+  var text: String {
+    (["\(sent) sent, \(left) waiting for the network"] + conflicts.map { "not sent: " + $0 })
+      .joined(separator: "\n")
   }
 }

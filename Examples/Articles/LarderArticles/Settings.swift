@@ -4,20 +4,21 @@ import ExampleProgram
 
 struct Settings: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows what is kept, or changes it; what there is no room for any more goes at once.")
+    abstract: "Prints or changes the settings; articles beyond a lower limit are removed at once.")
 
   @OptionGroup var account: Account
 
-  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Keep articles at all.")
+  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Store articles.")
   var on: Bool?
 
-  @Option(help: "How many articles: 0, 10, 20, ... 100.")
+  @Option(help: "The most articles: 0, 10, 20, ... 100.")
   var articles: Int?
 
-  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Keep their images too.")
+  @Flag(
+    inversion: .prefixedNo, exclusivity: .exclusive, help: "Store their images; off by default.")
   var images: Bool?
 
-  @Option(help: "How many megabytes of images: 50 to 1200.")
+  @Option(help: "The most megabytes of images: 50 to 1200.")
   var imageMegabytes: Int?
 
   @Flag(help: "Print the settings as JSON.")
@@ -25,10 +26,10 @@ struct Settings: AsyncParsableCommand {
 
   func validate() throws {
     if let articles, !OfflineSettings.articleChoices.contains(articles) {
-      throw ValidationError("\(articles) articles cannot be chosen: say 0, 10, 20, ... 100")
+      throw ValidationError("\(articles) articles are not possible: give 0, 10, 20, ... 100")
     }
     if let imageMegabytes, !OfflineSettings.imageRange.contains(imageMegabytes) {
-      throw ValidationError("\(imageMegabytes) megabytes cannot be chosen: say 50 to 1200")
+      throw ValidationError("\(imageMegabytes) megabytes are not possible: give 50 to 1200")
     }
   }
 
@@ -51,6 +52,48 @@ struct Settings: AsyncParsableCommand {
     print("articles       ", settings.articles, separator: "  ")
     print("images         ", settings.keepsImages ? "kept" : "not kept", separator: "  ")
     print("at most        ", "\(settings.imageMegabytes) MB of images", separator: "  ")
-    print(account.closing("get @articles.settings offline", "namespaces"))
+    print(account.place.closing("get @articles.settings offline", "namespaces"))
+  }
+}
+
+struct Status: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Prints the size of the stored data and the time of the last sync.")
+
+  @OptionGroup var account: Account
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func run() async throws {
+    let usage = try await account.open { try $0.usage() }
+    if json { return print(try JSONOutput.text(usage)) }
+    print(usage.text)
+    print(usage.lastSync.map { "last sync \($0)" } ?? "never synced")
+    if usage.pendingEdits > 0 { print("\(usage.pendingEdits) changes wait for the server") }
+    print(account.place.closing("namespaces", "count @*"))
+  }
+}
+
+struct SignOut: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sign-out",
+    abstract: "Removes all data of the user, unsent changes included; the settings stay.")
+
+  @OptionGroup var account: Account
+
+  @Flag(help: "Print the size of the removed data as JSON.")
+  var json = false
+
+  func run() async throws {
+    let usage = try await account.open { reader in
+      let usage = try reader.usage()
+      try await reader.signOut()
+      return usage
+    }
+    if json { return print(try JSONOutput.text(usage)) }
+    print("removed: \(usage.text)")
+    if usage.pendingEdits > 0 { print("\(usage.pendingEdits) unsent changes are lost") }
+    print(account.place.closing("namespaces"))
   }
 }

@@ -2,7 +2,7 @@ import ExampleTesting
 import Foundation
 import Synchronization
 
-/// A readeck server as far as readers of it see: the shapes of its API, and its ways with validators.
+/// A readeck server: the forms of its API, and its handling of validators.
 final class FakeReadeck: Sendable {
   struct Page {
     var id: String
@@ -12,8 +12,12 @@ final class FakeReadeck: Sendable {
     var html: String
     /// What the article's body is answered with.
     var status = 200
-    /// A tag that is no quoted text.
+    /// A tag that is no quoted string.
     var entityTag: String
+    var isArchived = false
+    var isMarked = false
+    /// 0, 50 or 100 percent.
+    var progress = 0
   }
 
   struct Image {
@@ -69,7 +73,7 @@ final class FakeReadeck: Sendable {
   static func moment(_ number: Int) -> String {
     // Zeros at the end of a fraction are left out, and so is a fraction that is zero.
     let fractions = ["", ".6", ".646333268", ".64"]
-    return "2025-04-03T19:\(10 + number / 60):\(10 + number % 50)\(fractions[number % 4])Z"
+    return "2025-04-03T19:\(10 + number / 50):\(10 + number % 50)\(fractions[number % 4])Z"
   }
 
   func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
@@ -90,7 +94,12 @@ final class FakeReadeck: Sendable {
         return .init(state.listStatus, text: #"{"status":\#(state.listStatus),"message":"Broken"}"#)
       }
       let limit = Int(request.parameter("limit") ?? "") ?? 50
-      return json(state.pages.prefix(limit).map(Self.bookmark))
+      let pages = state.pages.filter { page in
+        request.parameter("is_archived") == nil
+          || "\(page.isArchived)" == request.parameter("is_archived")
+      }.filter { request.parameter("read_status") != "unread" || $0.progress == 0 }
+      return json(pages.prefix(limit).map(Self.bookmark))
+    case 3 where request.method != "GET": return edit(parts[2], request)
     case 3:
       guard let page = state.pages.first(where: { $0.id == parts[2] }) else { return .init(404) }
       return json(Self.bookmark(page))
@@ -100,6 +109,22 @@ final class FakeReadeck: Sendable {
       }
       return article(page, request)
     }
+  }
+
+  /// A change through the API; its time is later than that of all others.
+  private func edit(_ id: String, _ request: LocalServer.Received) -> LocalServer.Answer {
+    guard pages.contains(where: { $0.id == id }) else { return .init(404) }
+    if request.method == "DELETE" {
+      pages.removeAll { $0.id == id }
+      return .init(204)
+    }
+    let fields = try? JSONSerialization.jsonObject(with: request.body) as? [String: Bool]
+    change(id) { page in
+      page.isArchived = fields?["is_archived"] ?? page.isArchived
+      page.isMarked = fields?["is_marked"] ?? page.isMarked
+      page.updated = "2027-01-01T00:00:0\(fields?.count ?? 0)Z"
+    }
+    return json(["id": id])
   }
 
   private func article(
@@ -132,7 +157,8 @@ final class FakeReadeck: Sendable {
       "url": "https://example.com/\(page.id)", "title": page.title, "site_name": "example.com",
       "site": "example.com", "authors": NSNull(), "lang": "", "text_direction": "",
       "document_type": "article", "type": "article", "has_article": true, "description": "",
-      "is_deleted": false, "is_marked": false, "is_archived": false, "labels": [String](),
+      "is_deleted": false, "is_marked": page.isMarked, "is_archived": page.isArchived,
+      "labels": ["ferries"], "read_progress": page.progress,
       "resources": [
         "article": ["src": "https://readeck.example.com/api/bookmarks/\(page.id)/article"],
         "image": [

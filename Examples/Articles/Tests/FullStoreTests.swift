@@ -25,56 +25,54 @@ import Testing
       try store.declare(StoreLimits(entries: Int(try store.statistics().entries)))
     case .disk:
       try store.declare(StoreLimits(disk: 4_000_000))
-      do {
-        for number in 0... {
-          try store.namespace("others").set([UInt8](repeating: 1, count: 50_000), for: "\(number)")
+      let others = store.namespace("others")
+      #expect(throws: LarderError.self) {
+        for number in 0..<1_000 {
+          try others.set([UInt8](repeating: 1, count: 50_000), for: "\(number)")
         }
-      } catch let error as LarderError where error.code == .full {
-        // So it is.
       }
-      do {
-        for number in 0... { try store.namespace("others").set([], for: "small \(number)") }
-      } catch let error as LarderError where error.code == .full {
-        // To the last page.
+      // Up to the last page.
+      #expect(throws: LarderError.self) {
+        for number in 0..<1_000_000 { try others.set([], for: "small \(number)") }
       }
     }
   }
 
   @Test(arguments: Shortage.allCases, [true, false])
   func `an article is opened and not kept`(shortage: Shortage, isFirst: Bool) async throws {
-    try await Bench.run { bench in
-      bench.readeck.fill(3, images: 1)
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(3, images: 1)
       if !isFirst {
-        _ = try await bench.reader.article(id: FakeReadeck.id(0))
-        await bench.reader.finish()
+        _ = try await fixture.reader.article(id: FakeReadeck.id(0))
+        await fixture.reader.finish()
       }
-      try fill(bench.store, shortage)
+      try fill(fixture.store, shortage)
       for _ in 0..<2 {
-        let article = try await bench.reader.article(id: FakeReadeck.id(1))
+        let article = try await fixture.reader.article(id: FakeReadeck.id(1))
         #expect(!article.isKept && !article.isOutdated && article.html.contains("<section>1 "))
       }
-      #expect(try bench.reader.stored().count == (isFirst ? 0 : 1))
+      #expect(try fixture.reader.stored().count == (isFirst ? 0 : 1))
     }
   }
 
   @Test(arguments: Shortage.allCases)
   func `an edited one is opened as it is now, and listed`(shortage: Shortage) async throws {
-    try await Bench.run { bench in
-      bench.readeck.fill(20, images: 1)
-      _ = try await bench.sync()
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(20, images: 1)
+      _ = try await fixture.sync()
       let id = FakeReadeck.id(19)
-      bench.readeck.change(id) {
+      fixture.readeck.change(id) {
         ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1")
         $0.html = "new" + String(repeating: "!", count: 100_000)
       }
-      try fill(bench.store, shortage)
-      let list = try await bench.reader.unread()
+      try fill(fixture.store, shortage)
+      let list = try await fixture.reader.unread()
       #expect(list.bookmarks.count == 20 && !list.isOffline)
-      let article = try await bench.reader.article(list.bookmarks[0])
+      let article = try await fixture.reader.article(list.bookmarks[0])
       #expect(article.html.hasPrefix("new!") && !article.isOutdated)
       // One that is kept already can be read as before.
-      bench.wire.fail()
-      #expect(try await bench.reader.article(list.bookmarks[1]).isKept)
+      fixture.wire.fail()
+      #expect(try await fixture.reader.article(list.bookmarks[1]).isKept)
     }
   }
 
@@ -82,14 +80,14 @@ import Testing
   func `another one is opened where the limit of articles is reached too`(shortage: Shortage)
     async throws
   {
-    try await Bench.run { bench in
-      bench.readeck.fill(20)
-      _ = try await bench.sync()
-      bench.readeck.fill(1, from: 20)
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(20)
+      _ = try await fixture.sync()
+      fixture.readeck.fill(1, from: 20)
       let text = String(repeating: "x", count: 500_000)
-      bench.readeck.change(FakeReadeck.id(20)) { $0.html = text }
-      try fill(bench.store, shortage)
-      let article = try await bench.reader.article(id: FakeReadeck.id(20))
+      fixture.readeck.change(FakeReadeck.id(20)) { $0.html = text }
+      try fill(fixture.store, shortage)
+      let article = try await fixture.reader.article(id: FakeReadeck.id(20))
       #expect(article.html == text)
     }
   }

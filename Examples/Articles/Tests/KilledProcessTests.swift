@@ -17,6 +17,12 @@ import Testing
     try await LocalServer.run { server in
       let (begun, exited, ended) = (Gate(), Gate(), Gate())
       let victim = Mutex<Int32?>(nil)
+      let settings = Process()
+      settings.executableURL = try Outcome.built("larder-articles")
+      settings.arguments = ["settings", "--images", "--store", path]
+      settings.standardOutput = FileHandle.nullDevice
+      try settings.run()
+      settings.waitUntilExit()
       server.become { request in
         if server.count > count {
           await begun.pass()
@@ -49,16 +55,20 @@ import Testing
       var options = Store.Options()
       options.clock = ManualClock(now: Timestamp(Date()))
       let store = try Store(at: path, options: options)
-      let (articles, images) = (store.namespace("articles"), store.namespace("articles.images"))
+      func namespace(_ name: String) -> Store.Namespace {
+        store.namespace(
+          ArticleReader.namespace(name, at: server.base + "/api", token: FakeReadeck.token))
+      }
+      let (articles, images) = (namespace("articles"), namespace("articles.images"))
       let (bodies, pictures) = (try articles.keys(), try images.keys())
       let before = server.received.map(\.path)
       // Bodies come one after the other: all that were answered are there.
       #expect(bodies.count >= Set(before.prefix(count)).count { $0.hasSuffix("/article") })
       let wire = Wire()
-      let reader = try Bench.reader(in: store, at: server.base, over: wire)
+      let reader = try Fixture.reader(in: store, at: server.base, over: wire)
       let result = try await reader.sync().result()
       #expect(
-        result.present == 10 && result.failed == 0 && result.skipped == bodies.count,
+        result.kept == 10 && result.failed == 0 && result.skipped == bodies.count,
         "\(result)")
       // What the server meets may still be the dead process's.
       let asked = wire.sent

@@ -7,9 +7,9 @@ import Testing
 /// A user who signs in while something of the former one is still under way.
 @Suite struct NextUserTests {
   /// Whether who asks for that article next waits for the request that is held back.
-  private func joins(_ bench: Bench, _ number: Int) async throws -> Bool {
+  private func joins(_ fixture: Fixture, _ number: Int) async throws -> Bool {
     try await !Patience.until(within: .milliseconds(100)) {
-      bench.server.received.count { $0.bare == Bench.body(number) } > 1
+      fixture.server.received.count { $0.bare == Fixture.body(number) } > 1
     }
   }
 
@@ -17,41 +17,41 @@ import Testing
   func `who signs in again has an article that the former user was opening`(isSync: Bool)
     async throws
   {
-    try await Bench.run { bench in
-      bench.readeck.fill(1)
-      let bookmark = try await bench.reader.unread().bookmarks[0]
-      let gate = bench.hold { $0.bare == Bench.body(0) }
-      let former = Task { try await bench.reader.article(bookmark) }
-      await bench.asked(for: Bench.body(0))
-      try await bench.reader.signOut()
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(1)
+      let bookmark = try await fixture.reader.unread().bookmarks[0]
+      let gate = fixture.hold { $0.bare == Fixture.body(0) }
+      let former = Task { try await fixture.reader.article(bookmark) }
+      await fixture.asked(for: Fixture.body(0))
+      try await fixture.reader.signOut()
       let next = Task {
-        if isSync { return try await bench.sync().stored == 1 }
-        return try await bench.reader.article(bookmark).isKept
+        if isSync { return try await fixture.sync().stored == 1 }
+        return try await fixture.reader.article(bookmark).isKept
       }
-      #expect(try await joins(bench, 0))
+      #expect(try await joins(fixture, 0))
       gate.open()
       await #expect(throws: ArticlesError.signedOut) { try await former.value }
       #expect(try await next.value)
-      #expect(try bench.reader.stored().ids == [bookmark.id])
+      #expect(try fixture.reader.stored().ids == [bookmark.id])
     }
   }
 
   @Test func `a former user who comes late takes nothing from the next one`() async throws {
-    try await Bench.run { bench in
-      bench.readeck.fill(1)
-      let (shelf, readeck) = (bench.reader.shelf, bench.reader.readeck)
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(1)
+      let (shelf, readeck) = (fixture.reader.shelf, fixture.reader.readeck)
       let former = ArticleFetch(readeck: readeck, shelf: shelf, user: try shelf.user())
-      try await bench.reader.signOut()
-      let bookmark = try await bench.reader.unread().bookmarks[0]
-      let gate = bench.hold { $0.bare == Bench.body(0) }
-      let next = Task { try await bench.reader.article(bookmark) }
-      await bench.asked(for: Bench.body(0))
+      try await fixture.reader.signOut()
+      let bookmark = try await fixture.reader.unread().bookmarks[0]
+      let gate = fixture.hold { $0.bare == Fixture.body(0) }
+      let next = Task { try await fixture.reader.article(bookmark) }
+      await fixture.asked(for: Fixture.body(0))
       let late = Task { try await former.html(of: bookmark) }
-      #expect(try await joins(bench, 0))
+      #expect(try await joins(fixture, 0))
       gate.open()
       #expect(try await next.value.isKept)
       await #expect(throws: ArticlesError.signedOut) { try await late.value }
-      #expect(try bench.reader.stored().ids == [bookmark.id])
+      #expect(try fixture.reader.stored().ids == [bookmark.id])
     }
   }
 

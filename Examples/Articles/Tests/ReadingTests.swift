@@ -13,105 +13,105 @@ import Testing
   @Test func `a stored article is opened without a request, another is fetched and kept`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.readeck.fill(3, images: 1)
-      let list = try await bench.reader.unread()
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(3, images: 1)
+      let list = try await fixture.reader.unread()
       #expect(list.bookmarks.count == 3 && !list.isOffline)
-      _ = bench.asked()
+      _ = fixture.asked()
       for round in 0..<2 {
-        let article = try await bench.reader.article(list.bookmarks[1])
+        let article = try await fixture.reader.article(list.bookmarks[1])
         #expect(article.isKept && article.html.contains("<section>1 "))
-        #expect(bench.asked().bodies.count == (round == 0 ? 1 : 0))
+        #expect(fixture.asked().bodies.count == (round == 0 ? 1 : 0))
       }
       // Its image comes after it.
-      while try bench.reader.usage().images == 0 { await Task.yield() }
-      _ = bench.asked()
-      #expect(try await bench.reader.article(id: list.bookmarks[1].id).isKept)
-      #expect(bench.server.count == 0)
-      _ = try await bench.reader.article(id: list.bookmarks[2].id)
-      #expect(bench.asked().bodies == [list.bookmarks[2].id])
+      while try fixture.reader.usage().images == 0 { await Task.yield() }
+      _ = fixture.asked()
+      #expect(try await fixture.reader.article(id: list.bookmarks[1].id).isKept)
+      #expect(fixture.server.count == 0)
+      _ = try await fixture.reader.article(id: list.bookmarks[2].id)
+      #expect(fixture.asked().bodies == [list.bookmarks[2].id])
     }
   }
 
   @Test func `an edited article is fetched again, with its tag as it came`() async throws {
-    try await Bench.run { bench in
-      bench.readeck.fill(2, images: 2)
-      _ = try await bench.sync()
-      _ = bench.asked()
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(2, images: 2)
+      _ = try await fixture.sync()
+      _ = fixture.asked()
       let id = FakeReadeck.id(1)
-      let tag = try #require(bench.readeck.pages.first { $0.id == id }?.entityTag)
+      let tag = try #require(fixture.readeck.pages.first { $0.id == id }?.entityTag)
       #expect(tag.hasSuffix("-gzip") && !tag.contains("\""))
-      bench.readeck.change(id) {
+      fixture.readeck.change(id) {
         $0.html = "<img src=\"/img/\(id)-1\"> edited"
         $0.updated = "2026-01-01T00:00:00.5Z"
         $0.entityTag = "0ddba11"
       }
-      let list = try await bench.reader.unread()
-      #expect(try bench.reader.stored().map(\.isEdited) == [true, false])
-      #expect(try bench.reader.hasCachedArticle(id))
-      _ = bench.asked()
-      let opened = try await bench.reader.article(list.bookmarks[0])
+      let list = try await fixture.reader.unread()
+      #expect(try fixture.reader.stored().map(\.isEdited) == [true, false])
+      #expect(try fixture.reader.hasCachedArticle(id))
+      _ = fixture.asked()
+      let opened = try await fixture.reader.article(list.bookmarks[0])
       #expect(opened.html.hasSuffix("edited") && !opened.isOutdated)
-      #expect(bench.server.received.map { $0.fields["if-none-match"] } == [tag])
+      #expect(fixture.server.received.map { $0.fields["if-none-match"] } == [tag])
       #expect(
-        try bench.store.namespace("articles").entry(for: id)?.entityTag == Array("0ddba11".utf8))
-      let images = bench.store.namespace("articles.images")
-      #expect(try !images.contains(bench.address("/img/\(id)-0")), "it does not show it any more")
-      #expect(try images.contains(bench.address("/img/\(id)-1")))
-      #expect(try await bench.sync().outcome == .nothingNew)
+        try fixture.articles.entry(for: id)?.entityTag == Array("0ddba11".utf8))
+      let images = fixture.images
+      #expect(try !images.contains(fixture.address("/img/\(id)-0")), "it does not show it any more")
+      #expect(try images.contains(fixture.address("/img/\(id)-1")))
+      #expect(try await fixture.sync().outcome == .nothingNew)
     }
   }
 
   @Test func `where only what is listed of it was edited, the body stays`() async throws {
-    try await Bench.run { bench in
-      bench.readeck.fill(2)
-      _ = try await bench.sync()
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(2)
+      _ = try await fixture.sync()
       let id = FakeReadeck.id(0)
-      bench.readeck.change(id) {
+      fixture.readeck.change(id) {
         $0.updated = "2026-02-02T00:00:00Z"
         $0.title = "Another title"
       }
-      let before = try bench.store.namespace("articles").entry(for: id)
-      _ = bench.asked()
-      #expect(try await bench.sync().stored == 1)
-      let asked = bench.server.received.last
+      let before = try fixture.articles.entry(for: id)
+      _ = fixture.asked()
+      #expect(try await fixture.sync().stored == 1)
+      let asked = fixture.server.received.last
       #expect(
         asked?.fields["if-none-match"]
           == before?.entityTag.map { String(decoding: $0, as: UTF8.self) })
-      let article = try #require(try bench.reader.stored().last)
+      let article = try #require(try fixture.reader.stored().last)
       #expect(article.bookmark.title == "Another title" && !article.isEdited)
-      let after = try bench.store.namespace("articles").entry(for: id)
+      let after = try fixture.articles.entry(for: id)
       #expect(after?.entityTag == before?.entityTag && after?.lastModified == before?.lastModified)
       #expect(after?.entityTag != nil && after?.lastModified != nil && after?.size == before?.size)
-      _ = bench.asked()
-      #expect(try await bench.sync().outcome == .nothingNew)
-      #expect(bench.server.count == 1)
+      _ = fixture.asked()
+      #expect(try await fixture.sync().outcome == .nothingNew)
+      #expect(fixture.server.count == 1)
     }
   }
 
   @Test func `an edited article that cannot be fetched is given as it was, and said to be`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.readeck.fill(1)
-      _ = try await bench.sync()
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(1)
+      _ = try await fixture.sync()
       let id = FakeReadeck.id(0)
-      bench.readeck.change(id) {
+      fixture.readeck.change(id) {
         $0.updated = "2026-01-01T00:00:00Z"
         $0.html = "new"
         $0.entityTag = "1"
       }
-      _ = try await bench.reader.unread()
-      bench.wire.fail(after: 0)
-      let old = try await bench.reader.article(id: id)
+      _ = try await fixture.reader.unread()
+      fixture.wire.fail(after: 0)
+      let old = try await fixture.reader.article(id: id)
       #expect(old.isOutdated && old.isKept && old.html.contains("<section>0"))
-      bench.wire.heal()
-      let new = try await bench.reader.article(id: id)
+      fixture.wire.heal()
+      let new = try await fixture.reader.article(id: id)
       #expect(!new.isOutdated && new.html == "new")
       // A list of before that does not make it old.
-      bench.readeck.change(id) { $0.updated = FakeReadeck.moment(0) }
-      _ = try await bench.reader.unread()
-      #expect(try bench.reader.stored().map(\.isEdited) == [false])
+      fixture.readeck.change(id) { $0.updated = FakeReadeck.moment(0) }
+      _ = try await fixture.reader.unread()
+      #expect(try fixture.reader.stored().map(\.isEdited) == [false])
     }
   }
 
@@ -122,18 +122,18 @@ import Testing
   func `without a network the list is what is kept, and says so`(code: URLError.Code)
     async throws
   {
-    try await Bench.run { bench in
-      bench.wire.fail(after: 0, with: code)
-      await #expect(throws: ArticlesError.nothingStored) { try await bench.reader.unread() }
-      bench.wire.heal()
-      bench.readeck.fill(30)
-      _ = try await bench.sync()
-      bench.wire.fail(after: 0, with: code)
-      let list = try await bench.reader.unread()
+    try await Fixture.run { fixture in
+      fixture.wire.fail(after: 0, with: code)
+      await #expect(throws: ArticlesError.nothingStored) { try await fixture.reader.unread() }
+      fixture.wire.heal()
+      fixture.readeck.fill(30)
+      _ = try await fixture.sync()
+      fixture.wire.fail(after: 0, with: code)
+      let list = try await fixture.reader.unread()
       #expect(
-        list.isOffline && list.bookmarks.map(\.id) == bench.readeck.pages.prefix(20).map(\.id))
+        list.isOffline && list.bookmarks.map(\.id) == fixture.readeck.pages.prefix(20).map(\.id))
       await #expect(throws: (any Error).self) {
-        try await bench.reader.article(id: FakeReadeck.id(0))
+        try await fixture.reader.article(id: FakeReadeck.id(0))
       }
     }
   }
@@ -141,19 +141,19 @@ import Testing
   @Test func `what the server refuses, and what is no want of a network, stays an error`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.readeck.fill(3)
-      _ = try await bench.sync()
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(3)
+      _ = try await fixture.sync()
       for status in [401, 403, 404, 500, 503] {
-        bench.readeck.set(status)
-        await #expect(throws: (any Error).self, "\(status)") { try await bench.reader.unread() }
+        fixture.readeck.set(status)
+        await #expect(throws: (any Error).self, "\(status)") { try await fixture.reader.unread() }
       }
-      bench.readeck.set(200)
+      fixture.readeck.set(200)
       for code in [
         URLError.Code.secureConnectionFailed, .serverCertificateUntrusted, .badServerResponse,
       ] {
-        bench.wire.fail(after: 0, with: code)
-        await #expect(throws: (any Error).self, "\(code)") { try await bench.reader.unread() }
+        fixture.wire.fail(after: 0, with: code)
+        await #expect(throws: (any Error).self, "\(code)") { try await fixture.reader.unread() }
       }
     }
   }
@@ -161,58 +161,58 @@ import Testing
   @Test func `asking whether an article is kept changes nothing, and neither does listing`()
     async throws
   {
-    try await Bench.run { bench in
-      #expect(try !bench.reader.hasCachedArticle("x"))
-      #expect(try bench.reader.stored().isEmpty)
-      #expect(try bench.store.namespaces().isEmpty, "nothing is made by looking")
-      bench.readeck.fill(3)
-      _ = try await bench.sync()
-      _ = bench.asked()
+    try await Fixture.run { fixture in
+      #expect(try !fixture.reader.hasCachedArticle("x"))
+      #expect(try fixture.reader.stored().isEmpty)
+      #expect(try fixture.store.namespaces().map(\.name) == ["articles.settings"])
+      fixture.readeck.fill(3)
+      _ = try await fixture.sync()
+      _ = fixture.asked()
       let (reads, commits) = (
-        try bench.store.statistics().reads, try bench.store.statistics().file.transaction
+        try fixture.store.statistics().reads, try fixture.store.statistics().file.transaction
       )
-      let entry = try bench.store.namespace("articles").entry(for: FakeReadeck.id(1))
-      bench.clock.advance(by: .hours(1))
+      let entry = try fixture.articles.entry(for: FakeReadeck.id(1))
+      fixture.clock.advance(by: .hours(1))
       for _ in 0..<3 {
-        #expect(try bench.reader.hasCachedArticle(FakeReadeck.id(1)))
-        #expect(try !bench.reader.hasCachedArticle("x"))
-        #expect(try bench.reader.stored().count == 3)
+        #expect(try fixture.reader.hasCachedArticle(FakeReadeck.id(1)))
+        #expect(try !fixture.reader.hasCachedArticle("x"))
+        #expect(try fixture.reader.stored().count == 3)
       }
-      let after = try bench.store.statistics()
+      let after = try fixture.store.statistics()
       #expect(after.reads == reads, "no HTML is read")
       #expect(after.file.transaction == commits)
-      #expect(try bench.store.namespace("articles").entry(for: FakeReadeck.id(1)) == entry)
-      #expect(bench.server.count == 0)
+      #expect(try fixture.articles.entry(for: FakeReadeck.id(1)) == entry)
+      #expect(fixture.server.count == 0)
     }
   }
 
   @Test func `pages without a title, twice in the list, alike, of 1.6 MB, with an address of 2 kB`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.readeck.fill(6, images: 0)
+    try await Fixture.run { fixture in
+      fixture.readeck.fill(6, images: 0)
       let long = "/img?q=" + String(repeating: "a%2C", count: 512)
-      bench.readeck.set(.init(bytes: [1, 2, 3]), at: long)
+      fixture.readeck.set(.init(bytes: [1, 2, 3]), at: long)
       let huge = "<p>" + String(repeating: "\u{E9}", count: 800_000) + "</p><img src='\(long)'>"
-      bench.readeck.change(FakeReadeck.id(0)) { $0.html = huge }
-      bench.readeck.change(FakeReadeck.id(1)) { $0.title = " \n" }
-      bench.readeck.change(FakeReadeck.id(2)) { $0.html = "" }
-      bench.readeck.change(FakeReadeck.id(3)) { $0.html = "the same" }
-      bench.readeck.change(FakeReadeck.id(4)) { $0.html = "the same" }
-      bench.readeck.pages += [bench.readeck.pages[2], bench.readeck.pages[2]]
-      let result = try await bench.sync()
+      fixture.readeck.change(FakeReadeck.id(0)) { $0.html = huge }
+      fixture.readeck.change(FakeReadeck.id(1)) { $0.title = " \n" }
+      fixture.readeck.change(FakeReadeck.id(2)) { $0.html = "" }
+      fixture.readeck.change(FakeReadeck.id(3)) { $0.html = "the same" }
+      fixture.readeck.change(FakeReadeck.id(4)) { $0.html = "the same" }
+      fixture.readeck.pages += [fixture.readeck.pages[2], fixture.readeck.pages[2]]
+      let result = try await fixture.sync()
       #expect(result.outcome == .done && result.stored == 6 && result.total == 6)
-      #expect(bench.asked().bodies.count == 6)
-      bench.wire.fail()
-      #expect(try await bench.reader.article(id: FakeReadeck.id(0)).html == huge)
-      #expect(try await bench.reader.article(id: FakeReadeck.id(2)).html == "")
+      #expect(fixture.asked().bodies.count == 6)
+      fixture.wire.fail()
+      #expect(try await fixture.reader.article(id: FakeReadeck.id(0)).html == huge)
+      #expect(try await fixture.reader.article(id: FakeReadeck.id(2)).html == "")
       for number in 3...4 {
-        #expect(try await bench.reader.article(id: FakeReadeck.id(number)).html == "the same")
+        #expect(try await fixture.reader.article(id: FakeReadeck.id(number)).html == "the same")
       }
-      let image: [UInt8]? = try bench.store.namespace("articles.images").value(
-        for: bench.address(long))
+      let image: [UInt8]? = try fixture.images.value(
+        for: fixture.address(long))
       #expect(image == [1, 2, 3])
-      let untitled = try bench.reader.stored().first { $0.bookmark.id == FakeReadeck.id(1) }
+      let untitled = try fixture.reader.stored().first { $0.bookmark.id == FakeReadeck.id(1) }
       #expect(untitled?.bookmark.name == "https://example.com/\(FakeReadeck.id(1))")
     }
   }

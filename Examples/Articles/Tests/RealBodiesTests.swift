@@ -37,22 +37,22 @@ import Testing
     let bodies = try derived.map {
       try Data(contentsOf: folder.appending(path: $0.file))
     }
-    try await Bench.run { bench in
-      bench.readeck.pages = zip(derived, bodies).map { derived, body in
+    try await Fixture.run { fixture in
+      fixture.readeck.pages = zip(derived, bodies).map { derived, body in
         FakeReadeck.Page(
           id: derived.bookmark.id, title: derived.bookmark.title,
           created: derived.bookmark.created, updated: derived.bookmark.updated,
           html: String(decoding: body, as: UTF8.self), entityTag: "\(body.count)")
       }
-      try await bench.reader.change(OfflineSettings(articles: 100, keepsImages: false))
-      let result = try await bench.sync()
+      try await fixture.reader.change(OfflineSettings.test(articles: 100, keepsImages: false))
+      let result = try await fixture.sync()
       #expect(result.outcome == .done && result.stored == derived.count && derived.count >= 70)
-      let stored = try bench.reader.stored()
+      let stored = try fixture.reader.stored()
       #expect(stored.ids == derived.map(\.bookmark.id))
       #expect(stored.map(\.size) == bodies.map(\.count))
-      bench.wire.fail()
+      fixture.wire.fail()
       for (derived, body) in zip(derived, bodies) {
-        let article = try await bench.reader.article(id: derived.bookmark.id)
+        let article = try await fixture.reader.article(id: derived.bookmark.id)
         #expect(Data(article.html.utf8) == body)
         #expect(!article.bookmark.name.isEmpty)
       }

@@ -2,31 +2,30 @@ public import Larder
 import LarderHTTP
 import Service
 
-/// Ending what is kept of a user: for all processes, and for what is under way.
+/// Removing a user's data, for all processes and for requests under way.
 extension Catalog {
-  /// Forgets one answer, as when a user pulls to refresh; returns what there was.
+  /// Removes the stored answer about one funnel, for a pull to refresh; returns what was removed.
   @discardableResult
   public func refresh(_ slug: String) async throws -> RemovalResult {
     try await forget("/funnels/catalog/\(slug.percentEscaped)")
   }
 
-  /// To be called after this user has signed in: what was kept of an earlier time ends, and so do the catalogs that were
-  /// made then.
+  /// Call it after this user has signed in: removes the data of an earlier session, whose `Catalog` objects become invalid.
   public func signIn() async throws {
     try session.begin()
     try await dropAll()
   }
 
-  /// Forgets the user's answers, filter and saved counts, and returns the answers; what is under way is not kept either.
+  /// Removes the user's answers, filter and counters, and returns the answers. Requests under way are not stored.
   ///
-  /// This catalog, and every other that was made for the user before, in whatever process, then throws ``CatalogError/ended``.
+  /// Every `Catalog` of the session, in any process, then throws ``CatalogError/ended``.
   @discardableResult
   public func signOut() async throws -> RemovalResult {
     try session.end(forgetChoices)
     return try await dropAll()
   }
 
-  /// Ends that session, and not one that has begun since.
+  /// Ends this session, not a later one.
   func leave(_ current: Session.State) async throws {
     if try session.end(current, forgetChoices) { try await dropAll() }
   }
@@ -36,7 +35,7 @@ extension Catalog {
     try batch.remove(user, from: totals)
   }
 
-  /// The catalog with another filter. What was kept with the one before ends.
+  /// The catalog with another filter; removes the answers of the former one.
   public func filtered(by tier: String?) async throws -> Catalog {
     try session.check()
     if try filters.value(for: user) != tier {
@@ -63,7 +62,7 @@ extension Catalog {
 
   func dropPages() async throws { try await drop(pagesTag) }
 
-  /// Requests under way are told first, then all that carries the tag ends at once, of whatever namespace.
+  /// Revokes requests under way first, then invalidates the tag in all namespaces at once.
   @discardableResult
   private func drop(_ tag: String) async throws -> RemovalResult {
     let answers = try await cache.removeAll(tag: tag)

@@ -10,17 +10,17 @@ import Synchronization
   import Foundation
 #endif
 
-/// A catalog of funnels as one user sees it, over an HTTP cache.
+/// A catalog of funnels for one user, over an HTTP cache.
 ///
-/// How long anything is kept, the service says in its answers. Everything of the user carries one tag, and the pages of
-/// listings another, so that each ends with one call, for all processes. After the user has signed out, or the service has said
-/// 401 or 403, it is over: another one is made for the next time.
+/// The service's answers say how long they are fresh. All data of the user has one tag, the pages of listings another, so one
+/// call invalidates them for all processes. After a sign-out, or an answer of 401 or 403, the object is invalid; the next
+/// session needs another one.
 ///
-/// Where the store is too full for a first use to be noted, everything is read from the service and nothing is kept.
+/// If the store has no room for the session, everything is read from the service and nothing is stored.
 public final class Catalog: Sendable {
-  /// The user's name in this store; what is kept of one user is nobody else's.
+  /// The user's name in this store; users do not share data.
   public let user: String
-  /// Which funnels are listed; nil for all.
+  /// The tier of the listed funnels; nil for all.
   public let tier: String?
   let service: Service
   let session: Session
@@ -32,9 +32,9 @@ public final class Catalog: Sendable {
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://catalog.example.com/api`.
-  ///   - token: what the user signed in with.
-  ///   - tier: as it was chosen last; see ``filtered(by:)``.
-  ///   - sleep: waits where the service says so; tests give something that does not.
+  ///   - token: the user's credential at the service.
+  ///   - tier: the last choice; see ``filtered(by:)``.
+  ///   - sleep: waits when the service asks for it; tests pass one that returns at once.
   public init(
     at base: String, user: String, token: String, tier: String? = nil, over cache: HTTPCache,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -42,15 +42,15 @@ public final class Catalog: Sendable {
     (self.user, self.tier, self.cache) = (user, tier, cache)
     service = Service(
       at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
-      words: { Self.complaint($0)?.message }, sleep: sleep)
+      message: { Self.complaint($0)?.message }, sleep: sleep)
     let store = cache.namespace.store
     session = Session(of: user, in: store)
     listings = store.cache(of: ListingRecord.self, in: "catalog.listings")
-    filters = store.cache(TextCodec(), in: "catalog.filters")
-    totals = store.cache(of: CatalogMetrics.self, in: "catalog.metrics")
+    filters = store.cache(TextCodec(), in: "catalog.filters", rules: .userData)
+    totals = store.cache(of: CatalogMetrics.self, in: "catalog.metrics", rules: .userData)
   }
 
-  /// The same with another filter.
+  /// The same catalog with another filter.
   init(_ other: Catalog, tier: String?) {
     (user, self.tier, service, session) = (other.user, tier, other.service, other.session)
     (cache, listings, filters, totals) = (other.cache, other.listings, other.filters, other.totals)
@@ -61,12 +61,16 @@ public final class Catalog: Sendable {
 
   // MARK: Reading
 
-  /// A reader of the catalog from its first page on.
+  /// A reader of the catalog from its first page.
   ///
-  /// - Parameter limit: funnels on a page; more than 100 are taken for 100.
-  public func reader(limit: Int = 50) throws(CatalogError) -> CatalogReader {
+  /// - Parameters:
+  ///   - limit: funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.
+  ///   - isFresh: whether the service validates every page, fresh or not.
+  public func reader(
+    limit: Int = 50, isFresh: Bool = false
+  ) throws(CatalogError) -> CatalogReader {
     guard limit >= 1 else { throw CatalogError.limit(limit) }
-    return CatalogReader(self, limit: min(limit, 100))
+    return CatalogReader(self, limit: min(limit, 100), isFresh: isFresh)
   }
 
   /// All of the catalog, of one version.
@@ -76,17 +80,17 @@ public final class Catalog: Sendable {
     return await reader.contents
   }
 
-  /// What the catalog says of one funnel: JSON, as it came.
+  /// The catalog's entry of one funnel: JSON, as the service sent it.
   public func funnel(_ slug: String) async throws -> [UInt8] {
     try await read("/funnels/catalog/\(slug.percentEscaped)").body
   }
 
-  /// The questions of a funnel: JSON, as it came.
+  /// The questions of a funnel: JSON, as the service sent it.
   public func definition(of slug: String) async throws -> [UInt8] {
     try await read("/funnels/\(slug.percentEscaped)/definition").body
   }
 
-  /// How far an assessment is, which is never kept.
+  /// The state of an assessment; it is never stored.
   public func status(of assessment: String, in slug: String) async throws -> [UInt8] {
     try await send("/funnels/\(slug.percentEscaped)/assessments/\(assessment.percentEscaped)").body
   }
@@ -98,10 +102,10 @@ public final class Catalog: Sendable {
 
   // MARK: Counting
 
-  /// What reads through this object came to, and since when it was last saved.
+  /// The counters of this object since they were last saved.
   public var metrics: CatalogMetrics { counted.withLock { $0 } }
 
-  /// Adds what was counted to the totals of all processes, and returns those; after signing out, what was counted alone.
+  /// Adds the counters to the totals of all processes, and returns the totals; after a sign-out, the counters alone.
   @discardableResult
   public func saveMetrics() throws -> CatalogMetrics {
     let new = counted.withLock { counted in
@@ -117,7 +121,7 @@ public final class Catalog: Sendable {
 
   // MARK: Exchanges
 
-  /// An answer that may be kept, and is counted.
+  /// Sends a request whose answer may be stored, and counts it.
   func read(
     _ path: String, tags: [String] = [], isAsked: Bool = false
   ) async throws -> Reply {
@@ -141,8 +145,8 @@ public final class Catalog: Sendable {
     let reply = try await service.send(
       path, method: method, fields: fields, tags: [userTag] + tags)
     let isOver = try !session.isOpen(current)
-    // It may have been sent, by this process or another, after those under way were told. What a later session of the user has
-    // goes with it, and is asked for again: answers carry no name of a session.
+    // The request may have been sent after the sign-out invalidated those under way. Answers do not name their session, so the
+    // answers of a later session of the user are removed too.
     if isOver { try await dropAll() }
     switch reply.status {
     case 401, 403:
@@ -162,7 +166,7 @@ public final class Catalog: Sendable {
     do {
       return try JSONDecoder().decode(Complaint.self, from: Data(body)).error
     } catch {
-      // Proxies in between answer in HTML.
+      // A proxy in between answers in HTML.
       return nil
     }
   }

@@ -1,18 +1,18 @@
-/// What is wrong, where that is neither the network nor the store.
+/// Failures that neither the network nor the store reports.
 public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A page of fewer than one funnel was asked for.
+  /// A page size below 1.
   case limit(Int)
-  /// The service did not know a cursor, and not even after the catalog was read again from its first page.
+  /// The service refused a cursor, also after the catalog was read again from its first page.
   case invalidCursor(String)
-  /// A page names a cursor that led here already: following it would never end.
+  /// A page has the cursor of an earlier page: the catalog would never end.
   case repeatedCursor(String)
-  /// A page says that there are more, and not where.
+  /// A page has `hasMore` without a cursor.
   case missingCursor
   /// The catalog changed each time that it was read again.
   case keepsChanging
-  /// The service does not know the user any more (401), or does not let him see it (403): nothing of him is kept.
+  /// The service answered 401 or 403; the user's data was removed.
   case signedOut(status: Int, message: String)
-  /// The user has signed out, here or in another process, or has signed in anew since.
+  /// The session has ended, here or in another process.
   case ended
 
   public var description: String {
@@ -20,10 +20,10 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
     case .limit(let limit): "a page of \(limit) funnels is not possible"
     case .invalidCursor(let message): "the catalog cannot be read page by page: \(message)"
     case .repeatedCursor(let cursor): "the catalog has no end: the cursor \(cursor) came twice"
-    case .missingCursor: "the catalog says that there is more, and not where"
+    case .missingCursor: "the catalog has more pages, but no cursor for them"
     case .keepsChanging: "the catalog changes faster than it can be read"
     case .signedOut(let status, let message): "the service answered \(status): \(message)"
-    case .ended: "the user has signed out meanwhile"
+    case .ended: "the user has signed out"
     }
   }
 }

@@ -1,28 +1,30 @@
 import Service
 
-/// What the cache was worth to the catalog's reads.
+/// Counters of the catalog's reads.
 public struct CatalogMetrics: Codable, Sendable, Hashable {
-  /// Answers that the service had no part in.
+  /// Answers without a request, or from the store because the service could not be reached.
   public var hits = 0
-  /// Answers that the service was asked about, and found to be still right.
+  /// The hits that were stale.
+  public var stale = 0
+  /// Answers that the service confirmed with a 304.
   public var confirmed = 0
-  /// Answers that came whole.
+  /// Answers with a body from the service.
   public var misses = 0
-  /// Bytes of bodies that did not have to come.
+  /// Bytes of bodies from the store.
   public var bytesSaved = 0
-  /// Bytes of those that came.
+  /// Bytes of bodies from the service.
   public var bytesReceived = 0
-  /// The longest that a hit took, in milliseconds.
+  /// The time of the slowest hit, in milliseconds.
   public var slowestHit = 0.0
 
   public init() {}
 
   public var reads: Int { hits + confirmed + misses }
 
-  /// The part of the reads that were hits; nil before there was any.
+  /// Hits divided by reads; nil without reads.
   public var hitRate: Double? { reads == 0 ? nil : Double(hits) / Double(reads) }
 
-  /// The part of all bytes that did not have to come; nil before there were any.
+  /// Bytes from the store divided by all bytes; nil without bytes.
   public var savedShare: Double? {
     let all = bytesSaved + bytesReceived
     return all == 0 ? nil : Double(bytesSaved) / Double(all)
@@ -31,6 +33,7 @@ public struct CatalogMetrics: Codable, Sendable, Hashable {
   mutating func count(_ reply: Reply, took time: Duration) {
     if reply.isHit || reply.isStale {
       hits += 1
+      if reply.isStale { stale += 1 }
       slowestHit = max(slowestHit, time / .milliseconds(1))
     } else if reply.isConfirmed {
       confirmed += 1
@@ -45,6 +48,7 @@ public struct CatalogMetrics: Codable, Sendable, Hashable {
   public static func + (left: Self, right: Self) -> Self {
     var sum = left
     sum.hits += right.hits
+    sum.stale += right.stale
     sum.confirmed += right.confirmed
     sum.misses += right.misses
     sum.bytesSaved += right.bytesSaved

@@ -1,4 +1,5 @@
 import Larder
+import Service
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -7,16 +8,15 @@ import Synchronization
   import Foundation
 #endif
 
-/// A user's time between signing in and signing out, as all processes see it. Only within it is anything kept of him.
+/// A user's session, the same for all processes. Data is stored only during a session.
 ///
-/// An entry of the store says which it is. Signing out removes that; who knows only a session that is not there any more
-/// keeps nothing, and whoever comes later begins another one.
+/// An entry of the store has its name. Signing out removes the entry; a process with the name of an ended session stores
+/// nothing.
 final class Session: Sendable {
   enum State: Equatable {
     case unused
     case named(String)
-    /// The store was full when it began. It is open until this process ends it or another session begins, and keeps nothing:
-    /// no other process could end what it keeps.
+    /// The store was full when it began. It stores nothing, because no other process could end it.
     case unnamed
     case over
   }
@@ -28,10 +28,10 @@ final class Session: Sendable {
 
   init(of user: String, in store: Store) {
     self.user = user
-    entries = store.cache(TextCodec(), in: "catalog.sessions")
+    entries = store.cache(TextCodec(), in: "catalog.sessions", rules: .userData)
   }
 
-  /// The session that there is now; throws when it is over.
+  /// The current session; throws if it has ended.
   @discardableResult
   func check() throws -> State {
     let state = try joined()
@@ -39,7 +39,7 @@ final class Session: Sendable {
     return state
   }
 
-  /// Whether that one has not ended, in whatever process.
+  /// Whether no process has ended it.
   func isOpen(_ state: State) throws -> Bool {
     switch state {
     case .named(let name): try entries.value(for: user) == name
@@ -48,7 +48,7 @@ final class Session: Sendable {
     }
   }
 
-  /// Changes the store while the session lasts; nil, and nothing is changed, when it is over, or keeps nothing.
+  /// Changes the store during the session; does nothing and returns nil if it has ended, or stores nothing.
   func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
     guard case .named(let name) = try joined() else { return nil }
     return try store.write { (batch: inout WriteBatch) throws -> Result? in
@@ -57,7 +57,7 @@ final class Session: Sendable {
     }
   }
 
-  /// Begins another one. Those that others know of this user are over.
+  /// Begins a new session; all others of the user end.
   func begin() throws {
     try state.withLock { state in
       let new = UUID().uuidString
@@ -66,7 +66,7 @@ final class Session: Sendable {
     }
   }
 
-  /// Ends the user's session, whichever it is, together with what `body` removes.
+  /// Ends the user's current session, and calls `body` in the same transaction.
   func end(_ body: (inout WriteBatch) throws -> Void) throws {
     try state.withLock { state in
       try store.write { batch in
@@ -77,7 +77,7 @@ final class Session: Sendable {
     }
   }
 
-  /// Ends that session and none that has begun since; false, and nothing is removed, if nothing is kept of it.
+  /// Ends this session, not a later one; false if it stored nothing.
   func end(_ own: State, _ body: (inout WriteBatch) throws -> Void) throws -> Bool {
     try state.withLock { state in
       guard state == own else { return false }
@@ -96,7 +96,7 @@ final class Session: Sendable {
     }
   }
 
-  /// The session that there was at the first use, or that began with it. A later one is none of this.
+  /// The session of the first use. A later session does not replace it.
   private func joined() throws -> State {
     try state.withLock { state in
       guard case .unused = state else { return state }
@@ -119,10 +119,8 @@ final class Session: Sendable {
     }
   }
 
-  /// Pinned, for a session does not end because something needs its place.
+  /// User data: a session does not end because of an eviction.
   private func set(_ name: String, in batch: inout WriteBatch) throws {
-    var attributes = EntryAttributes(expires: .never)
-    attributes.isPinned = true
-    try batch.set(name, for: user, in: entries, attributes)
+    try batch.set(name, for: user, in: entries)
   }
 }

@@ -5,8 +5,11 @@ import ExampleProgram
 struct ListFunnels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Lists all funnels, with the pages that are kept where they will do.",
-    discussion: "Another tier than the last time ends what was kept.")
+    abstract: "Lists all funnels, from stored pages that are fresh.",
+    discussion: "Another tier than the last time removes the stored pages.")
+
+  @Argument(help: "Only funnels with this text in their title.")
+  var search: String?
 
   @OptionGroup var account: Account
 
@@ -15,6 +18,9 @@ struct ListFunnels: AsyncParsableCommand {
 
   @Option(help: "Only funnels of this tier.")
   var tier: String?
+
+  @Flag(help: "Ask the server about every page, fresh or not.")
+  var refresh = false
 
   @Flag(help: "Print the catalog as JSON.")
   var json = false
@@ -26,39 +32,59 @@ struct ListFunnels: AsyncParsableCommand {
   func run() async throws {
     let (contents, metrics) = try await account.open { catalog in
       let catalog = try await catalog.filtered(by: tier)
-      let reader = try catalog.reader(limit: limit)
-      let line = ProgressLine.ifWatched
+      let reader = try catalog.reader(limit: limit, isFresh: refresh)
+      let line = ProgressLine.atTerminal
       defer { line?.clear() }
       while try await reader.more() {
         line?.advance("pages", done: await reader.pageCount, of: nil)
       }
       let metrics = catalog.metrics
       try catalog.saveMetrics()
-      return (await reader.contents, metrics)
+      return (await reader.contents.searching(search), metrics)
     }
-    print(json ? try JSONOutput.text(contents) : text(contents, metrics))
-  }
-
-  private func text(_ contents: CatalogContents, _ metrics: CatalogMetrics) -> String {
-    var lines: [String] = []
-    for group in contents.pillars.sorted(by: { ($0.pillar.order ?? 0) < ($1.pillar.order ?? 0) }) {
-      lines.append(group.pillar.title)
-      lines += group.funnels.map(Self.line)
+    if json { return print(try JSONOutput.text(contents)) }
+    for group in contents.pillars.sorted(by: { ($0.pillar.order ?? 0) < ($1.pillar.order ?? 0) })
+    where search == nil || !group.funnels.isEmpty {
+      print(group.pillar.title)
+      group.funnels.forEach(Self.show)
     }
     if !contents.uncategorized.isEmpty {
-      lines.append("Others")
-      lines += contents.uncategorized.map(Self.line)
+      print("Others")
+      contents.uncategorized.forEach(Self.show)
     }
-    lines.append("\(contents.funnels.count) funnels")
-    lines.append(
-      "\(metrics.hits) pages were fresh, \(metrics.confirmed) still right, \(metrics.misses) fetched"
+    print("\(contents.funnels.count) funnels")
+    let stale = metrics.stale > 0 ? ", \(metrics.stale) stale: the server cannot be reached" : ""
+    print(
+      "pages: \(metrics.hits - metrics.stale) fresh, \(metrics.confirmed) unchanged, \(metrics.misses) fetched\(stale)"
     )
-    lines.append(
-      account.place.closing("keys @catalog.http", "keys @catalog.listings", "namespaces"))
-    return lines.joined(separator: "\n")
+    print(account.place.closing("keys @catalog.http", "keys @catalog.listings", "namespaces"))
   }
 
-  private static func line(_ funnel: Funnel) -> String {
-    "  \(funnel.slug.padded(to: 24))  \(funnel.title)"
+  private static func show(_ funnel: Funnel) {
+    print("  \(funnel.slug.padded(to: 24))  \(funnel.title)")
+  }
+}
+
+struct ShowFunnel: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Prints the catalog's entry of a funnel, as JSON.")
+
+  @Argument(help: "The slug, as `list` prints it.")
+  var slug: String
+
+  @OptionGroup var account: Account
+
+  @Flag(help: "Print its questions instead.")
+  var definition = false
+
+  func run() async throws {
+    let body = try await account.open { catalog in
+      let body =
+        definition ? try await catalog.definition(of: slug) : try await catalog.funnel(slug)
+      try catalog.saveMetrics()
+      return body
+    }
+    print(String(decoding: body, as: UTF8.self))
+    if Console.isTerminal { Console.complain(account.place.closing("keys @catalog.http")) }
   }
 }

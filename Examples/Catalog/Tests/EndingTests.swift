@@ -7,8 +7,8 @@ import Testing
 
 /// What ends what is kept, and of whom; and what the cache is worth.
 @Suite struct EndingTests {
-  private func fill(_ bench: Bench, _ user: String) async throws -> Catalog {
-    let catalog = bench.catalog(user: user)
+  private func fill(_ fixture: Fixture, _ user: String) async throws -> Catalog {
+    let catalog = fixture.catalog(user: user)
     _ = try await catalog.all()
     _ = try await catalog.funnel("f-1")
     _ = try await catalog.definition(of: "f-1")
@@ -16,126 +16,126 @@ import Testing
   }
 
   @Test func `signing out and in end what is kept of the user, and of nobody else`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(120)
-      let one = try await fill(bench, "one")
-      _ = try await fill(bench, "two")
-      #expect(bench.asked().all == 10, "what is kept of one user is not given to another")
+    try await Fixture.run { fixture in
+      fixture.fake.fill(120)
+      let one = try await fill(fixture, "one")
+      _ = try await fill(fixture, "two")
+      #expect(fixture.asked().all == 10, "what is kept of one user is not given to another")
       try await one.signOut()
-      _ = try await fill(bench, "two")
-      #expect(bench.asked().all == 0)
-      _ = try await fill(bench, "one")
-      #expect(bench.asked() == (5, 0))
+      _ = try await fill(fixture, "two")
+      #expect(fixture.asked().all == 0)
+      _ = try await fill(fixture, "one")
+      #expect(fixture.asked() == (5, 0))
       try await one.signIn()
-      _ = try await fill(bench, "one")
-      #expect(bench.asked() == (5, 0))
+      _ = try await fill(fixture, "one")
+      #expect(fixture.asked() == (5, 0))
     }
   }
 
   @Test(arguments: [401, 403])
   func `an answer of 401 or 403 ends it too`(status: Int) async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(120)
-      let one = try await fill(bench, "one")
-      _ = try await fill(bench, "two")
-      bench.fake.change { $0.refusal = status }
+    try await Fixture.run { fixture in
+      fixture.fake.fill(120)
+      let one = try await fill(fixture, "one")
+      _ = try await fill(fixture, "two")
+      fixture.fake.change { $0.refusal = status }
       await #expect(throws: CatalogError.signedOut(status: status, message: "Not for you.")) {
         try await one.status(of: "a1", in: "f-1")
       }
-      bench.fake.change { $0.refusal = nil }
-      _ = bench.asked()
-      _ = try await fill(bench, "two")
-      #expect(bench.asked().all == 0)
-      _ = try await fill(bench, "one")
-      #expect(bench.asked() == (5, 0))
+      fixture.fake.change { $0.refusal = nil }
+      _ = fixture.asked()
+      _ = try await fill(fixture, "two")
+      #expect(fixture.asked().all == 0)
+      _ = try await fill(fixture, "one")
+      #expect(fixture.asked() == (5, 0))
     }
   }
 
   @Test func `what is under way when a user signs out is not kept`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(10)
+    try await Fixture.run { fixture in
+      fixture.fake.fill(10)
       let gate = Gate()
-      bench.hold(gate)
-      let catalog = bench.catalog()
+      fixture.hold(gate)
+      let catalog = fixture.catalog()
       let reading = Task { try await catalog.funnel("f-1") }
-      while bench.server.count == 0 { await Task.yield() }
+      while fixture.server.count == 0 { await Task.yield() }
       try await catalog.signOut()
       gate.open()
       _ = try await reading.value
-      #expect(try bench.store.namespace("catalog.http").count() == 0)
+      #expect(try fixture.store.namespace("catalog.http").count() == 0)
     }
   }
 
   @Test func `another filter ends what was kept with the one before`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(120)
-      let all = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(120)
+      let all = fixture.catalog()
       _ = try await all.all()
       let plus = try await all.filtered(by: "plus")
-      #expect(try await plus.all().slugs == bench.slugs(tier: "plus"))
-      #expect(bench.asked().all == 4)
+      #expect(try await plus.all().slugs == fixture.slugs(tier: "plus"))
+      #expect(fixture.asked().all == 4)
       _ = try await all.filtered(by: "plus").all()
-      #expect(bench.asked().all == 0, "the same filter ends nothing")
+      #expect(fixture.asked().all == 0, "the same filter ends nothing")
       _ = try await plus.filtered(by: nil).all()
-      #expect(bench.asked() == (3, 0))
+      #expect(fixture.asked() == (3, 0))
     }
   }
 
   @Test func `a refresh ends one answer`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(120)
-      let catalog = try await fill(bench, "one")
+    try await Fixture.run { fixture in
+      fixture.fake.fill(120)
+      let catalog = try await fill(fixture, "one")
       let reader = try catalog.reader()
       while try await reader.more() {}
-      _ = bench.asked()
+      _ = fixture.asked()
       try await reader.refresh()
-      #expect(bench.asked() == (1, 0), "the first page; the others are as fresh as they were")
-      #expect(await reader.contents.slugs == bench.slugs())
+      #expect(fixture.asked() == (3, 3), "every page")
+      #expect(await reader.contents.slugs == fixture.slugs())
       try await catalog.refresh("f-1")
-      _ = try await fill(bench, "one")
-      #expect(bench.asked() == (1, 0))
+      _ = try await fill(fixture, "one")
+      #expect(fixture.asked() == (1, 0))
     }
   }
 
   @Test func `each answer is kept as long as it says`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(1)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(1)
+      let catalog = fixture.catalog()
       func count(_ read: () async throws -> [UInt8]) async throws -> Int {
         _ = try await read()
-        return bench.asked().all
+        return fixture.asked().all
       }
       #expect(try await count { try await catalog.funnel("f-0") } == 1)
       #expect(try await count { try await catalog.definition(of: "f-0") } == 1)
-      bench.clock.advance(by: .seconds(299))
+      fixture.clock.advance(by: .seconds(299))
       #expect(try await count { try await catalog.funnel("f-0") } == 0)
-      bench.clock.advance(by: .seconds(1))
+      fixture.clock.advance(by: .seconds(1))
       #expect(try await count { try await catalog.funnel("f-0") } == 1)
-      bench.clock.advance(by: .seconds(299))
+      fixture.clock.advance(by: .seconds(299))
       #expect(try await count { try await catalog.definition(of: "f-0") } == 0)
-      bench.clock.advance(by: .seconds(1))
+      fixture.clock.advance(by: .seconds(1))
       #expect(try await count { try await catalog.definition(of: "f-0") } == 1)
       let (first, second) = (
         try await catalog.status(of: "a", in: "f-0"), try await catalog.status(of: "a", in: "f-0")
       )
-      #expect(first != second && bench.asked().all == 2, "never kept")
+      #expect(first != second && fixture.asked().all == 2, "never kept")
       for _ in 0..<2 { _ = try await catalog.begin("f-0") }
-      #expect(bench.asked().all == 2)
-      #expect(try bench.store.namespace("catalog.http").count() == 2)
+      #expect(fixture.asked().all == 2)
+      #expect(try fixture.store.namespace("catalog.http").count() == 2)
     }
   }
 
   @Test func `a catalog that cannot be reached is not given past its time`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(10)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(10)
+      let catalog = fixture.catalog()
       let all = try await catalog.all()
       let lost = Catalog(
-        at: bench.server.base + "/api", user: "one", token: "one",
+        at: fixture.server.base + "/api", user: "one", token: "one",
         over: HTTPCache(
-          in: bench.cache.namespace, over: Failing.offline))
+          in: fixture.cache.namespace, over: Failing.offline))
       #expect(try await lost.all() == all, "as long as it is fresh")
-      bench.clock.advance(by: .minutes(5))
+      fixture.clock.advance(by: .minutes(5))
       await #expect(throws: (any Error).self) { try await lost.all() }
     }
   }
@@ -143,9 +143,9 @@ import Testing
   @Test func `a day of reading: four in five reads are hits, nine in ten bytes do not come`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.fake.fill(250)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(250)
+      let catalog = fixture.catalog()
       #expect(catalog.metrics.hitRate == nil && catalog.metrics.savedShare == nil, "not NaN")
       // Twelve times a day for some minutes: the list, some funnels, and the list again on the way back.
       for visit in 0..<12 {
@@ -157,7 +157,7 @@ import Testing
               _ = try await catalog.definition(of: "f-\(number)")
             }
           }
-          bench.clock.advance(by: .seconds(minute == 7 ? 7_200 : 45))
+          fixture.clock.advance(by: .seconds(minute == 7 ? 7_200 : 45))
         }
       }
       let metrics = catalog.metrics
@@ -166,7 +166,7 @@ import Testing
       #expect(try #require(metrics.savedShare) > 0.9)
       #expect(metrics.slowestHit > 0)
       #expect(metrics.reads == 12 * 8 * 13)
-      #expect(bench.server.count == metrics.misses + metrics.confirmed)
+      #expect(fixture.server.count == metrics.misses + metrics.confirmed)
       #expect(try catalog.saveMetrics() == metrics && catalog.metrics == CatalogMetrics())
       _ = try await catalog.funnel("f-1")
       #expect(try catalog.saveMetrics().reads == metrics.reads + 1)

@@ -14,13 +14,13 @@ import Testing
   }
 
   @Test func `what was fetched ahead before a refresh is not shown after it`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      let reader = try bench.catalog().reader()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let reader = try fixture.catalog().reader()
       try await reader.more()
       await reader.shows(49)
       await reader.settle()
-      bench.fake.change(Self.rename)
+      fixture.fake.change(Self.rename)
       try await reader.refresh()
       #expect(await reader.generation == 0, "the first page is as it was")
       try await reader.more()
@@ -29,25 +29,39 @@ import Testing
     }
   }
 
+  @Test func `a refresh asks about every page that was read, not only the first`() async throws {
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let reader = try fixture.catalog().reader()
+      for _ in 0..<3 { try await reader.more() }
+      _ = fixture.asked()
+      fixture.fake.change(Self.rename)
+      try await reader.refresh()
+      #expect(fixture.asked() == (3, 3))
+      #expect(await reader.contents.funnels.map(\.title).contains("Funnel 1060 anew"))
+      #expect(await reader.generation == 1)
+    }
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func `a refresh gives up what is being fetched ahead, and nothing is fetched ahead beside it`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      let reader = try bench.catalog().reader()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let reader = try fixture.catalog().reader()
       try await reader.more()
-      _ = bench.asked()
+      _ = fixture.asked()
       let gate = Gate()
-      bench.hold(gate)
+      fixture.hold(gate)
       await reader.shows(49)
-      while bench.server.count < 1 { await Task.yield() }
+      while fixture.server.count < 1 { await Task.yield() }
       let refresh = Task { try await reader.refresh() }
-      while bench.server.count < 2 { await Task.yield() }
+      while fixture.server.count < 2 { await Task.yield() }
       await reader.shows(49)
       await reader.settle()
-      #expect(bench.server.count == 2, "the page ahead, which nobody waits for, and the first")
-      bench.fake.change(Self.rename)
+      #expect(fixture.server.count == 2, "the page ahead, which nobody waits for, and the first")
+      fixture.fake.change(Self.rename)
       gate.open()
       try await refresh.value
       try await reader.more()
@@ -57,26 +71,26 @@ import Testing
 
   @Test(arguments: [true, false])
   func `a refresh and more at a time come one after the other`(isRefreshFirst: Bool) async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      let reader = try bench.catalog().reader()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let reader = try fixture.catalog().reader()
       try await reader.more()
-      bench.fake.change(VersionTests.move)
-      _ = bench.asked()
+      fixture.fake.change(VersionTests.move)
+      _ = fixture.asked()
       let gate = Gate()
-      bench.hold(gate)
+      fixture.hold(gate)
       @Sendable func refresh() async throws { try await reader.refresh() }
       @Sendable func more() async throws { #expect(try await reader.more()) }
       let first = Task { try await isRefreshFirst ? refresh() : more() }
-      while bench.server.count == 0 { await Task.yield() }
+      while fixture.server.count == 0 { await Task.yield() }
       let second = Task { try await isRefreshFirst ? more() : refresh() }
       for _ in 0..<100 { await Task.yield() }
-      #expect(bench.server.count == 1, "the second waits")
+      #expect(fixture.server.count == 1, "the second waits")
       gate.open()
       try await first.value
       try await second.value
       #expect(await reader.pageCount == 2)
-      #expect(await reader.contents.slugs == Array(bench.slugs().prefix(100)))
+      #expect(await reader.contents.slugs == Array(fixture.slugs().prefix(100)))
     }
   }
 
@@ -93,13 +107,13 @@ import Testing
   }
 
   @Test func `many refreshes at a time are one`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(50)
-      let reader = try bench.catalog().reader()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(50)
+      let reader = try fixture.catalog().reader()
       try await reader.more()
-      _ = bench.asked()
+      _ = fixture.asked()
       let gate = Gate()
-      bench.hold(gate)
+      fixture.hold(gate)
       let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
       let all = await Self.refresh(reader, times: 8, telling: arrival)
       var iterator = arrivals.makeAsyncIterator()
@@ -108,52 +122,52 @@ import Testing
       _ = await reader.pageCount
       gate.open()
       for one in all { try await one.value }
-      #expect(bench.asked().all == 1)
+      #expect(fixture.asked().all == 1)
     }
   }
 
   @Test func `what cannot be refreshed stays as it was`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(60)
-      let reader = try bench.catalog().reader()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(60)
+      let reader = try fixture.catalog().reader()
       try await reader.more()
       let before = await reader.contents
-      bench.fake.change { $0.refusal = 500 }
+      fixture.fake.change { $0.refusal = 500 }
       await #expect(throws: (any Error).self) { try await reader.refresh() }
       #expect(await reader.contents == before)
-      bench.fake.change { $0.refusal = nil }
+      fixture.fake.change { $0.refusal = nil }
       try await reader.more()
-      #expect(await reader.contents.slugs == bench.slugs())
+      #expect(await reader.contents.slugs == fixture.slugs())
     }
   }
 
   @Test func `pages past their freshness are asked about before another joins them`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      let reader = try bench.catalog().reader()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let reader = try fixture.catalog().reader()
       try await reader.more()
-      bench.clock.advance(by: .seconds(299))
+      fixture.clock.advance(by: .seconds(299))
       try await reader.more()
-      _ = bench.asked()
-      bench.clock.advance(by: .seconds(1))
-      bench.fake.change(VersionTests.move)
+      _ = fixture.asked()
+      fixture.clock.advance(by: .seconds(1))
+      fixture.fake.change(VersionTests.move)
       #expect(try await reader.more())
-      #expect(await reader.contents.slugs == bench.slugs())
+      #expect(await reader.contents.slugs == fixture.slugs())
       #expect(await reader.generation == 1)
     }
   }
 
   @Test func `pages past their freshness that are still right cost a question each`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      let reader = try bench.catalog().reader()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let reader = try fixture.catalog().reader()
       for _ in 0..<2 { try await reader.more() }
-      bench.clock.advance(by: .seconds(300))
-      _ = bench.asked()
+      fixture.clock.advance(by: .seconds(300))
+      _ = fixture.asked()
       #expect(try await reader.more())
-      #expect(bench.asked() == (3, 2))
+      #expect(fixture.asked() == (3, 2))
       #expect(await reader.generation == 0, "nothing was replaced")
-      #expect(await reader.contents.slugs == bench.slugs())
+      #expect(await reader.contents.slugs == fixture.slugs())
     }
   }
 
@@ -161,39 +175,39 @@ import Testing
   func `pages that are fresh for less than it takes to read them are asked for once a minute`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.fake.fill(155)
-      bench.fake.change { $0.control = "max-age=5" }
-      bench.server.become { [fake = bench.fake, clock = bench.clock] request in
+    try await Fixture.run { fixture in
+      fixture.fake.fill(155)
+      fixture.fake.change { $0.control = "max-age=5" }
+      fixture.server.become { [fake = fixture.fake, clock = fixture.clock] request in
         clock.advance(by: .milliseconds(300))
         return fake.answer(request)
       }
-      let reader = try bench.catalog().reader(limit: 5)
+      let reader = try fixture.catalog().reader(limit: 5)
       for _ in 0..<30 { try await reader.more() }
-      #expect(bench.asked() == (30, 0))
-      bench.clock.advance(by: .seconds(60))
+      #expect(fixture.asked() == (30, 0))
+      fixture.clock.advance(by: .seconds(60))
       #expect(try await reader.more())
-      #expect(bench.asked() == (31, 30), "all of them, and the last")
-      #expect(await reader.contents.slugs == bench.slugs())
+      #expect(fixture.asked() == (31, 30), "all of them, and the last")
+      #expect(await reader.contents.slugs == fixture.slugs())
     }
   }
 
   @Test func `a page that was fetched ahead is not shown past its freshness`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let catalog = fixture.catalog()
       _ = try await catalog.all()
-      bench.clock.advance(by: .seconds(299))
-      let first = try #require(bench.server.received.first)
-      try await bench.cache.removeAll(for: bench.request(first.path))
+      fixture.clock.advance(by: .seconds(299))
+      let first = try #require(fixture.server.received.first)
+      try await fixture.cache.removeAll(for: fixture.request(first.path))
       let reader = try catalog.reader()
       try await reader.more()
-      _ = bench.asked()
+      _ = fixture.asked()
       await reader.shows(49)
       await reader.settle()
-      #expect(bench.asked().all == 0, "it was there")
-      bench.clock.advance(by: .seconds(1))
-      bench.fake.change(Self.rename)
+      #expect(fixture.asked().all == 0, "it was there")
+      fixture.clock.advance(by: .seconds(1))
+      fixture.fake.change(Self.rename)
       try await reader.more()
       #expect(await reader.contents.funnels.map(\.title).contains("Funnel 1060 anew"))
     }
@@ -202,20 +216,20 @@ import Testing
   @Test func `what stands in for a page that cannot be had does not count as asked about`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.fake.change { $0.control = "max-age=300, stale-if-error=3600" }
-      bench.fake.fill(100)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.change { $0.control = "max-age=300, stale-if-error=3600" }
+      fixture.fake.fill(100)
+      let catalog = fixture.catalog()
       let old = try await catalog.all()
-      bench.clock.advance(by: .seconds(300))
-      bench.fake.change { $0.refusal = 500 }
+      fixture.clock.advance(by: .seconds(300))
+      fixture.fake.change { $0.refusal = 500 }
       #expect(try await catalog.all() == old, "all pages are those that were read together")
       #expect(catalog.metrics.misses == 2 && catalog.metrics.hits == 2)
-      bench.fake.change(VersionTests.move)
-      bench.fake.change { state in
+      fixture.fake.change(VersionTests.move)
+      fixture.fake.change { state in
         state.changes[state.count + 2] = { $0.refusal = nil }
       }
-      #expect(try await catalog.all().slugs == bench.slugs())
+      #expect(try await catalog.all().slugs == fixture.slugs())
     }
   }
 }

@@ -10,9 +10,9 @@ import Testing
 /// Servers that have had enough, and such as give their pages no tags.
 @Suite struct ServerTests {
   /// Answers so many requests with 429.
-  private func refuse(_ count: Int, wait: Int, in bench: Bench) {
+  private func refuse(_ count: Int, wait: Int, in fixture: Fixture) {
     let left = Mutex(count)
-    bench.server.become { [fake = bench.fake] request in
+    fixture.server.become { [fake = fixture.fake] request in
       let isRefused = left.withLock { left in
         left -= 1
         return left >= 0
@@ -22,54 +22,54 @@ import Testing
   }
 
   @Test func `a server that is asked too often is asked again after its wait`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(120)
-      let catalog = bench.catalog()
-      refuse(1, wait: 7, in: bench)
-      #expect(try await catalog.all().slugs == bench.slugs())
-      #expect(bench.waits.all == [.seconds(7)])
-      #expect(bench.asked().all == 4)
+    try await Fixture.run { fixture in
+      fixture.fake.fill(120)
+      let catalog = fixture.catalog()
+      refuse(1, wait: 7, in: fixture)
+      #expect(try await catalog.all().slugs == fixture.slugs())
+      #expect(fixture.waits.all == [.seconds(7)])
+      #expect(fixture.asked().all == 4)
       let plus = try await catalog.filtered(by: "plus")
-      refuse(1, wait: 3, in: bench)
-      #expect(try await plus.all().slugs == bench.slugs(tier: "plus"))
-      #expect(bench.waits.all == [.seconds(7), .seconds(3)])
+      refuse(1, wait: 3, in: fixture)
+      #expect(try await plus.all().slugs == fixture.slugs(tier: "plus"))
+      #expect(fixture.waits.all == [.seconds(7), .seconds(3)])
     }
   }
 
   @Test func `a wait that is too long is an error, and what was kept stays`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(120)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(120)
+      let catalog = fixture.catalog()
       let all = try await catalog.all()
-      bench.clock.advance(by: .seconds(300))
+      fixture.clock.advance(by: .seconds(300))
       for (count, wait) in [(1, 600), (2, 5)] {
-        refuse(count, wait: wait, in: bench)
+        refuse(count, wait: wait, in: fixture)
         await #expect {
           try await catalog.all()
         } throws: { error in
           if case ServiceError.throttled(.seconds(wait)) = error { true } else { false }
         }
       }
-      #expect(bench.waits.all == [.seconds(5)])
-      _ = bench.asked()
+      #expect(fixture.waits.all == [.seconds(5)])
+      _ = fixture.asked()
       #expect(try await catalog.all() == all)
-      #expect(bench.asked() == (3, 3))
+      #expect(fixture.asked() == (3, 3))
     }
   }
 
   @Test func `without tags the date of the last change does`() async throws {
-    try await Bench.run { bench in
-      bench.fake.change { $0.hasDatesOnly = true }
-      bench.fake.fill(120)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.change { $0.hasDatesOnly = true }
+      fixture.fake.fill(120)
+      let catalog = fixture.catalog()
       let all = try await catalog.all()
-      _ = bench.asked()
-      bench.clock.advance(by: .seconds(299))
+      _ = fixture.asked()
+      fixture.clock.advance(by: .seconds(299))
       #expect(try await catalog.all() == all)
-      #expect(bench.asked().all == 0, "they were read together, and are fresh")
-      bench.clock.advance(by: .seconds(1))
+      #expect(fixture.asked().all == 0, "they were read together, and are fresh")
+      fixture.clock.advance(by: .seconds(1))
       #expect(try await catalog.all() == all)
-      let asked = bench.server.received
+      let asked = fixture.server.received
       #expect(asked.count == 3)
       for request in asked {
         #expect(request.fields["if-none-match"] == nil)
@@ -80,16 +80,52 @@ import Testing
   }
 
   @Test func `without tags a page that has changed is noticed`() async throws {
-    try await Bench.run { bench in
-      bench.fake.change { $0.hasDatesOnly = true }
-      bench.fake.fill(120)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.change { $0.hasDatesOnly = true }
+      fixture.fake.fill(120)
+      let catalog = fixture.catalog()
       _ = try await catalog.all()
-      bench.fake.change(VersionTests.move)
+      fixture.fake.change(VersionTests.move)
       // Another process asks for the first page alone.
-      let first = try #require(bench.server.received.first)
-      _ = try await bench.cache.send(bench.request(first.path)).body.bytes()
-      #expect(try await catalog.all().slugs == bench.slugs())
+      let first = try #require(fixture.server.received.first)
+      _ = try await fixture.cache.send(fixture.request(first.path)).body.bytes()
+      #expect(try await catalog.all().slugs == fixture.slugs())
+    }
+  }
+
+  @Test func `an answer without pagination or uncategorized funnels is a whole catalog`()
+    async throws
+  {
+    try await Fixture.run { fixture in
+      fixture.server.become { _ in
+        .init(
+          200, ["Cache-Control": "max-age=300", "ETag": "\"1\""],
+          text: #"""
+            {"data": {"pillars": [{"pillar": {"id": "p", "title": "Sleep"},
+              "funnels": [{"id": "1", "slug": "naps", "title": "Naps"}]}]}}
+            """#)
+      }
+      let all = try await fixture.catalog().all()
+      #expect(all.slugs == ["naps"] && all.uncategorized.isEmpty)
+      #expect(fixture.server.count == 1)
+    }
+  }
+
+  @Test func `a page that cannot be decoded is removed from the cache and requested again`()
+    async throws
+  {
+    try await Fixture.run { fixture in
+      fixture.fake.fill(10)
+      fixture.server.become { [fake = fixture.fake, server = fixture.server] request in
+        server.count == 1
+          ? .init(200, ["Cache-Control": "max-age=600"], text: #"{"data": 7}"#)
+          : fake.answer(request)
+      }
+      let catalog = fixture.catalog()
+      let all = try await catalog.all()
+      #expect(all.slugs == fixture.slugs() && fixture.server.count == 2)
+      #expect(try await catalog.all().slugs == fixture.slugs())
+      #expect(fixture.server.count == 2)
     }
   }
 }

@@ -20,20 +20,20 @@ import Testing
   @Test func `where a first use finds the store full, everything is read and nothing kept`()
     async throws
   {
-    try await Bench.run { bench in
-      bench.fake.fill(120)
-      try fill(bench.store)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(120)
+      try fill(fixture.store)
+      let catalog = fixture.catalog()
       for _ in 0..<2 {
-        #expect(try await catalog.all().slugs == bench.slugs())
+        #expect(try await catalog.all().slugs == fixture.slugs())
         _ = try await catalog.funnel("f-1")
-        #expect(bench.asked().all == 4)
+        #expect(fixture.asked().all == 4)
       }
       #expect(try catalog.saveMetrics().reads == 8)
       // There is room again, and nothing that could end what it kept.
-      try bench.store.declare(StoreLimits(entries: 100))
+      try fixture.store.declare(StoreLimits(entries: 100))
       _ = try await catalog.funnel("f-1")
-      #expect(try bench.count() == 1)
+      #expect(try fixture.count() == 1)
       try await catalog.signOut()
       await #expect(throws: CatalogError.ended) { try await catalog.funnel("f-1") }
     }
@@ -41,31 +41,31 @@ import Testing
 
   @Test(arguments: [401, 403])
   func `a session for which there was no room is over too`(status: Int) async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(10)
-      try fill(bench.store)
-      let (refused, other) = (bench.catalog(), bench.elsewhere())
+    try await Fixture.run { fixture in
+      fixture.fake.fill(10)
+      try fill(fixture.store)
+      let (refused, other) = (fixture.catalog(), fixture.elsewhere())
       _ = try await other.funnel("f-1")
-      bench.fake.change { $0.refusal = status }
+      fixture.fake.change { $0.refusal = status }
       await #expect(throws: CatalogError.signedOut(status: status, message: "Not for you.")) {
         try await refused.funnel("f-1")
       }
-      bench.fake.change { $0.refusal = nil }
+      fixture.fake.change { $0.refusal = nil }
       await #expect(throws: CatalogError.ended) { try await refused.funnel("f-1") }
       // Another one begins, for which there is room.
-      try bench.store.declare(StoreLimits(entries: 100))
-      try await bench.catalog().signIn()
+      try fixture.store.declare(StoreLimits(entries: 100))
+      try await fixture.catalog().signIn()
       await #expect(throws: CatalogError.ended) { try await other.funnel("f-1") }
     }
   }
 
   @Test func `pages are read in a store that has become full`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(120)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(120)
+      let catalog = fixture.catalog()
       _ = try await catalog.funnel("f-1")
-      try fill(bench.store)
-      #expect(try await catalog.all().slugs == bench.slugs())
+      try fill(fixture.store)
+      #expect(try await catalog.all().slugs == fixture.slugs())
     }
   }
 
@@ -90,18 +90,18 @@ import Testing
   @Test(arguments: [true, false])
   func `a late answer of 401 leaves a session that has begun since`(isElsewhere: Bool) async throws
   {
-    try await Bench.run { bench in
-      bench.fake.fill(10)
-      let old = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(10)
+      let old = fixture.catalog()
       let gate = Gate()
-      bench.server.become { _ in
+      fixture.server.become { _ in
         await gate.pass()
         return .init(401)
       }
       let reading = Task { try await old.funnel("f-1") }
-      while bench.server.count == 0 { await Task.yield() }
-      bench.server.become { [fake = bench.fake] in fake.answer($0) }
-      let new = isElsewhere ? bench.elsewhere() : old
+      while fixture.server.count == 0 { await Task.yield() }
+      fixture.server.become { [fake = fixture.fake] in fake.answer($0) }
+      let new = isElsewhere ? fixture.elsewhere() : old
       try await new.signIn()
       _ = try await new.filtered(by: "plus")
       gate.open()
@@ -109,7 +109,7 @@ import Testing
         try await reading.value
       }
       #expect(try await new.funnel("f-1").isEmpty == false)
-      #expect(try bench.store.namespace("catalog.filters").count() == 1)
+      #expect(try fixture.store.namespace("catalog.filters").count() == 1)
     }
   }
 }

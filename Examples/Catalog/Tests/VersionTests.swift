@@ -16,55 +16,55 @@ import Testing
   }
 
   @Test func `when one page has changed, the fresh ones beside it are asked about`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let catalog = fixture.catalog()
       _ = try await catalog.all()
       // The third page is older than the others, so it alone is asked about.
-      bench.clock.advance(by: .seconds(200))
-      for path in bench.server.received.prefix(2).map(\.path) {
-        try await bench.cache.removeAll(for: bench.request(path))
+      fixture.clock.advance(by: .seconds(200))
+      for path in fixture.server.received.prefix(2).map(\.path) {
+        try await fixture.cache.removeAll(for: fixture.request(path))
       }
       _ = try await catalog.all()
-      bench.clock.advance(by: .seconds(150))
-      bench.fake.change(Self.move)
-      _ = bench.asked()
+      fixture.clock.advance(by: .seconds(150))
+      fixture.fake.change(Self.move)
+      _ = fixture.asked()
       let all = try await catalog.all()
-      #expect(all.slugs == bench.slugs())
+      #expect(all.slugs == fixture.slugs())
       #expect(Set(all.slugs).count == 150)
       #expect(
-        bench.asked().all == 4, "the third, whose change says that the others may have changed")
+        fixture.asked().all == 4, "the third, whose change says that the others may have changed")
       #expect(try await catalog.all() == all)
-      #expect(bench.asked().all == 0)
+      #expect(fixture.asked().all == 0)
     }
   }
 
   @Test func `a page that another process has replaced is noticed`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      let catalog = fixture.catalog()
       _ = try await catalog.all()
-      bench.fake.change(Self.move)
+      fixture.fake.change(Self.move)
       // It was killed before it could look at the other pages.
-      let first = try #require(bench.server.received.first)
-      _ = try await bench.cache.send(bench.request(first.path)).body.bytes()
+      let first = try #require(fixture.server.received.first)
+      _ = try await fixture.cache.send(fixture.request(first.path)).body.bytes()
       let all = try await catalog.all()
-      #expect(all.slugs == bench.slugs())
+      #expect(all.slugs == fixture.slugs())
     }
   }
 
   @Test(arguments: 1...6)
   func `a change while the catalog is read shows no funnel twice`(request: Int) async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(150)
-      bench.fake.change { state in
+    try await Fixture.run { fixture in
+      fixture.fake.fill(150)
+      fixture.fake.change { state in
         state.changes[request] = { state in
           // From the first page to the last.
           state.items[0].title = "ZZZ moved"
           state.items[0].updated = 1_000
         }
       }
-      let reader = try bench.catalog().reader()
+      let reader = try fixture.catalog().reader()
       while try await reader.more() {}
       let slugs = await reader.contents.slugs
       #expect(Set(slugs).count == slugs.count && slugs.count == 150)
@@ -72,9 +72,9 @@ import Testing
   }
 
   @Test func `a catalog that changes all the time ends with an error`() async throws {
-    try await Bench.run { bench in
-      bench.fake.fill(100)
-      bench.fake.change { state in
+    try await Fixture.run { fixture in
+      fixture.fake.fill(100)
+      fixture.fake.change { state in
         for request in 1...20 {
           state.changes[request] = { state in
             // What was on the first page is on the second, and the other way round.
@@ -86,8 +86,8 @@ import Testing
           }
         }
       }
-      await #expect(throws: CatalogError.self) { try await bench.catalog().all() }
-      #expect(bench.server.count <= 8)
+      await #expect(throws: CatalogError.self) { try await fixture.catalog().all() }
+      #expect(fixture.server.count <= 8)
     }
   }
 
@@ -98,31 +98,31 @@ import Testing
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return Int(state >> 33) % bound
     }
-    try await Bench.run { bench in
-      bench.fake.fill(60)
-      let catalog = bench.catalog()
+    try await Fixture.run { fixture in
+      fixture.fake.fill(60)
+      let catalog = fixture.catalog()
       for round in 1...40 {
         let (index, title) = (random(60), "Funnel \(random(3_000))")
         if random(2) == 0 {
-          bench.fake.change { fake in
+          fixture.fake.change { fake in
             fake.items[index].title = title
             fake.items[index].updated = 1_000 + round
           }
         }
-        bench.clock.advance(by: .seconds(random(400)))
+        fixture.clock.advance(by: .seconds(random(400)))
         // One page is gone, as if it had been evicted.
         if random(3) == 0,
-          let key = try bench.store.namespace("catalog.http").page().items.first?.key
+          let key = try fixture.store.namespace("catalog.http").page().items.first?.key
         {
-          try await bench.store.namespace("catalog.http").remove(key)
+          try await fixture.store.namespace("catalog.http").remove(key)
         }
         let slugs = try await catalog.all(limit: 20).slugs
         #expect(
           Set(slugs).count == slugs.count && slugs.count == 60,
           "LARDER_SEED=\(seed), round \(round)")
       }
-      bench.clock.advance(by: .minutes(6))
-      #expect(try await catalog.all(limit: 20).slugs == bench.slugs(), "LARDER_SEED=\(seed)")
+      fixture.clock.advance(by: .minutes(6))
+      #expect(try await catalog.all(limit: 20).slugs == fixture.slugs(), "LARDER_SEED=\(seed)")
     }
   }
 }

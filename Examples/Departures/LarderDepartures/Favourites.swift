@@ -1,20 +1,34 @@
 import ArgumentParser
 import Departures
 import ExampleProgram
+// Each update leaves the process at once, also into a pipe.
+import Foundation
 import Larder
 
 struct LoadFavourites: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "favourites",
-    abstract: "Fetches the boards of stations before anybody asks, and shows them in the widget.")
+    abstract: "Saves the favourite stations and fetches their boards ahead of use.")
 
-  @Argument(help: "Numbers of stations, in the order of their importance.")
+  @Argument(help: "Numbers of stations, the most important first. Default: the saved ones.")
   var stations: [String] = []
+
+  @Option(help: "Departures of each station in the widget.")
+  var rows: Int?
+
+  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Show ship names in the widget.")
+  var ships: Bool?
 
   @Flag(help: "Print JSON.")
   var json = false
 
   @OptionGroup var session: Session
+
+  func validate() throws {
+    if let rows, !(1...Widget.most).contains(rows) {
+      throw ValidationError("\(rows) rows are not possible: give 1 to \(Widget.most)")
+    }
+  }
 
   private struct Summary: Encodable {
     var present = 0
@@ -24,36 +38,35 @@ struct LoadFavourites: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try session.opened()
-    let cache = try session.cache(in: store)
-    let widget = Widget(store)
-    var settings = try widget.settings
-    if !stations.isEmpty {
-      settings.stations = stations
-      try widget.save(settings)
-    }
-    let line = ProgressLine.ifWatched
-    let prefetch = try cache.prefetch(try settings.named())
-    for await step in prefetch {
-      line?.advance("boards", done: step.done, of: step.total)
-      if case .failed(let error) = step.outcome {
-        line?.clear()
-        Console.complain("\(step.key): \(error)")
+    var failed = 0
+    try await session.open(showing: json ? nil : [.boards, .settings]) { cache in
+      let widget = Widget(cache.store)
+      var settings = try widget.settings
+      let before = settings
+      if !stations.isEmpty { settings.stations = stations }
+      settings.rows = rows ?? settings.rows
+      settings.showsShips = ships ?? settings.showsShips
+      if settings != before { try widget.save(settings) }
+      let line = ProgressLine.atTerminal
+      let prefetch = try cache.prefetch(settings.named())
+      for await step in prefetch {
+        line?.advance("boards", done: step.done, of: step.total)
+        if case .failed(let error) = step.outcome {
+          line?.clear()
+          Console.complain("\(step.key): \(error)")
+        }
       }
-    }
-    line?.clear()
-    let came = await prefetch.finish()
-    if json {
-      print(
-        try JSONOutput.text(
-          Summary(
-            present: came.present, loaded: came.loaded, failed: came.failed, left: came.remaining)))
-    } else {
+      line?.clear()
+      let came = await prefetch.finish()
+      failed = came.failed
+      if json {
+        let summary = Summary(
+          present: came.present, loaded: came.loaded, failed: came.failed, left: came.remaining)
+        return print(try JSONOutput.text(summary))
+      }
       print("\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed")
-      session.close(.boards, .settings)
     }
-    try store.close()
-    if came.failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
+    if failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
   }
 }
 
@@ -62,7 +75,7 @@ extension WidgetSettings {
   func named() throws(Failure) -> [String] {
     guard stations.isEmpty else { return stations }
     throw Failure(
-      .usage, "no station is named, and none is saved",
+      .usage, "no station is given, and none is saved",
       hint: "larder-departures favourites 8503651 8503669 saves two")
   }
 }
@@ -70,9 +83,10 @@ extension WidgetSettings {
 struct Publish: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "publish",
-    abstract: "Leaves for the widget what departs next: what an app does as it leaves the screen.")
+    abstract: "Writes the next departures for the widget, as an app does when it leaves the screen."
+  )
 
-  @Argument(help: "Numbers of stations; without them those of the widget's settings.")
+  @Argument(help: "Numbers of stations. Default: those of the widget's settings.")
   var stations: [String] = []
 
   @Flag(help: "Print JSON: when it began to write, in milliseconds since 1970, and how much.")
@@ -87,32 +101,88 @@ struct Publish: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try session.opened()
-    let cache = try session.cache(in: store)
-    let widget = Widget(store)
-    let stations = try stations.isEmpty ? widget.settings.named() : stations
-    let names = try await cache.shipNames()
-    if let error = names.error { Console.complain("names of ships: \(error)") }
     var failed = false
-    for station in stations {
-      do {
-        let board = try await cache.board(at: station)
-        if let error = board.error { Console.complain("\(station): \(error)") }
-        let next = board.value.next(at: store.now, ships: names.day)
-        // What takes its time is the service, not the store.
-        let began = SystemClock().now
-        try widget.publish(next, for: station)
-        let done = Done(station: station, departures: next.count, began: began.milliseconds)
-        print(
-          json ? try JSONOutput.text(done) : "\(station): \(next.count) departures for the widget")
-      } catch {
-        try Task.checkCancellation()
-        Console.complain("\(station): \(error)")
-        failed = true
+    try await session.open(showing: json ? nil : [.next]) { cache in
+      let stations = try stations.isEmpty ? Widget(cache.store).settings.named() : stations
+      let names = try await cache.shipNames()
+      if let error = names.error { Console.complain("names of ships: \(error)") }
+      for station in stations {
+        do {
+          let board = try await cache.board(at: station)
+          if let error = board.error { Console.complain("\(station): \(error)") }
+          let began = SystemClock().now
+          let next = try await cache.publish(station)
+          let done = Done(station: station, departures: next.count, began: began.milliseconds)
+          print(
+            json
+              ? try JSONOutput.text(done) : "\(station): \(next.count) departures for the widget")
+        } catch {
+          try Task.checkCancellation()
+          Console.complain("\(station): \(error)")
+          failed = true
+        }
       }
     }
-    if !json { session.close(.next) }
-    try store.close()
     if failed { throw ExitCode(Failure.Code.failed.rawValue) }
+  }
+}
+
+struct ShowWidget: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "widget",
+    abstract: "The next departures that the app wrote; sends no request.",
+    discussion: "With --watch it prints them again after each change, and when one has left.")
+
+  @Argument(help: "Numbers of stations. Default: those of the widget's settings.")
+  var stations: [String] = []
+
+  @Option(help: "Departures of each station. Default: as the settings say.")
+  var rows: Int?
+
+  @Flag(help: "Print them again whenever they change.")
+  var watch = false
+
+  @Option(help: "With --watch: end after this number of changes.")
+  var changes = Int.max
+
+  @Flag(help: "Print a line of JSON each time, with the time in milliseconds since 1970.")
+  var json = false
+
+  @OptionGroup var session: Session
+
+  private struct Shown: Encodable {
+    var departures: [NextDeparture]
+    var read: Int64
+  }
+
+  func run() async throws {
+    try await session.open(showing: json || watch ? nil : [.next, .settings]) { cache in
+      let widget = Widget(cache.store)
+      let stations = try stations.isEmpty ? widget.settings.stations : stations
+      if stations.isEmpty { Console.complain("no station is given, and none is saved") }
+      var left = watch ? changes : 0
+      for try await next in widget.updates(of: stations, limit: rows) {
+        try show(next)
+        if left == 0 { break }
+        left -= 1
+      }
+    }
+  }
+
+  private func show(_ next: [NextDeparture]) throws {
+    var text = ""
+    if json {
+      text =
+        try JSONOutput.withTimes(Shown(departures: next, read: SystemClock().now.milliseconds))
+        + "\n"
+    } else {
+      for departure in next {
+        let ship = departure.ship.map { "  (\($0))" } ?? ""
+        text += "\(try SwissTime.clock(departure.leaves))  \(departure.line.padded(to: 6))"
+        text += "\(departure.destination)\(ship)  from \(departure.station)\n"
+      }
+      if next.isEmpty { text = "no departures\n" }
+    }
+    FileHandle.standardOutput.write(Data(text.utf8))
   }
 }

@@ -1,31 +1,208 @@
 import ArgumentParser
 import Departures
 import ExampleProgram
+// Data of files.
+import Foundation
+import Larder
 import Service
 
 @main
 struct LarderDepartures: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "larder-departures",
-    abstract: "Boards, weather, lakes and ships of Swiss boats, kept in a store.",
+    abstract: "Departures, weather, lakes and ships for boats on Swiss lakes, cached in a store.",
     discussion: """
       Exit codes: 0 done, 1 no such thing, 2 usage, 3 the store cannot be opened, 4 the store or a service failed, \
       5 refused, 130 interrupted.
       """,
+    version: exampleVersion,
     subcommands: [
       ShowBoard.self, ShowLake.self, FindStations.self, FindWay.self, LoadFavourites.self,
-      Publish.self, ShowWidget.self, ShowUsage.self, ClearTiles.self,
+      Publish.self, ShowWidget.self, ShowUsage.self, SaveTile.self, ClearTiles.self,
     ])
 
   static func main() async {
-    await Failure.run(Self.self) { error in
-      switch error {
-      case let missing as Missing: Failure(.noSuchKey, missing.description)
-      case let error as ServiceError where error.isOffline:
-        Failure(
-          .failed, "\(error)", hint: "nothing is stored in its place; --offline asks a recording")
-      default: Failure(error)
+    await Failure.run(Self.self, credential: "--weather-key") { error in
+      (error as? Missing).map { Failure(.noSuchKey, $0.description) }
+    }
+  }
+}
+
+/// The store, the services and the time of a command.
+struct Session: ParsableArguments {
+  @OptionGroup var place: ExampleProgram.Place
+
+  @Option(help: "One address for all services.")
+  var base: String?
+
+  @Option(
+    help: "The address of the ship names and the report of the lakes, which have no public one.")
+  var boats: String?
+
+  @Option(help: "The key for OpenWeather.")
+  var weatherKey = ""
+
+  @Option(
+    help:
+      "The current time, 2025-07-12T08:30:00+0200. Default: the clock's, or with --offline the recording's."
+  )
+  var now: String?
+
+  @Option(help: "A file with more lakes: a list of records as in README.md.")
+  var lakes: String?
+
+  @Flag(help: "Print a line for each lookup: hit or miss, and the age.")
+  var log = false
+
+  private var isPast: Bool { place.recording.offline || now != nil }
+
+  /// Opens the store, calls `body`, prints the closing lines, and closes the store.
+  ///
+  /// - Parameter shelves: the namespaces in the closing lines; nil for none.
+  func open(
+    showing shelves: [Shelf]?, _ body: (DeparturesCache) async throws -> Void
+  ) async throws {
+    var options = Store.Options()
+    if let start = try start() { options.clock = ShiftedClock(from: start) }
+    let store = try place.store.open(options)
+    var addresses = base.map { Addresses(all: $0) } ?? Addresses()
+    if let boats { addresses.boats = boats }
+    if place.recording.offline { addresses = Addresses(all: "https://recording.invalid") }
+    let services = Services(
+      at: addresses, over: try place.recording.transport(), in: store, weatherKey: weatherKey)
+    let log: (@Sendable (String) -> Void)? = log ? { @Sendable in Console.complain($0) } : nil
+    var cache = try DeparturesCache(
+      store, services: services, lakes: Lake.known + more(), log: log)
+    cache.manner = .afterAsking
+    try await body(cache)
+    if let shelves { close(shelves) }
+    try store.close()
+  }
+
+  private func start() throws -> Timestamp? {
+    var text = now
+    if place.recording.offline, text == nil {
+      let file = place.recording.folder() + "/now"
+      do {
+        text = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+          .filter { !$0.isWhitespace }
+      } catch {
+        throw ValidationError("the recording has no time: cannot read \(file)")
       }
     }
+    guard let text else { return nil }
+    guard let start = SwissTime.moment(text) else {
+      throw ValidationError("\"\(text)\" is not a time; give 2025-07-12T08:30:00+0200")
+    }
+    return start
+  }
+
+  private func more() throws -> [Lake] {
+    guard let lakes else { return [] }
+    do {
+      return try JSONDecoder().decode([Lake].self, from: Data(contentsOf: URL(filePath: lakes)))
+    } catch {
+      let reason = (error as? DecodingError)?.words ?? "it cannot be read"
+      throw ValidationError("\(lakes) has no records of lakes: \(reason)")
+    }
+  }
+
+  /// With a time in the past, entries have expired for `larder`, which uses the machine's clock.
+  private func close(_ shelves: [Shelf]) {
+    let looks = shelves.map { shelf in
+      "keys @\(shelf.name) --limit 5"
+        + (isPast && shelf.rules.expires != .never ? " --expired" : "")
+    }
+    print(place.store.closing(looks + ["stats"]))
+  }
+}
+
+/// The system's clock, shifted to begin at another time.
+struct ShiftedClock: LarderClock {
+  private let system = SystemClock()
+  private let shift: Duration
+
+  init(from start: Timestamp) { shift = system.now.duration(to: start) }
+
+  var now: Timestamp { system.now.advanced(by: shift) }
+  var monotonic: Duration { system.monotonic }
+}
+
+/// A value with its source and age.
+struct Sourced<Value: Encodable>: Encodable {
+  var value: Value
+  var source: String
+  /// In seconds.
+  var age: Int
+  var isStale: Bool
+  var error: String?
+  private var duration: Duration
+
+  private enum CodingKeys: String, CodingKey { case value, source, age, isStale, error }
+
+  init<Held>(_ loaded: CacheResult<Held>, _ value: Value) {
+    self.value = value
+    source = loaded.source.rawValue
+    duration = loaded.age
+    age = Int(loaded.age / .seconds(1))
+    isStale = loaded.source == .stale
+    error = loaded.error.map { "\($0)" }
+  }
+
+  /// `from the store, 5 minutes old`.
+  var words: String {
+    let place = source == "loaded" ? "from the service" : "from the store, \(duration.words) old"
+    return place + (isStale ? ", stale" : "") + (error.map { ": \($0)" } ?? "")
+  }
+}
+
+extension Sourced where Value == Int {
+  init<Held>(_ loaded: CacheResult<Held>) { self.init(loaded, 0) }
+}
+
+extension JSONOutput {
+  /// JSON with the times of this adapter as ISO 8601 in place of milliseconds.
+  static func withTimes(_ value: some Encodable) throws -> String {
+    let json = try JSONDecoder().decode(JSON.self, from: JSONEncoder().encode(value))
+    return try text(converted(json))
+  }
+
+  private static let times: Set<String> = [
+    "time", "expected", "arrival", "departure", "leaves", "rise", "set",
+  ]
+
+  private static func converted(_ json: JSON) -> JSON {
+    switch json {
+    case .array(let values): return .array(values.map(converted))
+    case .object(let members):
+      return .object(
+        Dictionary(
+          uniqueKeysWithValues: members.map { name, value in
+            if times.contains(name), let number = value.number {
+              return (name, .string("\(Timestamp(milliseconds: Int64(number)))"))
+            }
+            return (name, converted(value))
+          }))
+    default: return json
+    }
+  }
+}
+
+extension RequestPolicy {
+  static func named(_ name: String) throws -> RequestPolicy {
+    guard let policy = RequestPolicy(rawValue: name) else {
+      let names = allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("\"\(name)\" is not a policy; give one of \(names)")
+    }
+    return policy
+  }
+}
+
+extension CalendarDay {
+  static func named(_ text: String) throws -> CalendarDay {
+    guard let day = CalendarDay(text) else {
+      throw ValidationError("\"\(text)\" is not a day; give 2025-07-12")
+    }
+    return day
   }
 }

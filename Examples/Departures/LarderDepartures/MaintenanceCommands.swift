@@ -1,11 +1,12 @@
 import ArgumentParser
 import Departures
 import ExampleProgram
+import Foundation
 import Larder
 
 struct ShowUsage: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "usage", abstract: "What each shelf holds, and how often it had what was asked.")
+    commandName: "usage", abstract: "The size and the hit rate of each namespace.")
 
   @Flag(help: "Print JSON.")
   var json = false
@@ -13,41 +14,57 @@ struct ShowUsage: AsyncParsableCommand {
   @OptionGroup var session: Session
 
   func run() async throws {
-    let store = try session.opened()
-    let usage = try session.cache(in: store).usage()
-    if json {
-      print(try JSONOutput.text(usage))
-    } else {
-      let columns = ["entries", "bytes", "hits", "stale", "misses"]
-      print(
-        "".padded(to: 12) + columns.map { $0.flushRight(to: 10) }.joined()
-          + "hit rate".flushRight(to: 11))
+    try await session.open(showing: json ? nil : [.boards]) { cache in
+      let usage = try cache.usage()
+      if json { return print(try JSONOutput.text(usage)) }
+      var table = TextTable(["", "entries", "bytes", "hits", "stale", "misses", "hit rate"])
       for shelf in usage {
         let numbers = [
           shelf.entries, shelf.bytes, Int(shelf.hits), Int(shelf.stale), Int(shelf.misses),
         ]
-        let rate = shelf.hitRate.map { "\(Int($0 * 1000) / 10).\(Int($0 * 1000) % 10) %" } ?? "-"
-        print(
-          shelf.shelf.padded(to: 12) + numbers.map { $0.grouped.flushRight(to: 10) }.joined()
-            + rate.flushRight(to: 11))
+        table.add([shelf.shelf] + numbers.map(\.grouped) + [shelf.hitRate?.percent ?? "-"])
       }
-      session.close(.boards)
+      print(table.lines.joined(separator: "\n"))
+      let limits = try cache.store.limits().effective
+      print(
+        "at most \((limits.disk ?? 0) / 1_000_000) MB of disk and \((limits.memory ?? 0) / 1_000_000) MB of memory"
+      )
     }
-    try store.close()
+  }
+}
+
+struct SaveTile: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tile", abstract: "Saves a picture of the map, from the store or the service.")
+
+  @Argument var zoom: Int
+  @Argument var x: Int
+  @Argument var y: Int
+
+  @Option(help: "The file to write.")
+  var output: String
+
+  @OptionGroup var session: Session
+
+  func run() async throws {
+    try await session.open(showing: [.tiles]) { cache in
+      let tile = try await cache.tile(zoom: zoom, x: x, y: y)
+      try Data(tile.value).write(to: URL(filePath: output))
+      print("\(tile.value.count) bytes, \(Sourced(tile).words)")
+    }
   }
 }
 
 struct ClearTiles: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear-tiles", abstract: "Removes the pictures of the map, and nothing else.")
+    commandName: "clear-tiles", abstract: "Removes the pictures of the map, nothing else.")
 
   @OptionGroup var session: Session
 
   func run() async throws {
-    let store = try session.opened()
-    let removed = try session.cache(in: store).clearTiles()
-    print("\(removed.entries) tiles, \(removed.bytes) bytes")
-    session.close(.tiles)
-    try store.close()
+    try await session.open(showing: [.tiles]) { cache in
+      let removed = try cache.clearTiles()
+      print("\(removed.entries) tiles, \(removed.bytes) bytes")
+    }
   }
 }

@@ -3,46 +3,131 @@ import Departures
 import ExampleProgram
 import Larder
 
-/// An answer, with where it comes from.
-struct Answer<Value: Encodable>: Encodable {
-  var value: Value
-  var source: String
-  /// In seconds.
-  var age: Int
-  var error: String?
-
-  init<Held>(_ loaded: CacheResult<Held>, _ value: Value) {
-    self.value = value
-    source = loaded.source.rawValue
-    age = Int(loaded.age / .seconds(1))
-    error = loaded.error.map { "\($0)" }
-  }
-
-  var words: String {
-    let stale = source == "stale" ? ", past its freshness" : ""
-    return "\(source)\(stale), \(age) s old" + (error.map { "; \($0)" } ?? "")
-  }
-}
-
 struct ShowBoard: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "board", abstract: "What leaves a station on a day.")
+    commandName: "board", abstract: "The departures of a station, or of all landings of a lake.")
 
-  @Argument(help: "The number of a station, 8503651; `search` finds it.")
+  @Argument(help: "A station's number or name, or the id of a lake: 8503651, zuerichsee.")
   var station: String
 
-  @Option(
-    help: "The day in Zurich, 2025-07-12; today unless said.", transform: CalendarDay.named)
+  @Option(help: "The day in Zurich, 2025-07-12. Default: today.", transform: CalendarDay.named)
   var day: CalendarDay?
 
   @Option(
-    help:
-      "standard, cacheElseLoad, cacheOnly, revalidate or reload: ask the store, the service, or both.",
+    help: "standard, cacheElseLoad, cacheOnly, revalidate or reload.",
     transform: RequestPolicy.named)
   var policy: RequestPolicy = .standard
 
-  @Flag(help: "Ask twice, and say how long each took.")
-  var twice = false
+  @Flag(help: "Only departures that have not left.")
+  var upcoming = false
+
+  @Flag(help: "Print a line of JSON for each station.")
+  var json = false
+
+  @OptionGroup var session: Session
+
+  func run() async throws {
+    try await session.open(showing: json ? nil : [.boards, .ships]) { cache in
+      for station in try await stations(cache) { try await show(station, cache) }
+    }
+  }
+
+  /// The numbers of the stations.
+  private func stations(_ cache: DeparturesCache) async throws -> [String] {
+    if station.allSatisfy(\.isNumber) { return [station] }
+    if let lake = cache.lake(station) {
+      guard !lake.stations.isEmpty else {
+        throw Failure(
+          .noSuchKey, "the record of \(lake.name) has no stations",
+          hint: "--lakes FILE gives one with stations; `search` finds their numbers")
+      }
+      return lake.stations
+    }
+    let found = try await cache.stations(named: station).value.filter { $0.id != nil }
+    let exact = found.first { $0.name.lowercased() == station.lowercased() }
+    guard let id = (exact ?? found.first)?.id else {
+      throw Failure(.noSuchKey, "there is no station \(station)")
+    }
+    return [id]
+  }
+
+  private func show(_ station: String, _ cache: DeparturesCache) async throws {
+    var board = try await cache.board(at: station, on: day, policy: policy)
+    let names = try await cache.shipNames(on: board.value.day, policy: policy)
+    if let error = names.error { Console.complain("names of ships: \(error)") }
+    if upcoming { board.value.departures = board.value.upcoming(at: cache.store.now) }
+    if json { return print(try JSONOutput.withTimes(Sourced(board, board.value))) }
+    print("\(board.value.station.name), \(board.value.day): \(Sourced(board).words)")
+    for departure in board.value.departures {
+      print(try Self.line(departure, ship: names.day.ship(of: departure)))
+    }
+    if board.value.departures.isEmpty { print("no departures") }
+  }
+
+  private static func line(_ departure: Departure, ship: String?) throws -> String {
+    let delay = departure.delay.map { $0 == 0 ? "" : " +\($0)" } ?? ""
+    let clock = (try SwissTime.clock(departure.time) + delay).padded(to: 10)
+    let line = "\(departure.category) \(departure.line)".padded(to: 10)
+    let platform = departure.platform.map { "  platform \($0)" } ?? ""
+    return clock + line + departure.destination + platform + (ship.map { "  (\($0))" } ?? "")
+  }
+}
+
+struct FindStations: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "search", abstract: "Stations by name, or near a place.")
+
+  @Argument(help: "The beginning of the name.")
+  var name: String?
+
+  @Option(help: "Latitude and longitude, 47.366,8.541.")
+  var near: String?
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  @OptionGroup var session: Session
+
+  func validate() throws {
+    guard (name == nil) != (near == nil) else {
+      throw ValidationError("give a name, or --near LATITUDE,LONGITUDE")
+    }
+    if let near, place(near) == nil {
+      throw ValidationError("\"\(near)\" is not a place; give 47.366,8.541")
+    }
+  }
+
+  private func place(_ text: String) -> Departures.Place? {
+    let degrees = text.split(separator: ",").compactMap { Double($0) }
+    return degrees.count == 2
+      ? Departures.Place(latitude: degrees[0], longitude: degrees[1]) : nil
+  }
+
+  func run() async throws {
+    try await session.open(showing: json ? nil : [.locations]) { cache in
+      let found =
+        if let place = near.flatMap(place) {
+          try await cache.stations(near: place)
+        } else {
+          try await cache.stations(named: name ?? "")
+        }
+      if json { return print(try JSONOutput.text(Sourced(found, found.value))) }
+      for station in found.value {
+        print(
+          (station.id ?? "-").padded(to: 9) + station.name
+            + (station.icon.map { "  (\($0))" } ?? ""))
+      }
+      print("\(found.value.count) stations, \(Sourced(found).words)")
+    }
+  }
+}
+
+struct FindWay: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "way", abstract: "Ways from one station to another, from now on.")
+
+  @Argument var from: String
+  @Argument var to: String
 
   @Flag(help: "Print JSON.")
   var json = false
@@ -50,39 +135,14 @@ struct ShowBoard: AsyncParsableCommand {
   @OptionGroup var session: Session
 
   func run() async throws {
-    let store = try session.opened()
-    let cache = try session.cache(in: store)
-    let clock = ContinuousClock()
-    let start = clock.now
-    var board = try await cache.board(at: station, on: day, policy: policy)
-    if twice {
-      let first = clock.now - start
-      let again = clock.now
-      let rounds = 1000
-      for _ in 0..<rounds { board = try await cache.board(at: station, on: day) }
-      let each = (clock.now - again) / rounds
-      Console.complain("first \(first / .microseconds(1)) us, then \(each / .microseconds(1)) us")
-    }
-    let names = try await cache.shipNames(on: board.value.day, policy: policy)
-    if let error = names.error { Console.complain("names of ships: \(error)") }
-    if json {
-      print(try JSONOutput.text(Answer(board, board.value)))
-    } else {
-      print("\(board.value.station.name), \(board.value.day): \(Answer(board, 0).words)")
-      for departure in board.value.departures {
-        print(try Self.line(departure, ship: names.day.ship(of: departure)))
+    try await session.open(showing: json ? nil : [.connections]) { cache in
+      let ways = try await cache.connections(from: from, to: to)
+      if json { return print(try JSONOutput.withTimes(Sourced(ways, ways.value))) }
+      for way in ways.value {
+        let span = "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))"
+        print(span + "  " + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", "))
       }
-      if board.value.departures.isEmpty { print("nothing leaves") }
-      session.close(.boards, .ships)
+      print("\(ways.value.count) ways, \(Sourced(ways).words)")
     }
-    try store.close()
-  }
-
-  static func line(_ departure: Departure, ship: String?) throws -> String {
-    let delay = departure.delay.map { $0 == 0 ? "" : " +\($0)" } ?? ""
-    let clock = (try SwissTime.clock(departure.time) + delay).padded(to: 10)
-    let line = "\(departure.category) \(departure.line)".padded(to: 10)
-    let platform = departure.platform.map { "  platform \($0)" } ?? ""
-    return clock + line + departure.destination + platform + (ship.map { "  (\($0))" } ?? "")
   }
 }

@@ -17,51 +17,49 @@ struct ShowLake: AsyncParsableCommand {
 
   private struct Report: Encodable {
     var lake: Lake
-    var weather: Forecast.Step?
-    var temperature: WaterTemperature?
-    var level: WaterLevel?
+    var weather: Sourced<Forecast.Step>?
+    var temperature: Sourced<WaterTemperature>?
+    var level: Sourced<WaterLevel>?
     var sun: SunTimes
-
-    /// The sun needs nobody to tell it.
-    var isOfAnyUse: Bool { weather != nil || temperature != nil || level != nil }
   }
 
   func run() async throws {
-    let store = try session.opened()
-    let cache = try session.cache(in: store)
-    guard let lake = cache.lake(lake) else {
-      throw Failure(
-        .noSuchKey, "no lake \(lake)",
-        hint: "one of \(cache.lakes.map(\.id).joined(separator: ", ")); --lakes FILE adds more")
-    }
-    let report = Report(
-      lake: lake,
-      weather: try await part("weather") {
-        try await cache.forecast(of: lake).value.step(at: store.now)
-      },
-      temperature: try await part("water") { try await cache.temperature(of: lake)?.value },
-      level: try await part("level") { try await cache.level(of: lake)?.value },
-      sun: try await cache.sun(at: lake).value)
-    guard report.isOfAnyUse else {
-      throw Failure(.failed, "nobody tells anything of \(lake.name)")
-    }
-    if json {
-      print(try JSONOutput.text(report))
-    } else {
+    try await session.open(showing: json ? nil : [.weather, .temperatures, .levels]) { cache in
+      guard let lake = cache.lake(lake) else {
+        throw Failure(
+          .noSuchKey, "no lake \(lake)",
+          hint: "one of \(cache.lakes.map(\.id).joined(separator: ", ")); --lakes FILE adds more")
+      }
+      let report = Report(
+        lake: lake,
+        weather: try await part("weather") {
+          let forecast = try await cache.forecast(of: lake)
+          return forecast.value.step(at: cache.store.now).map { Sourced(forecast, $0) }
+        },
+        temperature: try await part("water") {
+          try await cache.temperature(of: lake).map { Sourced($0, $0.value) }
+        },
+        level: try await part("level") {
+          try await cache.level(of: lake).map { Sourced($0, $0.value) }
+        },
+        sun: try await cache.sun(at: lake).value)
+      // The sun is computed without any service.
+      guard report.weather != nil || report.temperature != nil || report.level != nil else {
+        throw Failure(.failed, "there is no data about \(lake.name)")
+      }
+      if json { return print(try JSONOutput.withTimes(report)) }
       try show(report)
-      session.close(.weather, .temperatures, .levels)
     }
-    try store.close()
   }
 
-  /// What is not to be had does not keep the rest from being shown.
+  /// Nil for a part that is not available, after a message.
   private func part<Value>(_ name: String, _ ask: () async throws -> Value?) async throws -> Value?
   {
     do {
       return try await ask()
     } catch {
       try Task.checkCancellation()
-      let hint = error is NoAddress ? "; --boats says it" : ""
+      let hint = error is NoAddress ? "; give it with --boats" : ""
       Console.complain("\(name): \(error)\(hint)")
       return nil
     }
@@ -69,11 +67,14 @@ struct ShowLake: AsyncParsableCommand {
 
   private func show(_ report: Report) throws {
     print(report.lake.name)
-    if let weather = report.weather { print("  air    \(weather.celsius) C, \(weather.words)") }
-    if let water = report.temperature {
-      print("  water  \(water.celsius) C, by a \(water.origin.rawValue)")
+    if let weather = report.weather {
+      print("  air    \(weather.value.celsius) C, \(weather.value.words) (\(weather.words))")
     }
-    if let level = report.level { print("  level  \(level.metres) m") }
+    if let water = report.temperature {
+      print(
+        "  water  \(water.value.celsius) C, by a \(water.value.origin.rawValue) (\(water.words))")
+    }
+    if let level = report.level { print("  level  \(level.value.metres) m (\(level.words))") }
     if let rise = report.sun.rise, let set = report.sun.set {
       print("  sun    \(try SwissTime.clock(rise)) to \(try SwissTime.clock(set))")
     }

@@ -7,12 +7,12 @@ import Testing
 
 /// What an app does when it starts and when it leaves the screen.
 @Suite struct BackgroundTests {
-  private let bench: Bench
+  private let fixture: Fixture
   private let lines = Lines<String>()
-  private var cache: DeparturesCache { bench.cache }
-  private var services: FakeServices { bench.services }
+  private var cache: DeparturesCache { fixture.cache }
+  private var services: FakeServices { fixture.services }
 
-  init() throws { bench = try Bench(jumps: true, log: { [lines] in lines.add($0) }) }
+  init() throws { fixture = try Fixture(jumps: true, log: { [lines] in lines.add($0) }) }
 
   private func boards(_ stations: [String], on day: String) -> [String] {
     stations.map { "/v1/stationboard?id=\($0)&limit=200&datetime=\(day)%2000%3A00" }
@@ -21,7 +21,7 @@ import Testing
   @Test func `a start reads the favourites' boards in their order, then the ships, and no more`()
     async throws
   {
-    let widget = Widget(bench.store)
+    let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["7", "8"]))
     #expect(try await cache.start(["2", "1", "3"]).finish().counts == [0, 4, 0, 0])
     #expect(services.asked == boards(["2", "1", "3"], on: "2025-07-12") + ["/boats/ships"])
@@ -30,45 +30,45 @@ import Testing
         == ["boards 2", "boards 1", "boards 3", "ships "].map {
           "boat.\($0)\($0.hasSuffix(" ") ? "" : "_")2025-07-12: loaded, 0.0 s old"
         })
-    #expect(try bench.store.namespace("boat.next").count() == 0, "nothing of the widget")
-    #expect(bench.clock.waits.all == [.milliseconds(500), .milliseconds(200)])
+    #expect(try fixture.store.namespace("boat.next").count() == 0, "nothing of the widget")
+    #expect(fixture.clock.waits.all == [.milliseconds(500), .milliseconds(200)])
 
     #expect(try await cache.start(["2", "1", "3"]).finish().counts == [4, 0, 0, 0])
-    #expect(services.count == 4 && bench.clock.waits.all.count == 2, "neither asked nor waited")
-    try bench.store.finish()
+    #expect(services.count == 4 && fixture.clock.waits.all.count == 2, "neither asked nor waited")
+    try fixture.store.finish()
   }
 
   @Test func `the widget is told on leaving the screen, never at the start`() async throws {
-    let widget = Widget(bench.store)
+    let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["1", "2"], rows: 2))
     #expect(try await cache.start(["1", "2"]).finish().loaded == 3)
     #expect(services.count(of: "/ships") == 1)
-    #expect(try bench.store.namespace("boat.next").count() == 0)
+    #expect(try fixture.store.namespace("boat.next").count() == 0)
     #expect(try await cache.enterBackground().finish().counts == [3, 2, 0, 0])
-    #expect(try bench.store.namespace("boat.next").count() == 24)
+    #expect(try fixture.store.namespace("boat.next").count() == 2 * Widget.most, "and tomorrow's")
     #expect(
       Array(services.asked.dropFirst(3)) == boards(["1", "2"], on: "2025-07-13"),
       "all of today was there")
     #expect(try widget.departures(from: "1").count == 2)
     #expect(try widget.departures(from: "1").first?.ship == "Limmat")
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `what was fetched on leaving is there in the morning, whatever the network is then`()
     async throws
   {
-    try Widget(bench.store).save(WidgetSettings(stations: ["1"]))
+    try Widget(fixture.store).save(WidgetSettings(stations: ["1"]))
     #expect(try await cache.enterBackground().finish().failed == 0)
     services.change { $0.isDown = true }
-    bench.clock.set(to: try moment("2025-07-13T06:50:00+0200"))
+    fixture.clock.set(to: try moment("2025-07-13T06:50:00+0200"))
     let board = try await cache.board(at: "1")
     #expect(board.value.day.description == "2025-07-13" && board.value.departures.count == 12)
     #expect(try await cache.publish("1").count == 12)
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `a station that fails does not keep the others, and is told of`() async throws {
-    let widget = Widget(bench.store)
+    let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["1", "2", "3"]))
     services.change { $0.unknown = ["2"] }
     let leaving = try cache.enterBackground()
@@ -85,12 +85,12 @@ import Testing
     #expect(try widget.departures(from: "3").count == 3)
     #expect(
       lines.all.contains { $0.hasPrefix("boat.boards 2_2025-07-12: no answer: the station 2") })
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `without names of ships all the rest is done, and the failure told`() async throws {
     services.change { $0.shipsAreDown = true }
-    let widget = Widget(bench.store)
+    let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["1", "2"]))
     for errands in [try cache.start(["1", "2"]), try cache.enterBackground()] {
       var failed: [Errand] = []
@@ -101,11 +101,11 @@ import Testing
     }
     #expect(services.count(of: "/ships") == 2, "once each, not for every station")
     #expect(try widget.departures(from: "2").map(\.ship) == [nil, nil, nil])
-    #expect(try await cache.publish("1").count == 12)
+    #expect(try await cache.publish("1").count == Widget.most)
     let names = try await cache.shipNames()
     #expect(names.day.ships.isEmpty)
     #expect("\(try #require(names.error))".contains("no ships"))
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `where nobody has said who knows the ships, nobody is asked and nothing is wrong`()
@@ -115,8 +115,8 @@ import Testing
     addresses.boats = nil
     #expect(Addresses().boats == nil)
     let cache = try DeparturesCache(
-      bench.store, services: Services(at: addresses, over: services, in: bench.store))
-    try Widget(bench.store).save(WidgetSettings(stations: ["1"]))
+      fixture.store, services: Services(at: addresses, over: services, in: fixture.store))
+    try Widget(fixture.store).save(WidgetSettings(stations: ["1"]))
     #expect(try await cache.start(["1"]).finish().counts == [1, 1, 0, 0])
     #expect(try await cache.enterBackground().finish().counts == [2, 1, 0, 0])
     #expect(try await cache.shipNames().error == nil)
@@ -124,13 +124,13 @@ import Testing
     #expect(try await cache.temperature(of: lake)?.value.origin == .simulation)
     await #expect(throws: NoAddress.self) { try await cache.level(of: lake) }
     #expect(services.count(of: "/boats") == 0)
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `names that were stored are shown when nobody is to be asked any more`() async throws {
     _ = try await cache.ships()
     services.change { $0.shipsAreDown = true }
-    bench.clock.advance(by: .hours(21))
+    fixture.clock.advance(by: .hours(21))
     let names = try await cache.shipNames(on: day("2025-07-12"), policy: .revalidate)
     #expect(names.day.ships == ["90": "Limmat"] && names.error != nil)
     let stored = try await cache.shipNames(on: day("2025-07-12"), policy: .cacheOnly)
@@ -138,13 +138,13 @@ import Testing
     let asked = services.count
     #expect(try await cache.shipNames(on: day("2025-12-24"), policy: .cacheOnly).error == nil)
     #expect(services.count == asked)
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `what is done ahead has a low priority, what is asked for that of who asks`()
     async throws
   {
-    try Widget(bench.store).save(WidgetSettings(stations: ["1", "2"]))
+    try Widget(fixture.store).save(WidgetSettings(stations: ["1", "2"]))
     // Who waits for the end of a task lends it his priority; who looks at its steps does not.
     for await _ in try cache.start(["1"]) {}
     for await _ in try cache.enterBackground() {}
@@ -153,6 +153,6 @@ import Testing
     #expect(services.priorities.allSatisfy { $0 == .low }, "\(services.priorities)")
     _ = try await Task(priority: .high) { try await cache.board(at: "4") }.value
     #expect(services.priorities.last == .high)
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 }

@@ -11,20 +11,20 @@ import Testing
   @Test func `a board is asked for once a day, under the station and the day in Zurich`()
     async throws
   {
-    let bench = try Bench(at: "2025-07-12T00:30:00+0200")
-    let first = try await bench.cache.board(at: "8503651")
+    let fixture = try Fixture(at: "2025-07-12T00:30:00+0200")
+    let first = try await fixture.cache.board(at: "8503651")
     #expect(first.source == .loaded && first.value.departures.count == 12 && first.value.isWhole)
     #expect(first.value.day.description == "2025-07-12", "the day before, in UTC")
-    bench.clock.advance(by: .hours(3))
-    #expect(try await bench.cache.board(at: "8503651").source == .memory)
+    fixture.clock.advance(by: .hours(3))
+    #expect(try await fixture.cache.board(at: "8503651").source == .memory)
     #expect(
-      bench.services.asked == [
+      fixture.services.asked == [
         "/v1/stationboard?id=8503651&limit=200&datetime=2025-07-12%2000%3A00"
       ])
     #expect(
-      try bench.store.namespace("boat.boards").page().items.map(\.key.string)
+      try fixture.store.namespace("boat.boards").page().items.map(\.key.string)
         == ["8503651_2025-07-12"])
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test(arguments: [
@@ -36,9 +36,9 @@ import Testing
   func `all of a day, be it of 23, 24 or 25 hours`(
     day: String, times: [String], minutes: [Int]
   ) async throws {
-    let bench = try Bench(at: day + "T12:00:00Z")
-    bench.services.change { $0.times = times }
-    let board = try await bench.cache.board(at: "1").value
+    let fixture = try Fixture(at: day + "T12:00:00Z")
+    fixture.services.change { $0.times = times }
+    let board = try await fixture.cache.board(at: "1").value
     #expect(board.day.description == day && board.isWhole)
     let start = try SwissTime.span(of: board.day).lowerBound
     #expect(
@@ -46,149 +46,149 @@ import Testing
     // What leaves in the first minutes of the next day is of that.
     let last = try #require(board.departures.last)
     for (moment, isToday) in [(last.time, true), (last.time.advanced(by: .minutes(30)), false)] {
-      bench.clock.set(to: moment)
-      #expect(try (bench.cache.today == board.day) == isToday)
+      fixture.clock.set(to: moment)
+      #expect(try (fixture.cache.today == board.day) == isToday)
     }
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `a board past its freshness is there at once, while a newer one is fetched`()
     async throws
   {
-    let bench = try Bench()
-    bench.services.change { $0.times = ["09:00"] }
+    let fixture = try Fixture()
+    fixture.services.change { $0.times = ["09:00"] }
     let tomorrow = try day("2025-07-13")
-    _ = try await bench.cache.board(at: "1", on: tomorrow)
+    _ = try await fixture.cache.board(at: "1", on: tomorrow)
     // At four o'clock it is not fresh any more, but still to be shown.
-    bench.clock.advance(by: .hours(21))
-    bench.services.change { $0.times = ["09:00", "10:00"] }
-    let shown = try await bench.cache.board(at: "1")
+    fixture.clock.advance(by: .hours(21))
+    fixture.services.change { $0.times = ["09:00", "10:00"] }
+    let shown = try await fixture.cache.board(at: "1")
     #expect(shown.source == .stale && shown.error == nil && shown.value.departures.count == 1)
-    var now = try await bench.cache.board(at: "1")
+    var now = try await fixture.cache.board(at: "1")
     while now.source == .stale {
       try await Task.sleep(for: .milliseconds(1))
-      now = try await bench.cache.board(at: "1")
+      now = try await fixture.cache.board(at: "1")
     }
     #expect(now.value.departures.count == 2)
-    #expect(bench.services.count == 2)
-    try bench.store.finish()
+    #expect(fixture.services.count == 2)
+    try fixture.store.finish()
   }
 
   @Test func `with the service down a board is shown as long as the rule says, and never for ever`()
     async throws
   {
-    let bench = try Bench()
-    let today = try bench.cache.today
-    _ = try await bench.cache.board(at: "1")
-    bench.services.change { $0.isDown = true }
-    bench.clock.advance(by: .hours(30))
+    let fixture = try Fixture()
+    let today = try fixture.cache.today
+    _ = try await fixture.cache.board(at: "1")
+    fixture.services.change { $0.isDown = true }
+    fixture.clock.advance(by: .hours(30))
     for policy in [RequestPolicy.standard, .revalidate, .cacheElseLoad, .cacheOnly] {
-      let shown = try await bench.cache.board(at: "1", on: today, policy: policy)
+      let shown = try await fixture.cache.board(at: "1", on: today, policy: policy)
       #expect(shown.source == .stale && shown.value.departures.count == 12, "\(policy)")
       if policy == .revalidate {
         #expect("\(try #require(shown.error))".contains("answered 500: Error from timetable"))
       }
     }
     await #expect(throws: (any Error).self, "a reload has nothing to fall back on") {
-      try await bench.cache.board(at: "1", on: today, policy: .reload)
+      try await fixture.cache.board(at: "1", on: today, policy: .reload)
     }
-    #expect(try await bench.cache.board(at: "1", on: today, policy: .cacheOnly).source == .stale)
-    bench.clock.advance(by: .hours(24))
+    #expect(try await fixture.cache.board(at: "1", on: today, policy: .cacheOnly).source == .stale)
+    fixture.clock.advance(by: .hours(24))
     for policy in RequestPolicy.allCases {
       await #expect(throws: (any Error).self, "\(policy)") {
-        try await bench.cache.board(at: "1", on: today, policy: policy)
+        try await fixture.cache.board(at: "1", on: today, policy: policy)
       }
     }
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `the five policies ask as often as they say`() async throws {
-    let bench = try Bench()
+    let fixture = try Fixture()
     await #expect {
-      try await bench.cache.board(at: "1", policy: .cacheOnly)
+      try await fixture.cache.board(at: "1", policy: .cacheOnly)
     } throws: {
       ($0 as? LarderError)?.code == .notStored
     }
-    #expect(bench.services.count == 0)
+    #expect(fixture.services.count == 0)
     var asked = 0
     for (policy, requests) in [
       (RequestPolicy.cacheElseLoad, 1), (.standard, 0), (.cacheOnly, 0), (.revalidate, 1),
       (.reload, 1),
     ] {
-      _ = try await bench.cache.board(at: "1", policy: policy)
+      _ = try await fixture.cache.board(at: "1", policy: policy)
       asked += requests
-      #expect(bench.services.count == asked, "\(policy)")
+      #expect(fixture.services.count == asked, "\(policy)")
     }
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `no departures are an answer, and one that stays; a failure is none`() async throws {
-    let bench = try Bench()
-    bench.services.change { $0.empty = ["1"] }
-    #expect(try await bench.cache.board(at: "1").value.departures == [])
-    let again = try await bench.cache.board(at: "1")
-    #expect(again.source == .memory && again.value.departures == [] && bench.services.count == 1)
-    bench.services.change { $0.unknown = ["2"] }
-    await #expect(throws: Missing.self) { try await bench.cache.board(at: "2") }
-    bench.services.change { $0.isDown = true }
-    await #expect(throws: (any Error).self) { try await bench.cache.board(at: "3") }
-    #expect(try bench.store.namespace("boat.boards").count() == 1, "neither is kept")
-    try bench.store.finish()
+    let fixture = try Fixture()
+    fixture.services.change { $0.empty = ["1"] }
+    #expect(try await fixture.cache.board(at: "1").value.departures == [])
+    let again = try await fixture.cache.board(at: "1")
+    #expect(again.source == .memory && again.value.departures == [] && fixture.services.count == 1)
+    fixture.services.change { $0.unknown = ["2"] }
+    await #expect(throws: Missing.self) { try await fixture.cache.board(at: "2") }
+    fixture.services.change { $0.isDown = true }
+    await #expect(throws: (any Error).self) { try await fixture.cache.board(at: "3") }
+    #expect(try fixture.store.namespace("boat.boards").count() == 1, "neither is kept")
+    try fixture.store.finish()
   }
 
   @Test func `news about delays are fresh for a minute`() async throws {
-    let bench = try Bench()
-    bench.services.change { $0.delay = 4 }
-    let board = try await bench.cache.board(at: "1").value
+    let fixture = try Fixture()
+    fixture.services.change { $0.delay = 4 }
+    let board = try await fixture.cache.board(at: "1").value
     let late = try moment("2025-07-12T09:04:00+0200")
     #expect(board.isLive && board.departures[0].leaves == late)
-    bench.clock.advance(by: .seconds(59))
-    #expect(try await bench.cache.board(at: "1").source == .memory)
-    bench.clock.advance(by: .seconds(1))
-    #expect(try await bench.cache.board(at: "1").source == .stale)
-    try await bench.settle(requests: 2)
-    try bench.store.finish()
+    fixture.clock.advance(by: .seconds(59))
+    #expect(try await fixture.cache.board(at: "1").source == .memory)
+    fixture.clock.advance(by: .seconds(1))
+    #expect(try await fixture.cache.board(at: "1").source == .stale)
+    try await fixture.settle(requests: 2)
+    try fixture.store.finish()
   }
 
   @Test func `news about delays of what has left are none`() async throws {
-    let bench = try Bench(at: "2025-07-12T20:30:00+0200")
-    bench.services.change { $0.delay = 4 }
-    #expect(try await bench.cache.board(at: "1").value.isLive)
-    bench.clock.advance(by: .hours(7))
-    #expect(try await bench.cache.board(at: "1", on: day("2025-07-12")).source == .memory)
-    try bench.store.finish()
+    let fixture = try Fixture(at: "2025-07-12T20:30:00+0200")
+    fixture.services.change { $0.delay = 4 }
+    #expect(try await fixture.cache.board(at: "1").value.isLive)
+    fixture.clock.advance(by: .hours(7))
+    #expect(try await fixture.cache.board(at: "1", on: day("2025-07-12")).source == .memory)
+    try fixture.store.finish()
   }
 
   @Test func `a day of more departures than a request may have is put together from several`()
     async throws
   {
-    let bench = try Bench()
+    let fixture = try Fixture()
     // Of five at a time the 201st to 205th come with the 200th.
-    bench.services.change { state in
+    fixture.services.change { state in
       state.times = (0..<95).map { String(format: "%02d:%02d", 6 + $0 / 6, $0 % 6 * 10) }
       state.atOnce = 7
     }
-    let board = try await bench.cache.board(at: "1").value
+    let board = try await fixture.cache.board(at: "1").value
     #expect(board.departures.count == 95 * 7 && board.isWhole)
     #expect(Set(board.departures.map(\.id)).count == 95 * 7)
     #expect(board.departures.map(\.time) == board.departures.map(\.time).sorted())
-    #expect(bench.services.count == 4)
-    try bench.store.finish()
+    #expect(fixture.services.count == 4)
+    try fixture.store.finish()
   }
 
   @Test func `a board that does not have the whole day is fresh until its last departure`()
     async throws
   {
-    let bench = try Bench(at: "2025-07-12T05:00:00+0200")
-    bench.services.change { state in
+    let fixture = try Fixture(at: "2025-07-12T05:00:00+0200")
+    fixture.services.change { state in
       state.times = (0..<90).map { String(format: "%02d:%02d", 6 + $0 / 6, $0 % 6 * 10) }
       state.atOnce = 60
     }
-    let board = try await bench.cache.board(at: "1").value
-    #expect(!board.isWhole && bench.services.count == 8)
-    let entry = try #require(try bench.store.namespace("boat.boards").entry(for: "1_2025-07-12"))
+    let board = try await fixture.cache.board(at: "1").value
+    #expect(!board.isWhole && fixture.services.count == 8)
+    let entry = try #require(try fixture.store.namespace("boat.boards").entry(for: "1_2025-07-12"))
     #expect(entry.expires == board.departures.last?.time)
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `stations and ways are kept by what was asked`() async throws {

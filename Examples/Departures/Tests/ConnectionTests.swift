@@ -1,6 +1,7 @@
 import ExampleTesting
 import Foundation
 import Larder
+import Service
 import Testing
 
 @testable import Departures
@@ -74,6 +75,28 @@ import Testing
       #expect(later.value.map(\.departure) == [try time("08:04"), try time("08:05")])
       #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:04"])
     }
+  }
+
+  @Test func `without a network the ways of the nearest slot are shown, and said to be stale`()
+    async throws
+  {
+    let base = try await LocalServer.run { server in
+      server.become { Self.answer($0, minutes: 0..<40) }
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      _ = try await cache.connections(from: "1", to: "2")
+      clock.advance(by: .minutes(6))
+      _ = try await cache.connections(from: "1", to: "2")
+      return server
+    }
+    // The server is gone.
+    let cache = try DeparturesCache(store, services: base.services(in: store))
+    clock.advance(by: .minutes(20))
+    let ways = try await cache.connections(from: "1", to: "2")
+    #expect(ways.source == .stale && (ways.error as? ServiceError)?.isOffline == true)
+    #expect(ways.age == .minutes(20), "the newer of the two")
+    #expect(ways.value.map(\.departure).first == (try time("08:27")))
+    await #expect(throws: ServiceError.self) { try await cache.connections(from: "2", to: "1") }
+    try store.finish()
   }
 
   @Test(arguments: [RequestPolicy.standard, .cacheElseLoad, .revalidate, .reload])

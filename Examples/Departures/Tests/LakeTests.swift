@@ -7,55 +7,61 @@ import Testing
 
 /// Weather, water, ships, sun and maps: how long each stays.
 @Suite struct LakeTests {
-  private func requests(_ bench: Bench, _ part: String, _ body: () async throws -> Void)
+  private func requests(_ fixture: Fixture, _ part: String, _ body: () async throws -> Void)
     async rethrows -> Int
   {
-    let before = bench.services.count(of: part)
+    let before = fixture.services.count(of: part)
     try await body()
-    return bench.services.count(of: part) - before
+    return fixture.services.count(of: part) - before
   }
 
   @Test func `weather is fresh for six hours`() async throws {
-    let bench = try Bench()
-    let lake = bench.cache.lakes[0]
-    let first = try await bench.cache.forecast(of: lake).value
-    bench.clock.advance(by: .hours(6) - .milliseconds(1))
-    #expect(try await bench.cache.forecast(of: lake).source == .memory)
-    bench.clock.advance(by: .milliseconds(1))
-    #expect(try await bench.cache.forecast(of: lake).source == .stale)
-    try await bench.settle(requests: 2)
-    #expect(bench.services.asked[0].contains("lat=47.366&lon=8.55&appid=key%207"))
+    let fixture = try Fixture()
+    let lake = fixture.cache.lakes[0]
+    let first = try await fixture.cache.forecast(of: lake).value
+    fixture.clock.advance(by: .hours(6) - .milliseconds(1))
+    #expect(try await fixture.cache.forecast(of: lake).source == .memory)
+    fixture.clock.advance(by: .milliseconds(1))
+    #expect(try await fixture.cache.forecast(of: lake).source == .stale)
+    try await fixture.settle(requests: 2)
+    #expect(fixture.services.asked[0].contains("lat=47.366&lon=8.55&appid=key%207"))
     #expect(first.steps.count == 40 && first.steps[0].gusts == nil && first.steps[0].rain == 0)
-    #expect(first.step(at: first.steps[3].time.advanced(by: .hours(2))) == first.steps[3])
-    try bench.store.finish()
+    // The forecast begins after now.
+    let start = first.steps[0].time
+    #expect(start == (try moment("2025-07-12T11:00:00+0200")))
+    #expect(first.step(at: try moment("2025-07-12T08:00:00+0200")) == first.steps[0])
+    #expect(first.step(at: start.advanced(by: .minutes(100))) == first.steps[1])
+    #expect(first.step(at: first.steps[39].time.advanced(by: .hours(3))) == first.steps[39])
+    #expect(first.step(at: first.steps[39].time.advanced(by: .hours(4))) == nil)
+    try fixture.store.finish()
   }
 
   @Test
   func `names of ships hold until four in the morning in Zurich, and come several days at a time`()
     async throws
   {
-    let bench = try Bench(at: "2025-07-10T20:00:00+0200")
-    bench.services.change { $0.times = ["09:00"] }
-    let board = try await bench.cache.board(at: "1").value
-    let ships = try await bench.cache.ships()
+    let fixture = try Fixture(at: "2025-07-10T20:00:00+0200")
+    fixture.services.change { $0.times = ["09:00"] }
+    let board = try await fixture.cache.board(at: "1").value
+    let ships = try await fixture.cache.ships()
     #expect(ships.value.ship(of: board.departures[0]) == "Limmat", "000090 and 90 are the same")
-    let tomorrow = try await bench.cache.ships(on: day("2025-07-11"))
-    #expect(tomorrow.source != .loaded && bench.services.count(of: "/ships") == 1)
-    let entry = try #require(try bench.store.namespace("boat.ships").entry(for: "2025-07-10"))
+    let tomorrow = try await fixture.cache.ships(on: day("2025-07-11"))
+    #expect(tomorrow.source != .loaded && fixture.services.count(of: "/ships") == 1)
+    let entry = try #require(try fixture.store.namespace("boat.ships").entry(for: "2025-07-10"))
     #expect(entry.expires == (try moment("2025-07-11T04:00:00+0200")))
-    bench.clock.set(to: try moment("2025-07-11T03:59:59+0200"))
-    #expect(try await bench.cache.ships(on: day("2025-07-11")).source != .stale)
-    bench.services.change { $0.ship = "Linth" }
-    bench.clock.set(to: try moment("2025-07-11T04:00:00+0200"))
-    #expect(try await bench.cache.ships(on: day("2025-07-11")).source == .stale)
-    try await bench.settle(requests: 3)
+    fixture.clock.set(to: try moment("2025-07-11T03:59:59+0200"))
+    #expect(try await fixture.cache.ships(on: day("2025-07-11")).source != .stale)
+    fixture.services.change { $0.ship = "Linth" }
+    fixture.clock.set(to: try moment("2025-07-11T04:00:00+0200"))
+    #expect(try await fixture.cache.ships(on: day("2025-07-11")).source == .stale)
+    try await fixture.settle(requests: 3)
     var ship: String?
     while ship != "Linth" {
-      ship = try await bench.cache.ships(on: day("2025-07-11")).value.ships["90"]
+      ship = try await fixture.cache.ships(on: day("2025-07-11")).value.ships["90"]
       try await Task.sleep(for: .milliseconds(1))
     }
-    #expect(try await bench.cache.ships(on: day("2025-12-24")).value.ships.isEmpty)
-    try bench.store.finish()
+    #expect(try await fixture.cache.ships(on: day("2025-12-24")).value.ships.isEmpty)
+    try fixture.store.finish()
   }
 
   @Test func `the water's temperature holds until midnight, also when that is an hour off`()
@@ -66,39 +72,39 @@ import Testing
       ("2026-03-29T01:30:00+0100", "2026-03-30T00:00:00+0200"),
       ("2026-10-25T02:30:00+0200", "2026-10-26T00:00:00+0100"),
     ] {
-      let bench = try Bench(at: now)
-      let lake = try #require(bench.cache.lake("zuerichsee"))
+      let fixture = try Fixture(at: now)
+      let lake = try #require(fixture.cache.lake("zuerichsee"))
       #expect(
-        try await bench.cache.temperature(of: lake)?.value
+        try await fixture.cache.temperature(of: lake)?.value
           == WaterTemperature(celsius: 22, origin: .report))
-      let entry = try bench.store.namespace("boat.temperatures").entry(for: "zuerichsee")
+      let entry = try fixture.store.namespace("boat.temperatures").entry(for: "zuerichsee")
       #expect(entry?.expires == (try moment(midnight)))
-      try bench.store.finish()
+      try fixture.store.finish()
     }
   }
 
   @Test func `a lake that the report says nothing of is simulated, under the same key`()
     async throws
   {
-    let bench = try Bench()
-    let lake = try #require(bench.cache.lake("thunersee"))
+    let fixture = try Fixture()
+    let lake = try #require(fixture.cache.lake("thunersee"))
     let simulated = WaterTemperature(celsius: 18.7, origin: .simulation)
-    #expect(try await bench.cache.temperature(of: lake)?.value == simulated)
+    #expect(try await fixture.cache.temperature(of: lake)?.value == simulated)
     #expect(
-      bench.services.asked.last
+      fixture.services.asked.last
         == "/simulations/simulations/1d/point/simstrat/thun/202507102200/202507122159/1",
       "this day and the one before, of Zurich, in UTC")
-    #expect(try await bench.cache.temperature(of: lake)?.source == .memory)
+    #expect(try await fixture.cache.temperature(of: lake)?.source == .memory)
     // The report is down, and then back: the same key has the other origin.
-    bench.services.change { $0.reportIsDown = true }
-    #expect(try await bench.cache.temperature(of: lake, policy: .reload)?.value == simulated)
-    bench.services.change {
+    fixture.services.change { $0.reportIsDown = true }
+    #expect(try await fixture.cache.temperature(of: lake, policy: .reload)?.value == simulated)
+    fixture.services.change {
       $0.reportIsDown = false
       $0.temperatures["Thunersee"] = 19
     }
-    #expect(try await bench.cache.temperature(of: lake, policy: .reload)?.value.origin == .report)
-    #expect(try bench.store.namespace("boat.temperatures").entry(for: "thunersee") != nil)
-    try bench.store.finish()
+    #expect(try await fixture.cache.temperature(of: lake, policy: .reload)?.value.origin == .report)
+    #expect(try fixture.store.namespace("boat.temperatures").entry(for: "thunersee") != nil)
+    try fixture.store.finish()
   }
 
   @Test(arguments: [
@@ -115,15 +121,15 @@ import Testing
   func `a simulation says what is, not what will be, of a day in Zurich`(
     now: String, span: String, celsius: Double
   ) async throws {
-    let bench = try Bench(at: now)
-    bench.services.change { state in
+    let fixture = try Fixture(at: now)
+    fixture.services.change { state in
       state.simulated.insert(17, at: 0)
       state.simulatedTimes.insert("2025-07-11T21:00:00+00:00", at: 0)
     }
-    let lake = try #require(bench.cache.lake("thunersee"))
-    #expect(try await bench.cache.temperature(of: lake)?.value.celsius == celsius)
-    #expect(bench.services.asked.last?.contains("/thun/\(span)/1") == true)
-    try bench.store.finish()
+    let lake = try #require(fixture.cache.lake("thunersee"))
+    #expect(try await fixture.cache.temperature(of: lake)?.value.celsius == celsius)
+    #expect(fixture.services.asked.last?.contains("/thun/\(span)/1") == true)
+    try fixture.store.finish()
   }
 
   @Test(arguments: [
@@ -134,48 +140,48 @@ import Testing
   func `a simulation is asked for days of Zurich, be they of 23 or 25 hours`(
     now: String, span: String
   ) async throws {
-    let bench = try Bench(at: now)
-    _ = try await bench.cache.temperature(of: try #require(bench.cache.lake("thunersee")))
-    #expect(bench.services.asked.last?.contains("/thun/\(span)/1") == true)
-    try bench.store.finish()
+    let fixture = try Fixture(at: now)
+    _ = try await fixture.cache.temperature(of: try #require(fixture.cache.lake("thunersee")))
+    #expect(fixture.services.asked.last?.contains("/thun/\(span)/1") == true)
+    try fixture.store.finish()
   }
 
   @Test func `what nobody knows is known to be unknown for an hour, and is no error`() async throws
   {
-    let bench = try Bench()
-    bench.services.change { $0.simulated = [nil] }
-    let lake = try #require(bench.cache.lake("thunersee"))
-    #expect(try await bench.cache.temperature(of: lake) == nil)
-    let asked = bench.services.count
-    #expect(try await bench.cache.temperature(of: lake) == nil)
-    #expect(bench.services.count == asked)
-    #expect(try await bench.cache.level(of: lake) == nil)
-    bench.services.change { $0.isDown = true }
+    let fixture = try Fixture()
+    fixture.services.change { $0.simulated = [nil] }
+    let lake = try #require(fixture.cache.lake("thunersee"))
+    #expect(try await fixture.cache.temperature(of: lake) == nil)
+    let asked = fixture.services.count
+    #expect(try await fixture.cache.temperature(of: lake) == nil)
+    #expect(fixture.services.count == asked)
+    #expect(try await fixture.cache.level(of: lake) == nil)
+    fixture.services.change { $0.isDown = true }
     await #expect(throws: (any Error).self) {
-      try await bench.cache.temperature(of: lake, policy: .reload)
+      try await fixture.cache.temperature(of: lake, policy: .reload)
     }
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `one report serves all lakes, levels for a day`() async throws {
-    let bench = try Bench()
-    let lake = try #require(bench.cache.lake("zuerichsee"))
-    #expect(try await bench.cache.level(of: lake)?.value == WaterLevel(metres: 405.96))
-    #expect(try await bench.cache.temperature(of: lake)?.source != .loaded)
-    #expect(bench.services.count == 1)
-    bench.clock.advance(by: .hours(24) - .milliseconds(1))
-    #expect(try await bench.cache.level(of: lake)?.source == .memory)
-    bench.clock.advance(by: .milliseconds(1))
-    bench.services.change { $0.isDown = true }
-    #expect(try await bench.cache.level(of: lake)?.source == .stale)
-    try await bench.settle(requests: 2)
-    try bench.store.finish()
+    let fixture = try Fixture()
+    let lake = try #require(fixture.cache.lake("zuerichsee"))
+    #expect(try await fixture.cache.level(of: lake)?.value == WaterLevel(metres: 405.96))
+    #expect(try await fixture.cache.temperature(of: lake)?.source != .loaded)
+    #expect(fixture.services.count == 1)
+    fixture.clock.advance(by: .hours(24) - .milliseconds(1))
+    #expect(try await fixture.cache.level(of: lake)?.source == .memory)
+    fixture.clock.advance(by: .milliseconds(1))
+    fixture.services.change { $0.isDown = true }
+    #expect(try await fixture.cache.level(of: lake)?.source == .stale)
+    try await fixture.settle(requests: 2)
+    try fixture.store.finish()
   }
 
   @Test func `the sun is computed once a day for a lake`() async throws {
-    let bench = try Bench()
-    let lake = try #require(bench.cache.lake("zuerichsee"))
-    let sun = try await bench.cache.sun(at: lake)
+    let fixture = try Fixture()
+    let lake = try #require(fixture.cache.lake("zuerichsee"))
+    let sun = try await fixture.cache.sun(at: lake)
     // As almanacs have it for Zurich, to two minutes.
     for (computed, almanac) in [
       (sun.value.rise, "2025-07-12T05:42:00+0200"), (sun.value.set, "2025-07-12T21:20:00+0200"),
@@ -183,30 +189,31 @@ import Testing
       let off = try #require(computed).duration(to: try moment(almanac))
       #expect(off > .minutes(-3) && off < .minutes(3))
     }
-    #expect(try await bench.cache.sun(at: lake).source == .memory)
-    #expect(try await bench.cache.sun(at: lake, on: day("2025-12-21")).value.rise != sun.value.rise)
-    #expect(bench.services.count == 0)
+    #expect(try await fixture.cache.sun(at: lake).source == .memory)
+    #expect(
+      try await fixture.cache.sun(at: lake, on: day("2025-12-21")).value.rise != sun.value.rise)
+    #expect(fixture.services.count == 0)
     let pole = SunTimes(on: try day("2025-12-21"), at: Place(latitude: 78, longitude: 15))
     #expect(pole.rise == nil && pole.set == nil)
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `tiles stay for ever within their size, and go by hand`() async throws {
-    let bench = try Bench()
-    #expect(try await bench.cache.tile(zoom: 12, x: 1, y: 2).value.count == 20_000)
-    try bench.store.override(
+    let fixture = try Fixture()
+    #expect(try await fixture.cache.tile(zoom: 12, x: 1, y: 2).value.count == 20_000)
+    try fixture.store.override(
       Rules.Overrides(limits: Limits(bytes: .kilobytes(100))), for: "boat.tiles")
-    bench.clock.advance(by: .days(3650))
-    #expect(try await bench.cache.tile(zoom: 12, x: 1, y: 2).source != .loaded)
-    for x in 2...20 { _ = try await bench.cache.tile(zoom: 12, x: x, y: 2) }
-    let tiles = bench.store.namespace("boat.tiles")
+    fixture.clock.advance(by: .days(3650))
+    #expect(try await fixture.cache.tile(zoom: 12, x: 1, y: 2).source != .loaded)
+    for x in 2...20 { _ = try await fixture.cache.tile(zoom: 12, x: x, y: 2) }
+    let tiles = fixture.store.namespace("boat.tiles")
     #expect(try tiles.count() == 5, "100 kB")
-    #expect(try bench.store.namespace("boat.http").count() == 0, "no second copy")
-    _ = try await bench.cache.forecast(of: bench.cache.lakes[0])
-    #expect(try bench.cache.clearTiles().entries == 5)
+    #expect(try fixture.store.namespace("boat.http").count() == 0, "no second copy")
+    _ = try await fixture.cache.forecast(of: fixture.cache.lakes[0])
+    #expect(try fixture.cache.clearTiles().entries == 5)
     #expect(try tiles.count() == 0)
-    #expect(try bench.store.namespace("boat.weather").count() == 1)
-    try bench.store.finish()
+    #expect(try fixture.store.namespace("boat.weather").count() == 1)
+    try fixture.store.finish()
   }
 
   @Test func `a new lake is a record`() async throws {
@@ -215,34 +222,34 @@ import Testing
        "stations": []}
       """#
     let lake = try JSONDecoder().decode(Lake.self, from: Data(record.utf8))
-    let bench = try Bench(lakes: Lake.known + [lake])
-    bench.services.change {
+    let fixture = try Fixture(lakes: Lake.known + [lake])
+    fixture.services.change {
       $0.temperatures["Sempachersee"] = 23.5
       $0.levels["Sempachersee"] = "503.80 m.\u{FC}.M."
     }
-    let known = try #require(bench.cache.lake("sempachersee"))
-    #expect(try await bench.cache.temperature(of: known)?.value.celsius == 23.5)
-    #expect(try await bench.cache.level(of: known)?.value.metres == 503.8)
-    #expect(try await bench.cache.forecast(of: known).value.steps.count == 40)
-    #expect(try await bench.cache.sun(at: known).value.rise != nil)
-    try bench.store.finish()
+    let known = try #require(fixture.cache.lake("sempachersee"))
+    #expect(try await fixture.cache.temperature(of: known)?.value.celsius == 23.5)
+    #expect(try await fixture.cache.level(of: known)?.value.metres == 503.8)
+    #expect(try await fixture.cache.forecast(of: known).value.steps.count == 40)
+    #expect(try await fixture.cache.sun(at: known).value.rise != nil)
+    try fixture.store.finish()
   }
 
   @Test func `each answer is a line in the log, and the bounds are those of an app`() async throws {
     let lines = Lines<String>()
-    let bench = try Bench(log: { lines.add($0) })
-    _ = try await bench.cache.board(at: "1")
-    bench.clock.advance(by: .seconds(12))
-    _ = try await bench.cache.board(at: "1")
+    let fixture = try Fixture(log: { lines.add($0) })
+    _ = try await fixture.cache.board(at: "1")
+    fixture.clock.advance(by: .seconds(12))
+    _ = try await fixture.cache.board(at: "1")
     #expect(
       lines.all == [
         "boat.boards 1_2025-07-12: loaded, 0.0 s old",
         "boat.boards 1_2025-07-12: memory, 12.0 s old",
       ])
-    let limits = try bench.store.limits().effective
+    let limits = try fixture.store.limits().effective
     #expect(limits.disk == 100_000_000 && limits.memory == 50_000_000)
-    let usage = try #require(try bench.cache.usage().first { $0.shelf == "boards" })
+    let usage = try #require(try fixture.cache.usage().first { $0.shelf == "boards" })
     #expect(usage.hits == 1 && usage.misses == 1 && usage.hitRate == 0.5 && usage.memory == 1)
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 }

@@ -9,22 +9,22 @@ import Testing
 /// What an app may take: of time, of memory and of disk.
 @Suite struct LimitTests {
   @Test func `a request that is not answered within fifteen seconds has failed`() async throws {
-    let bench = try Bench()
-    let today = try bench.cache.today
-    _ = try await bench.cache.board(at: "1")
-    bench.services.change { $0.isHanging = true }
-    let cache = bench.cache
+    let fixture = try Fixture()
+    let today = try fixture.cache.today
+    _ = try await fixture.cache.board(at: "1")
+    fixture.services.change { $0.isHanging = true }
+    let cache = fixture.cache
     /// What comes of a question if nobody answers it and so much time passes.
     func ask<Answer: Sendable>(
       _ time: Duration, _ question: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {
-      let before = bench.services.count
+      let before = fixture.services.count
       let asking = Task { try await question() }
-      try await bench.settle(requests: before + 1)
-      bench.clock.advance(by: time)
+      try await fixture.settle(requests: before + 1)
+      fixture.clock.advance(by: time)
       return try await asking.value
     }
-    let start = bench.clock.now
+    let start = fixture.clock.now
     let board = try await ask(.seconds(15)) {
       try await cache.board(at: "1", on: today, policy: .revalidate)
     }
@@ -39,31 +39,31 @@ import Testing
     } throws: {
       ($0 as? LarderError)?.code == .timedOut
     }
-    #expect(start.duration(to: bench.clock.now) == .seconds(45))
+    #expect(start.duration(to: fixture.clock.now) == .seconds(45))
 
     // One millisecond less, and the answer counts.
-    let before = bench.services.count
+    let before = fixture.services.count
     let asking = Task { try await cache.board(at: "3") }
-    try await bench.settle(requests: before + 1)
-    bench.clock.advance(by: .seconds(15) - .milliseconds(1))
-    bench.services.change { $0.isHanging = false }
+    try await fixture.settle(requests: before + 1)
+    fixture.clock.advance(by: .seconds(15) - .milliseconds(1))
+    fixture.services.change { $0.isHanging = false }
     #expect(try await asking.value.source == .loaded)
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `the file stays within 100 MB and decoded values within 50, whatever comes`()
     async throws
   {
-    let bench = try Bench()
-    let widget = Widget(bench.store)
+    let fixture = try Fixture()
+    let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["1"]))
     // Tiles may take 40 MB; without that they would take all.
-    _ = try await bench.cache.tile(zoom: 12, x: 0, y: 0)
-    try bench.store.override(
+    _ = try await fixture.cache.tile(zoom: 12, x: 0, y: 0)
+    try fixture.store.override(
       Rules.Overrides(limits: Limits(bytes: .megabytes(500))), for: Shelf.tiles.name)
     let megabyte = [UInt8](repeating: 7, count: 1_000_000)
     let text = String(repeating: "x", count: megabyte.count)
-    let cache = bench.cache
+    let cache = fixture.cache
     var largest = 0
     for number in 0..<70 {
       try await cache.tiles.set(megabyte, for: "13/\(number)/0")
@@ -73,15 +73,15 @@ import Testing
         try await cache.locations.set([Station(id: "1", name: text)], for: "\(number)")
         try await cache.forecasts.set(Forecast(place: text, steps: []), for: "\(number)")
       }
-      let cost = bench.store.memory.usage.cost
+      let cost = fixture.store.memory.usage.cost
       largest = max(largest, cost)
       #expect(cost <= 50_000_000)
-      #expect(try fileSize(bench.store) <= 100_000_000)
+      #expect(try fileSize(fixture.store) <= 100_000_000)
     }
     #expect(largest > 45_000_000, "memory was used")
-    #expect(try bench.store.statistics().bytes > 80_000_000, "disk was used")
+    #expect(try fixture.store.statistics().bytes > 80_000_000, "disk was used")
     #expect(try widget.settings.stations == ["1"], "settings give way to nothing")
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   private func fileSize(_ store: Store) throws -> Int {

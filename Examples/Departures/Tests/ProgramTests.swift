@@ -1,101 +1,126 @@
 import ExampleTesting
 import Foundation
 import Larder
+import Service
 import Testing
 
 @testable import Departures
 
-/// The built program, from outside, with the recorded answers in the place of the services.
+/// The built program, from outside, over the recording in the repository.
 @Suite struct ProgramTests {
-  private let folder: TemporaryFolder
-  private var store: String { folder.url.path + "/my store" }
+  private let program: TestedProgram
+  private var folder: TemporaryFolder { program.folder }
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { program = try TestedProgram("larder-departures", store: "my store") }
 
   private func run(_ arguments: String...) async throws -> Outcome {
-    try await Outcome(of: ["larder-departures"] + arguments + ["--offline", "--store", store])
+    try await program.run(arguments + ["--offline"])
   }
 
-  private struct Answer<Value: Decodable>: Decodable {
-    var value: Value
-    var source: String
+  private func json(_ arguments: String...) async throws -> JSON {
+    let outcome = try await program.run(arguments + ["--offline", "--json"])
+    #expect(outcome.code == 0 && outcome.error == "", "\(outcome)")
+    return try JSONDecoder().decode(JSON.self, from: Data(outcome.output.utf8))
   }
 
-  @Test func `a board, with the ships, where it came from, and ways to look at it that work`()
-    async throws
-  {
+  @Test func `a board shows the ships and its source`() async throws {
     let first = try await run("board", "8503651")
     #expect(first.code == 0 && first.error == "")
     let lines = first.output.split(separator: "\n").map(String.init)
-    #expect(lines[0] == "Z\u{FC}rich B\u{FC}rkliplatz (See), 2025-07-12: loaded, 0 s old")
+    #expect(lines[0] == "Z\u{FC}rich B\u{FC}rkliplatz (See), 2025-07-12: from the service")
     #expect(lines[1] == "08:05     BAT 101   Rapperswil SG (See)  platform 1AB  (Limmat)")
-    #expect(lines.count == 13)
-    #expect(try await run("board", "8503651").output.contains(": disk, 0 s old"))
-    let held = try Store(at: store)
-    let commands = try ShellLines.commands(in: first.output)
-    let answers = try ShellLines.run(commands, in: held)
-    #expect(answers[0].contains("8503651_2025-07-12"), "\(answers)")
-    #expect(answers.allSatisfy { $0 != "" })
-    try held.finish()
+    #expect(try await run("board", "8503651").output.contains(": from the store, "))
+    let upcoming = try await run("board", "8503651", "--upcoming")
+    #expect(!upcoming.output.contains("08:05") && upcoming.output.contains("09:35"))
+    let lake = try await run("board", "zuerichsee", "--log")
+    #expect(lake.output.contains("B\u{FC}rkliplatz") && lake.output.contains("Rapperswil"))
+    #expect(lake.error.contains("boat.boards 8503651_2025-07-12: disk, "))
   }
 
-  @Test func `a program waits for what is newer than it has, and keeps it`() async throws {
-    let board = ["board", "8503651", "--day", "2025-07-12"]
-    func said(at now: String) async throws -> String? {
-      let outcome = try await Outcome(
-        of: ["larder-departures"] + board + ["--offline", "--store", store, "--now", now])
-      return outcome.output.split(separator: "\n").first.map(String.init)
+  @Test func `a command waits for newer data and stores it`() async throws {
+    func source(at now: String) async throws -> String? {
+      let outcome = try await run("board", "8503651", "--day", "2025-07-12", "--now", now)
+      return outcome.output.split(separator: "\n").first?.split(separator: ": ").last.map(
+        String.init)
     }
-    #expect(try await said(at: "2025-07-12T03:00:00+0200")?.hasSuffix(": loaded, 0 s old") == true)
-    #expect(try await said(at: "2025-07-12T03:30:00+0200")?.contains(": disk, ") == true)
-    #expect(try await said(at: "2025-07-12T05:00:00+0200")?.hasSuffix(": loaded, 0 s old") == true)
-    #expect(try await said(at: "2025-07-12T05:30:00+0200")?.contains(": disk, ") == true)
+    #expect(try await source(at: "2025-07-12T03:00:00+0200") == "from the service")
+    let stored = try await source(at: "2025-07-12T03:30:00+0200")
+    #expect(stored?.hasPrefix("from the store, ") == true)
+    #expect(try await source(at: "2025-07-12T05:00:00+0200") == "from the service")
+    let again = try await source(at: "2025-07-12T05:30:00+0200")
+    #expect(again?.hasPrefix("from the store, ") == true)
   }
 
-  @Test func `the sample has the traps of the real bodies, and they are seen to`() async throws {
-    let board = try JSONDecoder().decode(
-      Answer<Board>.self, from: Data(try await run("board", "8503651", "--json").output.utf8)
-    ).value
-    #expect(board.departures.count == 8 && !board.isLive)
-    for departure in board.departures {
-      #expect(departure.calls.first?.station == board.station)
-      #expect(departure.calls.count == 5, "no virtual stop")
-      #expect(departure.calls[2].station.name == "8503677", "no name is said anywhere")
-      #expect(departure.calls.last?.station.place?.latitude == 47, "a whole number")
+  @Test func `the sample has the difficulties of the real bodies, and times are ISO 8601`()
+    async throws
+  {
+    let board = try await json("board", "8503651")
+    guard case .array(let departures)? = board["value"]?["departures"] else {
+      throw CocoaError(.coderReadCorrupt)
+    }
+    #expect(departures.count == 8 && board["source"]?.text == "loaded")
+    #expect(departures[0]["time"]?.text == "2025-07-12T06:05:00.000Z")
+    for departure in departures {
+      guard case .array(let calls)? = departure["calls"] else { continue }
+      #expect(calls.count == 5, "no virtual stop")
+      #expect(calls[2]["station"]?["name"]?.text == "8503677", "it has no name anywhere")
+      #expect(calls[4]["station"]?["place"]?["latitude"]?.number == 47, "a whole number")
     }
     let back = try await run("board", "8503669").output
     #expect(back.contains("platform 2!") && back.contains("BAT 202   Z\u{FC}rich"))
     let empty = try await run("board", "8503669", "--day", "2025-07-13")
-    #expect(empty.code == 0 && empty.output.contains("nothing leaves"))
+    #expect(empty.code == 0 && empty.output.contains("no departures"))
   }
 
-  @Test func `every command says what it is for, in words and for programs`() async throws {
-    for command in [
-      ["lake", "zuerichsee"], ["lake", "thunersee"], ["search", "Thal"],
-      ["search", "--near", "47.3,8.5"],
-      ["way", "8503651", "8503669"], ["favourites", "8503651", "8503669"], ["publish"], ["widget"],
-      ["usage"],
-    ] {
-      let words = try await Outcome(
-        of: ["larder-departures"] + command + ["--offline", "--store", store])
-      #expect(words.code == 0 && words.error == "", "\(command): \(words.error)")
-      let held = try Store(at: store)
-      let commands = try ShellLines.commands(in: words.output)
-      #expect(commands.count >= 2)
-      #expect(try ShellLines.run(commands, in: held).allSatisfy { $0 != "" }, "\(commands)")
-      try held.finish()
-      let json = try await Outcome(
-        of: ["larder-departures"] + command + ["--offline", "--store", store, "--json"])
-      #expect(json.code == 0 && json.error == "")
-      for line in json.output.split(separator: "\n") {
-        _ = try JSONSerialization.jsonObject(with: Data(line.utf8))
-      }
+  @Test(arguments: [
+    ["lake", "zuerichsee"], ["lake", "thunersee"], ["search", "Thal"],
+    ["search", "--near", "47.3,8.5"], ["way", "8503651", "8503669"],
+    ["favourites", "8503651", "8503669"], ["publish", "8503651"], ["widget", "8503651"], ["usage"],
+  ])
+  func `every command works, with closing lines and as JSON`(command: [String]) async throws {
+    _ = try await run("favourites", "8503651", "8503669")
+    _ = try await run("publish")
+    let words = try await program.run(command + ["--offline"])
+    #expect(words.code == 0 && words.error == "", "\(words)")
+    let answers = try await program.lastAnswers(of: words)
+    #expect(answers.count >= 2 && !answers.contains(""), "\(words)")
+    let json = try await program.run(command + ["--offline", "--json"])
+    #expect(json.code == 0 && json.error == "")
+    for line in json.output.split(separator: "\n") {
+      _ = try JSONDecoder().decode(JSON.self, from: Data(line.utf8))
     }
-    #expect(
-      try await run("widget", "--rows", "1").output.hasPrefix(
-        "09:35  102   Rapperswil SG (See)  (Linth)")
-    )
-    #expect(try await run("lake", "thunersee").output.contains("18.7 C, by a simulation"))
+  }
+
+  @Test func `lake, way and search say where their data comes from, and how old it is`()
+    async throws
+  {
+    for (command, service, store) in [
+      (["lake", "thunersee"], "C, clear sky (from the service)", "(from the store, "),
+      (["way", "8503651", "8503669"], " ways, from the service", " ways, from the store, "),
+      (["search", "Thal"], " stations, from the service", " stations, from the store, "),
+    ] {
+      #expect(try await program.run(command + ["--offline"]).output.contains(service))
+      #expect(try await program.run(command + ["--offline"]).output.contains(store))
+      let later = ["--no-network", "--now", "2025-07-12T08:50:00+0200"]
+      let stale = try await program.run(command + later + ["--json"])
+      #expect(stale.code == 0 && stale.output.contains("\"age\":1"), "\(stale)")
+    }
+    // The ways of 08:30 are five minutes fresh, and shown after that without a network.
+    let way = try await program.run([
+      "way", "8503651", "8503669", "--no-network", "--now", "2025-07-12T08:50:00+0200",
+    ])
+    #expect(way.output.contains(", stale: the service cannot be reached: there is no network"))
+    let json = try await json("lake", "thunersee")
+    #expect(json["temperature"]?["value"]?["origin"]?.text == "simulation")
+    #expect(json["weather"]?["isStale"]?.isTrue == false)
+  }
+
+  @Test func `settings of the widget, and a tile of the map`() async throws {
+    _ = try await run("favourites", "8503651", "--rows", "1", "--no-ships")
+    _ = try await run("publish")
+    let widget = try await run("widget")
+    #expect(widget.output.hasPrefix("09:35  102   Rapperswil SG (See)  from Z\u{FC}rich"))
+    #expect(try await run("favourites", "--rows", "99").code == 2)
     #expect(try await run("clear-tiles").code == 0)
   }
 
@@ -104,145 +129,71 @@ import Testing
     let sample = Folders.examples.appending(path: "Departures/Sample")
     let answers = try JSONSerialization.jsonObject(
       with: Data(contentsOf: sample.appending(path: "answers.json")))
-    var list = paths.map { ["path": $0.key, "status": $0.value] as [String: Any] }
-    list += (answers as? [[String: Any]] ?? []).map { answer in
-      answer.merging(["file": "\(sample.path)/\(answer["file"] ?? "")"]) { $1 }
+    let list = paths.map { ["path": $0.key, "status": $0.value] as [String: Any] }
+    for file in try FileManager.default.contentsOfDirectory(atPath: sample.path) {
+      _ = try folder.write(file, Data(contentsOf: sample.appending(path: file)))
     }
-    for index in list.indices where list[index]["file"] != nil {
-      // Files are looked for in the folder of the recording.
-      let file = URL(filePath: list[index]["file"] as? String ?? "")
-      let bytes = try Data(contentsOf: file)
-      _ = try folder.write(file.lastPathComponent, bytes)
-      list[index]["file"] = file.lastPathComponent
-    }
-    _ = try folder.write("now", Data(contentsOf: sample.appending(path: "now")))
-    _ = try folder.write("answers.json", JSONSerialization.data(withJSONObject: list))
+    _ = try folder.write(
+      "answers.json",
+      JSONSerialization.data(withJSONObject: list + (answers as? [[String: Any]] ?? [])))
     return folder.url.path
   }
 
-  @Test func `without names of ships there are boards all the same, and it is said why`()
-    async throws
-  {
+  @Test func `without ship names there are boards all the same, with the reason`() async throws {
+    let stored = try await run("board", "8503669", "--day", "2025-07-13")
+    #expect(stored.code == 0)
     let broken = ["--recording", try recording(failing: ["/boats/*": 503])]
-    func run(_ arguments: String...) async throws -> Outcome {
-      try await Outcome(
-        of: ["larder-departures"] + arguments + broken + ["--offline", "--store", store])
+    for (policy, isAsked) in [("cacheOnly", false), ("cacheElseLoad", false), ("revalidate", true)]
+    {
+      let board = try await program.run(
+        ["board", "8503669", "--day", "2025-07-13", "--policy", policy, "--offline"] + broken)
+      #expect(board.code == 0 && board.error.hasPrefix("names of ships") == isAsked, "\(policy)")
     }
-    let board = try await run("board", "8503651")
+    let other = try TestedProgram("larder-departures", store: "other")
+    let board = try await other.run(["board", "8503651", "--offline"] + broken)
     #expect(board.code == 0 && board.output.contains("08:05     BAT 101   Rapperswil SG (See)"))
     #expect(!board.output.contains("(Limmat)"))
     #expect(board.error == "names of ships: the service answered 503: no reason given\n")
-    #expect(try await run("favourites", "8503651", "8503669").code == 0)
-    let publish = try await run("publish")
-    #expect(publish.code == 0 && publish.error.hasPrefix("names of ships: "))
-    #expect(publish.output.contains("8503651: 7 departures for the widget"))
-    let lake = try await run("lake", "thunersee")
+    let lake = try await other.run(["lake", "thunersee", "--offline"] + broken)
     #expect(lake.code == 0 && lake.output.contains("water  18.7 C, by a simulation"))
-    #expect(lake.output.contains("air    20.0 C") && !lake.output.contains("  level"))
     #expect(lake.error == "level: the service answered 503: no reason given\n")
-  }
-
-  @Test func `the policy is that of the ships as well`() async throws {
-    #expect(try await run("board", "8503651").output.contains("(Limmat)"))
-    let broken = ["--recording", try recording(failing: ["/boats/*": 503])]
-    for (policy, error) in [("cacheOnly", ""), ("cacheElseLoad", ""), ("revalidate", "names of")] {
-      let board = try await Outcome(
-        of: ["larder-departures", "board", "8503651", "--policy", policy] + broken + [
-          "--offline", "--store", store,
-        ])
-      #expect(board.code == 0 && board.output.contains("(Limmat)"), "\(policy)")
-      #expect(error == "" ? board.error == "" : board.error.hasPrefix(error), "\(policy)")
-    }
-  }
-
-  @Test func `where no station is named it is said how to`() async throws {
-    for command in ["publish", "favourites"] {
-      let outcome = try await run(command)
-      #expect(outcome.code == 2 && outcome.output == "", "\(command)")
-      #expect(
-        outcome.error.hasPrefix("error: no station is named, and none is saved\nhint: larder-"))
-    }
-    let widget = try await run("widget")
-    #expect(widget.code == 0 && widget.error == "no station is named, and none is saved\n")
-  }
-
-  @Test func `figures stand in columns`() async throws {
-    _ = try await run("lake", "thunersee")
-    let lines = try await run("usage").output.split(separator: "\n")
-    let table = lines.prefix { $0 != "Look at it:" }
-    #expect(table.count > 3 && Set(table.map(\.count)).count == 1, "\(table)")
-    #expect(table.contains { $0.hasPrefix("temperatures ") })
-  }
-
-  @Test func `a station that fails keeps no other one from the widget`() async throws {
-    let publish = try await run("publish", "1", "8503651")
+    let publish = try await other.run(["publish", "1", "8503651", "--offline"] + broken)
     #expect(publish.code == 4 && publish.output.contains("8503651: 7 departures"))
-    #expect(publish.error == "1: the station 1 is not in the timetable\n")
+    #expect(publish.error.hasSuffix("1: the station 1 is not in the timetable\n"))
   }
 
-  @Test func `of a lake that nobody tells anything of there is nothing to show`() async throws {
+  @Test func `a lake without any data is an error, one from a file is known`() async throws {
     let broken = try recording(failing: ["/boats/*": 503, "/weather/*": 401, "/simulations/*": 500])
     let lake = try await run("lake", "thunersee", "--recording", broken)
     #expect(lake.code == 4 && lake.output == "")
     #expect(lake.error.contains("weather: the service answered 401"))
-    #expect(lake.error.contains("error: nobody tells anything of Thunersee"))
-  }
-
-  @Test func `a lake from a file`() async throws {
+    #expect(lake.error.contains("error: there is no data about Thunersee"))
     let file = try folder.write(
-      "lakes.json",
+      "more.json",
       Array(
         #"""
         [{"id": "sarnersee", "name": "Sarnersee", "place": {"latitude": 46.87, "longitude": 8.21},
           "simulation": "sarnen", "stations": []}]
         """#.utf8))
-    let outcome = try await run("lake", "sarnersee", "--lakes", file)
-    #expect(outcome.code == 0 && outcome.output.contains("water  18.7 C"))
+    let other = try await run("lake", "sarnersee", "--lakes", file)
+    #expect(other.code == 0 && other.output.contains("water  18.7 C"))
+    #expect(try await run("board", "sarnersee", "--lakes", file).code == 1)
   }
 
-  @Test func `what is not there is exit code 1, and what cannot be asked for is 2`() async throws {
+  @Test func `errors have their codes`() async throws {
     let station = try await run("board", "1")
     #expect(station.code == 1 && station.error.contains("the station 1 is not in the timetable"))
     let lake = try await run("lake", "loch-ness")
     #expect(lake.code == 1 && lake.error.contains("one of zuerichsee, "))
     for arguments in [
       ["board"], ["board", "1", "--policy", "never"], ["board", "1", "--day", "2025-02-30"],
-      ["search"],
-      ["board", "1", "--now", "yesterday"], ["frobnicate"], ["lake", "x", "--lakes", "/none"],
-      ["board", "1", "--recording", "/none", "--offline"],
+      ["search"], ["search", "--near", "x"], ["board", "1", "--now", "yesterday"],
+      ["lake", "x", "--lakes", "/none"], ["publish"], ["favourites"],
     ] {
-      let outcome = try await Outcome(of: ["larder-departures"] + arguments + ["--store", store])
-      #expect(outcome.code == 2 && outcome.output == "", "\(arguments): \(outcome.code)")
+      let outcome = try await program.run(arguments + ["--offline"])
+      #expect(outcome.code == 2 && outcome.output == "", "\(outcome)")
     }
-    let help = try await Outcome(of: ["larder-departures", "--help"])
-    #expect(help.code == 0 && help.output.contains("SUBCOMMANDS"))
-  }
-
-  @Test func `without the service what is stored is shown, or there is a hint`() async throws {
-    let gone = [
-      "--base", "http://127.0.0.1:1", "--store", store, "--now", "2025-07-12T09:00:00+0200",
-    ]
-    let nothing = try await Outcome(of: ["larder-departures", "board", "8503651"] + gone)
-    #expect(nothing.code == 4 && nothing.error.contains("cannot be reached"))
-    #expect(nothing.error.contains("hint: "))
-    #expect(try await run("board", "8503651").code == 0)
-    let stale = try await Outcome(
-      of: [
-        "larder-departures", "board", "8503651", "--day", "2025-07-12", "--policy", "revalidate",
-      ]
-        + gone)
-    #expect(stale.output.contains(": stale, past its freshness, "))
-    #expect(
-      stale.output.contains("the service cannot be reached") && stale.output.contains("BAT 101"))
-  }
-
-  @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
-  func `at a terminal favourites show how far they are`() async throws {
-    let outcome = try await Outcome(atTerminal: [
-      "larder-departures", "favourites", "8503651", "8503669", "--offline", "--store", store,
-    ])
-    #expect(outcome.code == 0)
-    #expect(
-      outcome.output.contains("boards      [") && outcome.output.contains("2 loaded, 0 fresh"))
+    let widget = try await run("widget")
+    #expect(widget.code == 0 && widget.error == "no station is given, and none is saved\n")
   }
 }

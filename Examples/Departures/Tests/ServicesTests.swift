@@ -68,7 +68,7 @@ extension LocalServer {
           == "the service answered 400: Invalid value for Parameter `limit`.")
       #expect(
         await words(.init(502, text: "<html>")) == "the service answered 502: no reason given")
-      #expect(await words(.init(200, text: "<html>")).contains("is not what it should be"))
+      #expect(await words(.init(200, text: "<html>")).contains("login page"))
       #expect(
         await words(.init(200, text: #"{"station": null, "stationboard": []}"#)).contains(
           "station 1"))

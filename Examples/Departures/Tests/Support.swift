@@ -48,7 +48,7 @@ final class JumpingClock: LarderClock {
 }
 
 /// A cache over services of a test, in a store and at a moment of its own.
-struct Bench {
+struct Fixture {
   let clock: JumpingClock
   let store: Store
   let services = FakeServices()

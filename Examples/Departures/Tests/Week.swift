@@ -70,10 +70,10 @@ struct Visitor {
   private(set) var reads = 0
   private(set) var failures: [any Error] = []
 
-  init(_ bench: Bench, policy: RequestPolicy = .standard) throws {
-    try Widget(bench.store).save(WidgetSettings(stations: Week.favourites))
-    cache = bench.cache
-    clock = bench.clock
+  init(_ fixture: Fixture, policy: RequestPolicy = .standard) throws {
+    try Widget(fixture.store).save(WidgetSettings(stations: Week.favourites))
+    cache = fixture.cache
+    clock = fixture.clock
     self.policy = policy
   }
 

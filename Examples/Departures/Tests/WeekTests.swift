@@ -11,18 +11,18 @@ import Testing
     of sessions: [Week.Session], policy: RequestPolicy = .standard,
     news: [FakeServices.News]? = nil
   ) async throws -> (requests: Int, reads: Int, hitRate: Double?) {
-    let bench = try Bench(at: "2025-07-07T06:00:00+0200", jumps: true)
+    let fixture = try Fixture(at: "2025-07-07T06:00:00+0200", jumps: true)
     let news = try news ?? Week.news()
-    bench.services.change {
+    fixture.services.change {
       $0.fields = ["Cache-Control": "max-age=60"]
       $0.news = news
     }
-    var visitor = try Visitor(bench, policy: policy)
+    var visitor = try Visitor(fixture, policy: policy)
     for session in sessions { try await visitor.visit(session) }
     #expect(visitor.failures.isEmpty)
-    let hitRate = try bench.store.statistics().reads.hitRate
-    try bench.store.finish()
-    return (bench.services.count, visitor.reads, hitRate)
+    let hitRate = try fixture.store.statistics().reads.hitRate
+    try fixture.store.finish()
+    return (fixture.services.count, visitor.reads, hitRate)
   }
 
   @Test func `in a week at least 95 of 100 requests are spared, and 80 at the first start`()
@@ -58,24 +58,24 @@ import Testing
   func `with the services down a warm cache answers 99 of 100 reads, today and the day after`()
     async throws
   {
-    let bench = try Bench(at: "2025-07-07T06:00:00+0200", jumps: true)
+    let fixture = try Fixture(at: "2025-07-07T06:00:00+0200", jumps: true)
     let news = try Week.news()
-    bench.services.change { $0.news = news }
-    var visitor = try Visitor(bench)
+    fixture.services.change { $0.news = news }
+    var visitor = try Visitor(fixture)
     let sessions = try Week.sessions()
     let last = try #require(
       sessions.firstIndex { $0.start > (try! moment("2025-07-12T08:30:00+0200")) })
     for session in sessions[..<last] { try await visitor.visit(session) }
-    bench.services.change { $0.isDown = true }
+    fixture.services.change { $0.isDown = true }
     visitor.areServicesUp = false
     let before = visitor.reads
     for session in sessions[last...] { try await visitor.visit(session) }
-    #expect(try SwissTime.day(of: bench.clock.now).description == "2025-07-13")
+    #expect(try SwissTime.day(of: fixture.clock.now).description == "2025-07-13")
     let reads = visitor.reads - before
     print("services down: \(reads) reads, \(visitor.failures.count) without an answer")
     #expect(reads > 1000)
     #expect(Double(visitor.failures.count) <= 0.01 * Double(reads), "\(visitor.failures)")
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `the same again is at least ten times faster`() async throws {

@@ -1,6 +1,7 @@
 import ExampleTesting
 import Foundation
 import Larder
+import Service
 import Testing
 
 @testable import Departures
@@ -8,93 +9,113 @@ import Testing
 /// What departs next, left by the app and read by the widget.
 @Suite struct WidgetTests {
   @Test func `a departure is there until it leaves, delays included`() async throws {
-    let bench = try Bench()
-    bench.services.change { $0.delay = 4 }
-    try await bench.cache.publish("1")
-    let widget = Widget(bench.store)
+    let fixture = try Fixture()
+    fixture.services.change { $0.delay = 4 }
+    try await fixture.cache.publish("1")
+    let widget = Widget(fixture.store)
     let next = try widget.departures(from: "1", limit: 12)
     #expect(next.count == 12 && next[0].line == "90" && next[0].ship == "Limmat")
     #expect(next.map(\.time) == next.map(\.time).sorted())
-    bench.clock.set(to: try moment("2025-07-12T09:03:59+0200"))
+    fixture.clock.set(to: try moment("2025-07-12T09:03:59+0200"))
     #expect(try widget.departures(from: "1", limit: 12).count == 12)
-    bench.clock.set(to: try moment("2025-07-12T09:04:00+0200"))
+    fixture.clock.set(to: try moment("2025-07-12T09:04:00+0200"))
     #expect(try widget.departures(from: "1", limit: 12).map(\.line).first == "100")
-    bench.clock.set(to: try moment("2025-07-12T20:04:00+0200"))
+    fixture.clock.set(to: try moment("2025-07-12T20:04:00+0200"))
     #expect(try widget.departures(from: "1", limit: 12) == [])
-    #expect(try bench.store.purge().entries >= 12)
-    try bench.store.finish()
+    #expect(try fixture.store.purge().entries >= 12)
+    try fixture.store.finish()
   }
 
   @Test func `what is left anew takes the place of what was left before`() async throws {
-    let bench = try Bench()
-    try await bench.cache.publish("1")
-    try await bench.cache.publish("11")
-    bench.services.change { $0.times = ["18:30"] }
-    try await bench.cache.publish("1", policy: .reload)
-    let widget = Widget(bench.store)
-    #expect(try widget.departures(from: "1", limit: 12).map(\.line) == ["180"])
+    let fixture = try Fixture()
+    try await fixture.cache.publish("1")
+    try await fixture.cache.publish("11")
+    fixture.services.change { $0.times = ["18:30"] }
+    try await fixture.cache.publish("1", policy: .reload)
+    let widget = Widget(fixture.store)
+    let lines = try widget.departures(from: "1", limit: 12).map(\.line)
+    #expect(lines == ["180", "180"], "today and tomorrow")
     #expect(try widget.departures(from: "11", limit: 12).count == 12, "another station")
     #expect(try widget.departures(from: "2") == [])
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test
   func `two runs of a line that leave together are two, and a station is no other's beginning`()
     async throws
   {
-    let bench = try Bench()
-    var first = try #require(try await bench.cache.board(at: "1").value.departures.first)
+    let fixture = try Fixture()
+    var first = try #require(try await fixture.cache.board(at: "1").value.departures.first)
     let station = Station(id: "1", name: "A")
     let runs = ["000101", "000102"].map { course in
       first.course = course
       return NextDeparture(first, from: station, ship: nil)
     }
-    let widget = Widget(bench.store)
+    let widget = Widget(fixture.store)
     try widget.publish(runs, for: "1")
     #expect(try widget.departures(from: "1") == runs)
     try widget.publish([runs[1]], for: "1/1752300000000")
     try widget.publish([runs[0]], for: "1")
     #expect(try widget.departures(from: "1") == [runs[0]])
     #expect(try widget.departures(from: "1/1752300000000") == [runs[1]])
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 
   @Test func `settings stay, also those of another version`() throws {
-    let bench = try Bench()
-    let widget = Widget(bench.store)
+    let fixture = try Fixture()
+    let widget = Widget(fixture.store)
     #expect(try widget.settings == WidgetSettings())
     let settings = WidgetSettings(stations: ["1"], rows: 5, showsShips: false)
     try widget.save(settings)
-    bench.clock.advance(by: .days(4000))
-    try bench.cache.clear()
-    #expect(try Widget(bench.store).settings == settings)
-    let namespace = bench.store.namespace("boat.settings")
+    fixture.clock.advance(by: .days(4000))
+    try fixture.cache.clear()
+    #expect(try Widget(fixture.store).settings == settings)
+    let namespace = fixture.store.namespace("boat.settings")
     try namespace.set(#"{"stations": ["7"], "colour": "blue"}"#, for: "widget")
     #expect(try widget.settings == WidgetSettings(stations: ["7"]))
-    try bench.store.finish()
+    try fixture.store.finish()
+  }
+
+  @Test func `near midnight the widget shows tomorrow's first departures`() async throws {
+    let fixture = try Fixture(at: "2025-07-12T19:30:00+0200")
+    #expect(try await fixture.cache.publish("1").count == 13, "one today and twelve tomorrow")
+    let widget = Widget(fixture.store)
+    fixture.clock.set(to: try moment("2025-07-12T23:50:00+0200"))
+    let next = try widget.departures(from: "1")
+    #expect(next.map(\.time).first == (try moment("2025-07-13T09:00:00+0200")) && next.count == 3)
+    #expect(fixture.services.count(of: "stationboard") == 2)
+    try fixture.store.finish()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `updates come at once, after a change, and when a departure has left`() async throws {
+    let fixture = try Fixture()
+    let widget = Widget(fixture.store)
+    var updates = widget.updates(of: ["1"], limit: 2).makeAsyncIterator()
+    #expect(try await updates.next() == [])
+    try await fixture.cache.publish("1")
+    var lines: [String]? = []
+    while lines == [] { lines = try await updates.next()?.map(\.line) }
+    #expect(lines == ["90", "100"])
+    // The first departure leaves now.
+    fixture.clock.advance(by: .hours(1))
+    while lines == ["90", "100"] { lines = try await updates.next()?.map(\.line) }
+    #expect(lines == ["100", "110"])
+    try fixture.store.finish()
   }
 
   @Test func `a widget that hides ships has none`() async throws {
-    let bench = try Bench()
-    let widget = Widget(bench.store)
+    let fixture = try Fixture()
+    let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["1"], showsShips: false))
-    #expect(try await bench.cache.enterBackground().finish().failed == 0)
+    #expect(try await fixture.cache.enterBackground().finish().failed == 0)
     #expect(try widget.departures(from: "1").map(\.ship) == [nil, nil, nil])
-    try bench.store.finish()
+    try fixture.store.finish()
   }
 }
 
 /// Two programs, one store: the app writes, and the widget shows.
 @Suite(.serialized) struct WidgetProcessTests {
-  private struct Shown: Decodable {
-    var departures: [NextDeparture]
-    var read: Int64
-  }
-  private struct Done: Decodable {
-    var departures: Int
-    var began: Int64
-  }
-
   @Test(.timeLimit(.minutes(2)))
   func `a widget shows what the app wrote within 50 ms`() async throws {
     let folder = try TemporaryFolder()
@@ -110,20 +131,21 @@ import Testing
       "--json",
       "--watch", "--changes", "\(rounds)",
     ])
-    let first = try JSONDecoder().decode(Shown.self, from: widget.line())
-    #expect(first.departures.isEmpty, "the app has left nothing yet")
+    func shown() throws -> JSON { try JSONDecoder().decode(JSON.self, from: widget.line()) }
+    #expect(try shown()["departures"] == .array([]))
     var took: [Int64] = []
     for _ in 0..<rounds {
       let app = try await Outcome(of: [
         "larder-departures", "publish", "8503651", "--offline", "--store", store, "--json",
       ])
       #expect(app.code == 0, "\(app.error)")
-      let done = try JSONDecoder().decode(Done.self, from: Data(app.output.utf8))
-      let shown = try JSONDecoder().decode(Shown.self, from: widget.line())
-      #expect(done.departures == 7)
-      #expect(shown.departures.map(\.line) == ["102", "103", "104"])
-      #expect(shown.departures.map(\.ship) == ["Linth", nil, nil])
-      took.append(shown.read - done.began)
+      let done = try JSONDecoder().decode(JSON.self, from: Data(app.output.utf8))
+      let shown = try shown()
+      guard case .array(let departures)? = shown["departures"] else { continue }
+      #expect(done["departures"]?.number == 7)
+      #expect(departures.compactMap { $0["line"]?.text } == ["102", "103", "104"])
+      #expect(departures[0]["ship"]?.text == "Linth")
+      took.append(Int64((shown["read"]?.number ?? 0) - (done["began"]?.number ?? 0)))
     }
     #expect(widget.end() == 0)
     print("from the app's write to the widget's read: \(took.sorted()) ms")

@@ -7,13 +7,13 @@ import Service
 struct FetchEntity: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
-    abstract: "Gets entities from the store, or from the service if they are not there or too old.",
+    abstract: "Gets entities from the store, or from the service if they are missing or expired.",
     discussion: """
-      What was fetched is kept, so that a second call asks nobody. Where the service cannot be reached, one that is too \
-      old is shown and said to be so. The key -1 looks like an option: put -- before it.
+      Fetched entities are stored. If the service cannot be reached, an expired entity is printed with a note. The key -1 \
+      looks like an option: put -- before it.
       """)
 
-  @Argument(help: "One of \(EntityKind.allCases.map(\.singular).joined(separator: ", ")).")
+  @Argument(help: "One of \(KindName.list).")
   var kind: KindName
 
   @Argument(
@@ -22,30 +22,17 @@ struct FetchEntity: AsyncParsableCommand {
 
   @OptionGroup var options: ServiceOptions
 
-  @Flag(help: "Ask the service even if the store has it.")
+  @Flag(help: "Send a request even if the entity is stored.")
   var reload = false
 
-  @Flag(help: "Print a line of JSON for each, with where it came from.")
+  @Flag(help: "Print a line of JSON for each entity, with its source.")
   var json = false
 
-  func run() async throws {
-    let (client, requests) = try options.client()
-    switch kind.kind {
-    case .colors: try await fetch(Color.self, client, requests)
-    case .themes: try await fetch(Theme.self, client, requests)
-    case .categories: try await fetch(PartCategory.self, client, requests)
-    case .parts: try await fetch(Part.self, client, requests)
-    case .sets: try await fetch(ModelSet.self, client, requests)
-    case .elements: try await fetch(Element.self, client, requests)
-    case .partColors: try await fetch(PartColor.self, client, requests)
-    }
-    try client.manager.cache?.larder.close()
-  }
+  func run() async throws { try await run(kind.kind.type) }
 
-  private func fetch<Entity: LegoEntity>(
-    _ type: Entity.Type, _ client: LegoClient, _ requests: CountedTransport
-  ) async throws {
-    let progress = keys.count > 1 ? ProgressLine.ifWatched : nil
+  private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
+    let (client, requests) = try options.client()
+    let progress = keys.count > 1 ? ProgressLine.atTerminal : nil
     var found: [(key: String, loaded: CacheResult<Entity>)] = []
     do {
       defer { progress?.clear() }
@@ -55,36 +42,32 @@ struct FetchEntity: AsyncParsableCommand {
         guard let loaded = try await client.entity(type, key: key, policy: policy) else {
           throw Failure(
             .noSuchKey, "there is no \(kind.kind.singular) \(key)",
-            hint: options.answers.offline
-              ? "the recording has only a few; without --offline all are there" : nil)
+            hint: options.place.recording.offline
+              ? "the recording has only a few entities" : nil)
         }
         found.append((key, loaded))
       }
     }
+    try client.manager.cache?.larder.close()
     for (key, loaded) in found {
       let shown = Shown(
         kind: kind.kind.singular, key: key, source: loaded.source,
         age: loaded.age / .seconds(1), error: loaded.error.map { "\($0)" }, entity: loaded.value)
       print(try json ? JSONOutput.text(shown) : JSONOutput.text(shown.entity, pretty: true))
-      if !json { print(shown.remark) }
+      if !json { print(shown.remark(age: loaded.age)) }
     }
     if json { return }
-    let word = requests.count == 1 ? "request" : "requests"
-    print("\(requests.count) \(word) to the service")
-    if let cache = client.manager.cache { print("\n" + closing(cache.realm, requests).text) }
-  }
-
-  private func closing(_ realm: Realm, _ requests: CountedTransport) -> Closing {
+    print("\(requests.count) request\(requests.count == 1 ? "" : "s") to the service")
+    guard let realm = client.manager.cache?.realm, let key = keys.first?.larderWord else { return }
     let name = realm.name(kind.kind.namespace)
-    return Closing(
-      store: options.store,
-      commands: keys.prefix(1).map { "get @\(name) \($0.shellWord)" } + [
-        "info @\(name) \(keys[0].shellWord)", "keys @\(name) --limit 5", "stats @\(name)",
-      ])
+    print(
+      "\n"
+        + options.place.closing(
+          "get @\(name) \(key)", "info @\(name) \(key)", "keys @\(name) --limit 5",
+          "stats @\(name)"))
   }
 }
 
-/// An entity and where it came from.
 private struct Shown<Entity: LegoEntity>: Encodable {
   var kind: String
   var key: String
@@ -94,14 +77,12 @@ private struct Shown<Entity: LegoEntity>: Encodable {
   var error: String?
   var entity: Entity
 
-  var remark: String {
-    let old = age < 120 ? "\(Int(age)) s" : "\(Int(age / 60)) minutes"
+  func remark(age: Duration) -> String {
     switch source {
-    case .loaded: return "\(kind) \(key): from the service"
-    case .memory: return "\(kind) \(key): from memory, \(old) old"
-    case .disk: return "\(kind) \(key): from the store, \(old) old"
-    case .stale:
-      return "\(kind) \(key): too old (\(old)), but " + (error ?? "nothing newer was to be had")
+    case .loaded: "\(kind) \(key): from the service"
+    case .memory: "\(kind) \(key): from memory, \(age.words) old"
+    case .disk: "\(kind) \(key): from the store, \(age.words) old"
+    case .stale: "\(kind) \(key): expired, \(age.words) old" + (error.map { "; \($0)" } ?? "")
     }
   }
 }

@@ -12,60 +12,53 @@ import LegoCache
 struct ImportFolder: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Makes a store hold what a folder has, and says what that changed.",
+    abstract: "Makes a store contain what a folder contains, and reports the changes.",
     discussion: """
-      The folder has Rebrickable's CSV downloads (colors.csv.gz, parts.csv.gz, ...; packed or not) or JSON in the shape \
-      of its API (colors.json, ...). What is stored and no longer in the folder is removed; kinds that the folder does \
-      not have are left alone.
+      The folder has Rebrickable's CSV downloads (colors.csv.gz, parts.csv.gz, ...; compressed or not) or JSON in the form \
+      of its API (colors.json, ...). Stored entities that are no longer in the folder are removed; kinds that the folder \
+      does not have stay. Rows that refer to a missing part or colour are skipped and listed. If a file is damaged, the \
+      summary says how far the import came; the next import continues.
 
-      A store with a limit keeps to it: what does not fit is evicted, and the summary says how much of a kind is held.
+      A store with a limit keeps to it: entities that do not fit are evicted, and the summary says how many are stored.
       """)
 
   @Argument(help: "The folder.")
   var folder: String
 
-  @Option(help: "The store; made if there is none.")
-  var store: String
+  @OptionGroup var store: StoreOption
+  @OptionGroup var limit: LimitOption
 
   @Option(help: "How long entities stay: default, long-term, short-term or never.")
   var lifetimes = LifetimesName.longTerm
 
-  @Option(
-    parsing: .upToNextOption,
-    help: "Only these kinds: \(EntityKind.allCases.map(\.word).joined(separator: ", ")).")
+  @Option(parsing: .upToNextOption, help: "Only these kinds: \(KindName.list).")
   var only: [KindName] = []
-
-  @Option(
-    help: """
-      What the store's file may grow to, in MB; without it a new store takes all that the folder has, and one that is \
-      there keeps its limit.
-      """)
-  var limit: Int?
 
   @Flag(help: "Print the summary as JSON.")
   var json = false
 
-  func validate() throws { try DiskLimit.validate(limit) }
-
   func run() throws {
     let source = try source()
-    let store = try Store.opened(at: store)
-    if let limit { try store.declare(diskLimit: limit * DiskLimit.megabyte) }
+    let store = try store.open()
+    if let bytes = limit.bytes { try store.declare(diskLimit: bytes) }
     let cache = LegoCache(store, lifetimes: lifetimes.lifetimes)
     let kinds = only.isEmpty ? EntityKind.allCases : only.map(\.kind)
-    var progress = try ProgressLine.ifWatched.map { line in
+    let progress = try ProgressLine.atTerminal.map { line in
       ImportProgress(line, estimates: try estimates(of: source, kinds))
     }
     let start = ContinuousClock.now
-    let report: ImportReport
+    var (report, reason) = (ImportReport(), (any Error)?.none)
     do {
       defer { progress?.line.clear() }
       report = try LegoImport(into: cache).run(source, kinds: kinds) { progress?.advance($0) }
+    } catch let stopped as LegoImport.Stopped {
+      (report, reason) = (stopped.report, stopped.reason)
     }
     let summary = try ImportSummary(
-      report, in: cache, from: "the folder", seconds: (ContinuousClock.now - start) / .seconds(1))
+      report, in: cache, source: "the folder", time: ContinuousClock.now - start)
     try store.close()
-    print(json ? try summary.json : summary.text(naming: self.store))
+    print(try json ? JSONOutput.text(summary) : summary.text(self.store))
+    if let reason { throw reason }
   }
 
   private func source() throws(Failure) -> any EntitySource {
@@ -86,7 +79,7 @@ struct ImportFolder: ParsableCommand {
     case (false, false):
       throw Failure(
         .usage, "\(folder) has both CSV tables and JSON entities",
-        hint: "which of them holds? put them into folders of their own")
+        hint: "put them into separate folders, and import one of them")
     }
   }
 
@@ -98,5 +91,29 @@ struct ImportFolder: ParsableCommand {
       estimates[kind] = try source.estimate(kind)
     }
     return estimates
+  }
+}
+
+/// The progress of all kinds together.
+private final class ImportProgress {
+  let line: ProgressLine
+  private let estimates: [EntityKind: Int]
+  private var done: [EntityKind: Int] = [:]
+
+  init(_ line: ProgressLine, estimates: [EntityKind: Int]) {
+    self.line = line
+    self.estimates = estimates
+  }
+
+  func advance(_ progress: LegoImport.Progress) {
+    done[progress.kind] = progress.done
+    let all = estimates.values.reduce(0, +)
+    // A finished kind counts as estimated, which may have been too high.
+    let before = EntityKind.allCases.prefix { $0 != progress.kind }
+      .reduce(0) { $0 + (estimates[$1] ?? 0) }
+    line.advance(
+      progress.kind.word, count: done.values.reduce(0, +),
+      passed: before + min(progress.done, estimates[progress.kind] ?? 0),
+      of: all > 0 ? all : nil)
   }
 }

@@ -1,122 +1,111 @@
 import ExampleProgram
 import Larder
 import LegoCache
+import Service
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+/// The result of an import or a refresh, as text and as JSON.
+struct ImportSummary: Encodable {
+  struct Kind: Encodable {
+    var namespace: String
+    var tally: ImportReport.Tally
+    /// Entities of the kind that are stored now.
+    var held: Int
+    var skipped: SkippedRows?
+  }
+  struct Omitted: Encodable {
+    var namespace: String
+    var reason: ImportReport.Omission
+  }
 
-/// What is said at the end of an import.
-struct ImportSummary {
-  let report: ImportReport
-  private let store: String
-  private let realm: Realm
+  var store: String
+  var seconds: Double
+  var kinds: [Kind]
+  var omitted: [Omitted]
+  var total: ImportReport.Tally
+  /// The largest size of the file, in bytes; nil if there is no limit.
+  var limit: Int?
+  var failure: ImportReport.Failure?
   private let source: String
-  private let seconds: Double
-  /// How many entities of each kind the store holds now.
-  private let held: [EntityKind: Int]
-  /// What its file may grow to, in bytes; nil if it may grow as it likes.
-  private let limit: Int?
+  private let time: Duration
+  private let realm: Realm
 
-  /// - Parameter source: where the entities came from, "the folder".
-  init(
-    _ report: ImportReport, in cache: LegoCache, from source: String, seconds: Double
-  ) throws {
-    self.report = report
-    self.source = source
-    self.seconds = seconds
+  private enum CodingKeys: String, CodingKey {
+    case store, seconds, kinds, omitted, total, limit, failure
+  }
+
+  /// The most skipped rows that the text lists.
+  private static let listed = 5
+
+  /// - Parameter source: the source's name in messages, "the folder".
+  init(_ report: ImportReport, in cache: LegoCache, source: String, time: Duration) throws {
     store = cache.larder.path
+    seconds = time / .seconds(1)
     realm = cache.realm
     limit = try cache.larder.limits().effective.disk
-    var held: [EntityKind: Int] = [:]
-    for kind in report.tallies.keys { held[kind] = try cache.count(of: kind) }
-    self.held = held
-  }
-
-  /// A table, what was left out, how long it took, and how to look at the store.
-  /// - Parameter path: the store as the user called it.
-  func text(naming path: String) -> String {
-    let kinds = EntityKind.allCases.filter { report.tallies[$0] != nil }
-    var rows = [["", "added", "changed", "renewed", "unchanged", "removed"]]
-    rows += kinds.map { row($0.word, report.tallies[$0] ?? ImportReport.Tally()) }
-    if kinds.count > 1 { rows.append(row("total", report.total)) }
-    let first = rows.map { $0[0].count }.max() ?? 0
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    var lines = rows.map { row in
-      let numbers = row.indices.dropFirst().map { row[$0].flushRight(to: widths[$0]) }
-      return ([row[0].padded(to: first)] + numbers).joined(separator: "  ")
-    }
-    for kind in EntityKind.allCases {
-      switch report.omissions[kind] {
-      case .absent: lines.append("\(kind.word) left alone: \(source) does not have them in full")
-      case .off: lines.append("\(kind.word) left alone: these lifetimes switch them off")
-      case nil: continue
+    kinds = try EntityKind.allCases.compactMap { kind in
+      try report.tallies[kind].map {
+        Kind(
+          namespace: kind.namespace, tally: $0, held: try cache.count(of: kind),
+          skipped: report.skipped[kind])
       }
     }
+    omitted = EntityKind.allCases.compactMap { kind in
+      report.omissions[kind].map { Omitted(namespace: kind.namespace, reason: $0) }
+    }
+    total = report.total
+    failure = report.failure
+    self.source = source
+    self.time = time
+  }
+
+  func text(_ store: StoreOption) -> String {
+    var table = TextTable(["", "added", "changed", "renewed", "unchanged", "removed"])
+    func add(_ name: String, _ tally: ImportReport.Tally) {
+      table.add(
+        [name]
+          + [tally.added, tally.changed, tally.renewed, tally.unchanged, tally.removed]
+          .map(\.grouped))
+    }
+    for kind in kinds { add(word(kind.namespace), kind.tally) }
+    if kinds.count > 1 { add("total", total) }
+    var lines = table.lines
     for kind in kinds {
-      let (held, read) = (held[kind] ?? 0, report.tallies[kind]?.read ?? 0)
-      guard let limit, held < read else { continue }
+      if let skipped = kind.skipped {
+        lines.append("\(word(kind.namespace)): \(skipped.count.grouped) rows skipped")
+        lines += skipped.list.prefix(Self.listed).map { "  " + $0 }
+        if skipped.count > Self.listed { lines.append("  ... (--json lists more)") }
+      }
+      guard let limit, kind.held < kind.tally.read else { continue }
       lines.append(
-        "\(kind.word): \(held.grouped) of \(read.grouped) held, for the file may grow to \(limit / 1_000_000) MB; --limit says otherwise"
+        "\(word(kind.namespace)): \(kind.held.grouped) of \(kind.tally.read.grouped) stored, because the file is limited to \(limit / 1_000_000) MB; --limit changes that"
       )
     }
-    let rate = Int(Double(report.total.read) / max(seconds, 0.001)).grouped
-    lines += ["", "\(report.total.read.grouped) entities in \(time), \(rate)/s", ""]
-    let most = kinds.max { report.tallies[$0]?.read ?? 0 < report.tallies[$1]?.read ?? 0 }
-    let some = most.map { "keys @\(realm.name($0.namespace)) --limit 5" }
-    let closing = Closing(
-      store: path,
-      commands: ["namespaces"] + (some.map { [$0] } ?? [])
-        + ["keys @* --sort expiry --limit 5 --long"])
-    return (lines + [closing.text]).joined(separator: "\n")
-  }
-
-  var json: String {
-    get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      let kinds = EntityKind.allCases.compactMap { kind in
-        report.tallies[kind].map {
-          Document.Kind(namespace: kind.namespace, tally: $0, held: held[kind] ?? 0)
+    for kind in omitted {
+      let reason =
+        switch kind.reason {
+        case .absent: "\(source) does not have them in full"
+        case .off: "these lifetimes switch them off"
+        case .notBegun: "the import stopped before them"
         }
-      }
-      let omitted = EntityKind.allCases.compactMap { kind in
-        report.omissions[kind].map { Document.Omitted(namespace: kind.namespace, reason: $0) }
-      }
-      let document = Document(
-        store: store, seconds: seconds, kinds: kinds, omitted: omitted, total: report.total,
-        limit: limit)
-      return String(decoding: try encoder.encode(document), as: UTF8.self)
+      lines.append("\(word(kind.namespace)) left alone: \(reason)")
     }
+    if let failure {
+      lines.append(
+        "\(failure.kind.word): stopped after \(failure.imported.grouped) entities, nothing of them was removed; import again to continue"
+      )
+    }
+    let rate = Int(Double(total.read) / max(seconds, 0.001)).grouped
+    lines += ["", "\(total.read.grouped) entities in \(time.words), \(rate)/s", ""]
+    let largest = kinds.max { $0.tally.read < $1.tally.read }
+    lines.append(
+      store.closing(
+        ["namespaces"]
+          + (largest.map { ["keys @\(realm.name($0.namespace)) --limit 5"] } ?? [])
+          + ["keys @* --sort expiry --limit 5 --long"]))
+    return lines.joined(separator: "\n")
   }
 
-  private struct Document: Encodable {
-    struct Kind: Encodable {
-      var namespace: String
-      var tally: ImportReport.Tally
-      var held: Int
-    }
-    struct Omitted: Encodable {
-      var namespace: String
-      var reason: ImportReport.Omission
-    }
-    var store: String
-    var seconds: Double
-    var kinds: [Kind]
-    var omitted: [Omitted]
-    var total: ImportReport.Tally
-    var limit: Int?
-  }
-
-  private func row(_ name: String, _ tally: ImportReport.Tally) -> [String] {
-    [name]
-      + [tally.added, tally.changed, tally.renewed, tally.unchanged, tally.removed].map(\.grouped)
-  }
-
-  private var time: String {
-    seconds < 1
-      ? "\(Int(seconds * 1000)) ms" : "\(Int(seconds * 10) / 10).\(Int(seconds * 10) % 10) s"
+  private func word(_ namespace: String) -> String {
+    EntityKind(rawValue: namespace)?.word ?? namespace
   }
 }

@@ -6,18 +6,18 @@ import LegoCache
 struct RefreshLists: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "refresh",
-    abstract: "Reads whole lists from the service, page after page, and says what that changed.",
+    abstract: "Reads whole lists from the service, page by page, and reports the changes.",
     discussion: """
-      What is stored and no longer in a list is removed. There are lists of colors, themes, categories, parts and sets \
+      Stored entities that a list no longer has are removed. There are lists of colors, themes, categories, parts and sets \
       (with the minifigs).
       """)
 
-  @Argument(help: "Which: \(EntityKind.allCases.map(\.word).joined(separator: ", ")).")
+  @Argument(help: "Which: \(KindName.list).")
   var kinds: [KindName]
 
   @OptionGroup var options: ServiceOptions
 
-  @Option(help: "How many entities to ask for at a time; the service gives at most 1,000.")
+  @Option(help: "Entities in a page; the service allows at most 1,000.")
   var pageSize = 1000
 
   @Flag(help: "Print the summary as JSON.")
@@ -26,9 +26,9 @@ struct RefreshLists: AsyncParsableCommand {
   func run() async throws {
     let (client, _) = try options.client()
     guard let cache = client.manager.cache else {
-      throw Failure(.usage, "this plan keeps nothing on disk that could be refreshed")
+      throw Failure(.usage, "this plan stores nothing on disk that could be refreshed")
     }
-    let line = ProgressLine.ifWatched
+    let line = ProgressLine.atTerminal
     let start = ContinuousClock.now
     let report: ImportReport
     do {
@@ -38,8 +38,8 @@ struct RefreshLists: AsyncParsableCommand {
       }
     }
     let summary = try ImportSummary(
-      report, in: cache, from: "the service", seconds: (ContinuousClock.now - start) / .seconds(1))
+      report, in: cache, source: "the service", time: ContinuousClock.now - start)
     try cache.larder.close()
-    print(json ? try summary.json : summary.text(naming: options.store))
+    print(try json ? JSONOutput.text(summary) : summary.text(options.place.store))
   }
 }

@@ -1,26 +1,86 @@
 import ArgumentParser
 import ExampleProgram
-// For its networking; the rest needs less.
+// FoundationNetworking has the session's configuration.
 import Foundation
+import HTTPTypes
 import Larder
 import LarderHTTP
 import LarderURLSession
 import LegoCache
 import Service
+import Synchronization
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
-/// Whose answers are meant.
+/// A kind as an argument: `parts`, `part`, or the name of its namespace.
+struct KindName: ExpressibleByArgument {
+  var kind: EntityKind
+
+  init?(argument: String) {
+    guard
+      let kind = EntityKind.allCases.first(where: {
+        [$0.word, $0.singular, $0.namespace].contains(argument)
+          || $0 == .sets && argument.hasPrefix("minifig")
+      })
+    else { return nil }
+    self.kind = kind
+  }
+
+  static var allValueStrings: [String] { EntityKind.allCases.map(\.word) }
+  static let list = allValueStrings.joined(separator: ", ")
+}
+
+extension EntityKind {
+  var singular: String { self == .categories ? "category" : String(word.dropLast()) }
+}
+
+/// A preset of lifetimes as an argument.
+enum LifetimesName: String, ExpressibleByArgument, CaseIterable {
+  case `default`
+  case longTerm = "long-term"
+  case shortTerm = "short-term"
+  case never
+
+  var lifetimes: Lifetimes {
+    switch self {
+    case .default: .default
+    case .longTerm: .longTerm
+    case .shortTerm: .shortTerm
+    case .never: Lifetimes(standard: EntityRule(.never))
+    }
+  }
+}
+
+/// A plan as an argument.
+enum PlanName: String, ExpressibleByArgument, CaseIterable {
+  case `default`, performance, storage
+  case memoryOnly = "memory-only"
+  case databaseOnly = "database-only"
+  case disabled
+
+  var plan: CachePlan {
+    switch self {
+    case .default: .default
+    case .performance: .performance
+    case .storage: .storage
+    case .memoryOnly: .memoryOnly
+    case .databaseOnly: .databaseOnly
+    case .disabled: .disabled
+    }
+  }
+}
+
+/// The service and the user whose answers are meant.
 struct RealmOptions: ParsableArguments {
   @Option(help: "The service's address.")
   var base = LegoClient.publicBase
 
   @Option(
     help: """
-      The key that Rebrickable gives to each user; without it that of the variable REBRICKABLE_KEY. What was fetched with \
-      a key is kept apart from what others fetched, and from what was imported.
+      The key that Rebrickable gives to each user. Default: the variable REBRICKABLE_KEY. Entities that were fetched with \
+      a key are kept apart from those of other keys and from imported ones.
       """)
   var key: String?
 
@@ -28,74 +88,86 @@ struct RealmOptions: ParsableArguments {
   var realm: Realm { LegoClient.realm(base: base, credential: credential) }
 }
 
-/// What people say a file may grow to, in MB.
-enum DiskLimit {
-  static let megabyte = 1_000_000
+/// The option `--limit`.
+struct LimitOption: ParsableArguments {
+  @Option(
+    help: """
+      The largest size of the store's file in MB. Default: an existing store keeps its limit; a new one gets 10, or none \
+      from `import`.
+      """)
+  var limit: Int?
 
-  static func validate(_ limit: Int?) throws {
-    if let limit, limit < StoreLimits.smallestDisk / megabyte {
-      throw ValidationError("a limit of \(limit) MB is not possible: say 4 or more")
+  var bytes: Int? { limit.map { $0 * 1_000_000 } }
+
+  func validate() throws {
+    if let bytes, bytes < StoreLimits.smallestDisk {
+      throw ValidationError("a limit of \(bytes / 1_000_000) MB is not possible: give 4 or more")
     }
   }
 }
 
-/// How the service is reached, and what of its answers is kept.
+/// The options of commands that talk to the service.
 struct ServiceOptions: ParsableArguments {
-  @Option(help: "The store; made if there is none.")
-  var store = "lego.larder"
-
+  @OptionGroup var place: Place
   @OptionGroup var realm: RealmOptions
+  @OptionGroup var limit: LimitOption
 
-  @OptionGroup var answers: Answers
-
-  @Option(help: "What is kept where: \(PlanName.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Option(
+    help: "Where entities are kept: \(PlanName.allCases.map(\.rawValue).joined(separator: ", ")).")
   var plan = PlanName.default
 
   @Option(help: "How long entities stay on disk: default, long-term, short-term or never.")
   var lifetimes = LifetimesName.longTerm
 
-  @Option(
-    help: """
-      What the store's file may grow to, in MB; a new store gets 10, and one that is there keeps what it has.
-      """)
-  var limit: Int?
-
-  @Option(help: "How many seconds the service may take to answer.")
+  @Option(help: "The longest wait for an answer, in seconds.")
   var timeout = 15
 
   func validate() throws {
-    try DiskLimit.validate(limit)
-    if timeout < 1 { throw ValidationError("a service needs a second at least") }
+    if timeout < 1 { throw ValidationError("the timeout must be at least one second") }
   }
 
-  /// A client, and the count of what it asks.
-  func client() throws -> (client: LegoClient, requests: CountedTransport) {
+  /// A client, and the counter of its requests.
+  func client() throws -> (client: LegoClient, requests: CountingTransport) {
     var plan = plan.plan
     if plan.usesDisk { plan.disk = lifetimes.lifetimes }
-    let transport = CountedTransport(try transport())
+    if let bytes = limit.bytes { plan.diskLimit = bytes }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = TimeInterval(timeout)
+    let transport = CountingTransport(
+      try place.recording.transport(
+        over: URLSessionTransport(configuration: configuration), sample: "Recording"))
     let service = LegoClient.service(
       base: realm.base, credential: realm.credential, over: transport)
     return (LegoClient(try manager(plan), service: service), transport)
   }
 
   private func manager(_ plan: CachePlan) throws -> LegoManager {
-    var plan = plan
-    if let limit { plan.diskLimit = limit * DiskLimit.megabyte }
-    if plan.usesDisk, limit == nil, FileManager.default.fileExists(atPath: store) {
-      let store = try Store.opened(at: store)
-      return LegoManager(store, plan: plan, realm: realm.realm)
+    let path = place.store.path
+    if plan.usesDisk, limit.bytes == nil, FileManager.default.fileExists(atPath: path) {
+      return LegoManager(try place.store.open(), plan: plan, realm: realm.realm)
     }
     do {
-      return try LegoManager(at: store, plan: plan, realm: realm.realm)
+      return try LegoManager(at: path, plan: plan, realm: realm.realm)
     } catch {
       throw Failure(.cannotOpen, error.message, hint: error.hint)
     }
   }
+}
 
-  private func transport() throws -> any HTTPTransport {
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = TimeInterval(timeout)
-    return try answers.transport(
-      over: URLSessionTransport(configuration: configuration), sample: "Recording")
+/// Counts requests.
+final class CountingTransport: HTTPTransport {
+  private let transport: any HTTPTransport
+  private let requests = Atomic(0)
+
+  init(_ transport: any HTTPTransport) { self.transport = transport }
+
+  var count: Int { requests.load(ordering: .relaxed) }
+
+  func send(
+    _ request: HTTPRequest, body: [UInt8],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    requests.add(1, ordering: .relaxed)
+    return try await transport.send(request, body: body, interim: interim)
   }
 }

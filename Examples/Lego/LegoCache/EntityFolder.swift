@@ -1,8 +1,6 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+// The words of its errors.
+import Foundation
+import Service
 
 /// A folder of entities as JSON, one file for each kind (`colors.json`, ...) with an array in the API's shape.
 public struct EntityFolder: Sendable {
@@ -22,32 +20,30 @@ public struct EntityFolder: Sendable {
     do {
       data = try Data(contentsOf: file)
     } catch {
-      throw DumpError(.unreadable, file: file.lastPathComponent, message: "\(error)")
+      throw DumpError(
+        .unreadable, file: file.lastPathComponent, message: error.localizedDescription)
     }
     do {
       return try JSONDecoder().decode([Entity].self, from: data)
     } catch {
-      throw DumpError(.malformed, file: file.lastPathComponent, message: Self.reason(error))
+      throw DumpError(
+        .malformed, file: file.lastPathComponent,
+        message: (error as? DecodingError)?.words ?? "\(error)")
     }
   }
 
   private func file(of kind: EntityKind) -> URL {
     URL(filePath: directory).appending(path: "\(kind.word).json")
   }
+}
 
-  /// The place in the array and what is wrong there.
-  private static func reason(_ error: any Error) -> String {
-    let context: DecodingError.Context
-    switch error {
-    case DecodingError.dataCorrupted(let found): context = found
-    case DecodingError.keyNotFound(_, let found): context = found
-    case DecodingError.typeMismatch(_, let found): context = found
-    case DecodingError.valueNotFound(_, let found): context = found
-    default: return "\(error)"
-    }
-    let path = context.codingPath.map { key in
-      key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
-    }
-    return (path.isEmpty ? [] : [path.joined(), ": "]).joined() + context.debugDescription
+extension EntityFolder: EntitySource {
+  public func estimate(_ kind: EntityKind) -> Int { 0 }
+
+  public func read<Entity: LegoEntity>(
+    _ type: Entity.Type, _ body: (Entity) throws -> Void
+  ) throws -> SkippedRows {
+    try read(type).forEach(body)
+    return SkippedRows()
   }
 }

@@ -1,20 +1,21 @@
 import Larder
+import Service
 
-/// Pages of lists, each under its address, and what is in them besides under its own key.
+/// Pages of lists, each under its address; their entities are stored under their own keys too.
 extension LegoCache {
   /// The namespace of the pages of all lists.
   static let pagesName = "lego.pages"
 
   var pages: Store.Namespace { larder.namespace(realm.name(Self.pagesName)) }
 
-  /// The pages of lists of one kind; nil if the kind is switched off. How long each stays is said when it is stored.
+  /// The pages of one kind; nil if the kind is switched off. Each write sets the page's lifetime.
   func pages<Entity: LegoEntity>(of type: Entity.Type) -> Cache<Listing<Entity>>? {
     guard lifetimes[Entity.kind].lifetime != .off else { return nil }
     return larder.cache(
       JSONCodec<Listing<Entity>>(isLossless: true), in: pages.name, memory: memory.limits)
   }
 
-  /// Stores what a list has brought, all at once if there is room for that. The detail form of an entity stays if the list says the same.
+  /// Stores the entities of a list, in one transaction if there is room. A stored detail form with the same contents stays.
   func keep<Entity: LegoEntity>(_ entities: [Entity]) throws {
     guard let cache = self.entities(Entity.self) else { return }
     var attributes = EntryAttributes()
@@ -30,7 +31,7 @@ extension LegoCache {
     }
   }
 
-  /// Removes the pages whose addresses begin so.
+  /// Removes the pages whose addresses have this prefix.
   func clearPages(under path: String) throws {
     var keys: [Key] = []
     try pages.scan(prefix: path, includingExpired: true) { entry, _ in

@@ -1,8 +1,9 @@
 import Larder
+import Service
 
-/// Counts and clears the seven namespaces; what else is in the store is left alone.
+/// Counts and clears the seven namespaces; other namespaces stay.
 extension LegoCache {
-  /// How many entities of a kind are stored, expired ones that nobody has removed yet included. Counting changes nothing.
+  /// The number of stored entities of a kind, expired ones that were not removed yet included. Counting changes nothing.
   public func count(of kind: EntityKind) throws -> Int {
     try namespace(of: kind).count()
   }
@@ -11,9 +12,9 @@ extension LegoCache {
     try EntityKind.allCases.reduce(0) { sum, kind in try sum + count(of: kind) }
   }
 
-  /// Removes the entities whose time has come; returns how many it was.
+  /// Removes expired entities; returns their number.
   ///
-  /// What a client fetched is kept for a while after its freshness, to be served if the network fails; that does not count.
+  /// Stale entities that may be served if the network fails stay.
   @discardableResult
   public func clearExpired() throws -> Int {
     try pages.purge()
@@ -22,7 +23,7 @@ extension LegoCache {
     }
   }
 
-  /// Removes every entity of a kind; returns how many it was.
+  /// Removes all entities of a kind; returns their number.
   @discardableResult
   public func clear(_ kind: EntityKind) throws -> Int {
     try namespace(of: kind).clear().entries
@@ -34,14 +35,14 @@ extension LegoCache {
     return try EntityKind.allCases.reduce(0) { sum, kind in try sum + clear(kind) }
   }
 
-  /// How many decoded entities are in memory.
+  /// The number of decoded entities in memory.
   public var memoryCount: Int {
     EntityKind.allCases.reduce(0) { sum, kind in
       sum + namespace(of: kind).memory.usage.entries
     }
   }
 
-  /// Lets go of all decoded entities; they stay on disk.
+  /// Removes all decoded entities from memory; they stay on disk.
   public func clearMemory() {
     for kind in EntityKind.allCases {
       namespace(of: kind).trimMemory(toFraction: 0)

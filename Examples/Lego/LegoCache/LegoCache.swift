@@ -1,13 +1,14 @@
 public import Larder
+public import Service
 
-/// Keeps what a client of the Rebrickable API fetched: each kind of entity in a namespace of its own, for as long as the
-/// preset says.
+/// A cache for a client of the Rebrickable API: a namespace for each kind of entity, with the lifetimes of a
+/// preset.
 ///
-/// The rules go into the store with the first entity of a kind, so other processes and the shell obey them too. A kind
-/// that is switched off is neither stored nor found, whatever the store still holds of it.
+/// The rules are stored with the first entity of a kind, so other processes and the shell obey them too. A kind
+/// that is switched off is neither stored nor found.
 ///
-/// Entities that were read stay decoded in memory, as many as the memory tier says. They are as right as those on disk,
-/// whatever other processes write.
+/// Entities that were read stay decoded in memory, as many as the memory tier allows. They are as current as those on disk,
+/// also after writes of other processes.
 public struct LegoCache: Sendable {
   public let larder: Store
   public let lifetimes: Lifetimes
@@ -16,9 +17,9 @@ public struct LegoCache: Sendable {
   /// A `Cache` of its entity for each kind that is not switched off.
   private let caches: [EntityKind: any Sendable]
 
-  /// Opens the store at `path`, making it if there is none.
+  /// Opens the store at `path`, or creates it.
   ///
-  /// - Parameter diskLimit: the most its file may grow to, in bytes. Without it a new store gets
+  /// - Parameter diskLimit: the limit of the file's size, in bytes. Without it a new store gets
   ///   ``CachePlan/defaultDiskLimit``, and one that is in use keeps the limit that it has, or has none.
   public init(
     at path: String, lifetimes: Lifetimes = .longTerm, memory: MemoryTier = .default,
@@ -65,7 +66,7 @@ public struct LegoCache: Sendable {
   }
 }
 
-/// Makes the caches of a store as the presets say.
+/// Makes the caches of a store.
 private struct EntityCaches {
   var store: Store
   var lifetimes: Lifetimes
@@ -74,7 +75,7 @@ private struct EntityCaches {
 
   func callAsFunction<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
     lifetimes[Entity.kind].rules.map { rules in
-      // All of an entity is texts and whole numbers, so one that was just stored need not be read back.
+      // Entities have only strings and integers, so a stored value equals the decoded one.
       store.cache(
         JSONCodec<Entity>(isLossless: true), in: realm.name(Entity.kind.namespace), rules: rules,
         memory: memory.limits)
@@ -83,27 +84,27 @@ private struct EntityCaches {
 }
 
 extension LegoCache {
-  /// The entity of that key; nil if it is not there or its time has come. One that can no longer be decoded is not
-  /// there, and gives way to the next that is stored.
+  /// The entity with this key; nil if it is missing or expired. One that cannot be decoded counts as
+  /// missing, and can be replaced.
   public func cached<Entity: LegoEntity>(_ type: Entity.Type, key: String) throws -> Entity? {
     try entities(type)?.value(for: key)
   }
 
-  /// The same, but an entity that can no longer be decoded throws ``LarderError/Code/undecodable``.
+  /// The same, but an entity that cannot be decoded throws ``LarderError/Code/undecodable``.
   public func strictlyCached<Entity: LegoEntity>(_ type: Entity.Type, key: String) throws -> Entity?
   {
     try entities(type)?.strictValue(for: key)
   }
 
-  /// Stores an entity in place of what its key held.
+  /// Stores an entity under its key.
   ///
-  /// - Parameter expires: how long it stays; without it, what holds for its kind.
+  /// - Parameter expires: its lifetime; by default that of its kind.
   public func store<Entity: LegoEntity>(_ entity: Entity, expires: Expiration? = nil) throws {
     try entities(Entity.self)?.set(entity, for: entity.key, expires: expires)
   }
 
-  /// Stores a page of entities: all of them or, if one cannot be stored, none. Where a limit of the file leaves no room to do
-  /// that at once, it is done in pieces, each of which is whole.
+  /// Stores a page of entities: all of them or, if one cannot be stored, none. If a limit of the file leaves no room for
+  /// one transaction, it uses several.
   public func store<Entity: LegoEntity>(_ entities: [Entity]) throws {
     guard let cache = self.entities(Entity.self) else { return }
     var largest = entities.count
@@ -112,7 +113,7 @@ extension LegoCache {
     }
   }
 
-  /// Removes an entity; false if it was not there or its time had come.
+  /// Removes an entity; false if it was missing or expired.
   @discardableResult
   public func remove<Entity: LegoEntity>(_ type: Entity.Type, key: String) throws -> Bool {
     try namespace(of: Entity.kind).remove(key)

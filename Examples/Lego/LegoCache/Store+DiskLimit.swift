@@ -1,14 +1,14 @@
 public import Larder
 
 extension Store {
-  /// Makes that the most the file may grow to, in bytes; the other limits stay what they are.
+  /// Sets the limit of the file's size, in bytes; the other limits stay.
   public func declare(diskLimit: Int) throws(LarderError) {
     var limits = try limits().declared
     limits.disk = diskLimit
     try declare(limits)
   }
 
-  /// Whether nobody has stored anything in it or said how much it may hold.
+  /// Whether it has neither namespaces nor limits.
   var isUntouched: Bool {
     get throws(LarderError) {
       if isReadOnly { return false }

@@ -1,6 +1,7 @@
-import LegoCache
 import TestSupport
 import Testing
+
+@testable import LegoCache
 
 @Suite struct CSVReaderTests {
   /// Everything in `text`, read in chunks of `chunk` bytes, the first row first.
@@ -147,4 +148,17 @@ private func written(_ field: String, quoted: Bool) -> [UInt8] {
 extension UInt8 {
   fileprivate static let quote = UInt8(ascii: "\"")
   fileprivate static let comma = UInt8(ascii: ",")
+}
+
+/// Bytes in memory, in chunks of a given size.
+private final class ArraySource: ByteSource {
+  private var rest: ArraySlice<UInt8>
+  private let chunk: Int
+
+  init(_ bytes: [UInt8], chunk: Int = 65_536) { (rest, self.chunk) = (bytes[...], chunk) }
+
+  func next() -> [UInt8]? {
+    defer { rest = rest.dropFirst(chunk) }
+    return rest.isEmpty ? nil : Array(rest.prefix(chunk))
+  }
 }

@@ -1,9 +1,10 @@
 import ExampleTesting
 import Foundation
-import LegoCache
 import Testing
 
-/// Small dumps, written for the occasion.
+@testable import LegoCache
+
+/// Small dumps, and files of bytes.
 @Suite struct DumpTests {
   private let folder: TemporaryFolder
   private var dump: RebrickableDump { RebrickableDump(directory: folder.url.path) }
@@ -14,9 +15,9 @@ import Testing
     _ = try folder.write("\(table.rawValue).csv", Array(text.utf8))
   }
 
-  private func all<Entity>(_ read: ((Entity) throws -> Void) throws -> Int) throws -> [Entity] {
+  private func all<Entity: LegoEntity>(_ type: Entity.Type) throws -> [Entity] {
     var entities: [Entity] = []
-    #expect(try read { entities.append($0) } == entities.count)
+    #expect(try dump.read(type) { entities.append($0) }.count == 0)
     return entities
   }
 
@@ -28,7 +29,7 @@ import Testing
   func `colours of every vintage`(text: String) throws {
     try write(.colors, text)
     #expect(
-      try all(dump.colors) == [
+      try all(Color.self) == [
         Color(id: -1, name: "[Unknown]", rgb: "0033B2", isTransparent: false),
         Color(id: 40, name: "Trans-Black", rgb: "635F52", isTransparent: true),
       ])
@@ -40,29 +41,26 @@ import Testing
     try write(
       .parts, "part_num,name,part_cat_id,part_material\n003381,\"16\"\" Sheet\",58,Plastic\n")
     #expect(
-      try all(dump.themes) == [
+      try all(Theme.self) == [
         Theme(id: 1, name: "Technic"), Theme(id: 3, name: "Competition", parentID: 1),
       ])
-    #expect(try all(dump.categories) == [PartCategory(id: 4, name: "Duplo, Quatro and Primo")])
-    #expect(try all(dump.parts) == [Part(partNum: "003381", name: "16\" Sheet", categoryID: 58)])
+    #expect(try all(PartCategory.self) == [PartCategory(id: 4, name: "Duplo, Quatro and Primo")])
+    #expect(try all(Part.self) == [Part(partNum: "003381", name: "16\" Sheet", categoryID: 58)])
     #expect(dump.tables == [.themes, .categories, .parts])
   }
 
-  @Test func `sets and minifigs are one kind, minifigs without year and theme`() throws {
+  @Test func `sets and minifigs are one kind, and later dumps may leave fields empty`() throws {
     try write(
       .sets,
-      "set_num,name,year,theme_id,num_parts,img_url\n0003977811-1,Ninjago,2022,761,1,https://a.b/c.jpg\n"
+      "set_num,name,year,theme_id,num_parts,img_url\n0003977811-1,Ninjago,2022,761,1,https://a.b/c.jpg\n1-1,New,,,,\n"
     )
     try write(.minifigs, "fig_num,name,num_parts,img_url\nfig-000001,Toy Store Employee,4,\n")
     #expect(
-      try all(dump.sets) == [
+      try all(ModelSet.self) == [
         ModelSet(
           setNum: "0003977811-1", name: "Ninjago", year: 2022, themeID: 761, partCount: 1,
-          imageURL: "https://a.b/c.jpg")
-      ])
-    #expect(
-      try all(dump.minifigs) == [
-        ModelSet(setNum: "fig-000001", name: "Toy Store Employee", partCount: 4)
+          imageURL: "https://a.b/c.jpg"), ModelSet(setNum: "1-1", name: "New"),
+        ModelSet(setNum: "fig-000001", name: "Toy Store Employee", partCount: 4),
       ])
   }
 
@@ -78,47 +76,103 @@ import Testing
   func `elements carry their part and colour, pairs their elements`(text: String) throws {
     try writePartsAndColors()
     try write(.elements, text)
-    let elements = try all(dump.elements)
+    let elements = try all(Element.self)
     #expect(elements.map(\.key) == ["300126", "300121", "4114319"])
     #expect(
       elements.allSatisfy { $0.part == Part(partNum: "3001", name: "Brick 2 x 4", categoryID: 11) })
     #expect(elements.map(\.color.name) == ["Black", "Red", "Black"])
     #expect(elements.map(\.designID) == [text.contains("design_id") ? "3001" : nil, nil, nil])
     #expect(
-      try all(dump.partColors) == [
+      try all(PartColor.self) == [
         PartColor(
           partNum: "3001", colorID: 0, colorName: "Black", elements: ["300126", "4114319"]),
         PartColor(partNum: "3001", colorID: 4, colorName: "Red", elements: ["300121"]),
       ])
   }
 
-  @Test func `an element of a part or colour that is not there is an error`() throws {
+  @Test func `rows of a missing part or colour are skipped, counted and listed`() throws {
     try writePartsAndColors()
-    try write(.elements, "element_id,part_num,color_id\n1,3001,0\n2,9999,0\n")
-    let part = #expect(throws: DumpError.self) { try dump.elements { _ in } }
-    #expect(part?.description == "elements.csv:3: no part \"9999\"")
-    try write(.elements, "element_id,part_num,color_id\n1,3001,77\n")
-    let color = #expect(throws: DumpError.self) { try dump.elements { _ in } }
-    #expect(color?.kind == .dangling && color?.line == 2)
-    #expect(throws: DumpError.self) { try dump.partColors { _ in } }
+    try write(.elements, "element_id,part_num,color_id\n1,3001,0\n2,9999,0\n3,3001,77\n4,3001,4\n")
+    var keys: [String] = []
+    let elements = try dump.read(Element.self) { keys.append($0.key) }
+    #expect(keys == ["1", "4"] && elements.count == 2)
+    #expect(elements.list == ["elements.csv:3: no part \"9999\"", "elements.csv:4: no colour 77"])
+    let pairs = try dump.read(PartColor.self) { _ in }
+    #expect(pairs.list == ["elements.csv:4: no colour 77"])
+    try write(
+      .elements,
+      "element_id,part_num,color_id\n" + (0..<300).map { "\($0),x,0\n" }.joined())
+    let many = try dump.read(Element.self) { _ in }
+    #expect(many.count == 300 && many.list.count == SkippedRows.longestList)
   }
 
-  @Test func `a table that is not there is an error that names it`() throws {
-    let error = #expect(throws: DumpError.self) { try dump.colors { _ in } }
+  @Test func `a missing table is an error with its name`() throws {
+    let error = #expect(throws: DumpError.self) { try dump.read(Color.self) { _ in } }
     #expect(error?.kind == .unreadable && error?.file == "colors.csv")
     #expect(dump.tables == [])
   }
 
-  @Test func `what the caller throws comes through and ends the reading`() throws {
+  @Test func `an error of the caller ends the reading`() throws {
     struct Enough: Error {}
     try write(.themes, "id,name,parent_id\n1,Technic,\n3,Competition,1\n")
     var seen = 0
     #expect(throws: Enough.self) {
-      try dump.themes { _ in
+      try dump.read(Theme.self) { _ in
         seen += 1
         throw Enough()
       }
     }
     #expect(seen == 1)
+  }
+
+  // MARK: Files
+
+  /// `id,name\n1,Technic\n`, compressed.
+  private static let packed = Data(
+    base64Encoded: "H4sIAAAAAAACA8tM0clLzE3lMtQJSU3OyMtM5gIAo+vzkxIAAAA=")
+
+  private func everything(_ path: String) throws -> [UInt8] {
+    let source = try FileSource.open(path)
+    var bytes: [UInt8] = []
+    while let chunk = try source.next() { bytes += chunk }
+    return bytes
+  }
+
+  @Test func `files are read plain or decompressed, whatever their name`() throws {
+    let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    #expect(try everything(folder.write("a.csv", bytes)) == bytes)
+    #expect(try everything(folder.write("empty.csv", [])) == [])
+    for name in ["b.csv.gz", "b.csv"] {
+      let path = try folder.write(name, #require(Self.packed))
+      #expect(try String(decoding: everything(path), as: UTF8.self) == "id,name\n1,Technic\n")
+    }
+    let error = #expect(throws: DumpError.self) { try FileSource.open("/nowhere/colors.csv.gz") }
+    #expect(error?.kind == .unreadable && error?.file == "colors.csv.gz")
+  }
+
+  @Test func `gzip that is truncated or damaged is an error, never a shorter file`() throws {
+    let packed = try #require(Self.packed)
+    for length in [0, 1, 5, packed.count / 2, packed.count - 1] {
+      let path = try folder.write("cut.csv.gz", packed.prefix(length))
+      let error = #expect(throws: DumpError.self, "\(length) bytes") { try everything(path) }
+      #expect(error?.kind == .damaged && error?.message.contains("gzip") == true, "\(length) bytes")
+    }
+    var damaged = packed
+    damaged[packed.count - 6] ^= 0xFF
+    for bytes in [damaged, Data("id,name\n".utf8)] {
+      let path = try folder.write("bad.csv.gz", bytes)
+      #expect(throws: DumpError.self) { try everything(path) }
+    }
+  }
+
+  @Test func `a reader that stops early ends its gzip`() throws {
+    let member = try #require(Self.packed)
+    // gzip accepts any number of members in a row; these are far more than a pipe holds.
+    let path = try folder.write("long.csv.gz", (0..<50_000).flatMap { _ in member })
+    for _ in 0..<3 {
+      let source = try FileSource.open(path)
+      #expect(try source.next()?.isEmpty == false)
+    }
+    #expect(try everything(path).count == 50_000 * 18)
   }
 }

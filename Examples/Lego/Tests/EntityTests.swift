@@ -1,6 +1,8 @@
 import Foundation
-import LegoCache
+import Service
 import Testing
+
+@testable import LegoCache
 
 @Suite struct EntityTests {
   private func decoded<Entity: Decodable>(_ type: Entity.Type, _ json: String) throws -> Entity {
@@ -59,7 +61,7 @@ import Testing
     let peeron = try #require(color.externalIDs?["Peeron"])
     #expect(peeron.ids == [nil, 7])
     #expect(peeron.descriptions == [[], ["a", "b", "c"]])
-    #expect(try JSONShape(encoding: color) == JSONShape(Data(json.utf8)))
+    #expect(try JSON(encoding: color) == JSON(Data(json.utf8)))
     #expect(
       try decoded(Color.self, #"{"id":2,"name":"","rgb":"","is_trans":true,"external_ids":{}}"#)
         .externalIDs == [:])

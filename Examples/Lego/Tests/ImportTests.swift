@@ -1,8 +1,10 @@
 import ExampleTesting
 import Foundation
 import Larder
-import LegoCache
+import Service
 import Testing
+
+@testable import LegoCache
 
 /// Imports of the sample and of small dumps, one over the other.
 @Suite struct ImportTests {
@@ -52,14 +54,11 @@ import Testing
       #expect(entities.count == Self.sizes[Entity.kind])
       #expect(try lego.count(of: Entity.kind) == entities.count)
       for entity in entities { #expect(try lego.cached(type, key: entity.key) == entity) }
+      // Decoding the file's JSON loses nothing.
+      let file = URL(filePath: Folders.sample).appending(path: "\(Entity.kind.word).json")
+      #expect(try JSON(encoding: entities) == JSON(Data(contentsOf: file)))
     }
-    try check(Color.self)
-    try check(Theme.self)
-    try check(PartCategory.self)
-    try check(Part.self)
-    try check(ModelSet.self)
-    try check(Element.self)
-    try check(PartColor.self)
+    for kind in EntityKind.allCases { try check(kind.type) }
     #expect(try lego.larder.verify().isSound)
   }
 
@@ -241,5 +240,127 @@ import Testing
     #expect(try expiry(.parts, "3001") == moment)
   }
 
-  // MARK: what goes wrong, what happens meanwhile
+  // MARK: Failures
+
+  @Test func `rows that refer to nothing do not end an import`() throws {
+    try writeFirst()
+    try write(
+      .elements, "element_id,part_num,color_id,design_id", "300126,3001,0,3001", "9,gone,0,",
+      "300121,3001,4,3001")
+    let report = try imported()
+    #expect(report.tallies[.elements] == Tally(added: 2) && report.skipped[.elements]?.count == 1)
+    #expect(report.tallies[.partColors] == Tally(added: 3), "a pair needs no part")
+    #expect(report.failure == nil)
+    try lego.larder.finish()
+  }
+
+  @Test(arguments: [1, 2, 2000])
+  func `a damaged table removes nothing, is reported with its position, and is resumed`(
+    batch: Int
+  ) throws {
+    try writeFirst()
+    _ = try imported()
+    try write(
+      .colors, "id,name,rgb,is_trans", "1,Blue,0055BF,f", "4,Red,B40000,f", "x,Broken,000000,f")
+    let stopped = #expect(throws: LegoImport.Stopped.self) { try imported(batch: batch) }
+    #expect((stopped?.reason as? DumpError)?.line == 4)
+    let complete = 2 / batch * batch
+    #expect(stopped?.report.failure?.kind == .colors)
+    #expect(stopped?.report.failure?.imported == complete)
+    #expect(stopped?.report.omissions[.parts] == .notBegun)
+    #expect(try (lego.cached(Color.self, key: "1") != nil) == (complete > 0))
+    #expect(try lego.cached(Color.self, key: "7") != nil, "it is gone from the table")
+    try writeSecond()
+    let tally = try imported().tallies[.colors]
+    #expect(tally?.read == 3 && tally?.removed == 1 && tally?.unchanged == 1 + complete)
+    try lego.larder.finish()
+  }
+
+  @Test func `an import never removes fields that only the API has`() throws {
+    try writeFirst()
+    var black = Color(id: 0, name: "Black", rgb: "05131D", isTransparent: false)
+    black.externalIDs = ["LEGO": .init(ids: [26], descriptions: [["Black"]])]
+    var brick = Part(partNum: "3001", name: "Brick, old name", categoryID: 11)
+    (brick.prints, brick.molds, brick.alternates) = (["3001pr0001"], [], [])
+    try lego.store(black)
+    try lego.store(brick)
+    let report = try imported()
+    #expect(report.tallies[.colors] == Tally(added: 2, unchanged: 1))
+    #expect(report.tallies[.parts] == Tally(added: 1, changed: 1))
+    #expect(try lego.cached(Color.self, key: "0") == black)
+    brick.name = "Brick 2 x 4"
+    #expect(try lego.cached(Part.self, key: "3001") == brick)
+    #expect(try imported().tallies[.parts] == Tally(unchanged: 2))
+    try lego.larder.finish()
+  }
+
+  @Test func `entities that others store during an import stay`() throws {
+    try writeFirst()
+    let late = Color(id: 99, name: "Late", rgb: "000000")
+    var job = LegoImport(into: lego)
+    job.batch = 1
+    let lego = lego
+    var seen: [Int] = []
+    _ = try job.run(dump, kinds: [.colors]) { progress in
+      seen.append(progress.done)
+      try lego.store(late)
+    }
+    #expect(seen == [1, 2, 3, 3])
+    #expect(try lego.cached(Color.self, key: "99") == late)
+    #expect(try imported().tallies[.colors] == Tally(unchanged: 3, removed: 1))
+    #expect(try dump.estimate(.colors) == 3 && dump.estimate(.elements) == 3)
+  }
+
+  @Test func `invalid JSON is reported with its place, and a read-only store refuses`() throws {
+    let broken = EntityFolder(directory: folder.url.path)
+    _ = try folder.write("colors.json", Array("[{\"id\":1,\"name\":\"Blue\"}]".utf8))
+    let stopped = #expect(throws: LegoImport.Stopped.self) {
+      try LegoImport(into: lego).run(broken)
+    }
+    let error = stopped?.reason as? DumpError
+    #expect(error?.kind == .malformed && error?.description == "colors.json: [0].rgb is missing")
+    let path = folder.url.path + "/store"
+    _ = try LegoCache(at: path)
+    var options = Store.Options()
+    options.readOnly = true
+    let reader = try LegoCache(at: path, options: options)
+    let refused = #expect(throws: LegoImport.Stopped.self) {
+      try LegoImport(into: reader).run(sample)
+    }
+    #expect((refused?.reason as? LarderError)?.code == .readOnly)
+  }
+
+  // MARK: The sample's contents
+
+  @Test func `the sample is consistent and has the difficult cases`() throws {
+    let colors = Dictionary(uniqueKeysWithValues: try sample.read(Color.self).map { ($0.id, $0) })
+    let themes = Set(try sample.read(Theme.self).map(\.id))
+    let categories = Set(try sample.read(PartCategory.self).map(\.id))
+    let parts = Dictionary(
+      uniqueKeysWithValues: try sample.read(Part.self).map { ($0.partNum, $0) })
+    let sets = try sample.read(ModelSet.self)
+    let elements = try sample.read(Element.self)
+    let pairs = try sample.read(PartColor.self)
+    for theme in try sample.read(Theme.self) {
+      #expect(theme.parentID.map(themes.contains) ?? true)
+    }
+    for part in parts.values { #expect(categories.contains(part.categoryID), "\(part.key)") }
+    for set in sets { #expect(set.themeID.map(themes.contains) ?? set.setNum.hasPrefix("fig-")) }
+    for element in elements {
+      #expect(parts[element.part.partNum] == element.part, "\(element.key)")
+      #expect(colors[element.color.id] == element.color, "\(element.key)")
+    }
+    for pair in pairs {
+      let own = elements.filter { $0.part.partNum == pair.partNum && $0.color.id == pair.colorID }
+      #expect(Set(own.map(\.key)) == Set(pair.elements), "\(pair.key)")
+    }
+    #expect(colors[-1] != nil && colors[9999] != nil)
+    #expect(colors.values.contains { $0.externalIDs?["Peeron"]?.ids.contains(nil) == true })
+    #expect(Set(parts.keys).isSuperset(of: ["003381", "5102c01.875", "134916-740"]))
+    #expect(Set(sets.map(\.key)).isSuperset(of: ["0003977811-1", "CINDERELLASCASTLE-1", "001-1"]))
+    let scalars = Set((parts.values.map(\.name) + sets.map(\.name)).flatMap(\.unicodeScalars))
+    for scalar in ["\u{200B}", "\u{FEFF}", "\u{200E}", "\u{FE0F}", "\"", "'"] as [Unicode.Scalar] {
+      #expect(scalars.contains(scalar), "U+\(String(scalar.value, radix: 16))")
+    }
+  }
 }

@@ -1,64 +1,143 @@
-import LegoCache
+import ExampleTesting
+import Foundation
+import Larder
 import Testing
 
+@testable import LegoCache
+
+/// The presets of lifetimes, memory and plans, and their effect.
 @Suite struct PresetTests {
-  private func seconds(_ lifetimes: Lifetimes) -> [Int?] {
-    EntityKind.allCases.map { kind in
-      guard case .after(let duration) = lifetimes[kind].lifetime else { return nil }
-      return Int(duration.components.seconds)
+  private let clock = ManualClock()
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let lifetimes: Lifetimes
+    /// In the order of `EntityKind.allCases`; nil for never.
+    let hours: [Int?]
+  }
+
+  static let cases = [
+    Case(testDescription: "default", lifetimes: .default, hours: Array(repeating: 24, count: 7)),
+    Case(
+      testDescription: "long-term", lifetimes: .longTerm,
+      hours: [nil, 30 * 24, 30 * 24, 7 * 24, 24, 7 * 24, 7 * 24]),
+    Case(testDescription: "short-term", lifetimes: .shortTerm, hours: [24, 12, 12, 2, 1, 2, 1]),
+  ]
+
+  private func storeOneOfEach(_ lego: LegoCache) throws {
+    let part = Part(partNum: "1", name: "Part", categoryID: 1)
+    let color = Color(id: 1, name: "Colour", rgb: "000000")
+    try lego.store(color)
+    try lego.store(Theme(id: 1, name: "Theme"))
+    try lego.store(PartCategory(id: 1, name: "Category"))
+    try lego.store(part)
+    try lego.store(ModelSet(setNum: "1", name: "Set"))
+    try lego.store(Element(elementID: "1", part: part, color: color))
+    try lego.store(PartColor(partNum: "1", colorID: 1))
+  }
+
+  /// Which kinds are found, in the order of `EntityKind.allCases`.
+  private func found(_ lego: LegoCache) throws -> [Bool] {
+    func isFound<Entity: LegoEntity>(_ type: Entity.Type) throws -> Bool {
+      try lego.cached(type, key: Entity.kind == .partColors ? "1/1" : "1") != nil
     }
+    return try EntityKind.allCases.map { try isFound($0.type) }
   }
 
-  @Test func `lifetimes by default are a day`() {
-    #expect(seconds(.default) == Array(repeating: 86_400, count: 7))
+  @Test(arguments: cases)
+  func `each kind expires by its preset to the millisecond, also for other handles`(preset: Case)
+    throws
+  {
+    let lego = try LegoCache.temporary(preset.lifetimes, clock: clock)
+    #expect(try lego.larder.namespaces().isEmpty, "reading creates nothing")
+    try storeOneOfEach(lego)
+    let rules = Dictionary(
+      uniqueKeysWithValues: try lego.larder.namespaces().map { ($0.name, $0.rules.expires) })
+    for (kind, hours) in zip(EntityKind.allCases, preset.hours) {
+      #expect(rules[kind.namespace] == hours.map { .after(.hours($0)) } ?? .never, "\(kind)")
+    }
+    var passed = Duration.zero
+    for end in Set(preset.hours.compactMap { $0 }).sorted() {
+      clock.advance(by: .hours(end) - passed - .milliseconds(1))
+      #expect(try found(lego) == preset.hours.map { $0.map { $0 >= end } ?? true })
+      clock.advance(by: .milliseconds(1))
+      #expect(try found(lego) == preset.hours.map { $0.map { $0 > end } ?? true })
+      passed = .hours(end)
+    }
+    clock.advance(by: .days(10_000))
+    #expect(try found(lego) == preset.hours.map { $0 == nil })
+    try lego.larder.finish()
   }
 
-  @Test func `long-term lifetimes`() {
-    let (day, week, month) = (86_400, 604_800, 2_592_000)
-    #expect(seconds(.longTerm) == [nil, month, month, week, day, week, week])
-    #expect(Lifetimes.longTerm[.colors].lifetime == .never)
-  }
-
-  @Test func `short-term lifetimes`() {
-    #expect(seconds(.shortTerm) == [86_400, 43_200, 43_200, 7200, 3600, 7200, 3600])
-  }
-
-  @Test func `disabled switches every kind off`() {
-    #expect(Lifetimes.disabled.isOff)
-    #expect(EntityKind.allCases.allSatisfy { Lifetimes.disabled[$0].lifetime == .off })
-    #expect(!Lifetimes.shortTerm.isOff)
-  }
-
-  @Test func `a kind's own rule beats the standard one and the others keep it`() {
-    var lifetimes = Lifetimes.default
-    lifetimes[.sets] = EntityRule(.after(.milliseconds(950)), servesStaleOnError: false)
-    lifetimes[.parts] = .off
-    #expect(lifetimes[.sets].lifetime == .after(.milliseconds(950)))
-    #expect(!lifetimes[.sets].servesStaleOnError)
-    #expect(lifetimes[.parts].lifetime == .off)
-    #expect(lifetimes[.themes] == Lifetimes.default.standard)
-    #expect(!lifetimes.isOff)
-  }
-
-  @Test func `one kind can be on while all others are off`() {
+  @Test func `a kind's own rule overrides the default, and an operator's overrides both`() throws {
     var lifetimes = Lifetimes.disabled
-    lifetimes[.colors] = EntityRule(.never)
-    #expect(!lifetimes.isOff && lifetimes[.colors].lifetime == .never)
-    #expect(lifetimes[.parts].lifetime == .off)
-  }
-
-  @Test func `a stale entity helps when the network fails unless told otherwise`() {
+    #expect(lifetimes.isOff)
+    lifetimes[.colors] = EntityRule(.after(.seconds(1)), servesStaleOnError: false)
+    #expect(!lifetimes.isOff && lifetimes[.parts].lifetime == .off)
+    let lego = try LegoCache.temporary(lifetimes, clock: clock)
+    try storeOneOfEach(lego)
+    #expect(try found(lego) == [true, false, false, false, false, false, false])
+    try lego.larder.override(
+      Rules.Overrides(expires: .after(.minutes(1))), for: EntityKind.colors.namespace)
+    try storeOneOfEach(lego)
+    clock.advance(by: .minutes(1) - .milliseconds(1))
+    #expect(try found(lego)[0])
+    clock.advance(by: .milliseconds(1))
+    #expect(try !found(lego)[0])
     #expect(EntityKind.allCases.allSatisfy { Lifetimes.longTerm[$0].servesStaleOnError })
-    #expect(!EntityRule.off.servesStaleOnError)
   }
 
   @Test(arguments: [
     (MemoryTier.default, 300, 100), (.aggressive, 1800, 500), (.conservative, 60, 50),
     (.development, 30, 50), (.production, 86_400, 1000), (.disabled, 0, 0),
   ])
-  func `memory tiers`(tier: MemoryTier, seconds: Int, entries: Int) {
+  func `each memory tier keeps its number of entities for its time`(
+    tier: MemoryTier, seconds: Int, entries: Int
+  ) throws {
     #expect(tier == MemoryTier(lifetime: .seconds(seconds), entries: entries))
-    #expect(tier.isOff == (entries == 0))
+    let lego = try LegoCache.temporary(.longTerm, memory: tier, clock: clock)
+    try lego.store((0..<1200).map { Color(id: $0, name: "Colour", rgb: "000000") })
+    for id in 0..<1200 { #expect(try lego.cached(Color.self, key: "\(id)") != nil) }
+    #expect(lego.memoryCount == entries)
+    guard let memory = lego.entities(Color.self)?.memory else { return #expect(tier.isOff) }
+    func isHit() throws -> Bool {
+      func served() -> UInt64 { memory.statistics.hits + memory.statistics.revalidatedHits }
+      let before = served()
+      #expect(try lego.cached(Color.self, key: "7") != nil)
+      return served() > before
+    }
+    lego.clearMemory()
+    #expect(try !isHit())
+    clock.advance(by: tier.lifetime - .milliseconds(1))
+    #expect(try isHit())
+    clock.advance(by: .milliseconds(1))
+    #expect(try !isHit())
+    #expect(try isHit())
+    try lego.larder.finish()
+  }
+
+  @Test func `memory follows removals, clears, expiry and writes of others, and can be cleared`()
+    throws
+  {
+    let lego = try LegoCache.temporary(.default, clock: clock)
+    let other = LegoCache(lego.larder, lifetimes: .default, memory: .disabled)
+    try lego.store((0..<10).map { Color(id: $0, name: "Colour \($0)", rgb: "000000") })
+    func read() throws -> Int {
+      try (0..<10).filter { try lego.cached(Color.self, key: "\($0)") != nil }.count
+    }
+    #expect(try read() == 10 && lego.memoryCount == 10)
+    try lego.remove(Color.self, key: "3")
+    #expect(try read() == 9 && lego.memoryCount == 9)
+    lego.clearMemory()
+    #expect(try lego.memoryCount == 0 && lego.count() == 9 && read() == 9)
+    for round in 0..<10 {
+      let color = Color(id: 4, name: "Red \(round)", rgb: "C91A09")
+      try (round % 2 == 0 ? other : lego).store(color)
+      for _ in 0..<2 { #expect(try lego.cached(Color.self, key: "4") == color) }
+    }
+    clock.advance(by: .hours(24))
+    #expect(try read() == 0 && lego.memoryCount == 0)
+    try lego.larder.finish()
   }
 
   @Test(arguments: [
@@ -68,8 +147,27 @@ import Testing
     (.disabled, .disabled, .disabled),
   ])
   func `plans combine memory and disk`(plan: CachePlan, memory: MemoryTier, disk: Lifetimes) {
-    #expect(plan.memory == memory && plan.disk == disk)
+    #expect(plan.memory == memory && plan.disk == disk && plan.diskLimit == 10_000_000)
     #expect(plan.usesDisk == (disk != .disabled) && plan.usesMemory == (memory != .disabled))
-    #expect(plan.diskLimit == 10_000_000)
+  }
+
+  @Test func `a new cache has a limit of ten megabytes, an existing one keeps its own`() throws {
+    let folder = try TemporaryFolder()
+    func limit(_ name: String, _ diskLimit: Int? = nil, _ memory: Int? = nil) throws -> Int? {
+      var options = Store.Options()
+      options.limits = memory.map { StoreLimits(memory: $0) }
+      let lego = try LegoCache(
+        at: folder.url.path + "/" + name, diskLimit: diskLimit, options: options)
+      defer { do { try lego.larder.close() } catch { Issue.record(error) } }
+      return try lego.larder.limits().effective.disk
+    }
+    #expect(try limit("new") == 10_000_000)
+    #expect(try limit("new", 20_000_000) == 20_000_000)
+    #expect(try limit("new") == 20_000_000)
+    #expect(try limit("free", nil, 5_000_000) == nil, "its limits were declared")
+    let store = try Store(at: folder.url.path + "/used")
+    try LegoCache(store).store(Theme(id: 1, name: "Technic"))
+    try store.close()
+    #expect(try limit("used") == nil)
   }
 }

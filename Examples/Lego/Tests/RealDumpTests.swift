@@ -1,7 +1,8 @@
 import ExampleTesting
 import Foundation
-import LegoCache
 import Testing
+
+@testable import LegoCache
 
 /// Whole dumps of the real service, every row of them.
 @Suite(.enabled(if: Folders.hasShared, "skipped: no dumps on this machine"))
@@ -26,29 +27,28 @@ struct RealDumpTests {
   }
 
   /// The keys of all that `read` hands over. Two keys that differ only in their bytes are two.
-  private func keys<Entity: LegoEntity>(_ read: ((Entity) throws -> Void) throws -> Int) throws
-    -> Set<[UInt8]>
-  {
+  private func keys<Entity: LegoEntity>(
+    _ type: Entity.Type, in dump: RebrickableDump, _ body: (Entity) -> Void = { _ in }
+  ) throws -> Set<[UInt8]> {
     var keys: Set<[UInt8]> = []
-    let count = try read { entity in
+    let skipped = try dump.read(type) { entity in
       let (isNew, _) = keys.insert(Array(entity.key.utf8))
       if !isNew { Issue.record("\(Entity.kind.word) \(entity.key) twice") }
+      body(entity)
     }
-    #expect(count == keys.count)
+    #expect(skipped.count == 0)
     return keys
   }
 
   @Test(arguments: vintages)
   func `every row is an entity with a key of its own`(vintage: Vintage) throws {
     let dump = try dump(vintage.date)
-    #expect(try keys(dump.colors).count == vintage.colors)
-    #expect(try keys(dump.themes).count == vintage.themes)
-    #expect(try keys(dump.categories).count == vintage.categories)
-    #expect(try keys(dump.parts).count == vintage.parts)
-    let (sets, minifigs) = (try keys(dump.sets), try keys(dump.minifigs))
-    #expect(sets.count == vintage.sets && minifigs.count == vintage.minifigs)
-    #expect(sets.isDisjoint(with: minifigs), "they share a namespace")
-    #expect(try keys(dump.elements).count == vintage.elements)
+    #expect(try keys(Color.self, in: dump).count == vintage.colors)
+    #expect(try keys(Theme.self, in: dump).count == vintage.themes)
+    #expect(try keys(PartCategory.self, in: dump).count == vintage.categories)
+    #expect(try keys(Part.self, in: dump).count == vintage.parts)
+    #expect(try keys(ModelSet.self, in: dump).count == vintage.sets + vintage.minifigs)
+    #expect(try keys(Element.self, in: dump).count == vintage.elements)
   }
 
   @Test(arguments: vintages)
@@ -56,19 +56,17 @@ struct RealDumpTests {
     let dump = try dump(vintage.date)
     var elements = 0
     #expect(
-      try keys { body in
-        try dump.partColors { pair in
-          elements += pair.elements.count
-          try body(pair)
-        }
-      }.count == vintage.partColors)
+      try keys(PartColor.self, in: dump) { elements += $0.elements.count }.count
+        == vintage.partColors)
     #expect(elements == vintage.elements)
   }
 
   @Test func `the names arrive byte for byte`() throws {
     var names: [String: String] = [:]
     let wanted: Set = ["43217-1", "752437W-1", "BEIJINGSTANDEE-1", "42125-1"]
-    try dump("2024-07-26").sets { if wanted.contains($0.setNum) { names[$0.setNum] = $0.name } }
+    _ = try dump("2024-07-26").read(ModelSet.self) {
+      if wanted.contains($0.setNum) { names[$0.setNum] = $0.name }
+    }
     #expect(Array(names["43217-1", default: ""].utf8) == Array("'Up' House\u{200B}".utf8))
     #expect(
       Array(names["752437W-1", default: ""].utf8)
@@ -81,7 +79,7 @@ struct RealDumpTests {
 
   @Test func `elements without a design are as many as the dump leaves empty`() throws {
     var without = 0
-    try dump("2024-07-26").elements { if $0.designID == nil { without += 1 } }
+    _ = try dump("2024-07-26").read(Element.self) { if $0.designID == nil { without += 1 } }
     #expect(without == 21_272)
   }
 
@@ -89,7 +87,7 @@ struct RealDumpTests {
     let dump = try dump("2025-09-17-colors-only")
     #expect(dump.tables == [.colors, .categories])
     var colors: [Color] = []
-    try dump.colors { colors.append($0) }
+    _ = try dump.read(Color.self) { colors.append($0) }
     #expect(colors.count == 273)
     #expect(colors.allSatisfy { $0.isTransparent != nil })
     #expect(colors.contains { $0.isTransparent == true })

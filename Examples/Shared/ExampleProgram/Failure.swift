@@ -1,7 +1,8 @@
 public import ArgumentParser
-public import Larder
+import Larder
+import Service
 
-/// What ends a program early: what is wrong, what to do about it, and the exit code.
+/// Ends a program with a message, a hint and an exit code.
 public struct Failure: Error {
   /// The same as those of `larder`.
   public enum Code: Int32, Sendable {
@@ -19,10 +20,19 @@ public struct Failure: Error {
     self.hint = hint
   }
 
-  public init(_ error: any Error) {
+  /// - Parameter credential: names the option and the variable of the credential: `--token or READECK_TOKEN`.
+  public init(_ error: any Error, credential: String) {
     switch error {
     case let failure as Failure: self = failure
     case let error as LarderError: self.init(Self.code(of: error), error.message, hint: error.hint)
+    case ServiceError.refused(status: 401, _), ServiceError.refused(status: 403, _):
+      self.init(.refused, "\(error)", hint: "give a valid credential: \(credential)")
+    case ServiceError.refused(status: 404, _): self.init(.noSuchKey, "\(error)")
+    case let error as ServiceError where error.isOffline:
+      self.init(
+        .failed, "\(error)",
+        hint: "nothing usable is stored; check the network and the address, or use --offline")
+    case let error as DecodingError: self.init(.failed, error.words)
     default: self.init(.failed, "\(error)")
     }
   }
@@ -34,14 +44,13 @@ public struct Failure: Error {
     default: .failed
     }
   }
-}
 
-extension Failure {
-  /// Runs a program to its end; errors go to standard error, and their codes become the program's.
+  /// Runs a program to its end. Errors go to standard error; their codes are the program's exit codes.
   ///
-  /// - Parameter failure: words for errors that `Failure` does not know.
+  /// - Parameter failure: the failures of errors that only the program knows; nil for others.
   public static func run(
-    _ root: any ParsableCommand.Type, failure: @Sendable (any Error) -> Failure = { Failure($0) }
+    _ root: any ParsableCommand.Type, credential: String,
+    failure: @Sendable (any Error) -> Failure? = { _ in nil }
   ) async {
     do {
       var command = try root.parseAsRoot()
@@ -53,7 +62,7 @@ extension Failure {
     } catch let failure as Failure {
       failure.exit(from: root)
     } catch let code as ExitCode {
-      // What was wrong has been said already.
+      // The message was printed already.
       root.exit(withError: code)
     } catch  where root.exitCode(for: error).isSuccess {
       root.exit(withError: error)
@@ -61,24 +70,12 @@ extension Failure {
       Console.complain(root.fullMessage(for: error))
       root.exit(withError: ExitCode(Code.usage.rawValue))
     } catch {
-      failure(error).exit(from: root)
+      (failure(error) ?? Failure(error, credential: credential)).exit(from: root)
     }
   }
 
   private func exit(from root: any ParsableCommand.Type) -> Never {
     Console.complain("error: \(message)" + (hint.map { "\nhint: \($0)" } ?? ""))
     root.exit(withError: ExitCode(code.rawValue))
-  }
-}
-
-extension Store {
-  /// Opens a store; whatever keeps it from opening has the same exit code.
-  public static func opened(at path: String, options: Options = Options()) throws(Failure) -> Store
-  {
-    do throws(LarderError) {
-      return try Store(at: path, options: options)
-    } catch {
-      throw Failure(.cannotOpen, error.message, hint: error.hint)
-    }
   }
 }

@@ -1,30 +1,107 @@
 public import ArgumentParser
+import Foundation
 public import Larder
 public import LarderHTTP
+public import LarderURLSession
+import Service
 
-/// Where a program keeps things, and who answers it.
-public struct Place: ParsableArguments {
-  @Option(help: "The store; made if there is none.")
-  public var store: String
+/// The version of all example programs: that of Larder.
+public let exampleVersion = "1.0"
 
-  @OptionGroup public var answers: Answers
+/// The option `--store`, the same for all commands of a program.
+public struct StoreOption: ParsableArguments {
+  @Option(name: .customLong("store"), help: "The store; created if it does not exist.")
+  public var path = StoreOption.standard
 
   public init() {}
 
-  /// Opens the store, lets `body` work with it, and closes it.
+  /// The program's name without `larder-`: `larder-lego` uses `lego.larder` in the current folder.
+  public static let standard: String = {
+    let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
+    return (program.hasPrefix("larder-") ? String(program.dropFirst(7)) : program) + ".larder"
+  }()
+
+  public func open(_ options: Store.Options = Store.Options()) throws(Failure) -> Store {
+    do throws(LarderError) {
+      return try Store(at: path, options: options)
+    } catch {
+      throw Failure(.cannotOpen, error.message, hint: error.hint)
+    }
+  }
+
+  /// The last lines of a program's output: `larder` commands that show what it stored.
   ///
-  /// - Parameter file: a source of the program.
+  /// - Parameter commands: in the command language of `larder`, `keys @lego.parts --limit 5`.
+  public func closing(_ commands: [String]) -> String {
+    (["Look at it:"] + commands.map { "  larder \(path.shellWord) -e \($0.shellWord)" })
+      .joined(separator: "\n")
+  }
+}
+
+/// The options that choose between the service and a recording of it.
+public struct RecordingOption: ParsableArguments {
+  @Flag(help: "Send no request: a recording answers instead of the service.")
+  public var offline = false
+
+  @Flag(help: "Send no request: use what is stored, fresh or stale.")
+  public var noNetwork = false
+
+  @Option(
+    help: "The recording: a folder with answers.json. Default: that of the program's source folder."
+  )
+  var recording: String?
+
+  public init() {}
+
+  /// - Parameters:
+  ///   - network: the transport without `--offline`.
+  ///   - sample: the folder beside the program's source folder that has the recording.
+  ///   - file: a source file of the program.
+  public func transport(
+    over network: @autoclosure () -> any HTTPTransport = URLSessionTransport(),
+    sample: String = "Sample", of file: String = #filePath
+  ) throws(Failure) -> any HTTPTransport {
+    if noNetwork { return Disconnected() }
+    guard offline else { return network() }
+    let folder = folder(sample: sample, of: file)
+    do {
+      return try Recording(folder: folder)
+    } catch {
+      throw Failure(
+        .usage, "there is no recording in \(folder)",
+        hint: "name a folder with answers.json, such as \(Self.own(sample, of: file))")
+    }
+  }
+
+  public func folder(sample: String = "Sample", of file: String = #filePath) -> String {
+    recording ?? Self.own(sample, of: file)
+  }
+
+  private static func own(_ sample: String, of file: String) -> String {
+    URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: sample).path
+  }
+}
+
+/// The store of a program, and the source of its answers.
+public struct Place: ParsableArguments {
+  @OptionGroup public var store: StoreOption
+  @OptionGroup public var recording: RecordingOption
+
+  public init() {}
+
+  /// Opens the store, calls `body`, and closes the store.
+  ///
+  /// - Parameter file: a source file of the program.
   public func open<Result>(
     of file: String = #filePath, _ body: (Store, any HTTPTransport) async throws -> Result
   ) async throws -> Result {
-    let transport = try answers.transport(of: file)
-    let store = try Store.opened(at: store)
+    let transport = try recording.transport(of: file)
+    let store = try store.open()
     let result = try await body(store, transport)
     try store.close()
     return result
   }
 
-  public func closing(_ commands: String...) -> String {
-    Closing(store: store, commands: commands).text
-  }
+  public func closing(_ commands: String...) -> String { store.closing(commands) }
 }

@@ -1,4 +1,4 @@
-/// One line at the terminal that says how far something is, how fast it goes and how long it will take.
+/// A line at the terminal with a bar, the rate and the time left.
 public final class ProgressLine {
   private let start = ContinuousClock.now
   private var shown: ContinuousClock.Instant?
@@ -7,14 +7,14 @@ public final class ProgressLine {
 
   public init() {}
 
-  /// A line where somebody watches, and nil where nobody does.
-  public static var ifWatched: ProgressLine? { Console.isWatched ? ProgressLine() : nil }
+  /// Nil if standard error is no terminal.
+  public static var atTerminal: ProgressLine? { Console.isTerminal ? ProgressLine() : nil }
 
   /// Redraws the line, at most ten times a second.
   ///
   /// - Parameters:
-  ///   - count: what the rate is counted from.
-  ///   - passed: how much of `all` has passed; `all` is nil where nobody knows.
+  ///   - count: the number that the rate is computed from.
+  ///   - passed: the part of `all` that is done; `all` is nil if it is not known.
   public func advance(_ label: String, count: Int, passed: Int, of all: Int?) {
     let now = ContinuousClock.now
     if let shown, now - shown < .milliseconds(100) { return }

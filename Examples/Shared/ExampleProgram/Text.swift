@@ -1,3 +1,29 @@
+// FoundationEssentials has no FileHandle.
+import Foundation
+
+/// Standard error: messages for people, never data.
+public enum Console {
+  /// Whether standard error is a terminal that can return to the start of a line.
+  public static var isTerminal: Bool {
+    isatty(FileHandle.standardError.fileDescriptor) == 1
+      && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+  }
+
+  public static func complain(_ line: String) { write(line + "\n") }
+
+  public static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}
+
+/// The form of everything that is printed with `--json`.
+public enum JSONOutput {
+  public static func text(_ value: some Encodable, pretty: Bool = false) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+}
+
 extension Int {
   /// With a comma before every three digits.
   public var grouped: String {
@@ -8,6 +34,11 @@ extension Int {
     }
     return (self < 0 ? "-" : "") + String(text.reversed())
   }
+}
+
+extension Double {
+  /// A share as a percentage: 0.1234 is `12.3 %`.
+  public var percent: String { "\(Int(self * 1000) / 10).\(Int(self * 1000) % 10) %" }
 }
 
 extension String {
@@ -21,17 +52,40 @@ extension String {
     String(repeating: " ", count: Swift.max(0, width - count)) + self
   }
 
-  /// As a word that a shell reads as it is.
-  public var shellWord: String {
+  /// Quoted for a POSIX shell where necessary.
+  public var shellWord: String { quoted(plain: "/._-+:,@%") }
+
+  /// Quoted for the command language of `larder` where necessary.
+  public var larderWord: String { quoted(plain: "/._-+:,") }
+
+  private func quoted(plain: String) -> String {
     let isPlain =
-      !isEmpty
+      !isEmpty && !hasPrefix("-")
       && utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
         case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "/._-+:,@%".utf8.contains(byte)
+        default: plain.utf8.contains(byte)
         }
-      } && !hasPrefix("-")
+      }
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+  }
+}
+
+/// A table in columns of equal width: the first flush left, the others flush right.
+public struct TextTable {
+  private var rows: [[String]]
+
+  public init(_ header: [String]) { rows = [header] }
+
+  public mutating func add(_ row: [String]) { rows.append(row) }
+
+  public var lines: [String] {
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      row.indices.map { column in
+        column == 0 ? row[0].padded(to: widths[0]) : row[column].flushRight(to: widths[column])
+      }.joined(separator: "  ")
+    }
   }
 }

@@ -6,9 +6,9 @@ public import LarderHTTP
   import FoundationNetworking
 #endif
 
-/// A network that always fails in the same way.
+/// A network on which every request fails.
 public struct Failing: HTTPTransport {
-  /// As a machine without a network has it.
+  /// No network.
   public static let offline = Failing(with: URLError(.notConnectedToInternet))
 
   private let error: any Error

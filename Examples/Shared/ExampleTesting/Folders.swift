@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Folders outside the code that tests read.
+/// Folders of test data.
 public enum Folders {
-  /// The examples of the repository, `Examples`.
+  /// The folder `Examples` of the repository.
   public static let examples = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Recorded answers and whole dumps, too large for the repository. They are where `LARDER_SHARED` says, or in a folder
+  /// Recorded answers and whole dumps, too large for the repository: in the folder `LARDER_SHARED`, or in a folder
   /// `shared` beside the repository or above it; without them the tests that need them are skipped.
   public static let shared: URL? = {
     if let told = ProcessInfo.processInfo.environment["LARDER_SHARED"] {

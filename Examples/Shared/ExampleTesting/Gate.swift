@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds tasks back until it is opened.
+/// Suspends tasks until it is opened.
 public final class Gate: Sendable {
   private struct State {
     var isOpen = false

@@ -3,9 +3,9 @@ import FlyingSocks
 public import Foundation
 import Synchronization
 
-/// A service on loopback that speaks as a test tells it, and keeps what it was asked.
+/// A server on loopback with a handler of the test, which records its requests.
 public final class LocalServer: Sendable {
-  /// A request as it came.
+  /// A received request.
   public struct Received: Sendable {
     public var method: String
     /// With the query, escapes as they came.
@@ -23,7 +23,7 @@ public final class LocalServer: Sendable {
     public var bare: String { String(path.prefix { $0 != "?" }) }
   }
 
-  /// What is sent back.
+  /// An answer.
   public struct Answer: Sendable {
     public var status: Int
     public var fields: [String: String]
@@ -52,19 +52,19 @@ public final class LocalServer: Sendable {
 
   private init() {}
 
-  /// Where it is, `http://127.0.0.1:40123`.
+  /// The address, `http://127.0.0.1:40123`.
   public var base: String { address.withLock { $0 } }
-  /// What it was asked so far, in the order in which it came.
+  /// The received requests in their order.
   public var received: [Received] { state.withLock { $0.received } }
   public var count: Int { state.withLock { $0.received.count } }
 
-  /// Answers otherwise from now on.
+  /// Sets the handler.
   public func become(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
-  /// Forgets what it was asked.
+  /// Removes the received requests.
   public func forget() { state.withLock { $0.received = [] } }
 
-  /// Runs a server beside `body`, on a port that was free, and stops it afterwards. It knows nothing until it is told.
+  /// Runs a server on a free port during `body`. Without a handler it answers 404.
   public static func run<Result: Sendable>(
     _ body: (LocalServer) async throws -> Result
   ) async throws -> Result {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What a run of a built program came to.
+/// The result of running a built program.
 ///
-/// It is waited for on a thread of its own: a test that blocked its thread would stop the servers that the tests run.
+/// The wait is on a thread of its own: a test that blocked its thread would stop the servers that the tests run.
 public struct Outcome: Sendable {
   public var code: Int32
   public var output: String
@@ -16,7 +16,7 @@ public struct Outcome: Sendable {
     #endif
   }()
 
-  /// Whether a command may have a small disk of its own: `unshare -rm`, and then `mount`.
+  /// Whether a command can have a small file system of its own: `unshare -rm`, and then `mount`.
   public static let canMount: Bool = {
     do {
       let probe = Process()
@@ -44,14 +44,14 @@ public struct Outcome: Sendable {
       URL(filePath: "/usr/bin/script"), ["-qec", line.joined(separator: " "), "/dev/null"])
   }
 
-  /// Runs a line as somebody would type it, with the built programs in the PATH: `larder my.larder -e keys`.
+  /// Runs a shell command line with the built programs in the PATH: `larder my.larder -e keys`.
   public init(line: String) async throws {
     let programs = try Self.built("larder").deletingLastPathComponent().path
     try await self.init(
       URL(filePath: "/bin/sh"), ["-c", "PATH=\"$1:$PATH\"; \(line)", "sh", programs])
   }
 
-  /// The lines of the output that call `larder`, as a program's last words do.
+  /// The closing lines of the output that call `larder`.
   public var suggestions: [String] {
     output.split(separator: "\n").filter { $0.hasPrefix("  larder ") }.map {
       String($0.dropFirst(2))
@@ -76,7 +76,7 @@ public struct Outcome: Sendable {
     process.standardOutput = output
     process.standardError = error
     try process.run()
-    // What it has to say on standard error fits into a pipe, so the streams can be read one after the other.
+    // Standard error fits into a pipe, so the streams can be read one after the other.
     self.output = String(
       decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     self.error = String(

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// A session that a page of the examples shows: what stands behind `    $ ` is typed, the lines below it are what comes.
+/// A session on a page of the examples: commands after `    $ `, and their output below them.
 public struct PageSession {
-  /// A command, and what it says; `...` stands for any number of lines.
+  /// A command and its output; `...` stands for any lines.
   public struct Step {
     public var command: String
     public var answer: [String]
 
-    /// Whether that is what the page shows.
+    /// Whether the output is that of the page.
     public func fits(_ output: String) -> Bool {
       var lines = output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[
         ...]
@@ -37,7 +37,7 @@ public struct PageSession {
     }
   }
 
-  /// What fails or comes otherwise than the page shows when its steps are typed one after the other in a folder.
+  /// The commands that fail, or have another output than the page, when they run in a folder.
   public func surprises(in folder: URL) async throws -> [String] {
     var surprises: [String] = []
     for step in steps {

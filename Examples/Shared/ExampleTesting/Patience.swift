@@ -1,8 +1,8 @@
-/// Waiting for what others do.
+/// Waiting for other tasks.
 public enum Patience {
-  /// Waits until that holds; whether it does, after at most so long.
+  /// Waits until the condition holds; false after the time limit.
   ///
-  /// Who waits sleeps in between: tasks that only yield to each other keep those of lower priority from running.
+  /// It sleeps between checks, so that tasks of lower priority can run.
   public static func until(
     within time: Duration = .seconds(60), _ holds: () throws -> Bool
   ) async throws -> Bool {

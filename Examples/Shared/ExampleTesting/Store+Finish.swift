@@ -1,12 +1,12 @@
 public import Larder
 
 extension Store {
-  /// What a check of the whole store found at the end of a test.
+  /// The inconsistencies of a store at the end of a test.
   public struct Faults: Error, CustomStringConvertible {
     public var description: String
   }
 
-  /// Closes a test's store; throws if anything in it does not agree with everything else.
+  /// Verifies and closes a test's store; throws if it is inconsistent.
   public func finish() throws {
     let faults = try verify().faults
     try close()

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A folder that lasts as long as this does.
+/// A folder that is removed with this object.
 public final class TemporaryFolder: Sendable {
   public let url: URL
 

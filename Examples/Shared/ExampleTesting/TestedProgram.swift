@@ -1,14 +1,14 @@
 import Foundation
 
-/// A built program, as a test runs it from outside, with a store in a folder that lasts as long as this does.
+/// A built program with a store in a temporary folder.
 public struct TestedProgram: Sendable {
   public let folder: TemporaryFolder
   public let store: String
   private let name: String
 
   /// - Parameters:
-  ///   - name: as it is called.
-  ///   - store: the name of its store.
+  ///   - name: the program's name.
+  ///   - store: the store's name.
   public init(_ name: String, store: String) throws {
     folder = try TemporaryFolder()
     self.name = name
@@ -17,7 +17,7 @@ public struct TestedProgram: Sendable {
 
   public func run(_ arguments: String...) async throws -> Outcome { try await run(arguments) }
 
-  /// What it prints with `--json`, decoded.
+  /// The decoded output of a command with `--json`.
   public func answer<Value: Decodable>(
     _ type: Value.Type, _ arguments: String...
   ) async throws -> Value {
@@ -26,7 +26,7 @@ public struct TestedProgram: Sendable {
     return try JSONDecoder().decode(type, from: Data(outcome.output.utf8))
   }
 
-  /// What the commands in its last words answer when they are typed.
+  /// The outputs of the commands in its closing lines.
   public func lastAnswers(of outcome: Outcome) async throws -> [String] {
     var answers: [String] = []
     for line in outcome.suggestions {
@@ -41,7 +41,7 @@ public struct TestedProgram: Sendable {
     public var outcome: Outcome
   }
 
-  private func run(_ arguments: [String]) async throws -> Outcome {
+  public func run(_ arguments: [String]) async throws -> Outcome {
     try await Outcome(of: [name] + arguments + ["--store", store])
   }
 }

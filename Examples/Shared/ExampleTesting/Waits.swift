@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How long a service was waited for, without waiting.
+/// Records the waits that a service asked for, without waiting.
 public final class Waits: Sendable {
   private let waits = Mutex<[Duration]>([])
 

@@ -1,14 +1,17 @@
-// For the words of its errors.
+// The words of its errors, and the networking errors.
 import Foundation
 public import HTTPTypes
 public import LarderHTTP
 
-/// A service that answers from files: what programs use in the place of the network with `--offline`.
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A service that answers from files, for `--offline`.
 ///
-/// The folder has a file `answers.json`: a list of answers, each with the request's `path` (its query included, as the
-/// program asks it), the `file` that is the body, and, where they differ from 200 and none, `status` and `fields`. The first
-/// that fits answers: one whose path ends in `*` fits every path that begins so. An answer with an `ETag` is 304 to who
-/// has it already.
+/// The folder has a file `answers.json`: a list of answers, each with the request's `path` including the query, the `file` of
+/// the body, and optionally `status` and `fields`. The first match answers; a path that ends in `*` matches every path with
+/// that beginning. An answer with an `ETag` is a 304 for a request that has it.
 public struct Recording: HTTPTransport {
   struct Answer: Decodable {
     var path: String
@@ -55,11 +58,23 @@ public struct Recording: HTTPTransport {
     }
   }
 
-  /// A body that is not there, or cannot be read.
+  /// The file of a body cannot be read.
   public struct Unreadable: Error, CustomStringConvertible {
     public var file: String
     public var reason: String
 
     public var description: String { "the recording's \(file) cannot be read: \(reason)" }
+  }
+}
+
+/// A network that does not exist: every request fails.
+public struct Disconnected: HTTPTransport {
+  public init() {}
+
+  public func send(
+    _ request: HTTPRequest, body: [UInt8],
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    throw URLError(.notConnectedToInternet)
   }
 }

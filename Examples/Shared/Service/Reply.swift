@@ -8,68 +8,93 @@ import LarderHTTP
   public import Foundation
 #endif
 
-/// A service's answer with all of its body, from wherever it came.
+/// A service's answer with its whole body, from the network or the cache.
 public struct Reply: Sendable {
   public var status: Int
   public var fields: HTTPFields
   public var body: [UInt8]
   public var path: String
-  /// Whether the service was not asked for it.
-  public var isHit: Bool
-  /// Whether the service was asked, and said that what is stored is still right.
-  public var isConfirmed: Bool
-  /// Whether it is past its freshness, because the service could not be reached or is still being asked.
-  public var isStale: Bool
-  /// For how many seconds it is fresh; negative if it is past that, and nil for what is not stored.
+  /// Answered from the cache without a request.
+  public var isHit = false
+  /// The service answered 304: the stored body is still valid.
+  public var isConfirmed = false
+  /// Served past its freshness, because the service could not be reached or is still being asked.
+  public var isStale = false
+  /// Seconds of freshness left; negative if it is stale, nil if it was not stored.
   public var remaining: Int?
-  /// In seconds; nil for what has just come.
+  /// In seconds; nil for an answer that has just arrived.
   public var age: Int?
 
-  /// An answer that has just come.
   init(_ response: HTTPResponse, body: [UInt8], path: String) {
     status = response.status.code
     fields = response.headerFields
     self.body = body
     self.path = path
-    isHit = false
-    isConfirmed = false
-    isStale = false
   }
 
   init(_ result: HTTPCacheResult, body: [UInt8], path: String) {
-    status = result.response.status.code
-    fields = result.response.headerFields
-    self.body = body
-    self.path = path
+    self.init(result.response, body: body, path: path)
     isHit = result.isHit
-    isConfirmed = result.originStatus == 304 && result.response.status.code != 304
+    isConfirmed = result.originStatus == 304 && status != 304
     isStale = result.reason?.isStale ?? false
     remaining = result.remaining
     age = result.age
   }
 
-  /// How long the service said to wait; nil if it did not say, or named a date.
-  public var retryAfter: Duration? {
-    fields[.retryAfter].flatMap { Int($0) }.map { .seconds(max($0, 0)) }
+  /// How long the service asks to wait: `Retry-After` as seconds or as a date (RFC 9110, 10.2.3), else the second in
+  /// `X-Rate-Limit-Reset`; nil if it has neither.
+  ///
+  /// A date is compared with the answer's own `Date`, so a wrong clock on either side does not matter.
+  public func wait(at now: Timestamp) -> Duration? {
+    if let text = fields[.retryAfter] {
+      if let seconds = Int64(text) { return .seconds(min(max(seconds, 0), 1 << 31)) }
+      if let date = Self.date(text) {
+        return max(.zero, (fields[.date].flatMap(Self.date) ?? now).duration(to: date))
+      }
+    }
+    guard let name = HTTPField.Name("X-Rate-Limit-Reset"),
+      let second = fields[name].flatMap({ Int64($0) }), (0...1 << 40).contains(second)
+    else { return nil }
+    return max(.zero, now.duration(to: Timestamp(milliseconds: second * 1000)))
   }
 
-  /// The same, or until the second that `X-Rate-Limit-Reset` names.
-  public func wait(at now: Timestamp) -> Duration? {
-    if let retryAfter { return retryAfter }
-    guard let name = HTTPField.Name("X-Rate-Limit-Reset"),
-      let second = fields[name].flatMap({ Int64($0) })
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`; nil for anything else.
+  private static func date(_ text: String) -> Timestamp? {
+    let months = "JanFebMarAprMayJunJulAugSepOctNovDec"
+    let parts = text.split { $0 == " " || $0 == ":" }
+    guard parts.count == 7 + 1, parts[7] == "GMT", parts[2].count == 3,
+      let month = months.firstRange(of: parts[2])
     else { return nil }
-    return max(.zero, now.duration(to: Timestamp(milliseconds: 0).advanced(by: .seconds(second))))
+    let numbers = [1, 3, 4, 5, 6].compactMap { Int(parts[$0]) }
+    guard numbers.count == 5 else { return nil }
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    let place = months.distance(from: months.startIndex, to: month.lowerBound)
+    let date = calendar.date(
+      from: DateComponents(
+        year: numbers[1], month: place / 3 + 1, day: numbers[0], hour: numbers[2],
+        minute: numbers[3], second: numbers[4]))
+    return date.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
   }
 
   public func decoded<Value: Decodable>(
     _ type: Value.Type, decoder: JSONDecoder = JSONDecoder()
   ) throws(ServiceError) -> Value {
+    // The query may contain a secret.
+    let path = String(path.prefix { $0 != "?" })
     do {
       return try decoder.decode(type, from: Data(body))
     } catch {
-      // Without the query, which may hold a key.
-      throw ServiceError.undecodable(path: String(path.prefix { $0 != "?" }), reason: "\(error)")
+      if isPage { throw ServiceError.wrongContent(path: path, type: "a web page") }
+      throw ServiceError.undecodable(
+        path: path, reason: (error as? DecodingError)?.words ?? "\(error)")
     }
+  }
+
+  /// Whether the body is HTML, by its type or its first character.
+  public var isPage: Bool {
+    let type = fields[.contentType]?.lowercased() ?? ""
+    return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml")
+      || body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
   }
 }

@@ -8,20 +8,18 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// A service on the web as an adapter sees it: a base address, the fields that go with every request, what carries them,
-/// and the lockTimeout to wait when it is told to.
+/// A web service as an adapter uses it: a base address, the fields of every request, a transport or an HTTP cache, and the
+/// waits that the service asks for.
 public struct Service: Sendable {
   public let base: String
   private let carrier: Carrier
-  /// What goes with every request, `Authorization` for one.
+  /// Sent with every request to this service, `Authorization` for example; never to another host.
   public let fields: HTTPFields
-  /// What a service says about an error: the text of its body, or nil if there is none.
-  private let words: @Sendable ([UInt8]) -> String?
-  /// How long an answer of 429 says to wait in its body, where no field says it.
+  private let message: @Sendable ([UInt8]) -> String?
   private let wait: @Sendable ([UInt8]) -> Duration?
   private let sleep: @Sendable (Duration) async throws -> Void
 
-  /// The longest that a request waits because the service said so.
+  /// The longest wait that a request accepts.
   public static let longestWait = Duration.seconds(60)
 
   private enum Carrier {
@@ -34,55 +32,55 @@ public struct Service: Sendable {
     if case .cache(let cache) = carrier { cache } else { nil }
   }
 
-  /// A service whose responses are cached as HTTP says.
+  /// A service whose responses are cached by the rules of HTTP.
   ///
   /// - Parameters:
-  ///   - base: scheme and authority, with the path that all requests begin with: `https://rebrickable.com/api/v3`.
-  ///   - words: reads the message from the body of an error.
-  ///   - wait: reads from the body of a 429 how long it says to wait, for a service that has no `Retry-After`.
-  ///   - sleep: waits; tests give something that does not.
+  ///   - base: scheme, authority and the path that all requests begin with: `https://rebrickable.com/api/v3`.
+  ///   - message: reads the text of an error from its body.
+  ///   - wait: reads the wait from the body of a 429, for a service without `Retry-After`.
+  ///   - sleep: waits; tests pass one that returns at once.
   public init(
     at base: String, over cache: HTTPCache, fields: HTTPFields = HTTPFields(),
-    words: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
+    message: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
     wait: @escaping @Sendable ([UInt8]) -> Duration? = { _ in nil },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
-    self.init(base, .cache(cache), fields, words, wait, sleep)
+    self.init(base, .cache(cache), fields, message, wait, sleep)
   }
 
-  /// A service of which the adapter itself keeps what it made of the responses, and nobody the responses.
+  /// A service without an HTTP cache: the adapter stores what it decodes.
   public init(
     at base: String, over transport: any HTTPTransport, fields: HTTPFields = HTTPFields(),
-    words: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
+    message: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
     wait: @escaping @Sendable ([UInt8]) -> Duration? = { _ in nil },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
-    self.init(base, .transport(transport), fields, words, wait, sleep)
+    self.init(base, .transport(transport), fields, message, wait, sleep)
   }
 
   private init(
     _ base: String, _ carrier: Carrier, _ fields: HTTPFields,
-    _ words: @escaping @Sendable ([UInt8]) -> String?,
+    _ message: @escaping @Sendable ([UInt8]) -> String?,
     _ wait: @escaping @Sendable ([UInt8]) -> Duration?,
     _ sleep: @escaping @Sendable (Duration) async throws -> Void
   ) {
     self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
     self.carrier = carrier
     self.fields = fields
-    self.words = words
+    self.message = message
     self.wait = wait
     self.sleep = sleep
   }
 
   private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
 
-  /// Sends a request and returns the answer with its whole body, whatever its status.
+  /// Sends a request and returns the answer with its whole body, whatever the status.
   ///
-  /// On 429 it waits as long as the service said, at most ``longestWait``, and asks once more.
+  /// After a 429 it waits as long as the service asks, at most ``longestWait``, and sends the request once more.
   ///
   /// - Parameters:
-  ///   - path: what follows the base, with the query; or a whole URL, as services give for the next page.
-  ///   - tags: what is stored of the answer can be ended by these.
+  ///   - path: the part after the base, with the query; or a whole URL, as services give for the next page.
+  ///   - tags: the tags of the stored answer.
   public func send(
     _ path: String, method: HTTPRequest.Method = .get, body: [UInt8] = [],
     fields more: HTTPFields = HTTPFields(), tags: [String] = []
@@ -100,24 +98,50 @@ public struct Service: Sendable {
     return second
   }
 
-  /// The body of an answer that is good (2xx), decoded; any other is thrown as ``ServiceError/refused(status:message:)``.
+  /// The decoded body of a good answer (2xx); any other is thrown as ``ServiceError/refused(status:message:)``.
+  ///
+  /// Removes an answer that cannot be decoded from the cache, and sends the request once more.
   public func get<Value: Decodable>(
     _ type: Value.Type, from path: String, fields more: HTTPFields = HTTPFields(),
     decoder: JSONDecoder = JSONDecoder()
   ) async throws -> Value {
-    try await checked(send(path, fields: more)).decoded(type, decoder: decoder)
+    try await get(type, from: path, decoder: decoder) { extra in
+      try checked(await send(path, fields: extra ?? more))
+    }.value
   }
 
-  /// The answer itself if it is good (2xx), and otherwise an error.
+  /// The same for a request with needs of its own.
+  ///
+  /// - Parameter exchange: sends it, the second time with the fields that it is given: they bypass the cache.
+  public func get<Value: Decodable>(
+    _ type: Value.Type, from path: String, decoder: JSONDecoder = JSONDecoder(),
+    _ exchange: (HTTPFields?) async throws -> Reply
+  ) async throws -> (value: Value, reply: Reply) {
+    let first = try await exchange(nil)
+    do {
+      return (try first.decoded(type, decoder: decoder), first)
+    } catch {
+      try await forget(path)
+    }
+    let second = try await exchange([.cacheControl: "no-cache"])
+    do {
+      return (try second.decoded(type, decoder: decoder), second)
+    } catch {
+      try await forget(path)
+      throw error
+    }
+  }
+
+  /// The answer itself if it is good (2xx); throws otherwise.
   public func checked(_ reply: Reply) throws(ServiceError) -> Reply {
     guard (200..<300).contains(reply.status) else {
       throw ServiceError.refused(
-        status: reply.status, message: words(reply.body) ?? "no reason given")
+        status: reply.status, message: message(reply.body) ?? "no reason given")
     }
     return reply
   }
 
-  /// Forgets what is stored of the answer to a request, so that the service is asked for it again; returns what there was.
+  /// Removes the stored answers to a request; returns what was removed.
   @discardableResult
   public func forget(_ path: String) async throws -> RemovalResult {
     try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
@@ -143,7 +167,7 @@ public struct Service: Sendable {
     }
   }
 
-  /// Whether an address is one of this service, and not of one whose name only begins alike.
+  /// Whether an address belongs to this service, not to a host whose name has the same beginning.
   private func isOwn(_ address: String) -> Bool {
     guard address.hasPrefix(base) else { return false }
     let next = address.dropFirst(base.count).first
@@ -163,7 +187,7 @@ public struct Service: Sendable {
     var request = HTTPRequest(
       method: method, scheme: String(address[..<scheme.lowerBound]), authority: String(authority),
       path: tail.hasPrefix("/") ? String(tail) : "/" + tail)
-    // Credentials are for the service alone, wherever the address of a next page points.
+    // The address of a next page may point to another host, which must not see the credentials.
     if isOwn(address) { request.headerFields = fields }
     for field in more { request.headerFields[field.name] = field.value }
     return request

@@ -1,29 +1,133 @@
-/// Why a service gave nothing that could be used.
-public enum ServiceError: Error, Sendable, CustomStringConvertible {
-  /// It cannot be reached, or does not answer in time.
-  case unreachable(String)
-  /// It is there, and what it says cannot be had: its certificate is wrong, or what comes is no HTTP.
-  case broken(String)
-  /// It answered with an error of its own: its status, and what it said.
-  case refused(status: Int, message: String)
-  /// It wants to be asked less often, and said so once more after the wait that it asked for.
-  case throttled(wait: Duration)
-  /// A body that is not what it should be.
-  case undecodable(path: String, reason: String)
+// Foundation has the networking errors.
+import Foundation
+import LarderHTTP
 
-  /// Whether nothing came from the service at all, as when the network is gone.
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The reason why a service gave no usable answer.
+public enum ServiceError: Error, Sendable, CustomStringConvertible {
+  /// There is no way to it: no network, no such host, connection refused.
+  case unreachable(String)
+  /// The exchange ended before the answer was complete: timed out, reset, truncated. The network may be gone, or only this
+  /// answer may be affected.
+  case interrupted(String)
+  /// The host answers, but not usably: invalid certificate, not HTTP.
+  case broken(String)
+  /// The service answered with an error status.
+  case refused(status: Int, message: String)
+  /// The service answered 429, and again after the wait it asked for; or asked for a wait that is too long.
+  case throttled(wait: Duration)
+  /// A body in the wrong form.
+  case undecodable(path: String, reason: String)
+  /// A web page or other content where data or an image was expected: often the login page of a public network.
+  case wrongContent(path: String, type: String)
+
+  /// Whether the network is probably gone: stored data may be shown instead.
   public var isOffline: Bool {
-    if case .unreachable = self { true } else { false }
+    switch self {
+    case .unreachable, .interrupted: true
+    default: false
+    }
+  }
+
+  /// Whether the service knows the request and refuses it; then stored data is no substitute.
+  public var isRefusal: Bool {
+    if case .refused(let status, _) = self { (400..<500).contains(status) } else { false }
   }
 
   public var description: String {
     switch self {
     case .unreachable(let reason): "the service cannot be reached: \(reason)"
-    case .broken(let reason): "the exchange with the service broke off: \(reason)"
+    case .interrupted(let reason): "the service cannot be reached: \(reason)"
+    case .broken(let reason): "the exchange with the service failed: \(reason)"
     case .refused(let status, let message): "the service answered \(status): \(message)"
-    case .throttled(let wait): "the service wants to be asked less often; it said to wait \(wait)"
+    case .throttled(let wait):
+      "the service limits requests and asked to wait \(wait.words)"
     case .undecodable(let path, let reason):
       "the service's answer to \(path) is not what it should be: \(reason)"
+    case .wrongContent(let path, let type):
+      "the answer to \(path) is \(type), not what it should be; a login page of this network may have sent it"
     }
+  }
+
+  /// Nil for an error that is not about the exchange.
+  init?(after error: any Error) {
+    switch error {
+    case let error as URLError: self = Self.failure(error.code)
+    case HTTPCacheError.timedOut(let limit): self = .interrupted("timed out after \(limit.words)")
+    default: return nil
+    }
+  }
+
+  private static func failure(_ code: URLError.Code) -> ServiceError {
+    switch code {
+    case .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed:
+      .unreachable("there is no network")
+    case .cannotFindHost, .dnsLookupFailed: .unreachable("the host is not known")
+    case .cannotConnectToHost: .unreachable("the connection was refused")
+    case .timedOut: .interrupted("timed out")
+    case .networkConnectionLost: .interrupted("the connection was lost")
+    // On Linux some refused connections and truncated bodies have no code of their own.
+    case .unknown: .interrupted("the connection failed")
+    case .secureConnectionFailed: .broken("no secure connection")
+    case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+      .serverCertificateHasBadDate, .serverCertificateNotYetValid:
+      .broken("its certificate is not trusted")
+    case .badServerResponse, .cannotParseResponse: .broken("the answer is not HTTP")
+    default: .broken("network error \(code.rawValue)")
+    }
+  }
+}
+
+extension DecodingError {
+  /// The place and the reason in one line: `[0].rgb is missing`.
+  public var words: String {
+    switch self {
+    case .keyNotFound(let key, let context):
+      "\(Self.path(context.codingPath + [key])) is missing"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      "\(Self.path(context.codingPath)): \(context.debugDescription)"
+    case .dataCorrupted(let context):
+      context.codingPath.isEmpty
+        ? "it is not JSON" : "\(Self.path(context.codingPath)): \(context.debugDescription)"
+    @unknown default: "it cannot be decoded"
+    }
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    let path = keys.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined()
+    return path.hasPrefix(".") ? String(path.dropFirst()) : path.isEmpty ? "the body" : path
+  }
+}
+
+extension Duration {
+  /// In the largest unit that fits: `5 minutes`, `1 hour`, `40 ms`.
+  public var words: String {
+    let milliseconds = Int64(self / .milliseconds(1))
+    for (unit, name) in [
+      (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"),
+    ]
+    where milliseconds >= unit {
+      let count = milliseconds / Int64(unit)
+      return "\(count) \(name)\(count == 1 ? "" : "s")"
+    }
+    return "\(milliseconds) ms"
+  }
+}
+
+extension String {
+  /// Escaped for a path segment or the value of a parameter: only unreserved characters (RFC 3986, 2.3) stay.
+  public var percentEscaped: String {
+    utf8.map { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        String(UnicodeScalar(byte))
+      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }.joined()
   }
 }

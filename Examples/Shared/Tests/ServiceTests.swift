@@ -12,7 +12,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What all adapters lean on: a service, its cache, and answers from files.
+/// The service that all adapters use: cache, waits, errors, recordings.
 @Suite struct ServiceTests {
   private struct Thing: Codable, Equatable {
     var name: String
@@ -26,7 +26,7 @@ import Testing
       in: store.namespace("http"), over: transport ?? URLSessionTransport())
     return Service(
       at: base, over: cache, fields: [.authorization: "key abc"],
-      words: { String(decoding: $0, as: UTF8.self) }, sleep: { slept.add($0) })
+      message: { String(decoding: $0, as: UTF8.self) }, sleep: { slept.add($0) })
   }
 
   @Test func `a fresh answer is asked for once, with the fields of the service`() async throws {
@@ -79,6 +79,60 @@ import Testing
     try store.finish()
   }
 
+  @Test func `Retry-After may be a date, which the answer's own date makes independent of clocks`()
+    async throws
+  {
+    let clock = ManualClock()
+    let store = try Store.temporary(clock: clock)
+    let waits = Waits()
+    try await LocalServer.run { server in
+      let service = service(at: server.base, in: store, slept: waits)
+      for (fields, wait) in [
+        (
+          [
+            "Date": "Wed, 21 Oct 2015 07:28:00 GMT",
+            "Retry-After": "Wed, 21 Oct 2015 07:28:09 GMT",
+          ], 9
+        ), (["Retry-After": "Thu, 01 Jan 2026 00:00:11 GMT"], 11),
+        (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"], 0), (["Retry-After": "soon"], 1),
+        (["X-Rate-Limit-Reset": "\(clock.now.milliseconds / 1000 + 5)"], 5),
+      ] {
+        let answers = Mutex([429, 200])
+        server.become { _ in
+          let status = answers.withLock { $0.removeFirst() }
+          return .init(status, status == 429 ? fields : [:], text: #"{"name":"b"}"#)
+        }
+        _ = try await service.get(Thing.self, from: "/x?\(wait)")
+        #expect(waits.all.last == .seconds(wait), "\(fields)")
+      }
+    }
+    try store.finish()
+  }
+
+  @Test(arguments: [1, 2])
+  func `an answer that cannot be decoded is not kept, and requested once more`(bad: Int)
+    async throws
+  {
+    let store = try Store.temporary(clock: ManualClock())
+    try await LocalServer.run { server in
+      server.become { _ in
+        .init(
+          200, ["Cache-Control": "max-age=600"],
+          text: server.count <= bad ? #"{"name":"trunc"# : #"{"name":"c"}"#)
+      }
+      let service = service(at: server.base, in: store)
+      if bad == 2 {
+        await #expect(throws: ServiceError.self) { try await service.get(Thing.self, from: "/x") }
+      }
+      for _ in 1...2 {
+        let thing = try await service.get(Thing.self, from: "/x")
+        #expect(thing == Thing(name: "c"))
+      }
+      #expect(server.count == bad + 1)
+    }
+    try store.finish()
+  }
+
   @Test func `without a cache each request is sent, and a wait can be in the body`() async throws {
     let answers = Mutex([429, 200, 200])
     let waits = Waits()
@@ -108,6 +162,7 @@ import Testing
         switch request.path {
         case "/gone": .init(404, text: "no such thing")
         case "/busy": .init(429, ["Retry-After": "600"])
+        case "/list": .init(200, text: "{}")
         default: .init(200, text: "<html>")
         }
       }
@@ -120,8 +175,9 @@ import Testing
         }
       }
       #expect(await error("/gone") == "the service answered 404: no such thing")
-      #expect(await error("/busy").contains("it said to wait 600"))
-      #expect(await error("/page").contains("answer to /page is not what it should be"))
+      #expect(await error("/busy").contains("asked to wait 10 minutes"))
+      #expect(await error("/page").contains("the answer to /page is a web page"))
+      #expect(await error("/list").hasSuffix("/list is not what it should be: name is missing"))
       return server.base
     }
     await #expect {
@@ -188,6 +244,10 @@ import Testing
       #expect(try await count() == 2)
     }
     #expect("a b/\u{E9}?&=~_".percentEscaped == "a%20b%2F%C3%A9%3F%26%3D~_")
+    #expect(
+      [Duration.seconds(300), .milliseconds(40), .seconds(1), .hours(50)].map(\.words) == [
+        "5 minutes", "40 ms", "1 second", "2 days",
+      ])
     try store.finish()
   }
 

@@ -1,5 +1,4 @@
-/// The opening tags of a piece of HTML, as far as a reader of attributes needs them: comments and scripts are passed over,
-/// and anything may be malformed.
+/// The opening tags of a piece of HTML with their attributes, without comments and scripts. The HTML may be malformed.
 struct HTMLTags: Sequence, IteratorProtocol {
   struct Tag: Equatable {
     /// In lower case, like the names of its attributes.
@@ -39,7 +38,7 @@ struct HTMLTags: Sequence, IteratorProtocol {
     while true {
       while let byte = current, byte.isBlank || byte == UInt8(ascii: "/") { position += 1 }
       guard let byte = current, byte != UInt8(ascii: ">") else { return attributes }
-      // A stray = is the beginning of a name, so that there is always a step ahead.
+      // A stray = begins a name, so that the position always advances.
       let first = position
       position += 1
       while let byte = current, !byte.isBlank, !"=/>".utf8.contains(byte) { position += 1 }
@@ -86,7 +85,7 @@ struct HTMLTags: Sequence, IteratorProtocol {
     return true
   }
 
-  /// Goes behind the next such text, in any case; to the end if there is none.
+  /// Moves behind the next occurrence of the text, in any case; to the end if there is none.
   private mutating func pass(_ text: String) {
     let wanted = Array(text.utf8)
     while position < bytes.count {
@@ -111,4 +110,41 @@ extension UInt8 {
   }
 
   fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}
+
+/// HTML character references: `&amp;`, `&#38;`, `&#x26;`.
+enum CharacterReferences {
+  private static let named: [Substring: Character] = [
+    "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">",
+  ]
+
+  /// Unknown references, as in `?a=1&b=2`, stay unchanged.
+  static func resolved(_ text: String) -> String {
+    guard text.contains("&") else { return text }
+    var result = ""
+    var rest = Substring(text)
+    while let start = rest.firstIndex(of: "&") {
+      result += rest[..<start]
+      rest = rest[start...]
+      // The longest is a number of six digits.
+      let name = rest.dropFirst().prefix(9).prefix { $0 != ";" }
+      if name.endIndex < rest.endIndex, rest[name.endIndex] == ";", let character = character(name)
+      {
+        result.append(character)
+        rest = rest[rest.index(after: name.endIndex)...]
+      } else {
+        result.append("&")
+        rest = rest.dropFirst()
+      }
+    }
+    return result + rest
+  }
+
+  private static func character(_ name: Substring) -> Character? {
+    guard name.hasPrefix("#") else { return named[name] }
+    let digits = name.dropFirst()
+    let isHexadecimal = digits.hasPrefix("x") || digits.hasPrefix("X")
+    let code = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+    return code.flatMap { Unicode.Scalar($0) }.map { Character($0) }
+  }
 }

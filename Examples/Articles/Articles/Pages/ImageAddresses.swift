@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// The images that a piece of HTML shows: those of `src` and all candidates of `srcset`, in their order, each once.
+/// The images of a piece of HTML: those of `src` and all candidates of `srcset`, in their order, each once.
 ///
-/// Addresses are absolute; those inside the page (`data:`) and in ways nobody can fetch are left out.
+/// Addresses are absolute. `data:` URLs and other schemes than HTTP are left out.
 enum ImageAddresses {
-  /// - Parameter address: where the HTML came from, to which relative addresses refer.
+  /// - Parameter address: the URL of the HTML, the base of relative addresses.
   static func all(in html: String, from address: String) -> [String] {
     let base = URL(string: address)
     var seen: Set<String> = []
@@ -30,8 +30,8 @@ enum ImageAddresses {
     return addresses
   }
 
-  /// The addresses of a `srcset`. A comma ends a candidate behind its description, and behind an address without one; any
-  /// other is part of the address.
+  /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without one; any other
+  /// comma is part of the address.
   static func candidates(of set: String) -> [String] {
     var addresses: [String] = []
     var rest = Substring(set)
@@ -52,7 +52,7 @@ enum ImageAddresses {
     guard !text.isEmpty, let url = URL(string: text, relativeTo: base)?.absoluteURL,
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
     else { return nil }
-    // What follows # names a place in what was fetched.
+    // The fragment is no part of the resource.
     return String(url.absoluteString.prefix { $0 != "#" })
   }
 }

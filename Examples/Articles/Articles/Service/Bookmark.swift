@@ -1,54 +1,53 @@
-/// An article as the service lists it, in the shape of readeck's API.
+public import Service
+
+/// An article in a list of readeck's API: all fields of its JSON, of which some have a name here.
 ///
-/// What may be null or left out there is empty here: authors of a page without any, sizes of an icon.
+/// Fields that are null or absent there are empty here.
 public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
-  /// A file that goes with it.
-  public struct Resource: Codable, Sendable, Hashable {
-    public var src: String
+  /// As the service sent it.
+  public private(set) var fields: JSON
+  public let id: String
 
-    public init(src: String) { self.src = src }
+  public init(_ fields: JSON) throws {
+    guard let id = fields["id"]?.text, fields["updated"]?.text != nil else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: [], debugDescription: "a bookmark without id or updated"))
+    }
+    (self.fields, self.id) = (fields, id)
   }
 
-  public var id: String
-  /// Where the page came from.
-  public var url: String
+  public init(from decoder: any Decoder) throws { try self.init(JSON(from: decoder)) }
+  public func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
+
+  private func text(_ field: String) -> String { fields[field]?.text ?? "" }
+
+  /// The address of the original page.
+  public var url: String { text("url") }
   /// As the page has it: it may be empty. See ``name``.
-  public var title: String
-  public var siteName: String
-  public var authors: [String]
-  public var description: String
-  public var language: String
-  public var labels: [String]
-  /// RFC 3339, with as many digits of a second as the service cares to give.
-  public var created: String
-  /// Another one whenever anything about it has changed, be it how far it was read.
-  public var updated: String
-  public var readingTime: Int
+  public var title: String { text("title") }
+  public var siteName: String { text("site_name") }
+  public var authors: [String] { fields["authors"]?.texts ?? [] }
+  public var language: String { text("lang") }
+  public var labels: [String] { fields["labels"]?.texts ?? [] }
+  /// RFC 3339, with any number of digits of a second.
+  public var created: String { text("created") }
+  /// Changes with every change of the bookmark, the reading progress included.
+  public var updated: String { text("updated") }
   /// Whether there is anything to read.
-  public var hasArticle: Bool
-  public var resources: [String: Resource]
+  public var hasArticle: Bool { fields["has_article"]?.isTrue ?? true }
+  public var isMarked: Bool { fields["is_marked"]?.isTrue ?? false }
+  public var isArchived: Bool { fields["is_archived"]?.isTrue ?? false }
 
-  public init(
-    id: String, url: String = "", title: String = "", created: String = "", updated: String = ""
-  ) {
-    self.id = id
-    self.url = url
-    self.title = title
-    self.created = created
-    self.updated = updated
-    siteName = ""
-    authors = []
-    description = ""
-    language = ""
-    labels = []
-    readingTime = 0
-    hasArticle = true
-    resources = [:]
-  }
-
-  /// What to call it: a page without a title is called by its address.
+  /// The title, or the address of a page without a title.
   public var name: String {
     [title, url].lazy.map { $0.trimmingBlanks }.first { !$0.isEmpty } ?? id
+  }
+
+  /// The bookmark with another value of one field.
+  func with(_ field: String, _ value: JSON) -> Bookmark {
+    var bookmark = self
+    bookmark.fields[field] = value
+    return bookmark
   }
 
   /// Whether it was added later than another one.
@@ -56,46 +55,16 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
     Self.isLater(created, than: other.created) ?? (id > other.id)
   }
 
-  /// Whether anything about it has changed since.
+  /// Whether the service has changed it since.
   public func isEdited(since other: Bookmark) -> Bool {
     Self.isLater(updated, than: other.updated) ?? false
   }
 
-  /// Nil for the same moment. The service says all in UTC, and leaves out zeros at the end: of two that begin alike the
-  /// shorter is the earlier.
-  private static func isLater(_ moment: String, than other: String) -> Bool? {
-    let (moment, other) = (moment.prefix { $0 != "Z" }, other.prefix { $0 != "Z" })
-    return moment == other ? nil : moment > other
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case id, url, title, authors, description, labels, created, updated, resources
-    case siteName = "site_name"
-    case language = "lang"
-    case readingTime = "reading_time"
-    case hasArticle = "has_article"
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    func text(_ key: CodingKeys) throws -> String {
-      try fields.decodeIfPresent(String.self, forKey: key) ?? ""
-    }
-    id = try fields.decode(String.self, forKey: .id)
-    updated = try fields.decode(String.self, forKey: .updated)
-    created = try text(.created)
-    url = try text(.url)
-    title = try text(.title)
-    siteName = try text(.siteName)
-    description = try text(.description)
-    language = try text(.language)
-    authors = try fields.decodeIfPresent([String].self, forKey: .authors) ?? []
-    labels = try fields.decodeIfPresent([String].self, forKey: .labels) ?? []
-    readingTime = try fields.decodeIfPresent(Int.self, forKey: .readingTime) ?? 0
-    hasArticle = try fields.decodeIfPresent(Bool.self, forKey: .hasArticle) ?? true
-    resources =
-      try fields.decodeIfPresent([String: Resource?].self, forKey: .resources)?
-      .compactMapValues { $0 } ?? [:]
+  /// Nil for the same time. The service sends UTC without trailing zeros: of two texts with the same beginning the shorter
+  /// is the earlier.
+  static func isLater(_ time: String, than other: String) -> Bool? {
+    let (time, other) = (time.prefix { $0 != "Z" }, other.prefix { $0 != "Z" })
+    return time == other ? nil : time > other
   }
 }
 

@@ -1,5 +1,5 @@
 import HTTPTypes
-import Larder
+public import Larder
 public import LarderHTTP
 import Service
 
@@ -9,69 +9,82 @@ import Service
   import Foundation
 #endif
 
-/// Readeck's API, as far as reading needs it.
+/// The part of readeck's API that a reader needs.
 public struct Readeck: Sendable {
   let service: Service
   let sleep: @Sendable (Duration) async throws -> Void
+  /// Separates this user's data from those of others.
+  let realm: Realm
   private let authorization: String
-  /// What is asked of the cache for what comes as lists: to ask the service whether what it has is right.
+  /// The directives of requests for lists: the cache must validate them.
   private var lists = "no-cache"
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
-  ///   - token: of the user, who made it at the service.
-  ///   - cache: for what comes as lists. Bodies and images pass it: the shelf keeps them.
+  ///   - token: the user's, created at the service. An empty one is for a recording.
+  ///   - store: has the HTTP cache of lists. Articles and images bypass it.
   public init(
-    at base: String, token: String, over cache: HTTPCache,
+    at base: String, token: String, in store: Store, over transport: any HTTPTransport,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     self.sleep = sleep
+    realm = token.isEmpty ? .open : Realm(base: base, credential: token)
     authorization = "Bearer \(token)"
+    // The list of kept articles replaces a list that cannot be fetched, and says so.
+    var policy = HTTPCachePolicy()
+    policy.whenDisconnected = .zero
+    let cache = HTTPCache(
+      in: store.namespace(realm.name("articles.http")), over: transport, policy: policy)
     service = Service(
-      at: base, over: cache, fields: [.authorization: authorization], words: Self.words,
+      at: base, over: cache, fields: [.authorization: authorization], message: Self.message,
       sleep: sleep)
   }
 
-  /// A list that the service cannot be asked for is not what it has: the shelf stands in, and says so.
-  public static var policy: HTTPCachePolicy {
-    var policy = HTTPCachePolicy()
-    policy.whenDisconnected = .zero
-    return policy
-  }
-
-  /// The same service, of whose answers nothing is stored.
+  /// The same service without storing any of its answers.
   var storingNothing: Readeck {
     var readeck = self
     readeck.lists = "no-cache, no-store"
     return readeck
   }
 
-  /// The newest unread articles, newest first.
+  private var listFields: HTTPFields { [.accept: "application/json", .cacheControl: lists] }
+
+  /// The newest unread articles, newest first. Readeck's own list of unread articles has all that are not archived, also
+  /// those that were opened.
   public func unread(limit: Int) async throws -> [Bookmark] {
-    let reply = try await service.send(
-      "/bookmarks?read_status=unread&type=article&sort=-created&limit=\(limit)&offset=0",
-      fields: [.accept: "application/json", .cacheControl: lists])
-    let listed = try service.checked(reply).decoded([Bookmark].self)
+    let listed = try await service.get(
+      [Bookmark].self,
+      from: "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)&offset=0",
+      fields: listFields)
     var seen: Set<String> = []
     return listed.filter { seen.insert($0.id).inserted }
   }
 
   public func bookmark(_ id: String) async throws -> Bookmark {
     try await service.get(
-      Bookmark.self, from: "/bookmarks/\(id.percentEscaped)",
-      fields: [.accept: "application/json", .cacheControl: lists])
+      Bookmark.self, from: "/bookmarks/\(id.percentEscaped)", fields: listFields)
+  }
+
+  /// Whether the service answers at all.
+  func answers() async throws -> Bool {
+    do {
+      _ = try await service.send("/bookmarks?limit=1", fields: [.cacheControl: "no-store"])
+      return true
+    } catch let error as ServiceError where error.isOffline {
+      return false
+    }
   }
 
   enum Body: Sendable {
     case html(String, entityTag: [UInt8]?, lastModified: [UInt8]?)
-    /// It is as it was. The service leaves out validators here.
+    /// The service's 304 has no validators.
     case unchanged
   }
 
   /// The article's HTML, a fragment in UTF-8.
   ///
-  /// - Parameter entityTag: what the service called the body that is there already. It is no quoted text, and may end in the
-  ///   coding of the answer that it came with, so it goes back byte for byte.
+  /// - Parameter entityTag: that of the stored body. It is no quoted string and may end in a content coding; the service
+  ///   compares it byte for byte.
   func body(of id: String, unlessMatching entityTag: [UInt8]?) async throws -> Body {
     var fields: HTTPFields = [.accept: "text/html", .cacheControl: "no-store"]
     if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
@@ -84,30 +97,44 @@ public struct Readeck: Sendable {
       lastModified: good.fields[.lastModified].map { Array($0.utf8) })
   }
 
-  /// Where an article's HTML comes from, to which its relative addresses refer.
+  /// The URL of an article's HTML: the base of its relative addresses.
   func address(of id: String) -> String { "\(service.base)/bookmarks/\(id.percentEscaped)/article" }
 
+  /// An image; throws ``ServiceError/wrongContent(path:type:)`` for anything else, such as a login page.
   func image(at address: String) async throws -> Reply {
-    try await service.checked(
+    let reply = try await service.checked(
       service.send(address, fields: [.accept: "image/*", .cacheControl: "no-store"]))
+    let type = reply.fields[.contentType]?.lowercased().prefix { $0 != ";" } ?? ""
+    let isImage =
+      type.isEmpty || type.hasPrefix("image/") || type.hasSuffix("/octet-stream")
+    guard isImage, type == "image/svg+xml" || !reply.isPage else {
+      throw ServiceError.wrongContent(
+        path: reply.path, type: type.isEmpty ? "a page" : String(type))
+    }
+    return reply
   }
 
-  /// Forgets all answers that are stored, and lets none be stored that the user still waits for.
+  /// Sends a change of a bookmark; nil as `fields` deletes it.
+  func send(_ fields: JSON?, to id: String) async throws {
+    let body = try fields.map { Array(try JSONEncoder().encode($0)) } ?? []
+    let reply = try await service.send(
+      "/bookmarks/\(id.percentEscaped)", method: fields == nil ? .delete : .patch, body: body,
+      fields: [.contentType: "application/json", .accept: "application/json"])
+    _ = try service.checked(reply)
+  }
+
+  /// Removes all stored answers, also those of requests under way.
   func forget() async throws {
     guard let cache = service.cache else { return }
     try await cache.removeAll(authorization: authorization)
     try cache.namespace.clear()
   }
 
-  private struct Message: Decodable {
-    var message: String
-  }
-
-  private static func words(_ body: [UInt8]) -> String? {
+  private static func message(_ body: [UInt8]) -> String? {
     do {
-      return try JSONDecoder().decode(Message.self, from: Data(body)).message
+      return try JSONDecoder().decode(JSON.self, from: Data(body))["message"]?.text
     } catch {
-      // Proxies in between answer in HTML.
+      // A proxy in between answers in HTML.
       return nil
     }
   }

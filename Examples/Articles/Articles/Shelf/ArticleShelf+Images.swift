@@ -2,23 +2,27 @@ import Larder
 
 /// The images of articles.
 ///
-/// An image belongs to those articles that show it and have room for it. One that cannot be had, now or later, is an entry
-/// without bytes, so that nobody asks for it again as long as an article shows it.
+/// An image has as owners the articles that show it and have room for it. An empty entry stands for an image that the service
+/// refused; it expires after ``absence``, and the image is requested again.
 extension ArticleShelf {
+  static let absence = Duration.days(1)
+
   private func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
-  /// What is to be fetched for an article. Images that came with others belong to it too from now on.
+  /// The images to fetch for an article. An image that another article has fetched gets this owner too.
   func missingImages(of article: StoredArticle) throws -> [String] {
     let id = article.bookmark.id
     let owner = owner(id)
     return try article.images.filter { address in
-      guard let entry = try images.entry(for: address) else { return true }
+      guard let entry = try images.entry(for: address), entry.state != .expired else {
+        return true
+      }
       if entry.owners.contains(owner) { return false }
       return try settle(address, shownBy: id) == .missing
     }
   }
 
-  /// How an image of an article is to be kept.
+  /// The attributes of an article's image.
   func attributes(ofImageIn id: String, type: String?) -> EntryAttributes {
     var attributes = EntryAttributes(expires: .never)
     attributes.owners = [owner(id)]
@@ -26,20 +30,20 @@ extension ArticleShelf {
     return attributes
   }
 
-  /// What an image is to an article.
+  /// The state of an image for one article.
   enum Standing {
-    /// It is there and belongs to it.
+    /// Stored, and owned by the article.
     case kept
-    /// It is not there, and to be kept for it.
+    /// Not stored, and the article needs it.
     case missing
-    /// The article has left, shows it no more, or has no room for it.
+    /// The article was removed, does not show it any more, or has no room for it.
     case unwanted
   }
 
-  /// Makes an image belong to all who keep it and to nobody else, and says what it is to the article `id`.
+  /// Sets the owners of an image to the articles that need it, and returns its state for the article `id`.
   ///
-  /// Who fetched it stored it for one article: others may have waited for the same fetch, and that one may have changed
-  /// meanwhile. An image that is nobody's leaves.
+  /// It was stored for one article; others may have waited for the same fetch, and that one may have changed meanwhile. An
+  /// image without owners is removed.
   func settle(_ address: String, shownBy id: String) throws -> Standing {
     try store.write { batch in try settle(address, shownBy: id, in: &batch) }
   }
@@ -66,21 +70,22 @@ extension ArticleShelf {
     return isWanted ? .kept : .unwanted
   }
 
-  /// Notes that an image of an article cannot be had, unless somebody has it by now.
+  /// Records that the service refused an image, unless it is stored by now.
   func noteAbsence(of address: String, in id: String, reason: String) throws {
-    let attributes = attributes(ofImageIn: id, type: reason)
+    var attributes = attributes(ofImageIn: id, type: reason)
+    attributes.expires = .after(Self.absence)
     try store.write { batch in
       guard try settle(address, shownBy: id, in: &batch) == .missing else { return }
       try batch.set([], for: address, in: images.namespace, attributes)
     }
   }
 
-  /// Whether so many bytes more are too many; otherwise what refused them is the disk.
+  /// Whether these additional bytes exceed the limit for images.
   func isTooMuch(_ bytes: Int, limit: Int) throws -> Bool {
     try (images.namespace.info()?.bytes ?? 0) + bytes > limit
   }
 
-  /// Keeps an article without images, and notes why; one that shows others by now keeps those.
+  /// Keeps an article without images, and records the limit; a version with other images keeps those.
   func leaveOutImages(of article: StoredArticle, limit: Int) throws {
     try note(article.bookmark.id) { notes in
       if notes.images == article.images { notes.imageLimit = limit }
@@ -88,7 +93,7 @@ extension ArticleShelf {
     }
   }
 
-  /// Leaves out the images of the oldest articles until the others fit.
+  /// Removes the images of the oldest articles until the others fit.
   func leaveOutImages(downTo limit: Int) throws {
     for article in try list().reversed() where !article.images.isEmpty && !article.lacksImages {
       guard try isTooMuch(0, limit: limit) else { return }
@@ -96,7 +101,7 @@ extension ArticleShelf {
     }
   }
 
-  /// Lets an article have images again, as there is more room now.
+  /// Allows an article images again, after the limit was raised.
   func allowImages(in id: String) throws {
     try note(id) { notes in
       notes.imageLimit = nil
@@ -104,7 +109,7 @@ extension ArticleShelf {
     }
   }
 
-  /// Lets go of the images that only the version before the one that is kept did show.
+  /// Removes the images that only the former version showed.
   func releaseFormerImages(of id: String) throws {
     guard try article(id)?.notes.former != nil else { return }
     try note(id) { notes in
@@ -113,7 +118,7 @@ extension ArticleShelf {
     }
   }
 
-  /// Changes what is noted beside an article's HTML, and settles whose the images are then that `change` names.
+  /// Changes an article's metadata, and settles the owners of the images that `change` returns.
   private func note(_ id: String, _ change: (inout StoredArticle.Notes) -> [String]) throws {
     try store.write { batch in
       guard var notes = try notes(of: id, in: &batch) else { return }

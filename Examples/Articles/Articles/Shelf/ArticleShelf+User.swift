@@ -6,10 +6,10 @@ import Larder
   import Foundation
 #endif
 
-/// Whose articles they are.
+/// The session of the user.
 ///
-/// A user who is here is an entry, whose key is nobody else's ever again. It leaves in the same transaction as all that is
-/// kept for the user, so that whoever still fetches for one who has left finds that out, in any process.
+/// An entry with a unique key stands for the session. Signing out removes it in the same transaction as the user's data, so a
+/// fetch under way, in any process, finds that the session has ended and stores nothing.
 extension ArticleShelf {
   struct User: Sendable {
     let key: Key
@@ -17,10 +17,10 @@ extension ArticleShelf {
 
   private static let syncKey = "last sync"
 
-  /// The user who is here; a new one if nobody is.
+  /// The current session; begins one if there is none.
   func user() throws -> User {
     if let known = try users.page(limit: 1).items.first { return User(key: known.key) }
-    // An article that is being loaded is not stored once its namespace was cleared, if that was there when it began.
+    // A load is not stored after a clear of its namespace, if the namespace existed when the load began.
     try obey()
     let key = Key(UUID().uuidString)
     var attributes = EntryAttributes(expires: .never)
@@ -31,21 +31,27 @@ extension ArticleShelf {
 
   func isHere(_ user: User) throws -> Bool { try users.contains(user.key) }
 
-  func lastSync() throws -> SyncMark? { try syncs.value(for: Self.syncKey) }
+  func syncMark() throws -> SyncMark? { try syncs.value(for: Self.syncKey) }
 
-  /// Notes that a sync has just ended well.
-  func noteSync(for user: User) throws {
+  /// Records a sync that has ended.
+  ///
+  /// - Parameters:
+  ///   - isSuccess: whether its time becomes that of the last sync.
+  ///   - refusal: the article without room.
+  func noteSync(for user: User, isSuccess: Bool, refusal: SyncMark.Refusal?) throws {
     guard try settings().isOn else { return }
     try store.write { batch in
       guard try batch.entry(for: user.key, in: users) != nil else { return }
-      try batch.set(SyncMark(moment: store.now), for: Self.syncKey, in: syncs)
+      let before = try batch.value(for: Self.syncKey, in: syncs)
+      let mark = SyncMark(moment: isSuccess ? store.now : before?.moment, refusal: refusal)
+      if mark != before { try batch.set(mark, for: Self.syncKey, in: syncs) }
     }
   }
 
-  /// Lets go of everything but the settings, and of the user.
+  /// Removes the session and all data but the settings.
   func forget() throws {
     try store.write { batch in
-      for name in [articles.name, images.name, syncs.name, users.name] {
+      for name in [articles.name, images.name, syncs.name, outbox.name, users.name] {
         _ = try batch.clear(name)
       }
     }

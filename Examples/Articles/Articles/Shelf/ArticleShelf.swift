@@ -1,33 +1,40 @@
 import Larder
+import Service
 
-/// Where articles are kept.
+/// The stored articles of a user.
 ///
-/// An article is an entry of `articles`: its HTML is the value, and what is listed of it the metadata. Its images are entries
-/// of `articles.images` that belong to it, so they leave when it does, in the same transaction; one that several articles show
-/// belongs to all of them. An edited article is stale: it is fetched when it is opened, and served if that fails.
+/// An article is an entry of `articles`: its HTML is the value, its bookmark the metadata. Its images are entries of
+/// `articles.images` that it owns, so they are removed with it in one transaction; an image of several articles has several
+/// owners. An edited article is stale: it is fetched when it is opened, and served if that fails.
+///
+/// Neither articles nor images are evicted by the store: the shelf removes the oldest article when a newer one needs the
+/// room. Settings, users and the outbox are user data, which is never evicted.
 struct ArticleShelf: Sendable {
   let store: Store
   let articles: Cache<String>
   let images: Cache<[UInt8]>
   let users: Store.Namespace
   let syncs: Cache<SyncMark>
+  let outbox: Cache<PendingEdit>
   private let settingsCache: Cache<OfflineSettings>
 
   private static let settingsKey = "offline"
 
-  /// As long as anybody waits for a network.
   static let ever = Duration.days(36_500)
 
-  init(in store: Store) {
+  init(in store: Store, realm: Realm = .open) {
     self.store = store
-    articles = store.cache(TextCodec(), in: "articles", memory: MemoryLimits.off)
-    images = store.cache(BytesCodec(), in: "articles.images", memory: MemoryLimits.off)
-    users = store.namespace("articles.user")
-    syncs = store.cache(of: SyncMark.self, in: "articles.sync")
-    settingsCache = store.cache(of: OfflineSettings.self, in: "articles.settings")
+    articles = store.cache(TextCodec(), in: realm.name("articles"), memory: MemoryLimits.off)
+    images = store.cache(BytesCodec(), in: realm.name("articles.images"), memory: MemoryLimits.off)
+    users = store.namespace(realm.name("articles.user"))
+    syncs = store.cache(of: SyncMark.self, in: realm.name("articles.sync"), rules: .userData)
+    outbox = store.cache(
+      of: PendingEdit.self, in: realm.name("articles.outbox"), rules: .userData)
+    settingsCache = store.cache(
+      of: OfflineSettings.self, in: "articles.settings", rules: .userData)
   }
 
-  /// As they are now: whoever keeps something asks at that moment, as another process may have changed them.
+  /// Another process may change them at any time, so they are read before each use.
   func settings() throws -> OfflineSettings {
     try settingsCache.value(for: Self.settingsKey) ?? OfflineSettings()
   }
@@ -40,10 +47,10 @@ struct ArticleShelf: Sendable {
     try articles.entry(for: id).flatMap(StoredArticle.init)
   }
 
-  /// Whether there is something to read under the id; nothing is read, counted or written for that.
+  /// Whether the article is stored. Reads no HTML, counts no read and writes nothing.
   func has(_ id: String) throws -> Bool { try article(id) != nil }
 
-  /// All that is kept, newest first. No HTML is read.
+  /// All stored articles, newest first. Reads no HTML.
   func list() throws -> [StoredArticle] {
     var articles: [StoredArticle] = []
     var cursor: PageCursor?
@@ -55,7 +62,7 @@ struct ArticleShelf: Sendable {
     return articles.newestFirst()
   }
 
-  /// Notes which articles are not what the service has any more.
+  /// Marks the stored articles that the service has changed as stale.
   func noteEdits(in listed: [Bookmark]) throws {
     for bookmark in listed {
       guard let known = try article(bookmark.id), !known.isEdited,
@@ -65,18 +72,29 @@ struct ArticleShelf: Sendable {
     }
   }
 
-  /// Lets the oldest go until there is room for one more within the limit.
-  ///
-  /// The namespace's own limit would let those go that were written first, and the newest are written first.
-  /// - Parameter listed: those that the service lists; they go last.
-  func makeRoom(for id: String, keeping listed: Set<String>) throws {
-    let limit = try settings().limit
-    guard limit > 0, try articles.count() >= limit, try !has(id) else { return }
-    try letGo(of: list(), downTo: limit - 1, keeping: listed)
+  /// The most articles that can be stored: the user's limit, or an operator's if that is lower.
+  func limit() throws -> Int {
+    min(try settings().limit, try articles.namespace.info()?.rules.limits.entries ?? .max)
   }
 
-  private func letGo(
-    of stored: [StoredArticle], downTo count: Int, keeping listed: Set<String> = []
+  /// Removes the oldest articles until there is room for one more within the limit.
+  ///
+  /// - Parameter listed: the articles that the service lists; they are removed last.
+  func makeRoom(for id: String, keeping listed: Set<String>) throws {
+    let limit = try limit()
+    guard limit > 0, try articles.count() >= limit, try !has(id) else { return }
+    try remove(list(), downTo: limit - 1, keeping: listed)
+  }
+
+  /// Removes the oldest stored article that is older than `bookmark`; returns it, or nil if there is none.
+  func giveUpOldest(for bookmark: Bookmark) throws -> Bookmark? {
+    guard let oldest = try list().last?.bookmark, bookmark.isNewer(than: oldest) else { return nil }
+    try articles.namespace.remove(oldest.id)
+    return oldest
+  }
+
+  private func remove(
+    _ stored: [StoredArticle], downTo count: Int, keeping listed: Set<String> = []
   ) throws {
     let others = stored.filter { !listed.contains($0.bookmark.id) }
     let candidates = stored.filter { listed.contains($0.bookmark.id) } + others
@@ -87,21 +105,23 @@ struct ArticleShelf: Sendable {
     }
   }
 
-  /// Makes the limits those of the settings; what they leave no room for goes, the oldest first.
+  /// Applies the settings: declares the limits, and removes the oldest articles and images beyond them.
   func obey() throws {
     let settings = try settings()
     let rules = Rules(
-      expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit), eviction: .fifo)
-    // An image never drives out another: its article would lose it.
+      expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit),
+      eviction: .refuse)
+    // An image never evicts another, which would break that one's article.
     let imageRules = Rules(limits: Limits(bytes: settings.imageBytes), eviction: .refuse)
     if try articles.namespace.info()?.declared == rules,
       try images.namespace.info()?.declared == imageRules
     {
       return
     }
+    try store.declare(.userData, for: users.name)
     if settings.limit == 0 { try clear() }
     if settings.imageBytes == 0 { try images.clear() }
-    try letGo(of: list(), downTo: settings.limit)
+    try remove(list(), downTo: settings.limit)
     if try (images.namespace.info()?.bytes ?? 0) > settings.imageBytes {
       try leaveOutImages(downTo: settings.imageBytes)
     }
@@ -109,7 +129,7 @@ struct ArticleShelf: Sendable {
     try store.declare(imageRules, for: images.name)
   }
 
-  /// Everything goes at once.
+  /// Removes all articles and images in one transaction.
   func clear() throws {
     try store.write { batch in
       _ = try batch.clear(articles.name)

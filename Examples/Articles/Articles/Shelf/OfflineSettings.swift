@@ -1,14 +1,14 @@
 import Larder
 
-/// What the user wants to have at hand without a network.
+/// The user's settings for reading without a network.
 public struct OfflineSettings: Codable, Sendable, Hashable {
-  /// Whether anything is kept at all.
+  /// Whether anything is stored.
   public var isOn: Bool
-  /// How many articles are kept: one of ``articleChoices``; others are taken for the nearest.
+  /// The most articles that are stored, one of ``articleChoices``; other numbers are rounded.
   public var articles: Int { didSet { articles = Self.nearest(articles) } }
-  /// Whether their images are kept too.
+  /// Whether their images are stored too; off by default.
   public var keepsImages: Bool
-  /// How many megabytes all images may have together, within ``imageRange``.
+  /// The most megabytes of images, within ``imageRange``.
   public var imageMegabytes: Int {
     didSet { imageMegabytes = imageMegabytes.clamped(to: Self.imageRange) }
   }
@@ -17,7 +17,7 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
   public static let imageRange = 50...1_200
 
   public init(
-    isOn: Bool = true, articles: Int = 20, keepsImages: Bool = true, imageMegabytes: Int = 200
+    isOn: Bool = true, articles: Int = 20, keepsImages: Bool = false, imageMegabytes: Int = 200
   ) {
     self.isOn = isOn
     self.articles = Self.nearest(articles)
@@ -25,7 +25,6 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
     self.imageMegabytes = imageMegabytes.clamped(to: Self.imageRange)
   }
 
-  /// How many articles may be there.
   var limit: Int { isOn ? articles : 0 }
   var imageBytes: Int { isOn && keepsImages ? .megabytes(imageMegabytes) : 0 }
 
@@ -35,7 +34,7 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
 
   private enum CodingKeys: String, CodingKey { case isOn, articles, keepsImages, imageMegabytes }
 
-  /// Settings that were written before a field was thought of have its default.
+  /// A missing field, as in settings of an earlier version, has its default.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     let usual = OfflineSettings()

@@ -6,38 +6,38 @@ public import Larder
   import Foundation
 #endif
 
-/// An article that is kept, as far as it is known without its HTML being read.
+/// A stored article without its HTML.
 public struct StoredArticle: Sendable, Hashable {
-  /// As it was listed when its HTML came.
+  /// As it was when its HTML was fetched.
   public var bookmark: Bookmark { notes.bookmark }
   /// Bytes of HTML.
   public var size: Int
   public var written: Timestamp
   public var used: Timestamp?
-  /// Addresses of all images that its HTML shows.
+  /// The addresses of all images in its HTML.
   public var images: [String] { notes.images }
-  /// Whether it is kept without images because they do not fit.
+  /// Whether it has no images because they do not fit.
   public var lacksImages: Bool { notes.imageLimit != nil }
-  /// Whether the service has another version by now.
+  /// Whether the service has a newer version.
   public var isEdited: Bool
   var notes: Notes
 
-  /// What is kept beside the HTML.
+  /// The metadata of the entry.
   struct Notes: Codable, Hashable {
     var bookmark: Bookmark
     var images: [String]
-    /// The limit that its images did not fit in; a higher one gives them another chance.
+    /// The limit that its images exceeded; they are fetched again under a higher one.
     var imageLimit: Int?
-    /// Images of the version before that have not been let go yet.
+    /// Images of the former version that are still stored.
     var former: [String]?
 
-    /// Whether an image is to be kept for it.
+    /// Whether the article needs an image.
     func keeps(_ address: String) -> Bool { imageLimit == nil && images.contains(address) }
 
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
   }
 
-  /// Nil for an entry that somebody else made.
+  /// Nil for an entry without an article's metadata.
   init?(_ entry: Store.Entry) {
     guard entry.state != .expired, let metadata = entry.metadata else { return nil }
     do {

@@ -2,24 +2,23 @@ import HTTPTypes
 import Larder
 import Service
 
-/// Fetching one article, and keeping it for the user who was here when that began.
+/// Fetches one article and stores it for a session that is still current.
 struct ArticleFetch: Sendable {
   let readeck: Readeck
   let shelf: ArticleShelf
   let user: ArticleShelf.User
 
-  /// The HTML of an article: what is kept, unless it is missing or edited. However many ask for it at once, it is fetched
-  /// once.
+  /// The HTML of an article: from the store, unless it is missing or edited. Concurrent calls share one request.
   ///
-  /// What cannot be kept is fetched all the same; `error` says why. Throws ``ArticlesError/signedOut`` if the user has left
-  /// meanwhile, and nothing is kept then.
+  /// An article that cannot be stored is returned all the same; `error` says why. Throws ``ArticlesError/signedOut`` if the
+  /// session has ended meanwhile; then nothing is stored.
   ///
-  /// - Parameter listed: articles that are not to leave for it as long as there are others.
+  /// - Parameter listed: articles that are removed last if the limit needs it.
   func html(of bookmark: Bookmark, keeping listed: Set<String> = []) async throws -> CacheResult<
     String
   > {
-    var options = LoadOptions(stale: .onError(ArticleShelf.ever))
-    // An edit that nobody could note, as on a full disk.
+    var options = LoadOptions(stale: .onError(ArticleShelf.ever), waitsForCommit: true)
+    // The edit may not be recorded, because the disk is full.
     if let known = try shelf.article(bookmark.id), bookmark.isEdited(since: known.bookmark) {
       options.policy = .revalidate
     }
@@ -28,14 +27,13 @@ struct ArticleFetch: Sendable {
       do {
         try shelf.releaseFormerImages(of: bookmark.id)
       } catch let error as LarderError where error.code == .full {
-        // They are noted: the next sync lets them go.
+        // They are recorded: the next sync removes them.
       }
     }
     return loaded
   }
 
-  /// What is kept or loaded for this user. A load that was begun for a former one may be joined, and then ends in that one's
-  /// departure: it is over, and another begins.
+  /// The stored or loaded HTML. If this call joins a load of an ended session, it starts another one after that.
   private func loaded(
     _ bookmark: Bookmark, _ options: LoadOptions, keeping listed: Set<String>
   ) async throws -> CacheResult<String> {
@@ -50,12 +48,12 @@ struct ArticleFetch: Sendable {
             try shelf.obey()
             try shelf.makeRoom(for: bookmark.id, keeping: listed)
           } catch let error as LarderError where error.code == .full {
-            // Then it cannot be stored either, and that error is the one to be told.
+            // Storing it fails too, and that error is reported.
           }
           return try answer(body, of: bookmark, known)
         }
         guard let loaded else { throw ArticlesError.noArticle(bookmark.id) }
-        // What was stored meanwhile is another user's: a load of before a clear stores nothing.
+        // A load that began before a clear stores nothing, so a stored article belongs to another session.
         guard try shelf.isHere(user) else { throw ArticlesError.signedOut }
         if loaded.error as? ArticlesError != .signedOut { return loaded }
       } catch ArticlesError.signedOut {
@@ -64,7 +62,25 @@ struct ArticleFetch: Sendable {
     }
   }
 
-  /// An article as it is to be kept.
+  /// The service's answer to `ask`, which the HTTP cache stores.
+  ///
+  /// The cache knows nothing of the session. If that has ended meanwhile, removes the stored answer and throws
+  /// ``ArticlesError/signedOut``.
+  func listed<List: Sendable>(_ ask: (Readeck) async throws -> List) async throws -> List {
+    let outcome: Result<List, any Error>
+    do {
+      outcome = .success(try await ask(readeck))
+    } catch {
+      outcome = .failure(error)
+    }
+    guard try shelf.isHere(user) else {
+      try await readeck.forget()
+      throw ArticlesError.signedOut
+    }
+    return try outcome.get()
+  }
+
+  /// The entry of an article.
   private func answer(
     _ body: Readeck.Body, of bookmark: Bookmark, _ known: CachedValue<String>?
   ) throws -> LoadOutcome<String> {
@@ -75,7 +91,7 @@ struct ArticleFetch: Sendable {
       html = fetched
       (attributes.entityTag, attributes.lastModified) = (entityTag, lastModified)
     case .unchanged:
-      // Something else about it was edited, how far it was read for one: what is listed of it is new all the same.
+      // Other fields were edited, the reading progress for example; the metadata is new.
       html = known?.value ?? ""
       (attributes.entityTag, attributes.lastModified) = (known?.entityTag, known?.lastModified)
     }
@@ -89,12 +105,12 @@ struct ArticleFetch: Sendable {
     return .stored(html, attributes)
   }
 
-  /// How many images are fetched at a time.
+  /// The most images that are fetched at the same time.
   private static let lanes = 4
 
-  /// Fetches what an article shows and what is not there, in parallel and after everything else; returns how many came.
+  /// Fetches the missing images of an article, in parallel and at background priority; returns their number.
   ///
-  /// Images that cannot be had stop nobody. If they do not fit, the article is kept without any.
+  /// A failing image does not stop the others. If they do not fit, the article stays without images.
   func images(of id: String) async throws -> Int {
     let limit = try shelf.settings().imageBytes
     guard limit > 0, let article = try shelf.article(id) else { return 0 }
@@ -128,14 +144,14 @@ struct ArticleFetch: Sendable {
 
   private enum ImageOutcome {
     case stored
-    /// It is not to be had, which was noted; or the article has no use for it any more.
+    /// Refused, which is recorded; or not needed any more.
     case gone
-    /// It may be had another time.
+    /// Failed for now: the next sync tries again.
     case later
     case tooMuch
   }
 
-  /// How long to wait before an image is asked for again.
+  /// The waits before further requests for an image.
   private static let pauses: [Duration] = [.milliseconds(500), .seconds(2)]
 
   private func image(at address: String, of id: String, limit: Int) async throws -> ImageOutcome {
@@ -144,11 +160,11 @@ struct ArticleFetch: Sendable {
       do {
         return try await keepImage(at: address, of: id, limit: limit)
       } catch let error as ServiceError {
-        guard error.isTemporary else {
+        if error.isRefusal, !error.isTemporary {
           try shelf.noteAbsence(of: address, in: id, reason: "\(error)")
           return .gone
         }
-        guard let pause = pauses.popFirst() else { return .later }
+        guard error.isTemporary, let pause = pauses.popFirst() else { return .later }
         try await readeck.sleep(pause)
       }
     }
@@ -158,7 +174,9 @@ struct ArticleFetch: Sendable {
     at address: String, of id: String, limit: Int
   ) async throws -> ImageOutcome {
     while true {
-      let loaded = try await shelf.images.revalidatedResult(for: address, options: LoadOptions()) {
+      let loaded = try await shelf.images.revalidatedResult(
+        for: address, options: LoadOptions(waitsForCommit: true)
+      ) {
         [readeck, shelf] _ in
         let reply = try await readeck.image(at: address)
         return .stored(
@@ -169,24 +187,24 @@ struct ArticleFetch: Sendable {
       case .unwanted: return .gone
       case .missing: try Task.checkCancellation()
       }
-      // It was fetched for another article, which has left, or it has left with that: once more, for this one.
+      // It was fetched for an article that was removed meanwhile: once more, for this one.
       guard let error = loaded?.error, (error as? LarderError)?.code != .noSuchOwner else {
         continue
       }
-      guard let code = (error as? LarderError)?.code, [.full, .overLimit].contains(code),
-        try shelf.isTooMuch(loaded?.value.count ?? 0, limit: limit)
-      else { throw error }
+      guard let code = (error as? LarderError)?.code, [.full, .overLimit].contains(code) else {
+        throw error
+      }
       return .tooMuch
     }
   }
 }
 
 extension ServiceError {
-  /// Whether the same may succeed a little later.
-  fileprivate var isTemporary: Bool {
+  /// Whether the same request may succeed a little later.
+  var isTemporary: Bool {
     switch self {
     case .refused(let status, _): status >= 500 || status == 408
-    case .unreachable, .throttled: true
+    case .unreachable, .interrupted, .throttled: true
     default: false
     }
   }

@@ -1,38 +1,43 @@
 import Larder
 
-/// What a sync came to.
+/// The result of a sync.
 public struct SyncResult: Sendable, Hashable, Codable {
   public enum Outcome: String, Sendable, Codable {
-    /// Everything that was missing is there now.
+    /// Everything that was missing is stored now.
     case done
     /// Something is still missing.
     case partial
     /// Nothing was missing.
     case nothingNew = "nothing new"
-    /// Nothing came.
+    /// Nothing could be stored.
     case failed
   }
 
-  /// Articles whose HTML came, or was found to be as it is.
+  /// Articles that were fetched, or confirmed as unchanged.
   public var stored = 0
-  /// Articles that were there already.
+  /// Articles that were stored already.
   public var skipped = 0
-  /// Articles that could not be had.
+  /// Articles that could not be fetched.
   public var failed = 0
-  /// Articles that the sync was about.
+  /// Articles that were not fetched because the store has no room for them.
+  public var withoutRoom = 0
+  /// Articles in the service's list.
   public var total = 0
-  /// Images that came.
+  /// Of them, those that are stored at the end.
+  public var kept = 0
+  /// Images that were fetched.
   public var images = 0
-  /// Why it ended early, or why the first of those that failed did.
+  /// The changes of the user that were sent first.
+  public var edits = OutboxReport()
+  /// The reason for an early end, else that of the first failed article.
   public var reason: String?
-  /// Whether it ended before all articles had had their turn.
+  /// Whether it ended early.
   public var isStopped = false
-
-  /// How many of ``total`` can be read without a network.
-  public var present: Int { stored + skipped }
+  /// Whether the service refused the user's token.
+  public var isRefused = false
 
   public var outcome: Outcome {
-    switch (stored > 0, failed > 0 || isStopped) {
+    switch (stored > 0, failed > 0 || isStopped || kept < total) {
     case (true, false): .done
     case (true, true): .partial
     case (false, false): .nothingNew
@@ -41,16 +46,16 @@ public struct SyncResult: Sendable, Hashable, Codable {
   }
 
   /// `18 of 20 articles: partial`.
-  public var text: String { "\(present) of \(total) articles: \(outcome.rawValue)" }
+  public var text: String { "\(kept) of \(total) articles: \(outcome.rawValue)" }
 }
 
-/// How far a sync is.
+/// The progress of a sync.
 public struct SyncProgress: Sendable, Hashable {
-  /// Articles that have had their turn.
+  /// Articles that are finished.
   public var done: Int
-  /// Articles that it is about; nil until the service has listed them.
+  /// Articles in the list; nil until the service has sent it.
   public var total: Int?
-  /// What is being fetched.
+  /// The article that is being fetched.
   public var title: String?
   public var stored: Int
   public var failed: Int
@@ -58,13 +63,34 @@ public struct SyncProgress: Sendable, Hashable {
   static let begun = SyncProgress(done: 0, total: nil, title: nil, stored: 0, failed: 0)
 }
 
-/// The last sync that brought something, or at least lost nothing.
+/// The record of the last syncs.
 struct SyncMark: Codable, Sendable, Equatable {
-  var moment: Timestamp
+  /// An article for which the store had no room. Under the same conditions it is not fetched again.
+  struct Refusal: Codable, Sendable, Equatable {
+    var id: String
+    var updated: String
+    /// Articles that were stored then.
+    var articles: Int
+    var limits: String
+  }
 
-  /// Automatic syncs are so far apart.
+  /// The last one that stored something, or at least missed nothing.
+  var moment: Timestamp?
+  var refusal: Refusal?
+  /// Keeps the room of a refusal in the store, so that one can be recorded when the store is full.
+  private var reserve: String?
+
+  init(moment: Timestamp?, refusal: Refusal?) {
+    self.moment = moment
+    self.refusal = refusal
+    reserve = refusal == nil ? String(repeating: "-", count: 200) : nil
+  }
+
+  /// The interval of automatic syncs.
   static let interval = Duration.hours(4)
 
-  /// Whether the next one is due. A moment in the future says that a clock was wrong: not before it has passed.
-  func isDue(at now: Timestamp) -> Bool { moment.duration(to: now) > Self.interval }
+  /// Whether the next one is due. A time in the future comes from a wrong clock: the next one waits until it has passed.
+  func isDue(at now: Timestamp) -> Bool {
+    moment.map { $0.duration(to: now) > Self.interval } ?? true
+  }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A sync under way, which anybody may watch, join and end.
+/// A sync under way, which any number of tasks can observe and cancel.
 ///
-/// As a sequence it gives how far it is: at once, and then whenever that changes, until the end. Each watcher has all of it;
-/// one that lags behind is told the newest only.
+/// The sequence is its progress: at once, then every change until the end. Each observer gets its own; a slow one skips to the
+/// newest.
 public final class SyncRun: AsyncSequence, Sendable {
   public typealias Element = SyncProgress
 
@@ -23,7 +23,7 @@ public final class SyncRun: AsyncSequence, Sendable {
     task = Mutex(nil)
   }
 
-  /// - Parameter work: is given something to report to. It ends early when it is cancelled.
+  /// - Parameter work: reports its progress, and ends early when it is cancelled.
   static func begin(
     priority: TaskPriority,
     _ work: @escaping @Sendable (@escaping @Sendable (SyncProgress) -> Void) async -> SyncResult
@@ -55,7 +55,7 @@ public final class SyncRun: AsyncSequence, Sendable {
     return await task.value
   }
 
-  /// Ends it after what is being fetched; what is there stays.
+  /// Ends it; stored articles stay.
   public func cancel() { task.withLock { $0?.cancel() } }
 
   /// Whether it has ended.

@@ -1,21 +1,21 @@
 import Synchronization
 
-/// What a reader has begun that goes on by itself: a sync, and images of articles that were opened.
+/// The background work of a reader: a sync, and images of opened articles.
 final class UnderWay: Sendable {
   private struct State {
     var sync: SyncRun?
     var images: [Int: (article: String, task: Task<Void, Never>)] = [:]
     var last = 0
-    /// How many are signing the user out: nothing begins meanwhile.
+    /// Calls that are signing the user out; nothing begins meanwhile.
     var leaving = 0
   }
 
   private let state = Mutex(State())
 
-  /// What was under way at a moment.
+  /// The work under way.
   struct Begun {
     var sync: SyncRun?
-    /// Articles whose images were being fetched.
+    /// Articles whose images are being fetched.
     var articles: [String] = []
     fileprivate var tasks: [Task<Void, Never>] = []
 
@@ -25,7 +25,7 @@ final class UnderWay: Sendable {
     }
   }
 
-  /// The sync that is under way, or the one that `begin` begins.
+  /// The sync under way, or a new one.
   func sync(orBegin begin: () throws -> SyncRun) throws -> SyncRun {
     try state.withLock { state in
       guard state.leaving == 0 else { throw ArticlesError.signedOut }
@@ -36,7 +36,7 @@ final class UnderWay: Sendable {
     }
   }
 
-  /// What `body` makes for the user, who cannot leave meanwhile.
+  /// Calls `body` while the user cannot sign out in this process.
   func staying<Result: Sendable>(_ body: () throws -> Result) throws -> Result {
     try state.withLock { state in
       guard state.leaving == 0 else { throw ArticlesError.signedOut }
@@ -44,7 +44,7 @@ final class UnderWay: Sendable {
     }
   }
 
-  /// Fetches an article's images after everything else, unless the user is leaving.
+  /// Fetches an article's images at background priority, unless the user is signing out.
   func fetchImages(of article: String, _ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       guard state.leaving == 0 else { return }
@@ -58,7 +58,7 @@ final class UnderWay: Sendable {
     }
   }
 
-  /// Ends everything, waits for that, and says what it was.
+  /// Cancels everything, waits for the end, and returns what was under way.
   @discardableResult
   func end() async -> Begun {
     let begun = begun()
@@ -68,7 +68,7 @@ final class UnderWay: Sendable {
     return begun
   }
 
-  /// Waits until nothing goes on.
+  /// Waits until nothing is under way.
   func finish() async {
     while true {
       let begun = begun()
@@ -77,7 +77,7 @@ final class UnderWay: Sendable {
     }
   }
 
-  /// Ends everything and lets nothing begin until `body` has seen the user out.
+  /// Cancels everything, and prevents new work until `body` has signed the user out.
   func leaving(_ body: () async throws -> Void) async throws {
     state.withLock { $0.leaving += 1 }
     defer { state.withLock { $0.leaving -= 1 } }

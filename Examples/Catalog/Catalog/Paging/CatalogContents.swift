@@ -1,4 +1,4 @@
-/// What the pages of a catalog have together: each pillar once, with its funnels of all pages.
+/// The contents of all pages: each pillar once, with its funnels of all pages.
 public struct CatalogContents: Codable, Sendable, Hashable {
   public private(set) var pillars: [PillarGroup] = []
   public private(set) var uncategorized: [Funnel] = []
@@ -9,7 +9,7 @@ public struct CatalogContents: Codable, Sendable, Hashable {
     for page in pages { append(page) }
   }
 
-  /// Every page names all pillars, whether or not it has any of their funnels.
+  /// Every page has all pillars, also without funnels.
   private mutating func append(_ page: CatalogPage) {
     for group in page.pillars {
       if let index = pillars.firstIndex(where: { $0.pillar.id == group.pillar.id }) {
@@ -24,5 +24,15 @@ public struct CatalogContents: Codable, Sendable, Hashable {
   /// All funnels, in the catalog's order.
   public var funnels: [Funnel] {
     (pillars.flatMap(\.funnels) + uncategorized).sorted(by: Funnel.isBefore)
+  }
+
+  /// The contents with only the funnels whose titles contain a text, in any case; all for nil.
+  public func searching(_ text: String?) -> CatalogContents {
+    guard let text = text?.lowercased() else { return self }
+    func fits(_ funnel: Funnel) -> Bool { funnel.title.lowercased().contains(text) }
+    var found = self
+    found.pillars = pillars.map { PillarGroup(pillar: $0.pillar, funnels: $0.funnels.filter(fits)) }
+    found.uncategorized = uncategorized.filter(fits)
+    return found
   }
 }

@@ -1,10 +1,10 @@
 import Service
 
-/// Reads a catalog page by page, as somebody scrolls through it.
+/// Reads a catalog page by page, for a list that a user scrolls.
 ///
-/// What it shows is always of one version: if a page turns out to be of another one than those before it, all are brought up
-/// to date, and ``generation`` says so. A change at the service between two requests of one way through cannot be told
-/// from no change, unless a funnel shows up twice.
+/// All pages belong to one version of the catalog: if a page belongs to another version, all are read again, and
+/// ``generation`` increases. A change at the service between two requests of one pass is only seen if a funnel appears
+/// twice.
 public actor CatalogReader {
   private let catalog: Catalog
   private let listing: String
@@ -15,34 +15,34 @@ public actor CatalogReader {
 
   private enum Errand { case more, refresh }
 
-  /// How often what was read before turned out to be something else: who shows it shows all of it anew.
+  /// Increases when pages that were read before have changed: the list must be shown again.
   public private(set) var generation = 0
 
-  /// How often a listing that changes while it is read is begun again.
-  private static let lockTimeout = 2
+  /// The most new passes over a listing that changes while it is read.
+  private static let retries = 2
 
-  init(_ catalog: Catalog, limit: Int) {
+  init(_ catalog: Catalog, limit: Int, isFresh: Bool) {
     self.catalog = catalog
+    pass = ListingPass(asksAlways: isFresh)
     listing = catalog.listing(limit: limit)
   }
 
-  /// What was read so far.
+  /// The pages so far.
   public var contents: CatalogContents { CatalogContents(pass.pages) }
   public var pageCount: Int { pass.steps.count }
   public var hasMore: Bool { !pass.isAtEnd }
 
-  /// Reads the next page; false if there is none. Whoever calls it meanwhile waits for the same page.
+  /// Reads the next page; false if there is none. Concurrent calls share one request.
   ///
-  /// If a page of those before is past its freshness, and it is a minute since the service was asked for it, all are brought
-  /// up to date first.
+  /// If a page before it is no longer fresh, all pages are validated first.
   @discardableResult
   public func more() async throws -> Bool { try await run(.more) }
 
-  /// Forgets the first page, and reads again as much as was read. Whoever asks for more meanwhile gets what follows that.
+  /// Validates all pages that were read, whether they are fresh or not. A concurrent ``more()`` continues after them.
   public func refresh() async throws { _ = try await run(.refresh) }
 
-  /// To be told which funnel has come into view, counted from 0 over all that were read: past four fifths the next page is
-  /// fetched ahead, one at a time.
+  /// Call it with the index of a funnel that becomes visible, counted from 0 over all pages. After 80 percent of them the next
+  /// page is fetched ahead, one at a time.
   public func shows(_ index: Int) {
     let count = pass.pages.reduce(0) { $0 + $1.funnels.count }
     let isNear = count > 0 && (index + 1) * 5 >= count * 4
@@ -52,17 +52,16 @@ public actor CatalogReader {
     }
   }
 
-  /// Waits until what is fetched ahead is there, if anything is.
+  /// Waits for the page that is fetched ahead, if any.
   public func settle() async { _ = await ahead?.result }
 
-  /// One errand at a time: who wants the one that is under way has its outcome, who wants the other waits for its end.
+  /// Runs one errand at a time. A call for the errand under way shares its result.
   private func run(_ errand: Errand) async throws -> Bool {
     while let underWay {
       if underWay.errand == errand { return try await underWay.task.value }
       _ = await underWay.task.result
     }
     let task = Task {
-      // Before anybody who has waited goes on.
       defer { underWay = nil }
       switch errand {
       case .more: return try await readMore()
@@ -73,7 +72,7 @@ public actor CatalogReader {
     return try await task.value
   }
 
-  /// A way through the pages that takes the place of the one before when it has come as far as is wanted.
+  /// A pass that replaces the current one when it has as many pages.
   private struct Way {
     var pass = ListingPass()
     var record: ListingRecord?
@@ -93,15 +92,14 @@ public actor CatalogReader {
 
   private func readAgain() async throws -> Bool {
     await dropAhead()
-    try await catalog.forget(listing)
-    try await read(max(1, pageCount), from: Way())
+    try await read(max(1, pageCount), from: Way(pass: ListingPass(asksAlways: true)))
     return true
   }
 
   private func read(_ wanted: Int, from first: Way) async throws {
     var way = first
     var isInvalid = false
-    for _ in 0...Self.lockTimeout {
+    for _ in 0...Self.retries {
       do {
         if try await go(on: &way, to: wanted) {
           if !way.pass.pages.starts(with: pass.pages) { generation += 1 }
@@ -110,7 +108,7 @@ public actor CatalogReader {
         }
         way = Way(pass: ListingPass(asksAlways: true))
       } catch CatalogError.invalidCursor(let message) {
-        // The service knows nothing of where this was: what is kept of the listing is worth nothing.
+        // The stored pages belong to a listing that the service does not know any more.
         guard !isInvalid else { throw CatalogError.invalidCursor(message) }
         isInvalid = true
         try await catalog.dropPages()
@@ -121,14 +119,14 @@ public actor CatalogReader {
     throw CatalogError.keepsChanging
   }
 
-  /// What was fetched ahead follows pages that are no longer meant. Nothing of it is to come later either.
+  /// Drops the page that was fetched ahead: it follows pages of another pass.
   private func dropAhead() async {
     ahead?.cancel()
     await settle()
     ahead = nil
   }
 
-  /// Reads on to so many pages; false if one does not fit those before it.
+  /// Reads until the pass has this number of pages; false if one does not fit those before it.
   private func go(on way: inout Way, to wanted: Int) async throws -> Bool {
     while way.pass.steps.count < wanted, !way.pass.isAtEnd {
       guard try await advance(&way) else { return false }
@@ -142,7 +140,7 @@ public actor CatalogReader {
     var step = try await next(at: cursor, isAsked: way.pass.asksAlways)
     var verdict = way.pass.verdict(on: step, in: record)
     if verdict != .fits, !step.isAsked, way.pass.steps.allSatisfy(\.isAsked) {
-      // It is the only one that was not asked about.
+      // It is the only page that was not validated.
       step = try await catalog.page(of: listing, at: cursor, isAsked: true)
       verdict = way.pass.verdict(on: step, in: record)
     }
@@ -158,7 +156,7 @@ public actor CatalogReader {
   private func next(at cursor: String?, isAsked: Bool) async throws -> ListingPass.Step {
     if let task = ahead {
       ahead = nil
-      // What failed ahead is tried again now that somebody waits for it.
+      // A request that failed ahead is sent again.
       if case .success(let step) = await task.result, step.record.cursor == cursor,
         catalog.now < step.goodUntil
       {

@@ -3,27 +3,27 @@ import Larder
 import LarderHTTP
 import Service
 
-/// One way through the pages of a listing, from the first on.
+/// One pass over the pages of a listing, from the first.
 struct ListingPass: Sendable {
   struct Step: Sendable {
     var contents: CatalogPage
     var record: ListingRecord.Page
-    /// Whether the service was asked about it in this pass, and answered.
+    /// Whether the service validated it in this pass.
     var isAsked: Bool
-    /// Until when it tells what the service has.
+    /// The end of its freshness.
     var goodUntil: Timestamp
   }
 
   enum Verdict: Equatable {
     case fits
-    /// It may be of another version than the pages before it.
+    /// It may belong to another version than the pages before it.
     case isDoubtful
-    /// One of its funnels is on a page before it: they are not of one version.
+    /// A page before it has one of its funnels: the versions differ.
     case contradicts
   }
 
   private(set) var steps: [Step] = []
-  /// Whether the service is asked about each page, be it fresh.
+  /// Whether the service validates every page, fresh or not.
   let asksAlways: Bool
 
   init(asksAlways: Bool = false) { self.asksAlways = asksAlways }
@@ -31,10 +31,10 @@ struct ListingPass: Sendable {
   var pages: [CatalogPage] { steps.map(\.contents) }
   var isAtEnd: Bool { steps.last.map { !$0.contents.pagination.hasMore } ?? false }
 
-  /// Whether what was read so far is still what the service has, as far as can be told without asking.
+  /// Whether all pages so far are fresh.
   func isGood(at now: Timestamp) -> Bool { steps.allSatisfy { now < $0.goodUntil } }
 
-  /// Where the next page is; nil for the first. Throws if the pages would never end.
+  /// The cursor of the next page; nil for the first. Throws if the pages would never end.
   func nextCursor() throws(CatalogError) -> String? {
     guard let last = steps.last else { return nil }
     guard let cursor = last.contents.pagination.nextCursor else { throw .missingCursor }
@@ -56,7 +56,7 @@ struct ListingPass: Sendable {
 }
 
 extension Catalog {
-  /// What all pages of a listing have in common.
+  /// The path of the first page.
   func listing(limit: Int) -> String {
     "/funnels/catalog?limit=\(limit)" + (tier.map { "&tier=" + $0.percentEscaped } ?? "")
   }
@@ -65,20 +65,22 @@ extension Catalog {
     of listing: String, at cursor: String?, isAsked: Bool
   ) async throws -> ListingPass.Step {
     let path = listing + (cursor.map { "&cursor=" + $0.percentEscaped } ?? "")
-    let reply = try await read(path, tags: [pagesTag], isAsked: isAsked)
+    let (envelope, reply) = try await service.get(Envelope<CatalogPage>.self, from: path) { extra in
+      try await read(path, tags: [pagesTag], isAsked: isAsked || extra != nil)
+    }
     let validator = reply.fields[.eTag] ?? reply.fields[.lastModified]
     return ListingPass.Step(
-      contents: try reply.decoded(Envelope<CatalogPage>.self).data,
+      contents: envelope.data,
       record: ListingRecord.Page(cursor: cursor, validator: validator),
       isAsked: !reply.isHit && !reply.isStale,
-      goodUntil: now.advanced(by: Self.lockTimeout(with: reply)))
+      goodUntil: now.advanced(by: Self.validity(of: reply)))
   }
 
-  /// For how long a page is good at least after the service was asked for it, and one that stands in for what cannot be had:
-  /// where all are fresh for less than it takes to read them, all would be asked for again with each that follows.
+  /// The shortest time that a page counts as fresh. Otherwise a long catalog with a short freshness would be validated from its
+  /// first page again and again.
   private static let shortest = Duration.seconds(60)
 
-  private static func lockTimeout(with reply: Reply) -> Duration {
+  private static func validity(of reply: Reply) -> Duration {
     guard let remaining = reply.remaining, remaining > 0 else { return shortest }
     let age = reply.isHit ? reply.age ?? 0 : 0
     return max(.seconds(remaining), shortest - .seconds(age))
@@ -90,7 +92,7 @@ extension Catalog {
     try listings.value(for: "\(user) \(listing)") ?? ListingRecord()
   }
 
-  /// After the user has signed out nothing is kept, nor where there is no room: the pages are then asked about again.
+  /// Stores nothing after a sign-out, or where there is no room: the pages are then validated again.
   func keep(_ record: ListingRecord, of listing: String) throws {
     var attributes = EntryAttributes()
     attributes.tags = [userTag, pagesTag]

@@ -1,12 +1,12 @@
-/// Which versions of its pages a listing consists of.
+/// The versions of a listing's pages that belong together.
 ///
-/// Each page is a response of its own, and may be replaced while others are still fresh. Pages are shown side by side only if
-/// they are those that this names, or if the service was asked about all of them.
+/// Each page is a response with its own freshness, and may be replaced while others are still fresh. Pages are combined only if
+/// this record has them, or if the service validated all of them in one pass.
 struct ListingRecord: Codable, Sendable, Equatable {
   struct Page: Codable, Sendable, Equatable {
     /// Nil for the first page.
     var cursor: String?
-    /// What names its version: the service's `ETag`, or its `Last-Modified` where it gives none.
+    /// The `ETag`, or `Last-Modified` without one.
     var validator: String?
   }
 
@@ -16,7 +16,7 @@ struct ListingRecord: Codable, Sendable, Equatable {
     index < pages.count && pages[index] == page && page.validator != nil
   }
 
-  /// Takes note of a page. What followed another version of it is no part of the listing any more.
+  /// Records a page. Pages after another version of it are removed from the record.
   mutating func set(_ page: Page, at index: Int) {
     if names(page, at: index) { return }
     pages = pages.prefix(index) + [page]

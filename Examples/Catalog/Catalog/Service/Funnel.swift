@@ -1,4 +1,4 @@
-/// A questionnaire that leads somewhere, as the catalog lists it.
+/// A questionnaire in the catalog.
 public struct Funnel: Codable, Sendable, Hashable, Identifiable {
   public var id: String
   public var slug: String
@@ -37,7 +37,7 @@ public struct Funnel: Codable, Sendable, Hashable, Identifiable {
   }
 }
 
-/// What funnels are about.
+/// A subject of funnels.
 public struct Pillar: Codable, Sendable, Hashable, Identifiable {
   public var id: String
   public var title: String
@@ -51,7 +51,7 @@ public struct Pillar: Codable, Sendable, Hashable, Identifiable {
   }
 }
 
-/// A pillar and its funnels, of which a page has some.
+/// A pillar and some of its funnels.
 public struct PillarGroup: Codable, Sendable, Hashable {
   public var pillar: Pillar
   public var funnels: [Funnel]

@@ -1,21 +1,21 @@
 public import Larder
 
-/// Errands are done one after the other at low priority. Each tells how it went, and one that fails does not keep the others.
+/// Work ahead of requests: one errand after the other at low priority. Each has an outcome of its own.
 ///
-/// Iterate them for the progress; end them by ``Prefetch/cancel()``.
+/// Iterate for the progress; cancel with ``Prefetch/cancel()``.
 extension DeparturesCache {
-  /// Fetches today's boards of favourites before anybody asks for them. What is fresh is passed over.
+  /// Fetches today's boards of the favourites, unless they are fresh.
   public func prefetch(_ favourites: [String]) throws -> Prefetch<Errand> {
     try run(favourites.map { .board($0) })
   }
 
-  /// What an app does when it starts: its favourites' boards, and then the names of the ships. Nothing of the widget.
+  /// For the start of an app: the boards of the favourites, then the names of the ships; nothing for the widget.
   public func start(_ favourites: [String]) throws -> Prefetch<Errand> {
     try run(favourites.map { .board($0) } + [.ships])
   }
 
-  /// What an app does when it leaves the screen: it tells the widget what leaves next, and fetches the boards of tomorrow, so
-  /// that they are there in the morning whatever the network is then. Both for the stations of the widget's settings.
+  /// For an app that goes to the background: updates the widget, and fetches the boards of tomorrow for a morning without a
+  /// network; for the stations of the widget's settings.
   public func enterBackground() throws -> Prefetch<Errand> {
     let stations = try Widget(store).settings.stations
     if stations.isEmpty { return try run([]) }
@@ -23,7 +23,7 @@ extension DeparturesCache {
       [.ships] + stations.map { .next($0) } + stations.map { .board($0, inDays: 1) })
   }
 
-  /// The pause once so many favourites are loaded: none between the first two, half a second, then a fifth each.
+  /// The pause after a number of loaded favourites: none between the first two, then 0.5 s, then 0.2 s each.
   static func pause(after done: Int) -> Duration {
     switch done {
     case ...1: .zero
@@ -43,12 +43,20 @@ extension DeparturesCache {
     switch errand {
     case .board(let station, let days):
       let day = try today.advanced(by: days)
-      return outcome(try await board(at: station, on: day, Self.waiting(for: .boards)))
+      let board = try await board(at: station, on: day, Self.waiting(for: .boards))
+      if days > 0 {
+        do {
+          try await publish(station, policy: .cacheOnly)
+        } catch {
+          // Without today's board the widget stays as it is.
+          try Task.checkCancellation()
+        }
+      }
+      return outcome(board)
     case .next(let station):
       let board = try await board(at: station, on: today, Self.waiting(for: .boards))
-      // The names are there by now, or not to be had.
-      let ships = try await shipNames(policy: .cacheOnly).day
-      try Widget(store).publish(board.value.next(at: store.now, ships: ships), for: station)
+      // The names were fetched before, or are not available.
+      try await publish(station, policy: .cacheOnly)
       return outcome(board)
     case .ships:
       if services.boats == nil { return .present }
@@ -61,7 +69,7 @@ extension DeparturesCache {
     return loaded.source == .loaded ? .loaded : .present
   }
 
-  /// What may be shown while a newer one is fetched is not what is wanted ahead: that would be fetched out of turn.
+  /// A prefetch waits for a newer value in place of a stale one.
   private static func waiting(
     for shelf: Shelf, policy: RequestPolicy = .standard
   ) -> LoadOptions {
@@ -70,15 +78,38 @@ extension DeparturesCache {
 }
 
 extension DeparturesCache {
-  /// Puts what leaves a station next where the widget reads it. It waits for what is newer: nobody would tell the widget of
-  /// what comes later.
+  /// Writes the next departures of a station for the widget, and returns them. Late in the day these include tomorrow's first.
+  ///
+  /// It waits for a newer board in place of a stale one, because later news would not reach the widget.
   @discardableResult
   public func publish(
     _ station: String, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
     let board = try await board(at: station, on: today, Self.waiting(for: .boards, policy: policy))
-    let next = board.value.next(at: store.now, ships: try await shipNames(policy: policy).day)
-    try Widget(store).publish(next, for: station)
+    var next = board.value.next(at: store.now, ships: try await shipNames(policy: policy).day)
+    let widget = Widget(store)
+    if next.count < Widget.most {
+      // Tomorrow's board is worth a request only if the widget would have empty rows.
+      let isNeeded = try next.count < widget.settings.rows
+      next += try await tomorrow(of: station, policy: isNeeded ? policy : .cacheOnly)
+    }
+    next = Array(next.prefix(Widget.most))
+    try widget.publish(next, for: station)
     return next
+  }
+
+  /// Tomorrow's first departures; none if the board is not available.
+  private func tomorrow(
+    of station: String, policy: RequestPolicy
+  ) async throws -> [NextDeparture] {
+    let day = try today.advanced(by: 1)
+    do {
+      let board = try await board(at: station, on: day, Self.waiting(for: .boards, policy: policy))
+      let ships = try await shipNames(on: day, policy: .cacheOnly).day
+      return board.value.next(at: store.now, ships: ships)
+    } catch {
+      try Task.checkCancellation()
+      return []
+    }
   }
 }

@@ -9,7 +9,7 @@ extension DeparturesCache {
     }
   }
 
-  /// How warm a lake is: as the report says, or a simulation where that says nothing; nil if nobody knows.
+  /// The water temperature from the report, else from a simulation; nil if neither has one.
   public func temperature(
     of lake: Lake, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<WaterTemperature>? {
@@ -37,7 +37,7 @@ extension DeparturesCache {
     }
   }
 
-  /// How high a lake stands; nil if nobody knows.
+  /// The water level; nil if it is not measured.
   public func level(
     of lake: Lake, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<WaterLevel>? {
@@ -48,7 +48,7 @@ extension DeparturesCache {
     }
   }
 
-  /// One report has all lakes: what else it says than what is asked is kept as well, at one go.
+  /// The report has all lakes: its other values are stored too, in one transaction.
   private func report(
     asking shelf: Shelf, of lake: Lake, _ policy: RequestPolicy
   ) async throws -> LakeReport {
@@ -76,7 +76,7 @@ extension DeparturesCache {
     }
   }
 
-  /// A picture of the map, kept until there is no room or ``clearTiles()``.
+  /// A picture of the map, stored until an eviction or ``clearTiles()``.
   public func tile(
     zoom: Int, x: Int, y: Int, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[UInt8]> {

@@ -1,16 +1,16 @@
 public import Larder
 
-/// Names of ships beside something else, which is shown with them or without them.
+/// Ship names for departures that are shown with or without them.
 public struct ShipNames: Sendable {
   public var day = ShipDay(ships: [:])
-  /// Why there are none, or none newer; nil where nobody was to be asked, too.
+  /// The reason for missing or stale names; nil if no request was to be sent.
   public var error: (any Error)?
 }
 
 extension DeparturesCache {
-  /// Which ships run on a day. The service tells about several days at a time; all of them are kept.
+  /// The ships of a day. The service's answer has several days; all of them are stored.
   ///
-  /// Throws ``NoAddress`` if nothing is stored and nobody has said who knows.
+  /// Throws ``NoAddress`` if nothing is stored and the service has no address.
   public func ships(
     on day: CalendarDay? = nil, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<ShipDay> {
@@ -27,7 +27,7 @@ extension DeparturesCache {
     }
   }
 
-  /// The same for who only decorates with it: none where they are not to be had.
+  /// The same without errors: no names if they are not available.
   public func shipNames(
     on day: CalendarDay? = nil, policy: RequestPolicy = .standard
   ) async throws(CancellationError) -> ShipNames {

@@ -10,11 +10,11 @@ extension DeparturesCache {
   /// Today, in Zurich.
   public var today: CalendarDay { get throws { try SwissTime.day(of: store.now) } }
 
-  /// All that leaves a station on a day, today unless another is said.
+  /// The departures of a station on a day, by default today.
   ///
-  /// Within the rule it comes from the store; for a day after that at once from there, while a newer one is fetched, and so it
-  /// does when the service is down: then it says so, by its source and its error. A board with news about delays is fresh for a
-  /// minute, one that does not have the whole day until its last departure.
+  /// A stale board is returned at once while a newer one is fetched, and also if the service cannot be reached; its source and
+  /// error say so. A board with delays of coming departures is fresh for a minute, an incomplete board until its last
+  /// departure.
   public func board(
     at station: String, on day: CalendarDay? = nil, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Board> {
@@ -30,18 +30,18 @@ extension DeparturesCache {
     }
   }
 
-  /// Stations whose names begin so; addresses, too.
+  /// Stations and addresses whose names begin with the text.
   public func stations(
     named query: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[Station]> {
     try await stations("query=" + query.percentEscaped, policy)
   }
 
-  /// Stations near a place.
+  /// The stations near a place.
   public func stations(
     near place: Place, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[Station]> {
-    // Of the service's coordinates x is the latitude.
+    // The service's x is the latitude.
     try await stations("x=\(place.latitude)&y=\(place.longitude)", policy)
   }
 
@@ -53,10 +53,11 @@ extension DeparturesCache {
     }
   }
 
-  /// Ways from one station to another that begin at a moment or later, now unless another is said.
+  /// The ways from one station to another that leave at a time or later, by default now.
   ///
-  /// All who ask within the same five minutes ask the same; each is shown what has not left yet. Where all of that has, those
-  /// are asked for that leave from the next full minute on.
+  /// Requests use slots of five minutes, so that they can be shared; ways that have left are filtered out. If all have left,
+  /// another request begins at the next full minute. Without a network the ways of the nearest stored slot are returned as
+  /// stale.
   public func connections(
     from: String, to: String, at moment: Timestamp? = nil, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[Connection]> {
@@ -65,8 +66,8 @@ extension DeparturesCache {
     var ways = try await connections(from, to, at: slot, policy)
     let all = ways.value.count
     ways.value.removeAll { $0.departure < moment }
-    // Of a line that runs every minute all that were told of may have left. All leave on full minutes, and that with which
-    // the slot begins has been asked from.
+    if ways.source == .stale { return ways }
+    // Departures are on full minutes; the first minute of the slot was requested already.
     let next = moment.advanced(by: .milliseconds(Self.minute - 1)).cut(to: Self.minute)
     guard ways.value.isEmpty, all > 0, next > slot else { return ways }
     ways = try await connections(from, to, at: next, policy)
@@ -84,14 +85,38 @@ extension DeparturesCache {
     let (day, time) = (try SwissTime.day(of: moment), try SwissTime.clock(moment))
     let query =
       "from=\(from.percentEscaped)&to=\(to.percentEscaped)&date=\(day)&time=\(time.percentEscaped)"
-    return try await value(query, in: connections, LoadOptions(policy: policy)) { [services] in
-      .value(try await services.connections(query, fields: policy.fields))
+    do {
+      return try await value(query, in: connections, LoadOptions(policy: policy)) { [services] in
+        .value(try await services.connections(query, fields: policy.fields))
+      }
+    } catch let error as ServiceError where error.isOffline && policy != .reload {
+      let pair = "from=\(from.percentEscaped)&to=\(to.percentEscaped)&"
+      guard let stored = try nearest(pair, at: moment, error) else { throw error }
+      return stored
     }
+  }
+
+  /// Of the stored answers for other slots, the latest with a way that has not left; nil if there is none.
+  private func nearest(
+    _ prefix: String, at moment: Timestamp, _ error: any Error
+  ) throws -> CacheResult<[Connection]>? {
+    var found: CacheResult<[Connection]>?
+    try connections.namespace.scan(prefix: prefix) { entry, bytes in
+      let ways = try JSONCodec<[Connection]>().decode(bytes)
+      guard ways.contains(where: { $0.departure >= moment }) else { return true }
+      let age = entry.written.duration(to: store.now)
+      if found.map({ age < $0.age }) ?? true {
+        found = CacheResult(value: ways, source: .stale, age: age)
+        found?.error = error
+      }
+      return true
+    }
+    return found
   }
 }
 
 extension Timestamp {
-  /// The last moment until this one that is a multiple of so many milliseconds after 1970.
+  /// Rounded down to a multiple of `step` milliseconds since 1970.
   fileprivate func cut(to step: Int64) -> Timestamp {
     Timestamp(milliseconds: milliseconds - milliseconds % step)
   }

@@ -1,14 +1,14 @@
 import Larder
 
-/// How well it works.
+/// The size and the counters of a namespace.
 public struct ShelfUsage: Sendable, Codable {
   public var shelf: String
   public var entries: Int
   public var bytes: Int
   public var hits: UInt64
-  /// Of the hits, those that decoded nothing.
+  /// The hits in memory.
   public var memory: UInt64
-  /// Reads that were shown something past its freshness.
+  /// Reads of stale values.
   public var stale: UInt64
   public var misses: UInt64
   /// Nil before the first read.
@@ -16,7 +16,7 @@ public struct ShelfUsage: Sendable, Codable {
 }
 
 extension DeparturesCache {
-  /// The shelves that hold anything or were asked, in their order; of all processes since the counts were last reset.
+  /// The namespaces with entries or reads, for all processes since the counters were reset.
   public func usage() throws -> [ShelfUsage] {
     let namespaces = try store.statistics().namespaces
     return Shelf.allCases.compactMap { shelf in

@@ -1,15 +1,15 @@
 public import Larder
 
-/// What an app for boats shows: boards, weather, lakes, ships and maps, each kept as its shelf says.
+/// The data of an app for boats: boards, weather, lakes, ships and maps, each with the rules of its namespace.
 ///
-/// Whatever is asked for is answered at once if it is there, be it past its freshness while a newer one is fetched; and from
-/// the store if the service is down. Each answer says where it comes from.
+/// A stored value is returned at once, a stale one too while a newer one is fetched, or if the service cannot be
+/// reached. Every result has its source.
 public struct DeparturesCache: Sendable {
-  /// What is done about an answer that is past its freshness.
+  /// The use of stale values.
   public enum Manner: Sendable {
-    /// It is shown, and a newer one fetched meanwhile: for who goes on running.
+    /// Return it at once and fetch a newer one in the background: for an app.
     case atOnce
-    /// A newer one is waited for, and it is shown only if that cannot be had: for who ends with the answer.
+    /// Wait for a newer one, and return it only if that fails: for a command.
     case afterAsking
   }
 
@@ -17,7 +17,7 @@ public struct DeparturesCache: Sendable {
   public let store: Store
   public let services: Services
   public let lakes: [Lake]
-  /// Told of every answer, `boards 8503651_2025-07-12: memory, 12 s old`, and of what there was none for.
+  /// Called for every lookup: `boards 8503651_2025-07-12: memory, 12 s old`.
   let log: (@Sendable (String) -> Void)?
 
   let boards: Cache<Board>
@@ -54,13 +54,14 @@ public struct DeparturesCache: Sendable {
 
   public func lake(_ id: String) -> Lake? { lakes.first { $0.id == id } }
 
-  /// What every question comes to: an answer from the store or the service, and a line in the log.
+  /// Every lookup: a result from the store or the service, and a line in the log.
   func answer<Value: Sendable>(
     _ key: String, in cache: Cache<Value>, _ options: LoadOptions,
     load: @escaping @Sendable () async throws -> LoadOutcome<Value>
   ) async throws -> CacheResult<Value>? {
     var options = options
-    // As long as the shelf keeps it.
+    options.waitsForCommit = true
+    // As long as the namespace keeps it.
     if manner == .afterAsking, options.stale == nil {
       options.stale = .onError(cache.rules?.stale ?? .zero)
     }
@@ -80,7 +81,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The same where there always is something.
+  /// The same for a value that always exists.
   func value<Value: Sendable>(
     _ key: String, in cache: Cache<Value>, _ options: LoadOptions,
     load: @escaping @Sendable () async throws -> LoadOutcome<Value>
@@ -93,7 +94,7 @@ public struct DeparturesCache: Sendable {
 }
 
 extension Store {
-  /// Everything here comes back from JSON as it was, so that what was just written need not be decoded to be read.
+  /// All types survive JSON unchanged, so a written value need not be decoded.
   func cache<Value: Codable & Sendable>(of type: Value.Type, on shelf: Shelf) -> Cache<Value> {
     cache(JSONCodec<Value>(isLossless: true), in: shelf.name, rules: shelf.rules)
   }

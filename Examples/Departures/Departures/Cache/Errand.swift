@@ -1,10 +1,10 @@
-/// What is done before anybody asks.
+/// Work ahead of requests.
 public enum Errand: Hashable, Sendable, CustomStringConvertible {
-  /// A station's board is fetched: today's, or that of so many days later.
+  /// Fetches a station's board: today's, or that of a later day.
   case board(String, inDays: Int = 0)
-  /// The same for today, and the widget told what leaves next.
+  /// Fetches today's board, and writes the next departures for the widget.
   case next(String)
-  /// The names of the ships that run today.
+  /// Fetches the ship names of today.
   case ships
 
   public var description: String {

@@ -1,13 +1,13 @@
 public import Larder
 import Service
 
-/// What a widget shows of a departure: little, and ready to be shown.
+/// A departure for a widget.
 public struct NextDeparture: Codable, Hashable, Sendable {
   public var station: String
   public var time: Timestamp
-  /// When it really goes; at that moment it is gone from the store, too.
+  /// The actual time; the entry expires then.
   public var leaves: Timestamp
-  /// The number of this one run: two of a line may leave together.
+  /// The number of the run: two runs of a line may leave at the same time.
   public var course: String
   public var line: String
   public var destination: String
@@ -25,17 +25,17 @@ public struct NextDeparture: Codable, Hashable, Sendable {
     self.ship = ship
   }
 
-  /// Keys of a station's departures are in the order in which they are planned: 13 digits last until the year 2286.
+  /// Keys are sorted by the planned time: 13 digits are enough until the year 2286.
   func key(of station: String) -> String {
     Self.prefix(of: station) + "\(time.milliseconds)/\(course)/\(line)/\(destination)"
   }
 
-  /// What the keys of a station begin with, and of no other.
+  /// The prefix of a station's keys.
   static func prefix(of station: String) -> String { station.percentEscaped + "/" }
 }
 
 extension Board {
-  /// What leaves next, as much as a widget can use.
+  /// The next departures, at most ``Widget/most``.
   public func next(at now: Timestamp, ships: ShipDay) -> [NextDeparture] {
     upcoming(at: now).prefix(Widget.most).map { departure in
       NextDeparture(departure, from: station, ship: ships.ship(of: departure))
@@ -43,10 +43,10 @@ extension Board {
   }
 }
 
-/// What is shown, and how much of it. A newer version's settings can be read by this one, and the other way round.
+/// The settings of a widget. Versions of the app can read each other's settings.
 public struct WidgetSettings: Codable, Hashable, Sendable {
   public var stations: [String]
-  /// How many departures of each.
+  /// Departures of each station.
   public var rows: Int
   public var showsShips: Bool
 

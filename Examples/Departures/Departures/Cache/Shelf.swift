@@ -1,6 +1,7 @@
 public import Larder
+import Service
 
-/// What is kept, each kind in a namespace of its own, and for how long: a line each.
+/// The namespaces of the store, each with its rules in one line.
 public enum Shelf: String, CaseIterable, Sendable {
   case boards, next, connections, locations, weather, ships, temperatures, levels, sun, tiles
   case settings, http
@@ -11,7 +12,7 @@ public enum Shelf: String, CaseIterable, Sendable {
     switch self {
     case .boards: Rules(expires: .daily(at: 4, 00, in: SwissTime.zone), stale: .days(1))
     case .next: Rules(expires: .after(.hours(12)), priority: .high)
-    case .connections: Rules(expires: .after(.minutes(5)), stale: .hours(1), priority: .low)
+    case .connections: Rules(expires: .after(.minutes(5)), stale: .hours(12), priority: .low)
     case .locations: Rules(expires: .after(.days(7)), stale: .days(7), priority: .low)
     case .weather: Rules(expires: .after(.hours(6)), stale: .days(1))
     case .ships: Rules(expires: .daily(at: 4, 00, in: SwissTime.zone), stale: .days(1))
@@ -19,13 +20,13 @@ public enum Shelf: String, CaseIterable, Sendable {
     case .levels: Rules(expires: .after(.hours(24)), stale: .days(1))
     case .sun: Rules(expires: .daily(at: 0, 00, in: SwissTime.zone))
     case .tiles: Rules(expires: .never, limits: Limits(bytes: .megabytes(40)), priority: .low)
-    case .settings: Rules(expires: .never, eviction: .refuse, priority: .high)
+    case .settings: .userData
     case .http: Rules(limits: Limits(bytes: .megabytes(30)), priority: .low)
     }
   }
 }
 
 extension StoreLimits {
-  /// Of everything together: 100 MB of disk, and 50 MB of memory.
+  /// 100 MB of disk and 50 MB of memory for everything.
   public static let departures = StoreLimits(disk: .megabytes(100), memory: .megabytes(50))
 }

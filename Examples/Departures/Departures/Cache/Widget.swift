@@ -6,13 +6,13 @@ public import Larder
   import Foundation
 #endif
 
-/// What an app leaves for its widget, and what that reads: two processes, one store, no service.
+/// The next departures that an app writes and its widget, another process, reads from the same store.
 public struct Widget: Sendable {
   public let store: Store
   private let next: Cache<NextDeparture>
   private let settingsCache: Cache<WidgetSettings>
 
-  /// The most that is left of a station.
+  /// The most departures of a station.
   public static let most = 20
 
   public init(_ store: Store) {
@@ -21,7 +21,7 @@ public struct Widget: Sendable {
     settingsCache = store.cache(of: WidgetSettings.self, on: .settings)
   }
 
-  /// Those that were saved last, or the usual ones.
+  /// The saved settings, or the defaults.
   public var settings: WidgetSettings {
     get throws { try settingsCache.value(for: "widget") ?? WidgetSettings() }
   }
@@ -30,7 +30,7 @@ public struct Widget: Sendable {
     try settingsCache.set(settings, for: "widget")
   }
 
-  /// Leaves what departs from a station next, in place of what was left before: a reader sees the one or the other.
+  /// Replaces the departures of a station in one transaction.
   public func publish(_ departures: [NextDeparture], for station: String) throws {
     let keys = Set(departures.map { $0.key(of: station) })
     var old: [Key] = []
@@ -47,7 +47,7 @@ public struct Widget: Sendable {
     }
   }
 
-  /// What leaves a station next; what has left is not in the store any more.
+  /// The next departures of a station. A departure expires when it leaves.
   public func departures(from station: String, limit: Int? = nil) throws -> [NextDeparture] {
     let settings = try settings
     let limit = limit ?? settings.rows
@@ -62,6 +62,56 @@ public struct Widget: Sendable {
     return found
   }
 
-  /// Every change of what leaves next, by whatever process: look again at each.
-  public func changes() -> Changes { next.namespace.changes() }
+  /// The next departures of some stations: at once, after each change by any process, and whenever one has left.
+  ///
+  /// - Parameter limit: departures of each station; by default as the settings say.
+  public func updates(
+    of stations: [String], limit: Int? = nil
+  ) -> AsyncThrowingStream<[NextDeparture], any Error> {
+    // The subscription begins before the first read, so that no change is missed.
+    let changes = next.namespace.changes()
+    return AsyncThrowingStream { updates in
+      let task = Task {
+        let (events, event) = AsyncStream<Result<Void, any Error>>.makeStream(
+          bufferingPolicy: .bufferingNewest(1))
+        let watch = Task {
+          var seen: UInt64?
+          for await change in changes {
+            if case .ended(let error) = change.kind {
+              event.yield(.failure(error))
+              break
+            }
+            // One read shows all changes of a commit.
+            if seen != change.transaction { event.yield(.success(())) }
+            seen = change.transaction
+          }
+          event.finish()
+        }
+        var timer: Task<Void, any Error>?
+        defer {
+          watch.cancel()
+          timer?.cancel()
+        }
+        do {
+          event.yield(.success(()))
+          for await outcome in events {
+            try outcome.get()
+            let departures = try stations.flatMap { try self.departures(from: $0, limit: limit) }
+            updates.yield(departures)
+            timer?.cancel()
+            guard let first = departures.map(\.leaves).min() else { continue }
+            let clock = store.clock
+            timer = Task {
+              try await clock.sleep(until: clock.monotonic + clock.now.duration(to: first))
+              event.yield(.success(()))
+            }
+          }
+          updates.finish()
+        } catch {
+          updates.finish(throwing: error)
+        }
+      }
+      updates.onTermination = { _ in task.cancel() }
+    }
+  }
 }

@@ -7,10 +7,10 @@ public struct Forecast: Codable, Hashable, Sendable {
     public var celsius: Double
     public var words: String
     public var icon: String
-    /// In metres a second; gusts only where there are any.
+    /// In metres a second; nil without gusts.
     public var wind: Double
     public var gusts: Double?
-    /// In millimetres within three hours; 0 where the service says nothing of rain or snow.
+    /// In millimetres within three hours; 0 if the service sends none.
     public var rain: Double
     public var snow: Double
   }
@@ -18,13 +18,17 @@ public struct Forecast: Codable, Hashable, Sendable {
   public var place: String
   public var steps: [Step]
 
-  /// The step that a moment falls into; nil before the first and after the last.
-  public func step(at moment: Timestamp) -> Step? {
-    steps.last { $0.time <= moment && moment < $0.time.advanced(by: .hours(3)) }
+  /// The step nearest to a time: the first one for an earlier time, since the service's forecast begins up to three hours
+  /// from now; nil more than three hours after the last.
+  public func step(at time: Timestamp) -> Step? {
+    guard let last = steps.last, time <= last.time.advanced(by: .hours(3)) else { return nil }
+    return steps.min {
+      abs($0.time.milliseconds - time.milliseconds) < abs($1.time.milliseconds - time.milliseconds)
+    }
   }
 }
 
-/// As OpenWeather says it. What there is none of is absent, not null.
+/// OpenWeather's answer. Rain, snow and gusts are absent, not null, if there are none.
 struct ForecastBody: Decodable {
   struct Row: Decodable {
     struct Main: Decodable { var temp: Double }

@@ -1,10 +1,10 @@
-/// A lake with boats: one record, from which everything that is asked about it follows.
+/// A lake with boats. A new lake needs one record and no code.
 public struct Lake: Codable, Hashable, Sendable, Identifiable {
-  /// What keys say, `zuerichsee`.
+  /// The name in keys, `zuerichsee`.
   public var id: String
-  /// As the report of the lakes says it, `Z\u{FC}richsee`.
+  /// The name in the report of the lakes, `Z\u{FC}richsee`.
   public var name: String
-  /// Where its weather and its sun are asked for.
+  /// The place of its weather and sun times.
   public var place: Place
   /// Its name in the simulations of Alplakes, the second source of its temperature; nil if it is not simulated.
   public var simulation: String?
@@ -23,7 +23,7 @@ public struct Lake: Codable, Hashable, Sendable, Identifiable {
 }
 
 extension Lake {
-  /// The lakes that the program knows by itself; a new one is a line here, or a record in a file.
+  /// The built-in lakes; a new one is a line here, or a record in a file.
   public static let known: [Lake] = [
     lake("zuerichsee", "Z\u{FC}richsee", 47.366, 8.55, "upperzurich", ["8503651", "8503669"]),
     lake("vierwaldstaettersee", "Vierwaldst\u{E4}ttersee", 47.053, 8.31, "lucernealpnachersee", []),

@@ -1,11 +1,11 @@
 import Larder
 
-/// Which ship runs which course on a day.
+/// The ship of each course on a day.
 public struct ShipDay: Codable, Hashable, Sendable {
   /// By the number of the course without zeros at its beginning.
   public var ships: [String: String]
 
-  /// The service says `1`, a board `000001` and `1`.
+  /// The service has `1`, a board `000001` and `1`.
   public func ship(of departure: Departure) -> String? {
     ships[Self.course(departure.line)] ?? ships[Self.course(departure.course)]
   }
@@ -29,7 +29,7 @@ struct DeploymentsBody: Decodable {
 
   var dailyDeployments: [Deployment]
 
-  /// The days it tells about, several as a rule.
+  /// The days of the answer.
   var days: [CalendarDay: ShipDay] {
     Dictionary(
       dailyDeployments.map { deployment in

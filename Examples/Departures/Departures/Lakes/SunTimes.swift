@@ -6,9 +6,9 @@ public import Larder
   import Darwin
 #endif
 
-/// When the sun rises and sets on a day, to a minute or two. Computed: no service needs to be asked.
+/// Sunrise and sunset of a day, computed to a minute or two.
 public struct SunTimes: Codable, Hashable, Sendable {
-  /// Nil where it does not: beyond the polar circles.
+  /// Nil beyond the polar circles in some seasons.
   public var rise: Timestamp?
   public var set: Timestamp?
 

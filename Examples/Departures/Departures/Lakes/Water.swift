@@ -1,11 +1,11 @@
 import Larder
 
-/// How warm a lake is, and who said so.
+/// A water temperature and its source.
 public struct WaterTemperature: Codable, Hashable, Sendable {
   public enum Origin: String, Codable, Sendable {
     /// The report of all lakes.
     case report
-    /// A simulation of this lake, for want of a report.
+    /// A simulation, if the report has no value.
     case simulation
   }
 
@@ -13,12 +13,12 @@ public struct WaterTemperature: Codable, Hashable, Sendable {
   public var origin: Origin
 }
 
-/// How high a lake stands, in metres above the sea.
+/// A water level in metres above the sea.
 public struct WaterLevel: Codable, Hashable, Sendable {
   public var metres: Double
 }
 
-/// The report of all lakes; what was not measured is null.
+/// The report of all lakes; missing measurements are null.
 struct LakeReport: Decodable {
   struct Row: Decodable {
     var name: String
@@ -37,7 +37,7 @@ struct LakeReport: Decodable {
   func row(of lake: Lake) -> Row? { lakes.first { $0.name == lake.name } }
 }
 
-/// A simulated temperature in steps of some hours, those to come included: they are a forecast.
+/// Simulated temperatures in steps of some hours, future ones included.
 struct SimulationBody: Decodable {
   struct Variable: Decodable { var data: [Double?] }
   struct Variables: Decodable {
@@ -49,7 +49,7 @@ struct SimulationBody: Decodable {
   var time: [String]
   var variables: Variables
 
-  /// The last one that is known and not of later.
+  /// The last known value that is not in the future.
   func celsius(at now: Timestamp) -> Double? {
     let known = zip(time, variables.temperature.data).compactMap { text, celsius in
       SwissTime.moment(text).flatMap { moment in celsius.map { (moment, $0) } }

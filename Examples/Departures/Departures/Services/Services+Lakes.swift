@@ -19,9 +19,9 @@ extension Services {
     return try await boats.get(LakeReport.self, from: "/lakes", fields: fields)
   }
 
-  /// What a simulation says of now, a metre below the surface; nil if it says nothing.
+  /// The simulated temperature of now, a metre below the surface; nil if there is none.
   ///
-  /// It is asked for this day and the one before, both of Zurich: shortly after midnight it has nothing of this one yet.
+  /// The request has this day and the one before in Zurich: shortly after midnight this day has no data yet.
   func simulated(
     _ lake: String, at now: Timestamp, fields: HTTPFields
   ) async throws -> Double? {
@@ -34,13 +34,15 @@ extension Services {
       .celsius(at: now)
   }
 
-  /// `202507112200`, in UTC: how simulations are told of moments.
+  /// `202507112200`, in UTC: the time format of the simulations.
   private static func digits(_ moment: Timestamp) -> String {
     String(moment.description.filter(\.isNumber).prefix(12))
   }
 
   /// A picture of the map.
   func tile(zoom: Int, x: Int, y: Int) async throws -> [UInt8] {
-    try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).body
+    let reply = try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png"))
+    if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
+    return reply.body
   }
 }

@@ -3,12 +3,12 @@ import Larder
 import Service
 
 extension Services {
-  /// How many departures are asked for at a time; the service refuses more than 420.
+  /// The number of departures in a request; the service's maximum is 420.
   static let boardLimit = 200
-  /// As many answers as a board is put together from at most.
+  /// The most requests for one board.
   private static let mostAnswers = 8
 
-  /// Everything that leaves a station on a day, in as many requests as that takes: one for a landing.
+  /// The departures of a station on a day, from several requests if necessary; a landing needs one.
   func board(
     of station: String, on day: CalendarDay, limit: Int = boardLimit, fields: HTTPFields
   ) async throws -> Board {
@@ -40,7 +40,7 @@ extension Services {
 }
 
 extension RequestPolicy {
-  /// What goes with a request of that policy, so that the first level does not answer in the service's place.
+  /// The fields of a request under this policy, so that the first level does not answer it.
   var fields: HTTPFields {
     switch self {
     case .standard, .cacheElseLoad, .cacheOnly: [:]

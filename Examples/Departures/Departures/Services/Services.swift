@@ -9,18 +9,18 @@ public import Service
   import Foundation
 #endif
 
-/// The services that the adapter talks to, behind one HTTP cache: its first level. The second keeps what was decoded.
+/// The services behind one HTTP cache, the first level. The second level stores decoded values.
 public struct Services: Sendable {
   public let timetable: Service
   public let weather: Service
-  /// Nil where nobody has said where it is.
+  /// Nil without an address.
   public let boats: Service?
   public let simulations: Service
   public let tiles: Service
-  /// Goes with every request for weather; a secret, of which keys of the store hold a digest.
+  /// The credential of the weather service; keys of the store have a digest of it.
   let weatherKey: String
 
-  /// - Parameter sleep: waits when a service says so; tests give something that does not.
+  /// - Parameter sleep: waits when a service asks for it; tests pass one that returns at once.
   public init(
     at addresses: Addresses = Addresses(), over transport: any HTTPTransport, in store: Store,
     weatherKey: String = "",
@@ -28,18 +28,18 @@ public struct Services: Sendable {
   ) {
     var policy = HTTPCachePolicy()
     policy.timeout = .seconds(15)
-    // What is stale is the second level's to serve, which says so.
+    // The second level serves stale values, and reports them.
     policy.whenDisconnected = .zero
     policy.secretParameters.insert("appid")
     let cache = HTTPCache(in: store.namespace(Shelf.http.name), over: transport, policy: policy)
     func service(_ base: String) -> Service {
-      Service(at: base, over: cache, words: { Self.words(of: $0) }, sleep: sleep)
+      Service(at: base, over: cache, message: { Self.words(of: $0) }, sleep: sleep)
     }
     timetable = service(addresses.timetable)
     weather = service(addresses.weather)
     boats = addresses.boats.map(service)
     simulations = service(addresses.simulations)
-    // Kept for ever in the second level, and so not in the first as well.
+    // The second level stores tiles without end; a second copy is not needed.
     tiles = Service(at: addresses.tiles, over: transport, sleep: sleep)
     self.weatherKey = weatherKey
   }

@@ -1,23 +1,23 @@
 public import Larder
 
-/// All that leaves a station on a day.
+/// The departures of a station on a day.
 public struct Board: Codable, Hashable, Sendable {
   public var station: Station
   /// In Zurich.
   public var day: CalendarDay
-  /// In the order in which they leave; none is an answer, too.
+  /// Sorted by time; it may be empty.
   public var departures: [Departure]
-  /// Whether it has the whole day; if not, it ends with its last departure.
+  /// Whether it has the whole day; otherwise it is valid until its last departure.
   public var isWhole: Bool
 
   public func upcoming(at now: Timestamp) -> [Departure] {
     departures.filter { $0.leaves > now }
   }
 
-  /// Whether anything is known about how they really run.
+  /// Whether delays or expected times are known.
   public var isLive: Bool { departures.contains(where: \.isLive) }
 
-  /// How long it stays fresh; nil: as the rule says. News of what has left are none.
+  /// The lifetime; nil for that of the rule. Delays of departures that have left do not count.
   func expiration(at now: Timestamp) -> Expiration? {
     if upcoming(at: now).contains(where: \.isLive) { return .after(.minutes(1)) }
     if !isWhole, let last = departures.last { return .at(last.time) }
@@ -25,18 +25,18 @@ public struct Board: Codable, Hashable, Sendable {
   }
 }
 
-/// A board as the service says it.
+/// A board of the service.
 struct BoardBody: Decodable {
-  /// Null if there is no such station, with an empty list: that is no empty board.
+  /// Null, with an empty list, for an unknown station.
   var station: StationBody?
   var stationboard: [JourneyBody]
 }
 
-/// A board of a day, put together from as many answers as it takes.
+/// Builds the board of a day from one or more answers.
 struct BoardBuilder {
   let day: CalendarDay
   let span: Range<Timestamp>
-  /// How many departures are asked for at a time. An answer may have more, when several leave at the same time.
+  /// The number of departures in a request. An answer may have more, if several leave at the same time.
   let limit: Int
   private(set) var station: Station?
   private var departures: [Departure] = []
@@ -49,7 +49,7 @@ struct BoardBuilder {
     span = try SwissTime.span(of: day)
   }
 
-  /// Takes an answer; nil if the day is complete or nothing is to be had any more, else from when on to ask for the next.
+  /// Adds an answer; returns the start of the next request, or nil if the day is complete or the service has no more.
   mutating func take(_ body: BoardBody, asked id: String) throws -> Timestamp? {
     guard let station = body.station?.station else { return nil }
     self.station = Station(id: station.id ?? id, name: station.name, place: station.place)

@@ -2,7 +2,7 @@ public import Larder
 
 /// A way from one station to another.
 public struct Connection: Codable, Hashable, Sendable {
-  /// A part of it; on foot where there is no line.
+  /// A part of it; on foot without a line.
   public struct Leg: Codable, Hashable, Sendable {
     public var from: Call
     public var to: Call

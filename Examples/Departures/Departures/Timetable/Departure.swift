@@ -1,34 +1,34 @@
 public import Larder
 
-/// A boat, train or bus that leaves a station.
+/// A departure of a boat, train or bus.
 public struct Departure: Codable, Hashable, Sendable {
-  /// As the timetable has it.
+  /// The planned time.
   public var time: Timestamp
-  /// What is expected instead, if anything is.
+  /// The expected time, if it is known.
   public var expected: Timestamp?
-  /// In minutes; nil where nothing is known, which is not the same as 0.
+  /// In minutes; nil if it is not known, which is not 0.
   public var delay: Int?
   public var platform: Platform?
   /// `BAT`, `S`, `IC`, ...
   public var category: String
-  /// The number of this one run, `019651`. Text: zeros at its beginning count.
+  /// The number of the run, `019651`: text with leading zeros.
   public var course: String
-  /// What people call it, `16`.
+  /// The line's number, `16`.
   public var line: String
   public var operatedBy: String?
   public var destination: String
-  /// Where it calls afterwards.
+  /// The stops after this one.
   public var calls: [Call]
 
-  /// When it really goes, as far as anybody knows: its natural end.
+  /// The expected time, or the planned time with the delay.
   public var leaves: Timestamp {
     expected ?? time.advanced(by: .minutes(max(delay ?? 0, 0)))
   }
 
-  /// The same run, whenever it is asked for: no body is ever the same twice.
+  /// Identifies the run; the bodies of two answers always differ.
   public var id: String { "\(time.milliseconds / 1000)/\(course)/\(line)/\(destination)" }
 
-  /// Whether anything is known about how it really runs.
+  /// Whether delays or expected times are known.
   public var isLive: Bool { delay != nil || expected != nil }
 }
 

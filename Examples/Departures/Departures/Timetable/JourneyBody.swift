@@ -1,6 +1,6 @@
 import Larder
 
-/// A run as the service says it.
+/// A run of the service.
 struct JourneyBody: Decodable {
   var stop: StopBody
   var name: String?
@@ -10,7 +10,7 @@ struct JourneyBody: Decodable {
   var to: String?
   var passList: [StopBody]?
 
-  /// Nil for what never leaves: it ends here, or is a line that only exists on paper.
+  /// Nil for a run that ends here, or has no times.
   func departure(from station: Station, names: [String: String]) -> Departure? {
     guard let time = stop.departureTime else { return nil }
     return Departure(
@@ -22,7 +22,7 @@ struct JourneyBody: Decodable {
 
   private func calls(from station: Station, names: [String: String]) -> [Call] {
     (passList ?? []).enumerated().compactMap { place, stop in
-      // Without times it is no stop, but a name for the way: "Gotthard-Panoramastrecke".
+      // Without times it is a name of the route and no stop: "Gotthard-Panoramastrecke".
       guard stop.arrivalTime != nil || stop.departureTime != nil else { return nil }
       if place == 0 { return first(stop, at: station) }
       guard var said = stop.station?.station else { return nil }
@@ -32,7 +32,7 @@ struct JourneyBody: Decodable {
   }
 
   /// The first stop of a pass list is the station itself, but has the number of the last one and no name. In bodies of
-  /// 2015 it has both, and says when it leaves as when it arrives.
+  /// 2015 it has both, and its departure is in the arrival field.
   private func first(_ stop: StopBody, at station: Station) -> Call {
     let named = stop.station?.name == nil ? nil : stop.station?.station
     var call = stop.call(at: named ?? station)
@@ -40,7 +40,7 @@ struct JourneyBody: Decodable {
     return call
   }
 
-  /// What the body itself knows of the names of stations, some of which it leaves out elsewhere.
+  /// The names of stations in the body, some of which are missing elsewhere in it.
   var names: [(String, String)] {
     (passList ?? []).dropFirst().compactMap { stop in
       guard let id = stop.station?.id, let name = stop.station?.name else { return nil }
@@ -52,7 +52,7 @@ struct JourneyBody: Decodable {
 struct StopBody: Decodable {
   struct Prognosis: Decodable {
     var platform: String?
-    /// At the first stop this is when the service answered: never looked at.
+    /// At the first stop this is the server's clock; it is not used.
     var arrival: String?
     var departure: String?
   }

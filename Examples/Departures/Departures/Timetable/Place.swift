@@ -9,12 +9,12 @@ public struct Place: Codable, Hashable, Sendable {
   }
 }
 
-/// The service's coordinate, in which x is the latitude. Either may be null, and either may be an integer.
+/// The service's coordinate: x is the latitude. Both may be null or integers.
 struct CoordinateBody: Decodable {
   var x: Double?
   var y: Double?
 
-  /// Nil where there is none, and for the metres of the old Swiss grid.
+  /// Nil for a missing one, and for metres of the old Swiss grid.
   var place: Place? {
     guard let x, let y, abs(x) <= 90, abs(y) <= 180 else { return nil }
     return Place(latitude: x, longitude: y)

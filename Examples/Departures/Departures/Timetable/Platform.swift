@@ -1,10 +1,10 @@
-/// Where at a station something leaves: `3`, `3AB`, `43/44`, `F`.
+/// A platform of a station: `3`, `3AB`, `43/44`, `F`.
 public struct Platform: Codable, Hashable, Sendable, CustomStringConvertible {
   public var name: String
-  /// Whether it is another one than planned.
+  /// Whether it differs from the planned one.
   public var isChanged: Bool
 
-  /// Nil where there is none. The service marks a changed one with `!`, and says none as "" or null.
+  /// Nil for none, which the service sends as "" or null. It marks a changed platform with `!`.
   public init?(_ planned: String?, prognosis: String? = nil) {
     let was = planned.map { Self.bare($0) } ?? ""
     let now = prognosis.map { Self.bare($0) } ?? ""

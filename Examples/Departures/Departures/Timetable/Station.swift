@@ -1,12 +1,12 @@
-/// Where boats, trains and buses stop; an address where a search finds one.
+/// A stop of boats, trains and buses; or an address from a search.
 public struct Station: Codable, Hashable, Sendable {
   /// A number as text; nil for an address.
   public var id: String?
   public var name: String
   public var place: Place?
-  /// `ship`, `train`, `bus`, ...; searches alone say it.
+  /// `ship`, `train`, `bus`, ...; only searches have it.
   public var icon: String?
-  /// In metres from where was searched.
+  /// In metres from the place of the search.
   public var distance: Int?
 
   public init(
@@ -20,7 +20,7 @@ public struct Station: Codable, Hashable, Sendable {
   }
 }
 
-/// A station as the service says it: anything may be null, the name too.
+/// A station of the service: every field may be null.
 struct StationBody: Decodable {
   var id: String?
   var name: String?
@@ -28,7 +28,7 @@ struct StationBody: Decodable {
   var distance: Double?
   var icon: String?
 
-  /// Nil where neither name nor number is said.
+  /// Nil without name and number.
   var station: Station? {
     guard let name = name ?? id else { return nil }
     return Station(

@@ -1,10 +1,10 @@
 public import Larder
 
-/// The time of the timetable: that of Zurich, whatever the zone of who reads it.
+/// The time of the timetable: always that of Zurich.
 public enum SwissTime {
   public static let zone = "Europe/Zurich"
 
-  /// The day that the timetable's moment is of.
+  /// The day of a time.
   public static func day(of moment: Timestamp) throws -> CalendarDay {
     try CalendarDay(of: moment, in: zone)
   }

@@ -2,7 +2,7 @@ import Larder
 import Service
 
 extension EntityKind {
-  /// Where the API answers about one entity alone; a key that cannot stand in an address is an error.
+  /// The path of one entity; throws for a key that no path can have.
   func address(of key: String) throws(LarderError) -> String {
     guard !key.isEmpty, key.contains(where: { $0 != "." }) else {
       throw LarderError(
@@ -29,7 +29,7 @@ extension EntityKind {
 }
 
 extension PartColor {
-  /// What ``key(part:color:)`` was made of.
+  /// The part and the colour of a ``key(part:color:)``.
   static func parts(of key: String) -> (part: String, color: Int)? {
     guard let slash = key.lastIndex(of: "/"), slash > key.startIndex,
       let color = Int(key[key.index(after: slash)...])

@@ -8,7 +8,7 @@ import Service
   import Foundation
 #endif
 
-/// One entity at a time, as the API answers about it alone; nil if there is no such thing.
+/// Single entities in detail form; nil if the service has none.
 extension LegoClient {
   public func color(_ id: Int, policy: RequestPolicy = .standard) async throws -> CacheResult<
     Color
@@ -54,15 +54,41 @@ extension LegoClient {
     return try await entity(PartColor.self, key: key, policy: policy)
   }
 
-  /// The entity of that key, of whatever kind.
+  /// The entity with this key.
   ///
-  /// What a list has brought of it counts as absent if an answer about it alone says more; without the service it is better
-  /// than nothing, and given as stale.
+  /// The list form of an entity counts as absent if the detail form has more fields; without the service it is returned as
+  /// stale. A client with a realm of its own uses imported entities in the same way.
   public func entity<Entity: LegoEntity>(
     _ type: Entity.Type, key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
+    do {
+      return try await own(type, key: key, policy: policy)
+    } catch is ImportIsEnough {
+      return try manager.imported(type, key: key)
+    } catch let error as LarderError where error.code == .notStored {
+      if let imported = try manager.imported(type, key: key) { return imported }
+      throw error
+    } catch let error as ServiceError where !error.isRefusal && policy != .reload {
+      guard var imported = try manager.imported(type, key: key) else { throw error }
+      (imported.source, imported.error) = (.stale, error)
+      return imported
+    }
+  }
+
+  /// Ends a load that is not necessary.
+  private struct ImportIsEnough: Error {}
+
+  private func own<Entity: LegoEntity>(
+    _ type: Entity.Type, key: String, policy: RequestPolicy
+  ) async throws -> CacheResult<Entity>? {
     let load: @Sendable (CachedValue<Entity>?) async throws -> LoadOutcome<Entity> = { known in
-      try await fetch(key, known: known)
+      if known == nil, [.standard, .cacheElseLoad].contains(policy),
+        let imported = try manager.imported(type, key: key),
+        imported.value.isDetail || policy == .cacheElseLoad
+      {
+        throw ImportIsEnough()
+      }
+      return try await fetch(key, known: known)
     }
     guard let shelf = manager.shelf(of: type) else { return try await uncached(policy, load) }
     var options = options(for: Entity.kind, policy: policy)
@@ -79,10 +105,11 @@ extension LegoClient {
   }
 
   func options(for kind: EntityKind, policy: RequestPolicy) -> LoadOptions {
-    LoadOptions(policy: policy, stale: .onError(manager.plan.staleness(of: kind)))
+    LoadOptions(
+      policy: policy, stale: .onError(manager.plan.staleness(of: kind)), waitsForCommit: true)
   }
 
-  /// For a kind that is switched off: nothing is known, and nothing kept.
+  /// For a kind that is switched off: nothing is stored.
   func uncached<Value: Sendable>(
     _ policy: RequestPolicy,
     _ load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
@@ -116,7 +143,7 @@ extension LegoClient {
 }
 
 extension CachedValue {
-  /// Asks the service to say whether that is still right, if it has said by what.
+  /// The conditions of a request that validates the value; empty without validators.
   var conditions: HTTPFields {
     var fields = HTTPFields()
     if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
@@ -126,7 +153,7 @@ extension CachedValue {
 }
 
 extension Reply {
-  /// The validators, to be kept with what is made of the body.
+  /// The validators, to be stored with the value.
   var attributes: EntryAttributes {
     var attributes = EntryAttributes()
     attributes.entityTag = fields[.eTag].map { Array($0.utf8) }

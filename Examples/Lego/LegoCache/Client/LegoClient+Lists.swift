@@ -9,7 +9,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// Lists, a page at a time. Pages are kept as single answers are; what is in them is kept under its own key besides.
+/// Lists, page by page. Pages are stored, and their entities are stored under their own keys too.
 extension LegoClient {
   /// The first page of a list.
   public func page<Entity>(
@@ -28,7 +28,7 @@ extension LegoClient {
 
   /// All entities of a list, page after page.
   ///
-  /// - Parameter progress: told how many have come and how many there are.
+  /// - Parameter progress: called with the number of entities so far and in all.
   public func all<Entity>(
     _ list: LegoList<Entity>, policy: RequestPolicy = .standard,
     progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
@@ -44,7 +44,7 @@ extension LegoClient {
     return entities
   }
 
-  /// A page as the service answers it now.
+  /// A page from the service.
   func fetch<Entity>(_ address: String, of list: LegoList<Entity>) async throws -> Listing<Entity> {
     try decoded(try await service.send(address), of: list)
   }
@@ -86,7 +86,7 @@ extension LegoClient {
     return loaded
   }
 
-  /// An address of the service without its base, so that equal pages have equal keys; any other as it is.
+  /// An address without the service's base, so that equal pages have equal keys; another host's stays unchanged.
   func own(_ address: String) -> String {
     address.hasPrefix(service.base + "/")
       ? String(address.dropFirst(service.base.count)) : address
@@ -100,7 +100,7 @@ struct PageWalk {
 
   init(from first: String) { next = first }
 
-  /// An address that comes again is an error, not a circle.
+  /// A repeated address is an error.
   mutating func follow(_ address: String?) throws(ServiceError) {
     if let next { seen.insert(next) }
     if let address, seen.contains(address) {
@@ -110,7 +110,7 @@ struct PageWalk {
   }
 }
 
-/// Why what a page has brought could not be kept, which does not keep the page from who asked for it.
+/// The first error of storing a page's entities. The page is returned all the same.
 private final class Trouble: Sendable {
   private let first = Mutex<(any Error)?>(nil)
   var error: (any Error)? { first.withLock { $0 } }

@@ -1,18 +1,18 @@
 import Larder
 import Service
 
-/// Whole lists anew: what the service no longer has goes.
+/// Refreshes whole lists; removes entities that the service no longer has.
 extension LegoClient {
-  /// How far a refresh has come.
+  /// The progress of a refresh.
   public struct Step: Sendable {
     public var kind: EntityKind
-    /// Entities of this kind that have come.
+    /// Entities of this kind so far.
     public var done: Int
-    /// As many as the service counts.
+    /// The service's count.
     public var total: Int
   }
 
-  /// Refreshes several kinds, one after the other; those without a list are left alone.
+  /// Refreshes several kinds, one after the other; kinds without a list stay.
   public func refresh(
     _ kinds: [EntityKind], pageSize: Int = 1000, progress: (Step) throws -> Void = { _ in }
   ) async throws -> ImportReport {
@@ -22,23 +22,23 @@ extension LegoClient {
         try progress(Step(kind: kind, done: done, total: total))
       }
       if let tally {
-        report.note(tally, of: kind)
+        report.tallies[kind] = tally
       } else {
         let isOff = manager.cache?.lifetimes[kind].lifetime == .off
-        report.omit(kind, because: isOff ? .off : .absent)
+        report.omissions[kind] = isOff ? .off : .absent
       }
     }
     return report
   }
 
-  /// Makes the cache hold what the service lists of a kind now, and says what that changed; nil for a kind that has no
-  /// list or is not kept on disk.
+  /// Makes the cache contain what the service lists of a kind, and returns the changes; nil for a kind that has no
+  /// list or is not stored on disk.
   ///
-  /// What is gone from the list is removed once all of it was read, and only if each page counts as many as came: while a
-  /// list changes, its pages may miss some. Elements have no list, and each part has a list of its colours: see
+  /// Missing entities are removed after the whole list was read, and only if every page's count agrees: while a
+  /// list changes, its pages may skip some. Elements have no list, and each part has a list of its colours: see
   /// ``refreshColors(of:progress:)``.
   ///
-  /// - Parameter progress: told how many have come and how many there are.
+  /// - Parameter progress: called with the number of entities so far and in all.
   public func refresh(
     _ kind: EntityKind, pageSize: Int = 1000,
     progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
@@ -54,7 +54,7 @@ extension LegoClient {
     }
   }
 
-  /// The same for the colours there are of one part; those of others are left alone.
+  /// The same for the colours of one part; those of other parts stay.
   public func refreshColors(
     of part: String, progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
   ) async throws -> ImportReport.Tally? {
@@ -72,8 +72,8 @@ extension LegoClient {
     let codec = JSONCodec<Entity>()
     var load = try KindImport(Entity.kind, into: cache, rules: rules, batch: 1000, prefix: prefix)
     load.stale = cache.lifetimes[Entity.kind].staleness
-    load.isAsGood = { stored, new in
-      try codec.decode(stored.span).isDetail(like: codec.decode(new.span))
+    load.merge = { stored, new in
+      try codec.decode(stored.span).isDetail(like: codec.decode(new.span)) ? nil : new
     }
     var keys: Set<String> = []
     var (counted, isWhole) = (0, true)

@@ -9,28 +9,28 @@ public import Service
   import Foundation
 #endif
 
-/// A client of Rebrickable's API, version 3, that keeps what it was told for as long as its plan says.
+/// A client of Rebrickable's API, version 3, that caches answers under its plan.
 ///
 ///     let lego = try LegoClient(at: "lego.larder", credential: key, over: URLSessionTransport())
 ///     let red = try await lego.color(4)
 ///
-/// However many tasks ask for what is not there, one request is made. Where the service cannot be reached, answers with an
-/// error of its own (5xx), or wants to be asked less often, what is past its freshness is given, with
-/// ``CacheResult/Source/stale`` and the error, if the kind's rule says so; a plan that keeps nothing on disk gives what is in memory.
+/// Concurrent calls for a missing entity share one request. If the service cannot be reached, answers with 5xx or limits
+/// requests, a stale entity is returned with
+/// ``CacheResult/Source/stale`` and the error, if the kind's rule allows that.
 public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 
   public let service: Service
   public let manager: LegoManager
 
-  /// How long it is known that there is no such thing.
+  /// How long absence is stored.
   static let absence = Duration.minutes(10)
 
-  /// Opens what the plan needs at `path`.
+  /// Opens the store at `path`, if the plan needs one.
   ///
   /// - Parameters:
-  ///   - credential: the key that Rebrickable gives to each user; nil asks without.
-  ///   - transport: what carries requests; it has to give up by itself on a service that does not answer.
+  ///   - credential: the key that Rebrickable gives to each user; nil for none.
+  ///   - transport: sends the requests; it must have a timeout.
   public init(
     at path: String, plan: CachePlan = .default, base: String = LegoClient.publicBase,
     credential: String?, over transport: any HTTPTransport, options: Store.Options = Store.Options()
@@ -47,7 +47,7 @@ public struct LegoClient: Sendable {
     self.service = service
   }
 
-  /// Rebrickable's own answers to nobody in particular are what everybody can download.
+  /// Answers of Rebrickable itself without a key are public, as the dumps are.
   public static func realm(base: String, credential: String?) -> Realm {
     base == publicBase && credential == nil
       ? .open : Realm(base: base, credential: credential ?? "")
@@ -61,7 +61,7 @@ public struct LegoClient: Sendable {
     var fields: HTTPFields = [.accept: "application/json"]
     if let credential { fields[.authorization] = "key " + credential }
     return Service(
-      at: base, over: transport, fields: fields, words: { Refusal($0)?.detail },
+      at: base, over: transport, fields: fields, message: { Refusal($0)?.detail },
       wait: { Refusal($0)?.wait }, sleep: sleep)
   }
 }
@@ -70,7 +70,7 @@ public struct LegoClient: Sendable {
 private struct Refusal: Decodable {
   var detail: String
 
-  /// Nil where there is none: some errors have no body, and those of a proxy are pages.
+  /// Nil for other bodies: some errors have none, and those of a proxy are pages.
   init?(_ body: [UInt8]) {
     do {
       self = try JSONDecoder().decode(Self.self, from: Data(body))
@@ -83,12 +83,5 @@ private struct Refusal: Decodable {
   var wait: Duration? {
     guard let phrase = detail.firstRange(of: "available in ") else { return nil }
     return Int(detail[phrase.upperBound...].prefix { $0.isWholeNumber }).map { .seconds($0) }
-  }
-}
-
-extension ServiceError {
-  /// Whether the service knows well what was asked and refuses it; what was kept from before is no answer then.
-  var isRefusal: Bool {
-    if case .refused(let status, _) = self { (400..<500).contains(status) } else { false }
   }
 }

@@ -1,13 +1,13 @@
 import Service
 
-/// A list of the API: where it is, and what is wanted of it.
+/// A list of the API, with the parameters of a request.
 ///
 ///     try await client.page(.parts.searching("brick 2 x").sized(20))
 public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
   let path: String
-  /// In the order of their names, so that the same list has the same address however it was put together.
+  /// Sorted by name in the address, so that the same list always has the same address.
   private(set) var parameters: [String: String] = [:]
-  /// The part that the answers leave out.
+  /// The part, which the answers do not contain.
   var part: String?
 
   init(_ path: String, of part: String? = nil) {
@@ -15,19 +15,19 @@ public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
     self.part = part
   }
 
-  /// Any parameter the API knows; the last value of a name counts.
+  /// Sets a parameter of the API; the last value of a name counts.
   public func with(_ name: String, _ value: String) -> Self {
     var list = self
     list.parameters[name] = value
     return list
   }
 
-  /// How many entities on a page; the API gives 100 unless asked otherwise, and at most 1,000.
+  /// The number of entities on a page; the API's default is 100, its maximum 1,000.
   public func sized(_ count: Int) -> Self { with("page_size", String(count)) }
   public func ordered(by field: String) -> Self { with("ordering", field) }
   public func searching(_ text: String) -> Self { with("search", text) }
 
-  /// Of the first page, behind the service's base. What a value contains never looks like another parameter.
+  /// The first page's path and query. Values are escaped.
   var address: String {
     let query = parameters.sorted { $0.key < $1.key }
       .map { $0.key.percentEscaped + "=" + $0.value.percentEscaped }

@@ -6,7 +6,7 @@ public struct Color: LegoEntity, Identifiable {
   public var rgb: String
   /// `nil` where the API does not say.
   public var isTransparent: Bool?
-  /// By system (`BrickLink`, `LEGO`, ...): what others call this colour.
+  /// The names in other systems: `BrickLink`, `LEGO`, ...
   public var externalIDs: [String: ExternalID]?
 
   /// The numbers and names a colour has in another system; the two lists run in parallel.
@@ -16,30 +16,19 @@ public struct Color: LegoEntity, Identifiable {
     /// The names that belong to each id, none to several.
     public var descriptions: [[String]]
 
-    public init(ids: [Int?], descriptions: [[String]]) {
-      self.ids = ids
-      self.descriptions = descriptions
-    }
-
     enum CodingKeys: String, CodingKey {
       case ids = "ext_ids"
       case descriptions = "ext_descrs"
     }
   }
 
-  public init(
-    id: Int, name: String, rgb: String, isTransparent: Bool? = nil,
-    externalIDs: [String: ExternalID]? = nil
-  ) {
-    self.id = id
-    self.name = name
-    self.rgb = rgb
-    self.isTransparent = isTransparent
-    self.externalIDs = externalIDs
-  }
-
   public static let kind = EntityKind.colors
   public var key: String { String(id) }
+
+  public mutating func fill(from known: Color) {
+    isTransparent = isTransparent ?? known.isTransparent
+    externalIDs = externalIDs ?? known.externalIDs
+  }
 
   enum CodingKeys: String, CodingKey {
     case id, name, rgb

@@ -1,6 +1,6 @@
 /// A part in a colour, as the maker numbers it.
 public struct Element: LegoEntity {
-  /// `nil` in the inventory of a set for a pair the maker's number of which nobody knows.
+  /// `nil` in the inventory of a set, if the maker's number is not known.
   public var elementID: String?
   public var designID: String?
   public var part: Part
@@ -8,23 +8,19 @@ public struct Element: LegoEntity {
   public var imageURL: String?
   public var partImageURL: String?
 
-  public init(
-    elementID: String?, designID: String? = nil, part: Part, color: Color,
-    imageURL: String? = nil, partImageURL: String? = nil
-  ) {
-    self.elementID = elementID
-    self.designID = designID
-    self.part = part
-    self.color = color
-    self.imageURL = imageURL
-    self.partImageURL = partImageURL
-  }
-
   public static let kind = EntityKind.elements
 
   /// The element's number, or without one the part and the colour that it is. The two never collide: numbers have no slash.
   public var key: String {
     elementID ?? PartColor.key(part: part.partNum, color: color.id)
+  }
+
+  public mutating func fill(from known: Element) {
+    designID = designID ?? known.designID
+    imageURL = imageURL ?? known.imageURL
+    partImageURL = partImageURL ?? known.partImageURL
+    if part.key == known.part.key { part.fill(from: known.part) }
+    if color.key == known.color.key { color.fill(from: known.color) }
   }
 
   enum CodingKeys: String, CodingKey {

@@ -1,21 +1,23 @@
-/// One of the seven things the Rebrickable API describes, in the shape in which its JSON does.
+/// One of the seven entity types of the Rebrickable API, in the shape of its JSON.
 ///
-/// Decoding takes what the API really sends: list and detail forms, absent fields and nulls. A field that was absent or
-/// null is left out when the value is encoded again; nothing else is lost.
+/// Decoding accepts what the API really sends: list and detail forms, absent fields and nulls. Encoding omits a field that
+/// was absent or null; nothing else is lost.
 public protocol LegoEntity: Codable, Sendable, Equatable {
-  /// Which of the seven.
+  /// Which of the seven types.
   static var kind: EntityKind { get }
 
-  /// What tells this entity from the others of its kind. Never empty, exactly as the API writes it: leading zeros, dots
-  /// and dashes are part of it.
+  /// Identifies the entity among those of its kind. Never empty, exactly as the API writes it: leading zeros, dots and
+  /// dashes are part of it.
   var key: String { get }
 
-  /// Whether it is what the API answers about this one alone, or as much as that. A list may say less.
+  /// Whether it has every field of the API's detail form. The list form may have fewer.
   var isDetail: Bool { get }
-  /// What a list says of it.
+  /// The fields that the list form has.
   var listForm: Self { get }
-  /// Makes it what the API answers about this one alone, from that answer and what was known before.
+  /// Completes an answer in detail form with fields that only a list has.
   mutating func complete(with known: Self?)
+  /// Takes the fields that a CSV dump does not have from the stored entity.
+  mutating func fill(from known: Self)
 }
 
 /// Most kinds have one form only.
@@ -23,9 +25,15 @@ extension LegoEntity {
   public var isDetail: Bool { true }
   public var listForm: Self { self }
   public mutating func complete(with known: Self?) {}
+  public mutating func fill(from known: Self) {}
+
+  /// Whether this is the detail form of the same contents as a list form.
+  func isDetail(like listed: Self) -> Bool {
+    isDetail && !listed.isDetail && listForm == listed.listForm
+  }
 }
 
-/// The seven kinds of entity; the raw value is the name of the namespace that holds them.
+/// The seven kinds of entity; the raw value is the name of their namespace.
 public enum EntityKind: String, CaseIterable, Sendable, Codable {
   case colors = "lego.colors"
   case themes = "lego.themes"
@@ -38,6 +46,19 @@ public enum EntityKind: String, CaseIterable, Sendable, Codable {
   /// The name of the namespace, `lego.` and a word.
   public var namespace: String { rawValue }
 
-  /// The word alone, as in `colors`: what people type and what files are called.
+  /// The word alone, as in `colors`: the name in commands and of files.
   public var word: String { String(rawValue.dropFirst("lego.".count)) }
+
+  /// The type of its entities.
+  public var type: any LegoEntity.Type {
+    switch self {
+    case .colors: Color.self
+    case .themes: Theme.self
+    case .categories: PartCategory.self
+    case .parts: Part.self
+    case .sets: ModelSet.self
+    case .elements: Element.self
+    case .partColors: PartColor.self
+    }
+  }
 }

@@ -6,29 +6,21 @@ public struct ModelSet: LegoEntity {
   /// May lie in the future.
   public var year: Int?
   public var themeID: Int?
-  /// 0 for thousands of sets whose parts nobody listed.
+  /// 0 for thousands of sets without an inventory.
   public var partCount: Int?
   public var imageURL: String?
   public var url: String?
   /// ISO 8601 with microseconds, kept as the server wrote it.
   public var lastModified: String?
 
-  public init(
-    setNum: String, name: String, year: Int? = nil, themeID: Int? = nil, partCount: Int? = nil,
-    imageURL: String? = nil, url: String? = nil, lastModified: String? = nil
-  ) {
-    self.setNum = setNum
-    self.name = name
-    self.year = year
-    self.themeID = themeID
-    self.partCount = partCount
-    self.imageURL = imageURL
-    self.url = url
-    self.lastModified = lastModified
-  }
-
   public static let kind = EntityKind.sets
   public var key: String { setNum }
+
+  public mutating func fill(from known: ModelSet) {
+    imageURL = imageURL ?? known.imageURL
+    url = url ?? known.url
+    lastModified = lastModified ?? known.lastModified
+  }
 
   enum CodingKeys: String, CodingKey {
     case name, year

@@ -21,25 +21,6 @@ public struct Part: LegoEntity {
   /// The part this one is a print of.
   public var printOf: String?
 
-  public init(
-    partNum: String, name: String, categoryID: Int, yearFrom: Int? = nil, yearTo: Int? = nil,
-    url: String? = nil, imageURL: String? = nil, prints: [String]? = nil, molds: [String]? = nil,
-    alternates: [String]? = nil, externalIDs: [String: [String?]]? = nil, printOf: String? = nil
-  ) {
-    self.partNum = partNum
-    self.name = name
-    self.categoryID = categoryID
-    self.yearFrom = yearFrom
-    self.yearTo = yearTo
-    self.url = url
-    self.imageURL = imageURL
-    self.prints = prints
-    self.molds = molds
-    self.alternates = alternates
-    self.externalIDs = externalIDs
-    self.printOf = printOf
-  }
-
   public static let kind = EntityKind.parts
   public var key: String { partNum }
 
@@ -55,6 +36,18 @@ public struct Part: LegoEntity {
     prints = prints ?? []
     molds = molds ?? []
     alternates = alternates ?? []
+  }
+
+  public mutating func fill(from known: Part) {
+    yearFrom = yearFrom ?? known.yearFrom
+    yearTo = yearTo ?? known.yearTo
+    url = url ?? known.url
+    imageURL = imageURL ?? known.imageURL
+    prints = prints ?? known.prints
+    molds = molds ?? known.molds
+    alternates = alternates ?? known.alternates
+    externalIDs = externalIDs ?? known.externalIDs
+    printOf = printOf ?? known.printOf
   }
 
   enum CodingKeys: String, CodingKey {

@@ -5,14 +5,10 @@ public struct PartCategory: LegoEntity, Identifiable {
   /// How many parts it has; `nil` where the source does not count.
   public var partCount: Int?
 
-  public init(id: Int, name: String, partCount: Int? = nil) {
-    self.id = id
-    self.name = name
-    self.partCount = partCount
-  }
-
   public static let kind = EntityKind.categories
   public var key: String { String(id) }
+
+  public mutating func fill(from known: PartCategory) { partCount = partCount ?? known.partCount }
 
   enum CodingKeys: String, CodingKey {
     case id, name

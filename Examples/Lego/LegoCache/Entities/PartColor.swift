@@ -1,4 +1,4 @@
-/// What is known of one part in one colour.
+/// A part in one colour.
 ///
 /// The API's answers leave out the part, and the answer about a single colour leaves out the colour too: both stand in the
 /// request's URL only. So decoding takes what the JSON lacks from the decoder's `userInfo`, and the encoded form has both.
@@ -14,23 +14,7 @@ public struct PartColor: LegoEntity {
   public var setPartCount: Int?
   public var partImageURL: String?
   /// The element numbers of this pair, often one, sometimes none.
-  public var elements: [String]
-
-  public init(
-    partNum: String, colorID: Int, colorName: String? = nil, yearFrom: Int? = nil,
-    yearTo: Int? = nil, setCount: Int? = nil, setPartCount: Int? = nil,
-    partImageURL: String? = nil, elements: [String] = []
-  ) {
-    self.partNum = partNum
-    self.colorID = colorID
-    self.colorName = colorName
-    self.yearFrom = yearFrom
-    self.yearTo = yearTo
-    self.setCount = setCount
-    self.setPartCount = setPartCount
-    self.partImageURL = partImageURL
-    self.elements = elements
-  }
+  public var elements: [String] = []
 
   public static let kind = EntityKind.partColors
   public var key: String { Self.key(part: partNum, color: colorID) }
@@ -49,14 +33,23 @@ public struct PartColor: LegoEntity {
     if yearFrom != nil { colorName = colorName ?? known?.colorName }
   }
 
+  public mutating func fill(from known: PartColor) {
+    colorName = colorName ?? known.colorName
+    yearFrom = yearFrom ?? known.yearFrom
+    yearTo = yearTo ?? known.yearTo
+    setCount = setCount ?? known.setCount
+    setPartCount = setPartCount ?? known.setPartCount
+    partImageURL = partImageURL ?? known.partImageURL
+  }
+
   /// Part and colour with a slash between them. A colour is a number, so the last slash always parts the two.
   public static func key(part: String, color: Int) -> String { "\(part)/\(color)" }
 }
 
 extension PartColor {
-  /// Where a decoder finds the part asked for, a `String`.
+  /// The decoder's `userInfo` key of the requested part, a `String`.
   public static let askedPart: CodingUserInfoKey = named("lego.part")
-  /// Where a decoder finds the colour asked for, an `Int`.
+  /// The decoder's `userInfo` key of the requested colour, an `Int`.
   public static let askedColor: CodingUserInfoKey = named("lego.color")
 
   private static func named(_ name: String) -> CodingUserInfoKey {

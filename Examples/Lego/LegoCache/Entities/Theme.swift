@@ -5,12 +5,6 @@ public struct Theme: LegoEntity, Identifiable {
   /// The theme this one belongs to, `nil` at the top.
   public var parentID: Int?
 
-  public init(id: Int, name: String, parentID: Int? = nil) {
-    self.id = id
-    self.name = name
-    self.parentID = parentID
-  }
-
   public static let kind = EntityKind.themes
   public var key: String { String(id) }
 

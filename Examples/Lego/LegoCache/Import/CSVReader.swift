@@ -1,8 +1,8 @@
 /// Reads CSV as RFC 4180 has it, a row at a time: quotes double inside quotes, lines end in LF or CRLF, UTF-8 with or without
 /// a byte order mark. The first row names the columns.
 ///
-/// It works on bytes and holds one row and one chunk. What is not CSV is an error that says where; there is no guessing and
-/// no going on after it.
+/// It works on bytes and holds one row and one chunk. Malformed CSV is an error with its position; there is no
+/// recovery.
 public struct CSVReader {
   /// For messages.
   public let file: String
@@ -107,7 +107,7 @@ extension CSVReader {
     throw malformed("a quote that is never closed", openLine, openColumn)
   }
 
-  /// Steps over what ends a field.
+  /// Steps over the end of a field.
   private mutating func end() throws(DumpError) -> End {
     guard let byte = try peek() else { return .record }
     let (line, column) = (line, column)

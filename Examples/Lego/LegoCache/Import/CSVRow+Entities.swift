@@ -1,5 +1,5 @@
 extension Color {
-  /// The counts and years that dumps carry since 2025 are not part of the API's colour.
+  /// The counts and years in dumps since 2025 are not fields of the API's colour.
   init(_ row: CSVRow) throws(DumpError) {
     self.init(
       id: try row.number("id"), name: try row.text("name"), rgb: try row.text("rgb"),
@@ -33,14 +33,14 @@ extension ModelSet {
   init(set row: CSVRow) throws(DumpError) {
     self.init(
       setNum: try row.identifier("set_num"), name: try row.text("name"),
-      year: try row.number("year"), themeID: try row.number("theme_id"),
-      partCount: try row.number("num_parts"), imageURL: row.optionalText("img_url"))
+      year: try row.optionalNumber("year"), themeID: try row.optionalNumber("theme_id"),
+      partCount: try row.optionalNumber("num_parts"), imageURL: row.optionalText("img_url"))
   }
 
   init(minifig row: CSVRow) throws(DumpError) {
     self.init(
       setNum: try row.identifier("fig_num"), name: try row.text("name"),
-      partCount: try row.number("num_parts"), imageURL: row.optionalText("img_url"))
+      partCount: try row.optionalNumber("num_parts"), imageURL: row.optionalText("img_url"))
   }
 }
 

@@ -54,12 +54,12 @@ public struct CSVRow: Sendable {
     optionalText(column) == nil ? nil : try number(column)
   }
 
-  /// `t`, `f`, `True`, `False`; an empty field says nothing.
+  /// `t`, `f`, `True`, `False`, 1 or 0 in any case; nil where the field is empty.
   public func optionalTruth(_ column: String) throws(DumpError) -> Bool? {
-    switch optionalText(column) {
+    switch optionalText(column)?.lowercased() {
     case nil: return nil
-    case "t", "True": return true
-    case "f", "False": return false
+    case "t", "true", "1": return true
+    case "f", "false", "0": return false
     case .some(let other): throw bad(column, "\"\(other)\" is neither true nor false")
     }
   }

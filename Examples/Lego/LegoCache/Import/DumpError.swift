@@ -9,7 +9,7 @@ public struct DumpError: Error, Sendable, Equatable, CustomStringConvertible {
     case malformed
     /// CSV, but without a column that is needed.
     case missingColumn
-    /// A field that does not say what its column promises.
+    /// A field of the wrong form for its column.
     case badValue
     /// A row that names a row of another file which is not there.
     case dangling
@@ -33,7 +33,7 @@ public struct DumpError: Error, Sendable, Equatable, CustomStringConvertible {
     self.message = message
   }
 
-  /// `parts.csv:12:7: what is wrong`
+  /// `parts.csv:12:7: the reason`
   public var description: String {
     let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
     return "\(file)\(place): \(message)"

@@ -1,7 +1,13 @@
 // FoundationEssentials has neither FileHandle nor Process, and both are needed to read a file bit by bit.
 import Foundation
 
-/// A file's bytes, unpacked on the way when they are gzip.
+/// A stream of bytes, read in chunks.
+public protocol ByteSource {
+  /// The next chunk, never empty; `nil` at the end. An error ends the source too.
+  func next() throws(DumpError) -> [UInt8]?
+}
+
+/// A file's bytes, decompressed if they are gzip.
 public enum FileSource {
   static let chunk = 65_536
 

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Unpacks gzip through the system's `gzip -dc`, as fast as it is read.
+/// Decompresses gzip with the system's `gzip -dc`, as a stream.
 ///
-/// The end is believed only when gzip has ended well, so a file that is cut short is an error and never a short dump.
+/// At the end, gzip's exit code is checked, so a truncated file is an error and never a short dump.
 final class GunzipSource: ByteSource {
   private let name: String
   private let process = Process()
@@ -56,8 +56,8 @@ final class GunzipSource: ByteSource {
   }
 
   deinit {
-    // A reader that stops early leaves gzip waiting to write; it must not outlive us. Writing to a pipe that nobody reads
-    // ends it. A signal would not: started from a thread of a pool it has most of them blocked.
+    // After an early stop gzip waits to write; it must not outlive this object. Closing the pipe's read end
+    // ends it. A signal would not: a thread of a pool has most of them blocked.
     if !ended {
       output.fileHandleForReading.closeFile()
       process.waitUntilExit()

@@ -1,27 +1,52 @@
-/// What an import did, kind by kind.
+/// The source of an import: hands over one kind after the other, entity by entity.
+public protocol EntitySource: Sendable {
+  /// The kinds it has in full.
+  var kinds: [EntityKind] { get }
+  /// About how many entities of a kind there are, found without parsing them; 0 where that is not possible.
+  func estimate(_ kind: EntityKind) throws -> Int
+  /// Calls `body` with every entity of a kind, or throws; returns the rows that were skipped.
+  func read<Entity: LegoEntity>(
+    _ type: Entity.Type, _ body: (Entity) throws -> Void
+  ) throws -> SkippedRows
+}
+
+/// Rows that refer to a row of another table which does not exist.
+public struct SkippedRows: Sendable, Equatable, Codable {
+  public var count = 0
+  /// Place and reason of the first ``longestList`` of them: `elements.csv:3: no part "9999"`.
+  public var list: [String] = []
+
+  public static let longestList = 100
+
+  public init() {}
+
+  public mutating func add(_ error: DumpError) {
+    count += 1
+    if list.count < Self.longestList { list.append("\(error)") }
+  }
+
+  public static func + (left: Self, right: Self) -> Self {
+    var sum = left
+    sum.count += right.count
+    sum.list += right.list.prefix(longestList - left.list.count)
+    return sum
+  }
+}
+
+/// What an import changed, kind by kind.
 public struct ImportReport: Sendable, Equatable {
-  /// What became of the entities of one kind. The first four together are those that the source had.
+  /// What happened to the entities of one kind. The first four together are those that the source has.
   public struct Tally: Sendable, Equatable, Codable {
-    /// Not in the store before, or expired there.
+    /// Not stored before, or expired.
     public var added = 0
     /// Stored with other contents before.
     public var changed = 0
-    /// Stored as they are; only their time began anew.
+    /// Stored with the same contents; the lifetime restarted.
     public var renewed = 0
-    /// Stored as they are, and left untouched.
+    /// Stored with the same contents, not written.
     public var unchanged = 0
-    /// In the store before and no longer in the source.
+    /// Stored before and no longer in the source.
     public var removed = 0
-
-    public init(
-      added: Int = 0, changed: Int = 0, renewed: Int = 0, unchanged: Int = 0, removed: Int = 0
-    ) {
-      self.added = added
-      self.changed = changed
-      self.renewed = renewed
-      self.unchanged = unchanged
-      self.removed = removed
-    }
 
     public var read: Int { added + changed + renewed + unchanged }
     public var written: Int { added + changed + renewed }
@@ -34,21 +59,30 @@ public struct ImportReport: Sendable, Equatable {
     }
   }
 
-  /// Why a kind was left as it is in the store.
+  /// Why a kind was not imported.
   public enum Omission: String, Sendable, Codable {
-    /// The source does not have it, or not in full.
+    /// The source does not have it in full.
     case absent
     /// The preset switches it off.
     case off
+    /// An earlier kind failed.
+    case notBegun = "not begun"
   }
 
-  public private(set) var tallies: [EntityKind: Tally] = [:]
-  public private(set) var omissions: [EntityKind: Omission] = [:]
+  /// Where an import stopped.
+  public struct Failure: Sendable, Equatable, Codable {
+    public var kind: EntityKind
+    /// Entities of this kind that are in the store now; nothing of it was removed.
+    public var imported: Int
+    public var reason: String
+  }
+
+  public internal(set) var tallies: [EntityKind: Tally] = [:]
+  public internal(set) var omissions: [EntityKind: Omission] = [:]
+  public internal(set) var skipped: [EntityKind: SkippedRows] = [:]
+  public internal(set) var failure: Failure?
 
   public init() {}
 
   public var total: Tally { tallies.values.reduce(Tally(), +) }
-
-  mutating func note(_ tally: Tally, of kind: EntityKind) { tallies[kind] = tally }
-  mutating func omit(_ kind: EntityKind, because reason: Omission) { omissions[kind] = reason }
 }

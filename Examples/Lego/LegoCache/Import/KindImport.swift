@@ -3,25 +3,25 @@ import Larder
 /// The import of one kind: compares encoded entities with those stored, batch by batch.
 struct KindImport {
   private(set) var tally = ImportReport.Tally()
-  /// For how long after its freshness what is written is kept; nil: as the rules say.
+  /// The stale window of written entities; nil: that of the rules.
   var stale: Duration?
-  /// Whether what is stored says all that the new says, though not in the same bytes.
-  var isAsGood: (_ stored: [UInt8], _ new: [UInt8]) throws -> Bool = { _, _ in false }
+  /// The bytes to write in place of a stored entity that differs from the new one; nil keeps the stored one.
+  var merge: (_ stored: [UInt8], _ new: [UInt8]) throws -> [UInt8]? = { _, new in new }
 
   private let store: Store
   private let namespace: Store.Namespace
   private let lease: Lease
-  /// How many entities become visible together, at most.
+  /// The most entities in a transaction.
   private var batch: Int
-  /// What the store has and the source has not named so far, with its expiry.
+  /// Stored keys that the source has not named so far, with their expiry.
   private var unseen: [Key: Timestamp?] = [:]
   private var pending: [(key: Key, value: [UInt8])] = []
   private var pendingBytes = 0
 
-  /// A batch ends at this size too; Larder takes at most 64 MB at once.
+  /// The most bytes in a transaction.
   private static let largestBatch = 8_000_000
 
-  /// - Parameter prefix: what the keys begin with that the source has all of.
+  /// - Parameter prefix: the source has all keys with this prefix; others are not removed.
   init(
     _ kind: EntityKind, into cache: LegoCache, rules: Rules, batch: Int, prefix: String = ""
   ) throws {
@@ -37,7 +37,7 @@ struct KindImport {
     }
   }
 
-  /// Takes the next entity; whether that completed a batch.
+  /// Adds the next entity; returns whether that completed a batch.
   mutating func add(_ key: String, _ value: [UInt8]) throws -> Bool {
     pending.append((Key(key), value))
     pendingBytes += value.count
@@ -46,7 +46,7 @@ struct KindImport {
     return true
   }
 
-  /// Writes what is left and, if `removing`, removes what the source, now at its end, has not named.
+  /// Writes the last batch. If `removing`, removes the stored keys that the source did not name.
   mutating func finish(removing: Bool = true) throws {
     try flush()
     guard removing else { return }
@@ -63,7 +63,7 @@ struct KindImport {
 
   private mutating func flush() throws {
     guard !pending.isEmpty else { return }
-    // In the order of the keys, in which they lie: neighbours go into the same pages while these are at hand.
+    // In key order, neighbours go to the same pages.
     pending.sort { $0.key < $1.key }
     var attributes = EntryAttributes(codec: .json)
     attributes.stale = stale
@@ -88,18 +88,18 @@ struct KindImport {
       try batch.set(value, for: key, in: namespace, attributes)
       return \.added
     }
-    let isLong = unseen[key].map(lease.isLong) ?? true
-    if isLong, try stored == value || isAsGood(stored, value) { return \.unchanged }
-    if stored == value {
-      try batch.touch(key, in: namespace)
-      return \.renewed
+    let merged = try stored == value ? nil : merge(stored, value)
+    if let merged {
+      try batch.set(merged, for: key, in: namespace, attributes)
+      return \.changed
     }
-    try batch.set(value, for: key, in: namespace, attributes)
-    return \.changed
+    if unseen[key].map(lease.isLong) ?? true { return \.unchanged }
+    try batch.touch(key, in: namespace)
+    return \.renewed
   }
 }
 
-/// Whether an entry that is stored has enough time ahead of it.
+/// The lifetime that a new entry gets.
 private struct Lease {
   private let expires: Expiration
   private let store: Store
@@ -109,7 +109,7 @@ private struct Lease {
     self.store = store
   }
 
-  /// False for less than half of what a new entry would get, and for more than all of it.
+  /// False for an entry with less than half of the lifetime left, or more than all of it.
   func isLong(until end: Timestamp?) -> Bool {
     switch expires {
     case .never: return end == nil
@@ -118,7 +118,7 @@ private struct Lease {
       guard let end else { return false }
       let now = store.now
       return now.advanced(by: duration / 2) <= end && end <= now.advanced(by: duration)
-    // An operator's rule, by which each entry's time is another.
+    // Operators' rules, under which the entries of a kind end at different times.
     case .daily, .afterAccess: return false
     }
   }

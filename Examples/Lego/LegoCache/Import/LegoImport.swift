@@ -1,75 +1,104 @@
 import Larder
 
-/// Makes a cache hold what a source has, and says what that changed.
+/// Makes a cache contain what a source contains, and reports the changes.
 ///
-/// Entities are compared as the bytes they are stored as. One that is stored alike is left alone as long as at least half
-/// of its lifetime is ahead; otherwise it is written again, which begins its time anew. So loading the same dump every
-/// day costs little, and nothing that the dump still has expires between two loads. What the source no longer has is
-/// removed, but only once its kind was read to the end, and only what was stored when the import of that kind began.
-/// Expired entities count as absent, whether or not somebody has purged them.
+/// The encoded entity is compared with the stored one. An equal entity is not written while at least half of its lifetime
+/// is left; otherwise its lifetime restarts. An import does not remove fields that only the API provides, such as prints or
+/// the numbers of other systems. Entities that the source no longer has are removed after the kind was read to its end,
+/// if they were stored when the import of that kind began. Expired entities count as absent.
 ///
-/// An import works in batches, each of which is whole. One that fails leaves those before it in the store and removes
-/// nothing of the kind it failed in; the next import completes it.
+/// Entities are written in batches, each in one transaction. If the source or the store fails, the batches before it stay, and
+/// nothing of that kind is removed; the report says how far the import came. The next import completes it.
 public struct LegoImport: Sendable {
   public let cache: LegoCache
-  /// How many entities become visible together.
+  /// The number of entities in a transaction.
   public var batch = 2000
 
   public init(into cache: LegoCache) { self.cache = cache }
 
-  /// How far an import has come.
+  /// How far an import is.
   public struct Progress: Sendable {
     public var kind: EntityKind
-    /// Entities of this kind dealt with.
+    /// Entities of this kind that were compared.
     public var done: Int
   }
 
-  /// Imports `kinds` of `source`. Keys are held in memory, entities only a batch of them.
+  /// An import that stopped early.
+  public struct Stopped: Error {
+    public var report: ImportReport
+    /// A ``DumpError`` or `LarderError`, or what `progress` threw.
+    public var reason: any Error
+  }
+
+  /// Imports `kinds` of `source`. All keys of a kind stay in memory, and one batch of entities.
   ///
-  /// Throws a ``DumpError`` for what is wrong with the source and a `LarderError` for what is wrong with the store.
+  /// Throws ``Stopped``.
   public func run(
     _ source: some EntitySource, kinds: [EntityKind] = EntityKind.allCases,
     progress: @escaping (Progress) throws -> Void = { _ in }
   ) throws -> ImportReport {
     let present = Set(source.kinds)
     var report = ImportReport()
+    var reason: (any Error)?
     for kind in EntityKind.allCases where kinds.contains(kind) {
-      guard present.contains(kind) else {
-        report.omit(kind, because: .absent)
-        continue
-      }
-      guard let rules = cache.lifetimes[kind].rules else {
-        report.omit(kind, because: .off)
-        continue
-      }
-      let tally =
-        switch kind {
-        case .colors: try load(rules, source.colors, progress)
-        case .themes: try load(rules, source.themes, progress)
-        case .categories: try load(rules, source.categories, progress)
-        case .parts: try load(rules, source.parts, progress)
-        case .sets: try load(rules, source.setsAndMinifigs, progress)
-        case .elements: try load(rules, source.elements, progress)
-        case .partColors: try load(rules, source.partColors, progress)
+      if reason != nil {
+        report.omissions[kind] = .notBegun
+      } else if !present.contains(kind) {
+        report.omissions[kind] = .absent
+      } else if let rules = cache.lifetimes[kind].rules {
+        do {
+          try load(kind.type, rules, source, &report, progress)
+        } catch {
+          reason = error
         }
-      report.note(tally, of: kind)
+      } else {
+        report.omissions[kind] = .off
+      }
     }
+    if let reason { throw Stopped(report: report, reason: reason) }
     return report
   }
 
   private func load<Entity: LegoEntity>(
-    _ rules: Rules, _ read: ((Entity) throws -> Void) throws -> Int,
-    _ progress: @escaping (Progress) throws -> Void
-  ) throws -> ImportReport.Tally {
+    _ type: Entity.Type, _ rules: Rules, _ source: some EntitySource,
+    _ report: inout ImportReport, _ progress: @escaping (Progress) throws -> Void
+  ) throws {
     let codec = JSONCodec<Entity>()
-    var load = try KindImport(Entity.kind, into: cache, rules: rules, batch: batch)
-    _ = try read { entity in
-      if try load.add(entity.key, try codec.encode(entity)) {
-        try progress(Progress(kind: Entity.kind, done: load.tally.read))
+    var load: KindImport?
+    do {
+      var job = try KindImport(Entity.kind, into: cache, rules: rules, batch: batch)
+      job.merge = { stored, new in
+        guard let known = Self.decoded(stored, codec) else { return new }
+        var entity = try codec.decode(new.span)
+        entity.fill(from: known)
+        return entity == known ? nil : try codec.encode(entity)
       }
+      load = job
+      let skipped = try source.read(type) { entity in
+        if try load?.add(entity.key, try codec.encode(entity)) == true {
+          try progress(Progress(kind: Entity.kind, done: load?.tally.read ?? 0))
+        }
+      }
+      if skipped.count > 0 { report.skipped[Entity.kind] = skipped }
+      try load?.finish()
+      report.tallies[Entity.kind] = load?.tally
+      try progress(Progress(kind: Entity.kind, done: load?.tally.read ?? 0))
+    } catch {
+      report.tallies[Entity.kind] = load?.tally
+      report.failure = ImportReport.Failure(
+        kind: Entity.kind, imported: load?.tally.read ?? 0, reason: "\(error)")
+      throw error
     }
-    try load.finish()
-    try progress(Progress(kind: Entity.kind, done: load.tally.read))
-    return load.tally
+  }
+
+  /// Nil for an entity of which the stored bytes are not valid: the import replaces it.
+  private static func decoded<Entity: LegoEntity>(
+    _ bytes: [UInt8], _ codec: JSONCodec<Entity>
+  ) -> Entity? {
+    do {
+      return try codec.decode(bytes.span)
+    } catch {
+      return nil
+    }
   }
 }

@@ -4,10 +4,9 @@
   import Foundation
 #endif
 
-/// A folder of Rebrickable's CSV downloads, packed or not, of any year since 2020.
+/// A folder of Rebrickable's CSV downloads, compressed or not, of any year since 2020.
 ///
-/// Each reader hands over one entity after the other and holds no more than it must. A dump knows less than the API: what it
-/// does not say stays `nil`.
+/// A dump has fewer fields than the API: those it lacks stay nil. Each reader keeps in memory only what it must.
 public struct RebrickableDump: Sendable {
   public let directory: String
 
@@ -30,7 +29,7 @@ public struct RebrickableDump: Sendable {
       file: URL(filePath: path).lastPathComponent, source: try FileSource.open(path))
   }
 
-  /// How many rows a table has, as its lines tell: faster than reading it, and too many where a field has several lines.
+  /// The number of lines without the first: cheaper than parsing, and too high where a field has several lines.
   func lines(in table: Table) throws(DumpError) -> Int {
     let source = try FileSource.open(try presentPath(of: table))
     var lines = 0
@@ -54,47 +53,63 @@ public struct RebrickableDump: Sendable {
   }
 }
 
-extension RebrickableDump {
-  /// Each reader's answer: how many it handed over.
-  public typealias Count = Int
-
-  @discardableResult
-  public func colors(_ body: (Color) throws -> Void) throws -> Count {
-    try each(.colors) { try body(Color($0)) }
+extension RebrickableDump: EntitySource {
+  /// The kinds of which all tables are in the folder. Sets and minifigs are one kind: with one table alone the entities of
+  /// the other would seem to be removed.
+  public var kinds: [EntityKind] {
+    let present = Set(tables)
+    return EntityKind.allCases.filter { present.isSuperset(of: Self.tables(of: $0)) }
   }
 
-  @discardableResult
-  public func themes(_ body: (Theme) throws -> Void) throws -> Count {
-    try each(.themes) { try body(Theme($0)) }
+  /// Counts lines. There are fewer pairs of part and colour than elements.
+  public func estimate(_ kind: EntityKind) throws -> Int {
+    switch kind {
+    case .sets: try lines(in: .sets) + lines(in: .minifigs)
+    case .partColors: try lines(in: .elements)
+    default: try Self.tables(of: kind).first.map { try lines(in: $0) } ?? 0
+    }
   }
 
-  @discardableResult
-  public func categories(_ body: (PartCategory) throws -> Void) throws -> Count {
-    try each(.categories) { try body(PartCategory($0)) }
+  /// The tables of a kind, its own first.
+  private static func tables(of kind: EntityKind) -> [Table] {
+    switch kind {
+    case .colors: [.colors]
+    case .themes: [.themes]
+    case .categories: [.categories]
+    case .parts: [.parts]
+    case .sets: [.sets, .minifigs]
+    case .elements: [.elements, .parts, .colors]
+    case .partColors: [.elements, .colors]
+    }
   }
 
-  @discardableResult
-  public func parts(_ body: (Part) throws -> Void) throws -> Count {
-    try each(.parts) { try body(Part($0)) }
+  public func read<Entity: LegoEntity>(
+    _ type: Entity.Type, _ body: (Entity) throws -> Void
+  ) throws -> SkippedRows {
+    func pass(_ entity: some LegoEntity) throws {
+      if let entity = entity as? Entity { try body(entity) }
+    }
+    switch Entity.kind {
+    case .colors: return try each(.colors) { try pass(Color($0)) }
+    case .themes: return try each(.themes) { try pass(Theme($0)) }
+    case .categories: return try each(.categories) { try pass(PartCategory($0)) }
+    case .parts: return try each(.parts) { try pass(Part($0)) }
+    case .sets:
+      return try each(.sets) { try pass(ModelSet(set: $0)) }
+        + each(.minifigs) { try pass(ModelSet(minifig: $0)) }
+    case .elements: return try elements { try pass($0) }
+    case .partColors: return try partColors { try pass($0) }
+    }
   }
 
-  /// Sets, without the minifigs.
-  @discardableResult
-  public func sets(_ body: (ModelSet) throws -> Void) throws -> Count {
-    try each(.sets) { try body(ModelSet(set: $0)) }
-  }
-
-  @discardableResult
-  public func minifigs(_ body: (ModelSet) throws -> Void) throws -> Count {
-    try each(.minifigs) { try body(ModelSet(minifig: $0)) }
-  }
-
-  /// Elements with their part and colour in full, so all parts and colours are held meanwhile.
-  @discardableResult
-  public func elements(_ body: (Element) throws -> Void) throws -> Count {
+  /// Elements contain their part and colour, so all parts and colours stay in memory meanwhile.
+  private func elements(_ body: (Element) throws -> Void) throws -> SkippedRows {
     let colors = try colorsByID()
     var parts: [String: Part] = [:]
-    try self.parts { parts[$0.partNum] = $0 }
+    _ = try each(.parts) { row in
+      let part = try Part(row)
+      parts[part.partNum] = part
+    }
     return try each(.elements) { row in
       let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
       guard let part = parts[part] else { throw row.dangling("no part \"\(part)\"") }
@@ -103,14 +118,12 @@ extension RebrickableDump {
     }
   }
 
-  /// The pairs of part and colour that have elements, in the order in which the dump first names them, each with all its
-  /// elements; so all pairs are held until the table ends.
-  @discardableResult
-  public func partColors(_ body: (PartColor) throws -> Void) throws -> Count {
+  /// The pairs of part and colour that have elements, in the order of the table. All pairs stay in memory until its end.
+  private func partColors(_ body: (PartColor) throws -> Void) throws -> SkippedRows {
     let colors = try colorsByID()
     var pairs: [PartColor] = []
     var positions: [String: Int] = [:]
-    try each(.elements) { row in
+    let skipped = try each(.elements) { row in
       let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
       guard let name = colors[color]?.name else { throw row.dangling("no colour \(color)") }
       let element = try row.identifier("element_id")
@@ -124,23 +137,29 @@ extension RebrickableDump {
       }
     }
     try pairs.forEach(body)
-    return pairs.count
+    return skipped
   }
 
   private func colorsByID() throws -> [Int: Color] {
     var colors: [Int: Color] = [:]
-    try self.colors { colors[$0.id] = $0 }
+    _ = try each(.colors) { row in
+      let color = try Color(row)
+      colors[color.id] = color
+    }
     return colors
   }
 
-  @discardableResult
-  private func each(_ table: Table, _ body: (CSVRow) throws -> Void) throws -> Count {
+  /// Calls `body` with each row; skips a row for which it throws ``DumpError/Kind/dangling``.
+  private func each(_ table: Table, _ body: (CSVRow) throws -> Void) throws -> SkippedRows {
     var reader = try rows(of: table)
-    var count = 0
+    var skipped = SkippedRows()
     while let row = try reader.next() {
-      try body(row)
-      count += 1
+      do {
+        try body(row)
+      } catch let error as DumpError where error.kind == .dangling {
+        skipped.add(error)
+      }
     }
-    return count
+    return skipped
   }
 }

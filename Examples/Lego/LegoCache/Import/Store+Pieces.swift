@@ -1,13 +1,13 @@
 import Larder
 
 extension Store {
-  /// Writes items in as few transactions as the store has room for: one copies each page that it touches, and a file with
+  /// Writes items in as few transactions as the store has room for: a transaction copies each page that it changes, and a file with
   /// a small limit cannot hold many copies.
   ///
   /// - Parameters:
   ///   - largest: how many to try at once; less afterwards if that was too many.
   ///   - body: writes one; done again for those of a transaction that came to nothing.
-  /// - Returns: what `body` made of each.
+  /// - Returns: the results of `body`.
   func write<Item, Outcome>(
     _ items: [Item], largest: inout Int, _ body: (inout WriteBatch, Item) throws -> Outcome
   ) throws -> [Outcome] {

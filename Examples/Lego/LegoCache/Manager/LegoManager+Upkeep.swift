@@ -1,18 +1,13 @@
 public import Larder
 
-/// How many entities are kept. Asking changes nothing.
+/// The numbers of entities. Counting changes nothing.
 public struct LegoCounts: Sendable, Hashable {
-  /// Those that are decoded in memory.
+  /// Decoded entities in memory.
   public var memory: Int
-  /// Those on disk, expired ones included that nobody has removed yet.
+  /// Entities on disk, expired ones that were not removed yet included.
   public var database: Int
 
-  public init(memory: Int, database: Int) {
-    self.memory = memory
-    self.database = database
-  }
-
-  /// Each counted once: what is in memory beside a disk is on the disk as well.
+  /// Each counted once: with a disk, entities in memory are on disk too.
   public var total: Int { max(memory, database) }
 }
 
@@ -22,24 +17,24 @@ extension LegoManager {
     return LegoCounts(memory: cache.memoryCount, database: try cache.count())
   }
 
-  /// Removes what has expired; returns how many entities it was.
+  /// Removes expired entities; returns their number.
   @discardableResult
   public func clearExpired() throws -> Int {
     try cache?.clearExpired() ?? memory?.clearExpired() ?? 0
   }
 
-  /// Removes everything, pages of lists included; returns how many entities it was.
+  /// Removes all entities and pages; returns the number of entities.
   @discardableResult
   public func clear() throws -> Int {
     try cache?.clear() ?? memory?.clear() ?? 0
   }
 
-  /// Looks after what is on disk at an interval, once it is started; nil if there is nothing. Time is that of the store's
+  /// Removes expired entities on disk at an interval, once it is started; nil without a disk. It uses the store's
   /// clock.
   public func maintenance(
     every interval: Duration = .hours(1), jitter: Double = 0.1,
     onRun: (@Sendable (Maintenance.Report) -> Void)? = nil
-  ) -> Maintenance? {
-    cache.map { Maintenance(of: $0.larder, every: interval, jitter: jitter, onRun: onRun) }
+  ) throws -> Maintenance? {
+    try cache.map { try Maintenance(of: $0.larder, every: interval, jitter: jitter, onRun: onRun) }
   }
 }

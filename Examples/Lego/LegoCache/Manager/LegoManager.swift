@@ -1,18 +1,21 @@
 public import Larder
+public import Service
 
-/// What a client keeps, as a plan says: in a store, in memory alone, or not at all.
+/// The storage of a client under its plan: a store, memory alone, or none.
 ///
-/// A plan without a disk makes no file.
+/// A plan without a disk creates no file.
 public struct LegoManager: Sendable {
   public let plan: CachePlan
   public let realm: Realm
-  /// What is on disk; nil if the plan keeps nothing there.
+  /// The entities on disk; nil if the plan stores none.
   public let cache: LegoCache?
+  /// Imported entities, for a client with a realm of its own, which never writes them.
+  private let imports: LegoCache?
   let memory: MemoryShelves?
 
-  /// Opens the store at `path` if the plan needs one, and makes the plan's limit that of its file.
+  /// Opens the store at `path` if the plan needs one, with the plan's limit.
   ///
-  /// Throws ``LarderError/Code/cannotOpen`` and its like for a place that is none for a store.
+  /// Throws ``LarderError/Code/cannotOpen`` and related codes.
   public init(
     at path: String, plan: CachePlan = .default, realm: Realm = .open,
     options: Store.Options = Store.Options()
@@ -27,7 +30,7 @@ public struct LegoManager: Sendable {
     self.init(try Store(at: path, options: options), plan: plan, realm: realm)
   }
 
-  /// Over a store that is open already, whose limits stay what they are.
+  /// Uses an open store, whose limits stay.
   public init(_ store: Store, plan: CachePlan = .default, realm: Realm = .open) {
     let cache =
       plan.usesDisk
@@ -39,23 +42,27 @@ public struct LegoManager: Sendable {
     self.plan = plan
     self.realm = realm
     self.cache = cache
+    imports =
+      realm == .open
+      ? nil
+      : cache.map { LegoCache($0.larder, lifetimes: $0.lifetimes, memory: .disabled) }
     memory =
       cache == nil && plan.usesMemory ? MemoryShelves(plan.memory, clock: clock) : nil
   }
 
-  /// Where entities of a kind are kept; nil if they are not.
+  /// The storage of a kind's entities; nil if they are not stored.
   func shelf<Entity: LegoEntity>(of type: Entity.Type) -> Shelf<Entity>? {
     if let cache { return cache.entities(type).map { .cache($0) } }
     return memory?.shelf(of: type).map { .memory($0) }
   }
 
-  /// Where pages of a list of them are kept.
+  /// The storage of a kind's pages.
   func pages<Entity: LegoEntity>(of type: Entity.Type) -> Shelf<Listing<Entity>>? {
     if let cache { return cache.pages(of: type).map { .cache($0) } }
     return memory?.pages(of: type).map { .memory($0) }
   }
 
-  /// Keeps what a list has brought, unless more is known of it that still agrees.
+  /// Stores the entities of a list. A stored detail form with the same contents stays.
   public func keep<Entity: LegoEntity>(_ entities: [Entity]) throws {
     try cache?.keep(entities)
     guard let shelf = memory?.shelf(of: Entity.self) else { return }
@@ -63,11 +70,15 @@ public struct LegoManager: Sendable {
       shelf.set(entity, for: entity.key)
     }
   }
-}
 
-extension LegoEntity {
-  /// Whether this is the detail form of what a list says.
-  func isDetail(like listed: Self) -> Bool {
-    isDetail && !listed.isDetail && listForm == listed.listForm
+  /// The imported entity with this key; nil if there is none, or if this client's realm is that of the imports.
+  func imported<Entity: LegoEntity>(_ type: Entity.Type, key: String) throws -> CacheResult<
+    Entity
+  >? {
+    guard let cache = imports?.entities(type), let entity = try cache.value(for: key),
+      let entry = try cache.entry(for: key)
+    else { return nil }
+    let age = entry.written.duration(to: cache.namespace.store.now)
+    return CacheResult(value: entity, source: .disk, age: max(.zero, age))
   }
 }

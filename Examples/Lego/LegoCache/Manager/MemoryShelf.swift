@@ -1,14 +1,14 @@
 import Larder
 import Synchronization
 
-/// The values of one kind where nothing goes to disk: as many as the tier says; what was used longest ago gives way.
+/// The values of one kind for a plan without a disk: as many as the tier allows, the least recently used are removed.
 ///
-/// That there is no such thing is known as well. What is past its time is given only where nothing newer is to be had or
-/// wanted, and only within the window of who asks; after that it is as if it were not there. It stays until something newer
-/// comes, or until it is cleared. Of several tasks that ask for what is not there, one loads it.
+/// Absence is stored too. An expired value is returned only if no newer one is available or wanted, within the
+/// caller's stale window. It stays until a newer value replaces it or it is cleared. Concurrent calls for a missing value
+/// share one load.
 final class MemoryShelf<Value: Sendable>: Sendable {
   private struct Item {
-    /// Nil: there is no such thing.
+    /// Nil: the service has no such entity.
     var value: Value?
     var written: Timestamp
     var lifetime: Duration
@@ -20,7 +20,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     var items: [String: Item] = [:]
     var loads: [String: Load] = [:]
     var uses: UInt64 = 0
-    /// Another one after each clearing, which a load under way must not undo.
+    /// Increases with each clear, so that a load under way does not undo it.
     var era = 0
 
     var count: Int { items.values.count { $0.value != nil } }
@@ -30,7 +30,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
   private let tier: MemoryTier
-  /// How long it is known that there is no such thing.
+  /// How long absence is stored.
   private let absence: Duration
   private let clock: any LarderClock
 
@@ -40,7 +40,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     self.clock = clock
   }
 
-  /// How many are there, those included whose time has come.
+  /// The number of values, expired ones included.
   var count: Int { state.withLock { $0.count } }
 
   func value(for key: String) -> Value? {
@@ -54,7 +54,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
       state.items[key] = Item(
         value: value, written: clock.now, lifetime: value == nil ? absence : tier.lifetime,
         used: state.uses, entityTag: entityTag)
-      // At most a thousand are looked through for the oldest.
+      // A tier has at most a thousand values.
       guard state.items.count > tier.entries,
         let oldest = state.items.min(by: { $0.value.used < $1.value.used })
       else { return }
@@ -62,7 +62,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     }
   }
 
-  /// Returns how many it was.
+  /// Returns the number of removed values.
   func clear() -> Int {
     state.withLock { state in
       defer { state.items = [:] }
@@ -71,7 +71,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     }
   }
 
-  /// Removes those whose time has come; returns how many it was.
+  /// Removes expired values; returns their number.
   func clearExpired() -> Int {
     state.withLock { state in
       let before = state.count
@@ -86,7 +86,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     age(item) >= .zero && age(item) < item.lifetime
   }
 
-  /// Whether it may still be given so long past its time.
+  /// Whether it may be returned within this stale window.
   private func isWithin(_ window: Duration?, _ item: Item) -> Bool {
     age(item) < item.lifetime + (window ?? .zero)
   }
@@ -101,7 +101,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
     }
   }
 
-  /// What ``Cache/answer(for:options:_:)`` does, without a store.
+  /// Like `Cache.revalidatedResult(for:options:load:)`, without a store.
   func answer(
     for key: String, options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
@@ -121,7 +121,7 @@ final class MemoryShelf<Value: Sendable>: Sendable {
       let asksAnew = options.policy == .reload
       return try await flight(of: key, item: asksAnew ? nil : item, load).value
     } catch {
-      // The load may have taken long.
+      // The window may have ended during the load.
       guard options.policy != .reload, var known, let item,
         isWithin(options.stale?.onError, item)
       else { throw error }

@@ -1,6 +1,6 @@
 import Larder
 
-/// A shelf for each kind of entity, and one for the pages of its lists.
+/// A shelf for each kind of entity, and one for its pages.
 struct MemoryShelves: Sendable {
   private let entities: [EntityKind: any AnyShelf]
   private let pages: [EntityKind: any AnyShelf]
@@ -45,7 +45,7 @@ struct MemoryShelves: Sendable {
   func clearPages(of kind: EntityKind) { _ = pages[kind]?.clear() }
 }
 
-/// A shelf of whatever type.
+/// A shelf of any type.
 protocol AnyShelf: Sendable {
   var count: Int { get }
   func clear() -> Int

@@ -1,11 +1,11 @@
 import Larder
 
-/// Where values of one kind are kept, whatever the plan.
+/// The storage of one kind's values under any plan.
 enum Shelf<Value: Codable & Sendable>: Sendable {
   case cache(Cache<Value>)
   case memory(MemoryShelf<Value>)
 
-  /// What is there, or what `load` makes of it; nil if there is no such thing.
+  /// The stored or loaded value; nil if there is none.
   func answer(
     for key: String, options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>

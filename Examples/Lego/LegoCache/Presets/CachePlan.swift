@@ -1,8 +1,8 @@
-/// How a Lego cache is set up: what stays in memory, what goes to disk, how long and how much.
+/// The configuration of a Lego cache: memory, disk, lifetimes and limits.
 public struct CachePlan: Sendable, Hashable {
   public var memory: MemoryTier
   public var disk: Lifetimes
-  /// The most the file may grow to, in bytes.
+  /// The limit of the file's size, in bytes.
   public var diskLimit: Int
 
   public init(
@@ -17,11 +17,11 @@ public struct CachePlan: Sendable, Hashable {
   /// 10 MB.
   public static let defaultDiskLimit = 10_000_000
 
-  /// Whether a file is needed: without one nothing is written anywhere.
+  /// Whether the plan needs a file.
   public var usesDisk: Bool { !disk.isOff }
   public var usesMemory: Bool { !memory.isOff }
 
-  /// For how long past its freshness an entity is given when the network fails. Memory alone has no rules for kinds.
+  /// The stale window for a network failure. Memory alone has no rules for kinds.
   func staleness(of kind: EntityKind) -> Duration {
     usesDisk ? disk[kind].staleness : EntityRule.longestStaleness
   }
@@ -33,8 +33,8 @@ extension CachePlan {
   public static let performance = CachePlan(memory: .aggressive)
   /// A small memory tier; the disk does the work.
   public static let storage = CachePlan(memory: .conservative)
-  /// Without a file: what the memory tier holds, for as long as that says, and until the process ends. For 30 days
-  /// what is past its time is given when the network fails, or to who does not want to ask; after that to nobody.
+  /// Without a file: entities live in the memory tier until the process ends. For 30 days
+  /// expired ones are returned if the network fails, or for `cacheOnly` and `cacheElseLoad`.
   public static let memoryOnly = CachePlan(disk: .disabled)
   public static let databaseOnly = CachePlan(memory: .disabled)
   public static let disabled = CachePlan(memory: .disabled, disk: .disabled)

@@ -1,7 +1,7 @@
 public import Larder
 
 extension EntityRule {
-  /// What the store is told; nil for a kind that is switched off.
+  /// The rules of the namespace; nil for a kind that is switched off.
   public var rules: Rules? {
     switch lifetime {
     case .never: Rules(expires: .never)

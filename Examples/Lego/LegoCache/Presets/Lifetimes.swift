@@ -1,15 +1,15 @@
-/// How long a cached entity stays fresh.
+/// The lifetime of an entity.
 public enum Lifetime: Sendable, Hashable {
   case never
   case after(Duration)
-  /// The kind is not cached at all.
+  /// The kind is not stored.
   case off
 }
 
-/// What holds for one kind of entity.
+/// The rule of one kind of entity.
 public struct EntityRule: Sendable, Hashable {
   public var lifetime: Lifetime
-  /// Whether an expired entity is given, marked as stale, when the network fails.
+  /// Whether an expired entity is returned as stale if the network fails.
   public var servesStaleOnError: Bool
 
   public init(_ lifetime: Lifetime, servesStaleOnError: Bool = true) {
@@ -19,16 +19,16 @@ public struct EntityRule: Sendable, Hashable {
 
   public static let off = EntityRule(.off, servesStaleOnError: false)
 
-  /// For how long after its freshness what a client fetched is kept to be served when the network fails.
+  /// The stale window of fetched entities, for a network failure.
   public static let longestStaleness = Duration.seconds(30 * 86_400)
 
   var staleness: Duration { servesStaleOnError ? Self.longestStaleness : .zero }
 }
 
-/// The rules of all kinds on disk: one that holds for most, and those of the kinds that have their own.
+/// The rules of all kinds on disk: a standard rule, and rules of single kinds.
 public struct Lifetimes: Sendable, Hashable {
   public var standard: EntityRule
-  /// A kind's own rule beats `standard`, whichever is longer.
+  /// A kind's own rule overrides `standard`.
   public var own: [EntityKind: EntityRule]
 
   public init(standard: EntityRule, own: [EntityKind: EntityRule] = [:]) {
@@ -46,7 +46,7 @@ public struct Lifetimes: Sendable, Hashable {
 }
 
 extension Lifetimes {
-  /// A day for everything.
+  /// A day for all kinds.
   public static let `default` = Lifetimes(standard: .after(hours: 24))
 
   /// A week; colours for ever, sets a day.

@@ -1,10 +1,10 @@
 public import Larder
 
-/// The bounds of the tier that keeps decoded entities in memory, for each kind.
+/// The limits of decoded entities in memory, for each kind.
 public struct MemoryTier: Sendable, Hashable {
-  /// The longest an entity is given from memory before the disk is asked again.
+  /// The longest time that an entity is served from memory before the disk is read again.
   public var lifetime: Duration
-  /// How many entities it keeps; 0 switches it off.
+  /// The number of entities; 0 switches it off.
   public var entries: Int
 
   public init(lifetime: Duration, entries: Int) {
@@ -14,7 +14,7 @@ public struct MemoryTier: Sendable, Hashable {
 
   public var isOff: Bool { entries == 0 }
 
-  /// What the caches are told.
+  /// The limits of the caches.
   public var limits: MemoryLimits {
     isOff ? .off : MemoryLimits(entries: entries, lifetime: lifetime)
   }

@@ -2,9 +2,10 @@ import ExampleTesting
 import Foundation
 import HTTPTypes
 import Larder
-import LegoCache
 import Synchronization
 import Testing
+
+@testable import LegoCache
 
 /// Single entities: asked for once.
 @Suite struct ClientTests {

@@ -4,9 +4,10 @@ import HTTPTypes
 import Larder
 import LarderHTTP
 import LarderURLSession
-import LegoCache
 import Service
 import Synchronization
+
+@testable import LegoCache
 
 /// A server that answers as Rebrickable does: the same paths, bodies, pages and errors.
 final class FakeRebrickable: Sendable {

@@ -1,9 +1,10 @@
 import ExampleTesting
 import Foundation
 import Larder
-import LegoCache
 import Service
 import Testing
+
+@testable import LegoCache
 
 /// Lists and their pages.
 @Suite struct ListTests {

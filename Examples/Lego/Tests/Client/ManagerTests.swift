@@ -1,9 +1,11 @@
 import ExampleTesting
 import Foundation
 import Larder
-import LegoCache
+import Service
 import Synchronization
 import Testing
+
+@testable import LegoCache
 
 /// Figures, clearing, upkeep, and who sees what.
 @Suite struct ManagerTests {
@@ -53,7 +55,8 @@ import Testing
     let manager = try manager(plan)
     let (runs, run) = AsyncStream<Int>.makeStream()
     let upkeep = try #require(
-      manager.maintenance(every: .seconds(seconds), jitter: 0) { run.yield($0.removed.entries) })
+      try manager.maintenance(every: .seconds(seconds), jitter: 0) { run.yield($0.removed.entries) }
+    )
     #expect(upkeep.interval == .seconds(seconds) && !upkeep.isRunning)
     var next = runs.makeAsyncIterator()
     func keepOne() throws { try manager.keep([ModelSet(setNum: "1-1", name: "A")]) }
@@ -77,7 +80,7 @@ import Testing
     try keepOne()
     clock.advance(by: .seconds(1))
     #expect(try upkeep.runOnce().removed.entries == 1)
-    #expect(upkeep.isRunning && manager.maintenance()?.interval == .hours(1))
+    #expect(try upkeep.isRunning && manager.maintenance()?.interval == .hours(1))
     upkeep.stop()
     try manager.cache?.larder.finish()
   }

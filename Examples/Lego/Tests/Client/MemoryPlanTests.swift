@@ -1,9 +1,10 @@
 import ExampleTesting
 import Foundation
 import Larder
-import LegoCache
 import Service
 import Testing
+
+@testable import LegoCache
 
 /// What a client keeps that keeps nothing on disk.
 @Suite struct MemoryPlanTests {

@@ -3,8 +3,9 @@ import Foundation
 import HTTPTypes
 import Larder
 import LarderURLSession
-import LegoCache
 import Testing
+
+@testable import LegoCache
 
 /// The plans at work: what each keeps where.
 @Suite struct PlanTests {

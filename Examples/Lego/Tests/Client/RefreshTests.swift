@@ -1,9 +1,10 @@
 import ExampleTesting
 import Foundation
 import Larder
-import LegoCache
 import Service
 import Testing
+
+@testable import LegoCache
 
 /// Whole lists anew.
 @Suite struct RefreshTests {

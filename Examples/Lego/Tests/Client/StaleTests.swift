@@ -3,9 +3,10 @@ import Foundation
 import HTTPTypes
 import Larder
 import LarderHTTP
-import LegoCache
 import Service
 import Testing
+
+@testable import LegoCache
 
 /// What comes when the service does not answer, or does not want to.
 @Suite struct StaleTests {

@@ -7,7 +7,7 @@ import LarderHTTP
 import LarderURLSession
 
 /// A catalog with a store of its own before a server of its own, with time that stands still.
-struct Bench {
+struct Fixture {
   let clock = ManualClock()
   let store: Store
   let server: LocalServer
@@ -51,11 +51,11 @@ struct Bench {
     }
   }
 
-  static func run(_ body: (Bench) async throws -> Void) async throws {
+  static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
-      let bench = try Bench(server)
-      try await body(bench)
-      try bench.store.finish()
+      let fixture = try Fixture(server)
+      try await body(fixture)
+      try fixture.store.finish()
     }
   }
 

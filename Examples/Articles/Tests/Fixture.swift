@@ -1,4 +1,3 @@
-import Articles
 import ExampleTesting
 import Foundation
 import HTTPTypes
@@ -7,12 +6,14 @@ import LarderHTTP
 import LarderURLSession
 import Synchronization
 
+@testable import Articles
+
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
-/// A reader with a store of its own before a server of its own, with time that stands still.
-struct Bench {
+/// A reader with its own store and server, and a manual clock.
+struct Fixture {
   let clock = ManualClock()
   let store: Store
   let server: LocalServer
@@ -26,10 +27,11 @@ struct Bench {
     store = try Store.temporary(clock: clock)
     wire = Wire()
     waits = Waits()
-    reader = try Bench.reader(in: store, at: server.base, over: wire, token: token) { [waits] in
+    reader = try Fixture.reader(in: store, at: server.base, over: wire, token: token) { [waits] in
       waits.add($0)
       await Task.yield()
     }
+    try reader.shelf.set(.test())
     server.become { [readeck] in readeck.answer($0) }
   }
 
@@ -38,16 +40,17 @@ struct Bench {
     token: String = FakeReadeck.token,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in await Task.yield() }
   ) throws -> ArticleReader {
-    let cache = HTTPCache(
-      in: store.namespace("articles.http"), over: wire, policy: Readeck.policy)
-    return ArticleReader(
+    ArticleReader(
       in: store,
-      at: Readeck(at: base + "/api", token: token, over: cache, sleep: sleep))
+      at: Readeck(at: base + "/api", token: token, in: store, over: wire, sleep: sleep))
   }
 
-  /// Another reader over the same store, as another process has one.
+  var articles: Store.Namespace { reader.shelf.articles.namespace }
+  var images: Store.Namespace { reader.shelf.images.namespace }
+
+  /// Another reader over the same store, as in another process.
   func another() throws -> ArticleReader {
-    try Bench.reader(in: store, at: server.base, over: wire)
+    try Fixture.reader(in: store, at: server.base, over: wire)
   }
 
   /// Holds back whoever asks for what `isHeld` tells, until the gate is opened.
@@ -70,24 +73,26 @@ struct Bench {
 
   /// The images of an article that are there.
   func images(of number: Int) throws -> Int {
-    let images = try store.namespace("articles.images").page(limit: 1_000).items
-    return images.count { $0.owners.contains { $0.key == Key(FakeReadeck.id(number)) } }
+    try images.page(limit: 1_000).items.count {
+      $0.owners.contains { $0.key == Key(FakeReadeck.id(number)) }
+    }
   }
 
-  /// The namespaces that hold anything.
+  /// The namespaces with entries, without the settings and without the digest of the realm.
   func filled() throws -> [String] {
-    try store.namespaces().filter { $0.entries > 0 }.map(\.name).sorted()
+    try store.namespaces().filter { $0.entries > 0 && $0.name != "articles.settings" }
+      .map { String($0.name.dropLast(13)) }.sorted()
   }
 
   /// Runs `body`, and checks the store afterwards.
   static func run(
-    token: String = FakeReadeck.token, _ body: (Bench) async throws -> Void
+    token: String = FakeReadeck.token, _ body: (Fixture) async throws -> Void
   ) async throws {
     try await LocalServer.run { server in
-      let bench = try Bench(server, token: token)
-      try await body(bench)
-      await bench.reader.finish()
-      try bench.store.finish()
+      let fixture = try Fixture(server, token: token)
+      try await body(fixture)
+      await fixture.reader.finish()
+      try fixture.store.finish()
     }
   }
 
@@ -113,10 +118,11 @@ struct Bench {
   func address(_ path: String) -> String { server.base + path }
 }
 
-/// The network, which can be taken away.
+/// A network that can fail.
 final class Wire: HTTPTransport {
   private struct State {
     var left = Int.max
+    var failing: String?
     var error = URLError(.notConnectedToInternet)
     var sent: [(path: String, priority: TaskPriority)] = []
   }
@@ -128,6 +134,14 @@ final class Wire: HTTPTransport {
   func fail(after count: Int = 0, with code: URLError.Code = .notConnectedToInternet) {
     state.withLock {
       $0.left = count
+      $0.error = URLError(code)
+    }
+  }
+
+  /// Only requests of this path fail; nil for none.
+  func failOnly(_ path: String?, with code: URLError.Code = .timedOut) {
+    state.withLock {
+      $0.failing = path
       $0.error = URLError(code)
     }
   }
@@ -152,7 +166,7 @@ final class Wire: HTTPTransport {
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     try state.withLock { state in
-      guard state.left > 0 else { throw state.error }
+      guard state.left > 0, state.failing != request.path else { throw state.error }
       state.left -= 1
       state.sent.append((request.path ?? "/", Task.currentPriority))
     }
@@ -162,4 +176,14 @@ final class Wire: HTTPTransport {
 
 extension [StoredArticle] {
   var ids: [String] { map(\.bookmark.id) }
+}
+
+extension OfflineSettings {
+  /// With images.
+  static func test(
+    isOn: Bool = true, articles: Int = 20, keepsImages: Bool = true, imageMegabytes: Int = 200
+  ) -> OfflineSettings {
+    OfflineSettings(
+      isOn: isOn, articles: articles, keepsImages: keepsImages, imageMegabytes: imageMegabytes)
+  }
 }

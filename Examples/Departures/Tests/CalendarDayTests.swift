@@ -1,0 +1,78 @@
+import Departures
+import Foundation
+import Larder
+import Testing
+
+/// Days as keys name them, in zones whose days are not all equally long.
+@Suite struct CalendarDayTests {
+  private let zurich = "Europe/Zurich"
+
+  private func moment(_ text: String) throws -> Timestamp {
+    Timestamp(try Date(text, strategy: .iso8601))
+  }
+
+  @Test(arguments: [
+    ("2026-03-28T22:59:59Z", "2026-03-28"), ("2026-03-28T23:00:00Z", "2026-03-29"),
+    // Clocks go forward on the 29th: its end is an hour earlier by UTC than its begin.
+    ("2026-03-29T21:59:59Z", "2026-03-29"), ("2026-03-29T22:00:00Z", "2026-03-30"),
+    ("2026-10-24T22:00:00Z", "2026-10-25"), ("2026-10-25T22:59:59Z", "2026-10-25"),
+    ("2026-10-25T23:00:00Z", "2026-10-26"), ("1969-12-31T23:00:00Z", "1970-01-01"),
+  ])
+  func `the day of a moment in Zurich`(moment: String, day: String) throws {
+    #expect(try CalendarDay(of: self.moment(moment), in: zurich).description == day)
+  }
+
+  @Test(arguments: [("2026-03-29", 23), ("2026-10-25", 25), ("2026-07-12", 24)])
+  func `a day is as long as it is between its midnights`(day: String, hours: Int) throws {
+    let day = try #require(CalendarDay(day))
+    let start = try day.start(in: zurich)
+    #expect(try CalendarDay(of: start, in: zurich) == day)
+    let end = try day.advanced(by: 1).start(in: zurich)
+    #expect(start.duration(to: end) == .hours(hours))
+  }
+
+  @Test func `the time of day is what clocks show`() throws {
+    #expect(
+      try TimeOfDay(of: moment("2026-03-29T00:59:59Z"), in: zurich) == TimeOfDay(1, 59, 59))
+    #expect(try TimeOfDay(of: moment("2026-03-29T01:00:00Z"), in: zurich) == TimeOfDay(3))
+    #expect(try TimeOfDay(of: moment("2026-10-25T01:30:00Z"), in: zurich) == TimeOfDay(2, 30))
+    #expect(try TimeOfDay(of: moment("1969-12-31T23:59:59Z"), in: "UTC") == TimeOfDay(23, 59, 59))
+  }
+
+  @Test func `every day of four centuries is read back from its text, in order`() throws {
+    var day = try #require(CalendarDay("1900-01-01"))
+    var text = day.description
+    for _ in 0..<146_097 {
+      day = day.advanced(by: 1)
+      #expect(day.description > text)
+      text = day.description
+      #expect(CalendarDay(text) == day)
+    }
+    #expect(text == "2300-01-01")
+    #expect(day.startInUTC == (try moment("2300-01-01T00:00:00Z")))
+  }
+
+  @Test(arguments: [
+    "", "2026-02-29", "2026-02-30", "2026-13-01", "2026-00-10", "2026-1-01", "26-01-01",
+    "2026-01-01 ", "-026-01-01", "2026-+1-01", "2026/01/01",
+  ])
+  func `what is no day is refused`(text: String) {
+    #expect(CalendarDay(text) == nil)
+  }
+
+  @Test func `it is coded as its text`() throws {
+    let day = try #require(CalendarDay("2028-02-29"))
+    let bytes = try JSONEncoder().encode([day])
+    #expect(String(decoding: bytes, as: UTF8.self) == #"["2028-02-29"]"#)
+    #expect(try JSONDecoder().decode([CalendarDay].self, from: bytes) == [day])
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode([CalendarDay].self, from: Data(#"["2027-02-29"]"#.utf8))
+    }
+  }
+
+  @Test func `a zone that is not known is an error`() {
+    #expect(throws: LarderError.self) {
+      try CalendarDay(of: Timestamp(milliseconds: 0), in: "Europe/Nowhere")
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/// Any JSON value, kept complete: for data of which an adapter knows a few fields and must lose none.
+public enum JSON: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSON])
+  case object([String: JSON])
+
+  public subscript(member: String) -> JSON? {
+    get { if case .object(let members) = self { members[member] } else { nil } }
+    set {
+      guard case .object(var members) = self else { return }
+      members[member] = newValue
+      self = .object(members)
+    }
+  }
+
+  public var text: String? { if case .string(let text) = self { text } else { nil } }
+  public var number: Double? { if case .number(let number) = self { number } else { nil } }
+  public var isTrue: Bool? { if case .bool(let bool) = self { bool } else { nil } }
+  public var texts: [String] {
+    if case .array(let values) = self { values.compactMap(\.text) } else { [] }
+  }
+}
+
+extension JSON: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .string(value)
+    } else if let value = try? container.decode([JSON].self) {
+      self = .array(value)
+    } else {
+      self = .object(try container.decode([String: JSON].self))
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .bool(let value): try container.encode(value)
+    case .number(let value):
+      // Whole numbers stay whole.
+      if let whole = Int64(exactly: value) {
+        try container.encode(whole)
+      } else {
+        try container.encode(value)
+      }
+    case .string(let value): try container.encode(value)
+    case .array(let values): try container.encode(values)
+    case .object(let members): try container.encode(members)
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+/// Tests of all programs, from outside.
+@Suite struct ProgramShapeTests {
+  struct Program: Sendable, CustomTestStringConvertible {
+    var name: String
+    /// A command with progress, over the recording.
+    var command: [String]
+    /// The beginning of its progress line, and of its output.
+    var progress: String
+    var output: String
+    /// A command that needs a credential: its arguments before the address of the service.
+    var protected: [String]
+    var credential: String
+    /// Sessions on the page.
+    var page: String
+
+    var testDescription: String { name }
+
+    static let all = [
+      Program(
+        name: "larder-lego", command: ["refresh", "colors", "--offline"],
+        progress: "colors      [####", output: "        added",
+        protected: ["fetch", "color", "4", "--base"], credential: "--key", page: "Lego"),
+      Program(
+        name: "larder-articles", command: ["sync", "--offline"], progress: "articles",
+        output: "6 of 6 articles: done", protected: ["sync", "--server"],
+        credential: "--token", page: "Articles"),
+      Program(
+        name: "larder-catalog", command: ["list", "--offline"], progress: "pages", output: "Rest",
+        protected: ["list", "--server"], credential: "--token", page: "Catalog"),
+      Program(
+        name: "larder-departures", command: ["favourites", "8503651", "8503669", "--offline"],
+        progress: "boards      [", output: "2 loaded, 0 fresh",
+        protected: ["board", "1", "--base"], credential: "--weather-key", page: "Departures"),
+    ]
+  }
+
+  @Test(arguments: Program.all)
+  func `a program has a version, help, and a default store with its name`(program: Program)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    func run(_ line: String) async throws -> Outcome {
+      try await Outcome(line: "cd '\(folder.url.path)' && \(program.name) \(line)")
+    }
+    #expect(try await run("--version").output == "1.0\n")
+    #expect(try await run("--help").output.contains("SUBCOMMANDS"))
+    #expect(try await run("frobnicate").code == 2)
+    let outcome = try await run(program.command.joined(separator: " "))
+    #expect(outcome.code == 0 && outcome.error == "", "no progress without a terminal")
+    let store = program.name.dropFirst("larder-".count) + ".larder"
+    #expect(outcome.output.contains("  larder \(store) -e "))
+    #expect(FileManager.default.fileExists(atPath: folder.url.path + "/" + store))
+  }
+
+  @Test(arguments: Program.all)
+  func `the closing lines work, also for a store with a blank in its name`(program: Program)
+    async throws
+  {
+    let tested = try TestedProgram(program.name, store: "my store")
+    let outcome = try await tested.run(program.command)
+    let answers = try await tested.lastAnswers(of: outcome)
+    #expect(answers.count >= 2 && !answers.contains(""), "\(outcome)")
+  }
+
+  @Test(arguments: Program.all)
+  func `a file that is no store is exit code 3, a missing recording 2`(program: Program)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("file", Array("text".utf8))
+    let closed = try await Outcome(of: [program.name] + program.command + ["--store", file])
+    #expect(closed.code == 3 && closed.output == "" && closed.error.contains("\nhint: "))
+    let absent = try await Outcome(
+      of: [program.name] + program.command + [
+        "--recording", "/absent", "--store", folder.url.path + "/store",
+      ])
+    #expect(absent.code == 2 && !absent.error.contains("NSCocoa"), "\(absent)")
+  }
+
+  @Test(arguments: Program.all, [401, 403])
+  func `a refused credential is exit code 5 and its option is named`(
+    program: Program, status: Int
+  ) async throws {
+    let tested = try TestedProgram(program.name, store: "store")
+    try await LocalServer.run { server in
+      server.become { _ in .init(status, text: #"{"message": "no", "detail": "no"}"#) }
+      let outcome = try await tested.run(program.protected + [server.base])
+      #expect(outcome.code == 5, "\(outcome)")
+      #expect(outcome.error.contains("hint: ") && outcome.error.contains(program.credential))
+    }
+  }
+
+  @Test(arguments: Program.all)
+  func `a login page of the network is no data, is not stored, and words say so`(program: Program)
+    async throws
+  {
+    let tested = try TestedProgram(program.name, store: "store")
+    try await LocalServer.run { server in
+      server.become { _ in
+        .init(
+          200, ["Content-Type": "text/html", "Cache-Control": "max-age=600"],
+          text: "<html>Please log in</html>")
+      }
+      let outcome = try await tested.run(program.protected + [server.base])
+      #expect(outcome.code == 4, "\(outcome)")
+      #expect(outcome.error.contains("login page") && !outcome.error.contains("Decoding"))
+      let count = server.count
+      #expect(try await tested.run(program.protected + [server.base]).code == 4)
+      #expect(server.count > count, "nothing of it was stored")
+    }
+  }
+
+  @Test(arguments: Program.all, Fault.allCases)
+  func `a misbehaving server is an error in words, and harms nothing`(
+    program: Program, fault: Fault
+  ) async throws {
+    let tested = try TestedProgram(program.name, store: "store")
+    let outcome = try await fault.serve { base in
+      try await tested.run(program.protected + [base])
+    }
+    // An article list of a wrong form is a failed sync; all others end with a message too.
+    #expect([1, 4].contains(outcome.code), "\(outcome)")
+    #expect(!outcome.error.isEmpty && !outcome.error.contains("NSURL"), "\(outcome)")
+    #expect(!outcome.error.contains("DecodingError") && !outcome.error.contains("Swift."))
+    try Store(at: tested.store).finish()
+  }
+
+  @Test(arguments: Program.all)
+  func `without a service the reason is in words`(program: Program) async throws {
+    let tested = try TestedProgram(program.name, store: "store")
+    let outcome = try await tested.run(program.protected + ["http://127.0.0.1:1"])
+    #expect(outcome.code == 4 && outcome.error.contains("cannot be reached"), "\(outcome)")
+    #expect(!outcome.error.contains("NSURL"))
+  }
+
+  @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"), arguments: Program.all)
+  func `at a terminal it shows its progress`(program: Program) async throws {
+    let folder = try TemporaryFolder()
+    let outcome = try await Outcome(
+      atTerminal: [program.name] + program.command + ["--store", folder.url.path + "/store"])
+    #expect(outcome.code == 0)
+    let pieces = outcome.output.components(separatedBy: "\r\u{1B}[K")
+    #expect(pieces.count >= 3 && pieces[1].hasPrefix(program.progress), "\(pieces)")
+    #expect(pieces.last?.contains(program.output) == true, "\(pieces)")
+  }
+
+  @Test(arguments: Program.all)
+  func `every session on the page of the example happens as shown`(program: Program) async throws {
+    let folder = try TemporaryFolder()
+    let page = try PageSession(of: "\(program.page)/README.md")
+    #expect(page.steps.count >= 1)
+    #expect(try await page.surprises(in: folder.url) == [])
+  }
+}
