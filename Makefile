@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test proxy traits transports lint format docs install packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials proxy traits transports lint format docs install packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -21,14 +21,21 @@ run: packages
 	$(SWIFT) build -c release --product larder-lego
 	@./.ci/tour $(STORE)
 
-# The library and the shell, then the examples. The examples' tests run one after the other: their programs talk to servers
-# inside the test process, which need a free thread. At the end each example program runs once.
+# The tests of LMDB run in a process of their own: they open many files and start many processes. Then the library and the
+# shell, then the examples, whose tests run one after the other: their programs talk to servers inside the test process,
+# which need a free thread. At the end each example program runs once.
+LMDB_TESTS = ^LMDBTests\.
 EXAMPLE_TESTS = ^(Lego|Departures|Articles|Catalog|Shared)Tests\.
 test: packages
 	$(SWIFT) build --build-tests
-	./.ci/repeat-failures $(SWIFT) test --skip-build --skip '$(EXAMPLE_TESTS)'
+	./.ci/repeat-failures $(SWIFT) test --skip-build --filter '$(LMDB_TESTS)'
+	./.ci/repeat-failures $(SWIFT) test --skip-build --skip '$(LMDB_TESTS)' --skip '$(EXAMPLE_TESTS)'
 	./.ci/repeat-failures $(SWIFT) test --skip-build --no-parallel --filter '$(EXAMPLE_TESTS)'
 	./.ci/examples
+
+# The long forms of the random tests: kills, power failures, damage, models, fuzzers. Some hours with the usual factor.
+trials: packages
+	./.ci/trials $(TRIALS)
 
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages

@@ -170,7 +170,7 @@ let package = Package(
     .executableTarget(
       name: "LarderCommand",
       dependencies: [
-        "Larder", "LarderShell", "LarderTerminal", "ShellLanguage",
+        "Larder", "LarderShell", "LarderSystem", "LarderTerminal", "ShellLanguage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
