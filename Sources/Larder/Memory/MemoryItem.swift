@@ -93,7 +93,7 @@ final class MemoryItem: Sendable {
   func isFresh(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
     if expires == EntryHeader.never { return true }
-    return now < expires && written.load(ordering: .relaxed) &- 60_000 <= now
+    return now < expires && written.load(ordering: .relaxed) <= now &+ 60_000
   }
 
   /// Whether the coarse clock could be wrong about it.
