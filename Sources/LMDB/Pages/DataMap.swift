@@ -46,11 +46,14 @@ import Synchronization
     let unit = 1 << 24
     let result = mappings.withLock { mappings -> Result<Extent, LMDBError> in
       if mappings.last.map({ $0.length < size }) ?? true {
-        let length = max((size * 2 + unit - 1) / unit * unit, unit * 4)
-        guard
-          let start = unsafe larder_map(number, length)
-            ?? larder_map(number, (size + unit - 1) / unit * unit)
-        else { return .failure(.last) }
+        let needed = (size + unit - 1) / unit * unit
+        var length = max((size * 2 + unit - 1) / unit * unit, unit * 4)
+        var mapped = unsafe larder_map(number, length)
+        if unsafe mapped == nil {
+          length = needed
+          unsafe mapped = larder_map(number, length)
+        }
+        guard let start = unsafe mapped else { return .failure(.last) }
         unsafe mappings.append(Mapping(start: start, length: length))
       }
       let newest = mappings[mappings.count - 1]
