@@ -6,7 +6,9 @@ import Testing
 @testable import LarderHTTP
 
 struct RemovingTests {
-  private static let page = Origin.page([("Cache-Control", "max-age=1000"), ("ETag", "\"1\"")])
+  private static var page: Origin {
+    Origin.page([("Cache-Control", "max-age=1000"), ("ETag", "\"1\"")])
+  }
 
   private func isHit(
     _ fixture: Fixture, _ path: String = "/a", _ fields: Pairs = [], host: String = "example.com"

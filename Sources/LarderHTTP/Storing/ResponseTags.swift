@@ -5,14 +5,12 @@ enum ResponseTags {
   /// - Parameter host: as ``ResponseKey/host`` or as a caller writes it. Ports that some scheme has for its own are left
   ///   out, whatever the scheme.
   static func host(_ host: String) -> String {
-    var host = host.lowercased()
+    var host = RequestTarget.encoded(host).lowercased()
     for port in [":80", ":443", ":"] where host.hasSuffix(port) {
       host.removeLast(port.count)
       break
     }
-    let isPlain =
-      host.utf8.count <= longestHost && host.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    return "http-host:" + (isPlain ? host : Secrets.digest(host))
+    return "http-host:" + (host.utf8.count <= longestHost ? host : Secrets.digest(host))
   }
 
   /// - Parameter credential: a digest, as ``StoredResponse/credential``.
