@@ -205,7 +205,7 @@ struct AttackTests {
           #expect(result.result.response.status == .ok)
         }
       }
-      await fixture.waiting(for: 49)
+      try await fixture.waiting(for: 49)
       await gate.open()
       try await group.waitForAll()
     }
@@ -225,9 +225,9 @@ struct AttackTests {
         )
       })
     async let first = fixture.get("/a", [("User-Agent", "one")])
-    await fixture.origin.wait(for: 1)
+    try await fixture.origin.wait(for: 1)
     async let second = fixture.get("/a", [("User-Agent", "two")])
-    await fixture.waiting(for: 1)
+    try await fixture.waiting(for: 1)
     await gate.open()
     #expect(try await first.body == "one")
     #expect(try await second.body == "two")

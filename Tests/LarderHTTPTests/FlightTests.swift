@@ -1,5 +1,6 @@
 import HTTPTypes
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderHTTP
@@ -18,7 +19,7 @@ struct FlightTests {
         group.addTask { try await fixture.get("/\(index % 10)").body }
       }
       group.addTask {
-        await fixture.origin.wait(for: 10)
+        try await fixture.origin.wait(for: 10)
         await gate.open()
         return "body"
       }
@@ -45,7 +46,7 @@ struct FlightTests {
           }
         }
       }
-      await fixture.origin.wait(for: 1)
+      try await fixture.origin.wait(for: 1)
       await gate.open()
       return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
@@ -65,7 +66,7 @@ struct FlightTests {
         return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("body".utf8)))
       })
     let first = Task { try await fixture.get().body }
-    await fixture.origin.wait(for: 1)
+    try await fixture.origin.wait(for: 1)
     let second = Task { try await fixture.get().body }
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
@@ -86,9 +87,9 @@ struct FlightTests {
       let stale = try await fixture.get()
       #expect(stale.body == "body" && stale.result.reason == .staleWhileRevalidating)
     }
-    await fixture.origin.wait(for: 2)
+    try await fixture.origin.wait(for: 2)
     await gate.open()
-    while try await fixture.get().body != "new" { await Task.yield() }
+    try await waitUntil { try await fixture.get().body == "new" }
     #expect(fixture.origin.count == 2)
   }
 
@@ -98,7 +99,7 @@ struct FlightTests {
     fixture.clock.advance(by: .seconds(3))
     fixture.origin.become { _, _ in throw Origin.Down() }
     #expect(try await fixture.get().result.reason == .staleWhileRevalidating)
-    await fixture.origin.wait(for: 2)
+    try await fixture.origin.wait(for: 2)
     #expect(try await fixture.get().body == "body")
     #expect(try fixture.store.namespace("http").count() == 1)
   }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Larder
 import Synchronization
+import TestSupport
 
 @testable import LarderHTTP
 
@@ -18,8 +19,8 @@ final class Origin: HTTPTransport {
   var count: Int { received.count }
 
   /// Waits until so many requests have come.
-  func wait(for number: Int) async {
-    while count < number { await Task.yield() }
+  func wait(for number: Int) async throws {
+    try await waitUntil { count >= number }
   }
 
   /// Answers otherwise from now on.
@@ -75,7 +76,7 @@ struct Fixture {
   }
 
   /// Waits until so many wait for others' requests.
-  func waiting(for number: Int) async {
-    while cache.flights.callers() < number { await Task.yield() }
+  func waiting(for number: Int) async throws {
+    try await waitUntil { cache.flights.callers() >= number }
   }
 }

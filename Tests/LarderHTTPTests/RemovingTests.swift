@@ -167,7 +167,7 @@ struct RemovingTests {
       )
       .body.bytes()
     }
-    await fixture.origin.wait(for: 1)
+    try await fixture.origin.wait(for: 1)
     try await ending.end(fixture)
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))
@@ -188,7 +188,7 @@ struct RemovingTests {
     }
     // Without the tag, which stays with what it replaces.
     let asking = Task { try await fixture.get().body }
-    await fixture.origin.wait(for: 2)
+    try await fixture.origin.wait(for: 2)
     #expect(try await fixture.cache.removeAll(tag: "listing").entries == 1)
     await gate.open()
     #expect(try await asking.value == "old")
@@ -211,7 +211,7 @@ struct RemovingTests {
       return (response(304, fields), HTTPBody())
     }
     let asking = Task { try await fixture.cache.send(asked, tags: ["listing"]).body.bytes() }
-    await fixture.origin.wait(for: 2)
+    try await fixture.origin.wait(for: 2)
     try await ending.end(fixture)
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))

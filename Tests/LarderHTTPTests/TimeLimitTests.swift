@@ -17,7 +17,7 @@ struct TimeLimitTests {
     // Once a request is under way, its time is running.
     let passing = Task {
       for number in 2...3 {
-        await origin.wait(for: number)
+        try await origin.wait(for: number)
         clock.advance(by: .seconds(15))
       }
     }
@@ -25,7 +25,7 @@ struct TimeLimitTests {
     #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
     #expect(stale.result.age == 26)
     await #expect(throws: HTTPCacheError.timedOut(.seconds(15))) { try await fixture.get("/b") }
-    await passing.value
+    try await passing.value
   }
 
   private static let limit = HTTPCacheError.timedOut(.seconds(15))
@@ -54,8 +54,8 @@ struct TimeLimitTests {
         return (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
       })
     let asking = (0..<2).map { _ in Task { try await fixture.get() } }
-    await fixture.origin.wait(for: 1)
-    await fixture.waiting(for: 1)
+    try await fixture.origin.wait(for: 1)
+    try await fixture.waiting(for: 1)
     await begun.open()
     await stalled.wait()
     fixture.clock.advance(by: .seconds(15))

@@ -137,7 +137,7 @@ import Testing
     let feed = store.engine.changes
     #expect(feed.poll(after: feed.ring.position) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
-    while try !isPublished(store) { await Task.yield() }
+    try await waitUntil { try isPublished(store) }
     try await store.namespace("notes").set("v", for: 0)
     #expect(await watch.next()?.kind == .set)
     try store.close()

@@ -89,7 +89,7 @@ struct GroupCommitTests {
     // The batch ends when the kept ones wait, and by then the others are taken back.
     try await whileHeld(store, until: 20) {
       let tasks = (0..<10).map { index in Task { try await notes.set("x", for: "\(index)") } }
-      while store.engine.queue.waitingCount < 10 { await Task.yield() }
+      try await waitUntil { store.engine.queue.waitingCount >= 10 }
       for task in tasks { task.cancel() }
       for task in tasks {
         await #expect(throws: CancellationError.self) { try await task.value }

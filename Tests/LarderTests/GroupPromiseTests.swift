@@ -22,7 +22,7 @@ import Testing
     try await whileHeld(store, until: 12) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<12 {
-          await store.engine.queue.waitForWaiting(number)
+          try await store.engine.queue.waitForWaiting(number)
           group.addTask {
             do {
               try await store.engine.commit(
@@ -58,7 +58,7 @@ import Testing
             throw Stop()
           })
       }
-      await store.engine.queue.waitForWaiting(1)
+      try await store.engine.queue.waitForWaiting(1)
       async let other: Void = notes.set("3", for: "b")
       await #expect(throws: Stop.self) { try await failing.value }
       try await other
@@ -79,7 +79,7 @@ import Testing
     let runs = Tally()
     try await whileHeld(store, until: 3) {
       let before = Task { try await notes.set("x", for: "before") }
-      await store.engine.queue.waitForWaiting(1)
+      try await store.engine.queue.waitForWaiting(1)
       async let between: Void = store.engine.commit(
         SharedWrite { batch in
           runs.add()
@@ -89,7 +89,7 @@ import Testing
             goOn.wait()
           }
         })
-      await store.engine.queue.waitForWaiting(2)
+      try await store.engine.queue.waitForWaiting(2)
       let after = Task { try await notes.set("x", for: "after") }
       await reached.signalled()
       before.cancel()
@@ -155,14 +155,14 @@ import Testing
     try await whileHeld(store, until: isClosed) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<30 { group.addTask { try await notes.set("x", for: "\(number)") } }
-        await store.engine.queue.waitForWaiting(30)
+        try await store.engine.queue.waitForWaiting(30)
         let closed = DispatchSemaphore(value: 0)
         let outcomes = Outcomes()
         Thread.detachNewThread {
           outcomes.add(Result { try store.close() })
           closed.signal()
         }
-        while !store.engine.queue.isClosed { await Task.yield() }
+        try await waitUntil { store.engine.queue.isClosed }
         do {
           try await notes.set("x", for: "late")
           Issue.record("a closing store took a write")
@@ -197,7 +197,7 @@ import Testing
             }
           }
         }
-        await store.engine.queue.waitForWaiting(16)
+        try await store.engine.queue.waitForWaiting(16)
         group.addTask { try await notes.update("a") { bytes in (bytes ?? []) + [33] } }
         try await group.waitForAll()
       }

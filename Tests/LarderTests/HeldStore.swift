@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 
 @testable import Larder
 
@@ -27,9 +28,9 @@ func whileHeld(
   holder.start()
   await held.signalled()
   async let first: Void = store.namespace("holder").set("first", for: "first")
-  while !store.engine.queue.hasTaken { await Task.yield() }
+  try await waitUntil { store.engine.queue.hasTaken }
   async let done: Void = body()
-  while !isReady() { await Task.yield() }
+  try await waitUntil { isReady() }
   goOn.signal()
   try await first
   try await done
@@ -37,8 +38,8 @@ func whileHeld(
 
 extension WriteQueue {
   /// Waits until so many writes wait.
-  func waitForWaiting(_ count: Int) async {
-    while waitingCount < count { await Task.yield() }
+  func waitForWaiting(_ count: Int) async throws {
+    try await waitUntil { waitingCount >= count }
   }
 }
 

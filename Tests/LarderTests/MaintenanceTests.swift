@@ -138,7 +138,7 @@ import Testing
       #expect(await log.next() != nil)
     }
     // The task may be about to let go.
-    while held != nil { await Task.yield() }
+    try await waitUntil { held == nil }
     clock.advance(by: .hours(10))
     #expect(log.times.count == 1)
   }
@@ -189,7 +189,7 @@ import Testing
     try store.close()
     clock.advance(by: .hours(1))
     await log.nextFailure()
-    while upkeep.isRunning { await Task.yield() }
+    try await waitUntil { !upkeep.isRunning }
     #expect(log.errors.withLock { $0.map(\.code) } == [.closed])
     guard case .failure(let error) = upkeep.latest else {
       Issue.record("no error is kept")

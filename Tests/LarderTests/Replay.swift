@@ -64,6 +64,8 @@ extension Changes.Iterator {
       if change.namespace != "end" { changes.append(change) }
       if case .ended = change.kind { break }
     }
+    // The commit of the end may have removed what had expired; it has published all of that by now.
+    while let change = nextNow() { changes.append(change) }
     return changes
   }
 }

@@ -1,3 +1,5 @@
+import LarderSystem
+
 @testable import Larder
 
 /// A namespace in memory whose keys are numbers, driven by the store's own policy and access table.
@@ -151,7 +153,9 @@ struct ListedPolicy {
     let hash = SimulatedNamespace.hash(key)
     if window.contains(key) || main.contains(key) {
       let isRecent = sequences[key]! > newest - recent
-      var stats = table.stats(of: hash)
+      // A full bucket of the table forgets; then an entry begins anew, whatever its place in the queue.
+      let isForgotten = table.words.view.find(hash) == nil
+      var stats = isForgotten ? AccessStats(frequency: isRecent ? 1 : 0) : table.stats(of: hash)
       if !isRecent { stats.use() }
       table.setStats(stats, of: hash, in: 0)
       return true
@@ -165,7 +169,7 @@ struct ListedPolicy {
     recent = (window.count - 1) / 4
     var steps = 0
     while steps < 64, window.count > 1,
-      Double(window.count) > state.policy.target.share * Double(capacity)
+      Double(window.count) / Double(capacity) > state.policy.target.share
     {
       main.append(window.removeFirst())
       compete()

@@ -122,7 +122,7 @@ extension Cache {
     case .use:
       return result(lookup)
     case .useAndRefresh:
-      loading.refresh()
+      loading.refresh(after: lookup)
       return result(lookup)
     case .fail:
       throw notStored(key)

@@ -66,13 +66,15 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// Starts the load in the background unless it runs.
-  func refresh() {
-    engine.loads.startDetached(name) { (running: InFlight) in
-      start(
-        running, priority: .utility, timeout: options.refreshTimeout,
-        onError: options.onBackgroundError)
-    }
+  /// Starts the load in the background, unless it runs or has ended without being visible to `lookup` yet.
+  func refresh(after lookup: CacheLookup<Value>) {
+    engine.loads.startDetached(
+      name, unless: { (running: InFlight) in lookup.mayUse(running) },
+      start: { running in
+        start(
+          running, priority: .utility, timeout: options.refreshTimeout,
+          onError: options.onBackgroundError)
+      })
   }
 
   private func start(

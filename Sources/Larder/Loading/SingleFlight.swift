@@ -76,10 +76,13 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     loads.withLock { $0[name] as? InFlightLoad<Outcome> }
   }
 
-  /// Starts a load that no caller waits for, unless one of that name runs.
-  func startDetached<Outcome: Sendable>(_ name: Name, start: (InFlightLoad<Outcome>) -> Void) {
+  /// Starts a load that no caller waits for, unless the one of that name that is in the table will do.
+  func startDetached<Outcome: Sendable>(
+    _ name: Name, unless isEnough: (InFlightLoad<Outcome>) -> Bool,
+    start: (InFlightLoad<Outcome>) -> Void
+  ) {
     let load = loads.withLock { loads -> InFlightLoad<Outcome>? in
-      if loads[name] != nil { return nil }
+      if let running = loads[name] as? InFlightLoad<Outcome>, isEnough(running) { return nil }
       let load = InFlightLoad<Outcome>(isDetached: true)
       loads[name] = load
       return load

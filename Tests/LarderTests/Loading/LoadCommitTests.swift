@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -33,15 +34,15 @@ import Testing
       }
     }
 
-    func holds() async {
-      while !isHeld.load(ordering: .acquiring) { await Task.yield() }
+    func holds() async throws {
+      try await waitUntil { isHeld.load(ordering: .acquiring) }
     }
 
     func letGo() { release.signal() }
   }
 
   private func settle(_ cache: Larder.Cache<String>) async throws {
-    while cache.namespace.engine.loads.count > 0 { await Task.yield() }
+    try await waitUntil { cache.namespace.engine.loads.count == 0 }
     #expect(cache.namespace.engine.loadWrites.isEmpty)
     #expect(try cache.namespace.store.verify().faults == [])
   }
@@ -51,7 +52,7 @@ import Testing
   {
     let boards = try cache()
     let writer = Writer(boards.namespace.store)
-    await writer.holds()
+    try await writer.holds()
     let first = try await boards.result(for: "thun") { try await origin.text() }
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
     // This process reads it already, and does not load it again.
@@ -70,7 +71,7 @@ import Testing
   @Test func `a caller may wait for the commit`() async throws {
     let boards = try cache()
     let writer = Writer(boards.namespace.store)
-    await writer.holds()
+    try await writer.holds()
     let waiting = Task {
       try await boards.result(for: "thun", options: .committed) { try await origin.text() }
     }
@@ -87,7 +88,7 @@ import Testing
     let boards = try cache()
     let store = boards.namespace.store
     let writer = Writer(store)
-    await writer.holds()
+    try await writer.holds()
     _ = try await boards.value(for: "thun") { try await origin.text() }
     let later = Task.detached {
       switch how {
@@ -133,7 +134,7 @@ import Testing
   @Test func `beyond the bounds a load waits for its own commit`() async throws {
     let boards = try cache()
     let writer = Writer(boards.namespace.store)
-    await writer.holds()
+    try await writer.holds()
     let large = String(repeating: "x", count: LoadWrites.mostBytes / 4)
     for key in 0..<4 {
       #expect(try await !boards.result(for: key) { large }.isCommitted)
@@ -144,7 +145,7 @@ import Testing
       isDone.withLock { $0 = true }
       return result
     }
-    while boards.namespace.engine.queue.waitingCount < 4 { await Task.yield() }
+    try await waitUntil { boards.namespace.engine.queue.waitingCount >= 4 }
     for _ in 0..<1000 { await Task.yield() }
     #expect(isDone.withLock { !$0 })
     writer.letGo()
@@ -166,7 +167,7 @@ import Testing
   @Test func `a lifetime begins when the value was loaded`() async throws {
     let boards = try cache()
     let writer = Writer(boards.namespace.store)
-    await writer.holds()
+    try await writer.holds()
     _ = try await boards.value(for: "thun", expires: .after(.seconds(10))) { "board" }
     let loaded = clock.now
     clock.advance(by: .seconds(3))

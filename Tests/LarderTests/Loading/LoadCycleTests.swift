@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -51,14 +52,14 @@ import Testing
         return try await boards.value(for: "b") { "of b" }
       }
     }
-    await first.waitForLoads(1)
+    try await first.waitForLoads(1)
     let b = Task {
       try await boards.value(for: "b") {
         _ = try await second.load()
         return try await boards.value(for: "a") { "of a" }
       }
     }
-    await second.waitForLoads(1)
+    try await second.waitForLoads(1)
     first.open()
     second.open()
     let results = [await a.result, await b.result]
@@ -103,7 +104,7 @@ import Testing
       }
     }
     #expect(value == "old")
-    while boards.namespace.engine.loads.count > 0 { await Task.yield() }
+    try await waitUntil { boards.namespace.engine.loads.count == 0 }
   }
 
   @Test func `a task that outlives its load may ask for the key again`() async throws {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -15,7 +16,7 @@ import Testing
 
   private func check(_ cache: Larder.Cache<String>) async throws {
     // A load is in the table until its value is committed and its task has ended.
-    while cache.namespace.engine.loads.count > 0 { await Task.yield() }
+    try await waitUntil { cache.namespace.engine.loads.count == 0 }
     #expect(try cache.namespace.store.verify().faults == [])
     #expect(cache.namespace.engine.loadWrites.isEmpty)
   }
@@ -74,7 +75,7 @@ import Testing
       Task { try await boards.result(for: "thun", options: .committed) { try await origin.text() } }
     }
     let tasks = [ask(), ask(), ask()]
-    await origin.waitForLoads(1)
+    try await origin.waitForLoads(1)
     tasks[0].cancel()
     tasks[2].cancel()
     await #expect(throws: CancellationError.self) { try await tasks[0].value }
@@ -93,12 +94,12 @@ import Testing
     let tasks = (0..<3).map { _ in
       Task { try await boards.result(for: "thun", options: .committed) { try await origin.text() } }
     }
-    await origin.waitForLoads(1)
+    try await origin.waitForLoads(1)
     for task in tasks { task.cancel() }
     for task in tasks {
       await #expect(throws: CancellationError.self) { try await task.value }
     }
-    while origin.cancelled == 0 { await Task.yield() }
+    try await waitUntil { origin.cancelled > 0 }
     origin.open()
     #expect(
       try await boards.result(for: "thun", options: .committed) { try await origin.text() }.value
@@ -113,9 +114,9 @@ import Testing
     let tasks = (0..<10).map { _ in
       Task { try await boards.result(for: "thun", options: .committed) { try await origin.text() } }
     }
-    await origin.waitForLoads(1)
+    try await origin.waitForLoads(1)
     // All of them have a place before the load ends.
-    while boards.namespace.engine.loads.callers() < 10 { await Task.yield() }
+    try await waitUntil { boards.namespace.engine.loads.callers() >= 10 }
     origin.open()
     for task in tasks {
       await #expect(throws: Origin.Refusal(number: 1)) { try await task.value }
@@ -136,8 +137,8 @@ import Testing
     let task = Task {
       try await boards.result(for: "thun", options: options) { try await origin.text() }
     }
-    await origin.waitForLoads(1)
-    while !clock.isAwaited { await Task.yield() }
+    try await origin.waitForLoads(1)
+    try await waitUntil { clock.isAwaited }
     clock.advance(by: .seconds(14))
     #expect(boards.namespace.engine.loads.count == 1)
     clock.advance(by: .seconds(1))
@@ -158,7 +159,7 @@ import Testing
       let task = Task {
         try await boards.result(for: key, options: .committed) { try await origin.text() }
       }
-      await origin.waitForLoads(started + 1)
+      try await origin.waitForLoads(started + 1)
       try await boards.set("written", for: key)
       origin.open()
       let loaded = try await task.value
@@ -178,7 +179,7 @@ import Testing
     let task = Task {
       try await boards.result(for: "thun", options: options) { try await origin.text() }
     }
-    await origin.waitForLoads(1)
+    try await origin.waitForLoads(1)
     try boards.clear()
     origin.open()
     #expect(try await task.value.value == "load 1")
@@ -197,7 +198,7 @@ import Testing
     let task = Task {
       try await boards.result(for: "thun", options: .committed) { try await origin.text() }
     }
-    await origin.waitForLoads(1)
+    try await origin.waitForLoads(1)
     try boards.clear()
     origin.open()
     #expect(try await task.value.value == "load 1")
@@ -225,9 +226,9 @@ import Testing
     let numbers = store.cache(of: Int.self, in: "boards")
     origin.close()
     async let first = text.result(for: "k", options: .committed) { try await origin.text() }
-    await origin.waitForLoads(1)
+    try await origin.waitForLoads(1)
     async let second = numbers.result(for: "k", options: .committed) { try await origin.load() }
-    await origin.waitForLoads(2)
+    try await origin.waitForLoads(2)
     origin.open()
     #expect(try await first.value == "load 1")
     #expect(try await second.value == 2)
@@ -241,7 +242,7 @@ import Testing
     let usual = Task {
       try await boards.result(for: "thun", options: .committed) { try await origin.text() }
     }
-    await origin.waitForLoads(1)
+    try await origin.waitForLoads(1)
     let reloaded = try await boards.result(
       for: "thun", options: LoadOptions(policy: .reload, waitsForCommit: true)
     ) {

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 
 @testable import Larder
 
@@ -62,7 +63,7 @@ final class Origin: Sendable {
   func text() async throws -> String { "load \(try await load())" }
 
   /// Waits until so many loads have begun.
-  func waitForLoads(_ count: Int) async { while loads < count { await Task.yield() } }
+  func waitForLoads(_ count: Int) async throws { try await waitUntil { loads >= count } }
 }
 
 /// Something that tasks of a test share.

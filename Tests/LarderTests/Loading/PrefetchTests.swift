@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -103,11 +104,11 @@ import Testing
     let prefetch = try boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _ in
       try await origin.text()
     }
-    await origin.waitForLoads(2)
+    try await origin.waitForLoads(2)
     prefetch.cancel()
     let summary = await prefetch.finish()
     #expect(summary.loaded == 0 && summary.failed == 2 && summary.remaining == 98)
     #expect(origin.loads == 2)
-    while boards.namespace.engine.loads.count > 0 { await Task.yield() }
+    try await waitUntil { boards.namespace.engine.loads.count == 0 }
   }
 }

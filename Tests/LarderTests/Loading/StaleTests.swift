@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -12,7 +13,7 @@ import Testing
   }
 
   private func check(_ cache: Larder.Cache<String>) async throws {
-    while cache.namespace.engine.loads.count > 0 { await Task.yield() }
+    try await waitUntil { cache.namespace.engine.loads.count == 0 }
     #expect(try cache.namespace.store.verify().faults == [])
   }
 
@@ -37,10 +38,10 @@ import Testing
       #expect(served.value == "load 1" && served.source == .stale && served.error == nil)
       #expect(served.age == .minutes(2))
     }
-    await origin.waitForLoads(2)
+    try await origin.waitForLoads(2)
     #expect(origin.loads == 2)
     origin.open()
-    while boards.namespace.engine.loads.count > 0 { await Task.yield() }
+    try await waitUntil { boards.namespace.engine.loads.count == 0 }
     let fresh = try await ask(boards)
     #expect(fresh.value == "load 2" && fresh.source != .stale && origin.loads == 2)
     #expect(try boards.namespace.reads.staleHits == 100)
@@ -115,14 +116,14 @@ import Testing
     let ask = { try await boards.result(for: "thun", options: options) { try await origin.text() } }
     _ = try await ask()
     // The load leaves the table after its caller has gone on.
-    while boards.namespace.engine.loads.count > 0 { await Task.yield() }
+    try await waitUntil { boards.namespace.engine.loads.count == 0 }
     clock.advance(by: .minutes(9) - .milliseconds(1))
     #expect(try await ask().value == "load 1" && origin.loads == 1)
     #expect(boards.namespace.engine.loads.count == 0)
     clock.advance(by: .milliseconds(1))
     let used = try await ask()
     #expect(used.value == "load 1" && used.source == .memory)
-    await origin.waitForLoads(2)
+    try await origin.waitForLoads(2)
     try await check(boards)
     #expect(try await ask().value == "load 2")
     clock.advance(by: .minutes(5))
@@ -139,10 +140,10 @@ import Testing
     origin.close()
     let served = try await boards.result(for: "thun", options: options) { try await origin.text() }
     #expect(served.source == .stale)
-    await origin.waitForLoads(2)
-    while !clock.isAwaited { await Task.yield() }
+    try await origin.waitForLoads(2)
+    try await waitUntil { clock.isAwaited }
     clock.advance(by: .seconds(5))
-    while errors.withLock({ $0.isEmpty }) { await Task.yield() }
+    try await waitUntil { errors.withLock { !$0.isEmpty } }
     #expect((errors.withLock { $0.first } as? LarderError)?.code == .timedOut)
     origin.open()
     #expect(try await ask(boards).source == .stale)

@@ -1,0 +1,25 @@
+/// A condition did not come true.
+package struct NeverTrue: Error, CustomStringConvertible {
+  package let description: String
+}
+
+/// Waits until another task has made `condition` true.
+///
+/// The limit is far longer than any wait of a test that works, so that it decides nothing but whether a defect is a failed
+/// test or a test run that never ends.
+package func waitUntil(
+  isolation: isolated (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line,
+  _ condition: () async throws -> Bool
+) async throws {
+  let limit = Duration.seconds(120)
+  let start = ContinuousClock.now
+  var turns = 0
+  while try await !condition() {
+    if start.duration(to: .now) > limit {
+      throw NeverTrue(description: "\(file):\(line): the condition was false for \(limit)")
+    }
+    turns += 1
+    // Others need the processor to get on.
+    if turns < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
+  }
+}
