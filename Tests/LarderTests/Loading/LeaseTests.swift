@@ -49,8 +49,10 @@ import Testing
   private func waiting(
     for boards: Larder.Cache<String>, _ policy: RequestPolicy = .standard
   ) async throws -> Task<CacheResult<String>, any Error> {
+    let table = try #require(boards.namespace.engine.leases).table
     let task = load("thun", from: boards, policy)
-    try await waitUntil { boards.namespace.engine.loads.callers() >= 1 }
+    // It has mapped the file, and looks at the lease.
+    try await waitUntil { table.standing(0, at: machine.now) != .unavailable }
     return task
   }
 
