@@ -22,15 +22,16 @@ run: packages
 	@./.ci/tour $(STORE)
 
 # The tests of LMDB run in a process of their own: they open many files and start many processes. Then the library and the
-# shell, then the examples, whose tests run one after the other: their programs talk to servers inside the test process,
-# which need a free thread. At the end each example program runs once.
+# shell, then the examples, two tests at a time: their programs talk to servers inside the test process, which need a free
+# thread. At the end each example program runs once.
 LMDB_TESTS = ^LMDBTests\.
 EXAMPLE_TESTS = ^(Lego|Departures|Articles|Catalog|Shared)Tests\.
 test: packages
 	$(SWIFT) build --build-tests
 	./.ci/repeat-failures $(SWIFT) test --skip-build --filter '$(LMDB_TESTS)'
 	./.ci/repeat-failures $(SWIFT) test --skip-build --skip '$(LMDB_TESTS)' --skip '$(EXAMPLE_TESTS)'
-	./.ci/repeat-failures $(SWIFT) test --skip-build --no-parallel --filter '$(EXAMPLE_TESTS)'
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 \
+	  ./.ci/repeat-failures $(SWIFT) test --skip-build --filter '$(EXAMPLE_TESTS)'
 	./.ci/examples
 
 # The long forms of the random tests: kills, power failures, damage, models, fuzzers. Some hours with the usual factor.
