@@ -12,6 +12,8 @@ import sys
 import time
 
 COLUMNS, SIZE, LINE, WIDE = 92, 14, 20, 8.43
+# Viewers collapse plain spaces.
+NO_BREAK = "\u00a0"
 PALETTE = {30: "#45475a", 31: "#f38ba8", 32: "#a6e3a1", 33: "#f9e2af", 34: "#89b4fa", 35: "#cba6f7", 36: "#94e2d5",
            37: "#cdd6f4", 90: "#7f849c", 91: "#f38ba8", 92: "#a6e3a1", 93: "#f9e2af", 94: "#89b4fa", 95: "#cba6f7",
            96: "#94e2d5", 97: "#ffffff"}
@@ -76,8 +78,8 @@ def main(program, store, output, commands):
         for text, colour, bold, faint in spans(row):
             style = (f' fill="{colour}"' if colour else "") + (' font-weight="bold"' if bold else "")
             style += ' opacity="0.65"' if faint else ""
-            length = len(text)
-            pieces.append(f'<tspan x="{16 + column * WIDE:.1f}" textLength="{length * WIDE:.1f}"{style}>{html.escape(text)}</tspan>')
+            length, shown = len(text), html.escape(text).replace(" ", NO_BREAK)
+            pieces.append(f'<tspan x="{16 + column * WIDE:.1f}" textLength="{length * WIDE:.1f}"{style}>{shown}</tspan>')
             column += length
         out.append(f'<text y="{48 + number * LINE}">{"".join(pieces)}</text>')
     out.append("</g></svg>\n")
