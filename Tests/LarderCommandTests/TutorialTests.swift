@@ -66,7 +66,8 @@ private final class FileServer {
 
   func stop() {
     guard process.isRunning else { return }
-    process.terminate()
+    // The threads of the tests block SIGTERM, and their child processes with them.
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 }
