@@ -156,4 +156,33 @@ struct RuleTests {
     #expect(counts.reuses == [.validated: 1] && counts.failures == 1 && counts.bytesSaved == 12)
     #expect(counts.requests == 4)
   }
+
+  @Test func `responses are removed by a predicate, such as their date`() async throws {
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=1000")]))
+    for number in 0..<150 { _ = try await fixture.get("/old/\(number)") }
+    fixture.clock.advance(by: .seconds(100))
+    _ = try await fixture.get("/new")
+    try await fixture.store.namespace("http").set("no response", for: "other")
+    let limit = start.advanced(by: .seconds(50))
+    let removed = try await fixture.cache.removeAll { key, response in
+      response.received < limit && key.contains("/old/")
+    }
+    #expect(removed.entries == 150)
+    #expect(try fixture.store.namespace("http").count() == 2)
+    #expect(try await fixture.get("/new").result.isHit)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a call may have a policy of its own`() async throws {
+    let fixture = try Fixture(.page([]))
+    let patient = fixture.cache.with {
+      $0 = HTTPCachePolicy(rules: [HTTPCacheRule("*", defaultFreshness: .seconds(10))])
+    }
+    _ = try await patient.send(request()).body.bytes()
+    #expect(try await fixture.get().result.isHit, "both have the same responses")
+    #expect(fixture.cache.statistics == patient.statistics)
+    let alice: Pairs = [("Authorization", "alice")]
+    _ = try await patient.send(request("GET", "/b", alice)).body.bytes()
+    #expect(try await fixture.get("/b", alice).result.isHit, "credentials have the same digests")
+  }
 }

@@ -8,7 +8,7 @@ public import Larder
 /// can be validated.
 public struct HTTPCache: Sendable {
   public let namespace: Store.Namespace
-  public let rules: HTTPRules
+  public private(set) var rules: HTTPRules
   let transport: any HTTPTransport
   let flights = SingleFlight<String>()
   let permits = StoreTokens()
@@ -33,6 +33,19 @@ public struct HTTPCache: Sendable {
     policy.secret = namespace.store.secret
     rules = HTTPRules(policy: policy)
     buffers = BufferBudget(policy.bufferLimit)
+  }
+
+  /// A copy with another policy, for some calls.
+  ///
+  /// It shares the stored responses, the requests under way, the memory and the statistics.
+  /// ``HTTPCachePolicy/bufferLimit`` stays that of the first. If ``HTTPCachePolicy/rules`` or
+  /// ``HTTPCachePolicy/partitionFields`` give a request another key, the copy has responses of its own for it.
+  public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
+    var copy = self
+    let secret = rules.policy.secret
+    change(&copy.rules.policy)
+    copy.rules.policy.secret = secret
+    return copy
   }
 
   /// How requests were answered, by this cache and its copies.
