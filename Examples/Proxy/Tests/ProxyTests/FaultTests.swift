@@ -258,7 +258,9 @@ struct FaultTests {
     }
     #expect(try await bench.get("/c").body.hasPrefix("/c|"))
     try await waitUntil { try await bench.get("/c").head.contains("; hit") }
-    try await bench.stop()
+    try await server.stop()
+    try await origin.stop()
+    #expect(try cache.cache.namespace.store.verify().faults == [])
     try cache.close()
     try path.remove()
   }

@@ -5,6 +5,7 @@ import LarderHTTP
 import NIOCore
 import NIOPosix
 import Synchronization
+import Testing
 
 @testable import ProxyServer
 
@@ -133,9 +134,11 @@ struct Bench {
     try await ask("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n")
   }
 
+  /// Ends both, after a full check of the store.
   func stop() async throws {
     try await server.stop()
     try await origin.stop()
+    #expect(try store.verify().faults == [])
   }
 }
 
