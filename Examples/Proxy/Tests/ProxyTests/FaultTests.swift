@@ -87,7 +87,9 @@ struct FaultTests {
     ("If-Match: \"x\"\r\n", 412), ("If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT\r\n", 412),
     ("Range: bytes=900-\r\n", 416), ("Range: bytes=0-0\r\n", 404), ("Range: bytes=0-0\r\n", 500),
   ])
-  func `an error to a condition or a range is nobody else's`(fields: String, status: Int)
+  func `an error to a condition or a range is stored for no other request`(
+    fields: String, status: Int
+  )
     async throws
   {
     let bench = try await Bench(
@@ -218,7 +220,7 @@ struct FaultTests {
   @Test(arguments: [
     ("must-revalidate", "504"), ("no-cache", "504"), ("stale-if-error=0", "504"),
   ])
-  func `what may not be served stale is not, while the origin is down`(
+  func `a response that must be validated is not served while the origin is down`(
     directive: String, status: String
   ) async throws {
     let asked = Mutex(0)

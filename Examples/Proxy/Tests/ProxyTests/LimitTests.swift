@@ -125,7 +125,7 @@ import Testing
     }
     #expect(bench.origin.count == 1, "all of them are hits")
     #expect(Self.residentAnonymous - before < 400_000_000, "20 copies would be 1 GB")
-    // The body stays readable although a snapshot of it is held by nobody.
+    // The body stays readable, although no snapshot is held between two pieces.
     #expect(try await clients[0].rest().utf8.count > size - 1_000_000)
     for client in clients { client.close() }
     try await bench.stop()

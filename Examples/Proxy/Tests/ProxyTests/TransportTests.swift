@@ -70,7 +70,7 @@ struct TransportTests {
   }
 
   @Test(arguments: Transports.allCases)
-  func `that nobody is there is said at once`(kind: Transports) async throws {
+  func `an address without a server is an error at once`(kind: Transports) async throws {
     let origin = RawOrigin("")
     let address = try await origin.start()
     try await origin.stop()
@@ -118,7 +118,7 @@ struct TransportTests {
   }
 
   @Test(arguments: Transports.allCases, [true, false])
-  func `who is cancelled waits no longer, neither for the head nor for the body`(
+  func `a cancelled caller waits no longer, neither for the head nor for the body`(
     kind: Transports, hasHead: Bool
   ) async throws {
     let (parts, more) = AsyncStream.makeStream(of: String.self)
