@@ -13,18 +13,21 @@ struct RequestHandling: Sendable {
     let reader = MessageReader(connection, limits: connection.limits)
     defer { connection.close() }
     var isFirst = true
+    var isBetweenRequests = false
     do {
       while let head = try await reader.head(isLenient: false, isFirst: isFirst) {
         isFirst = false
+        isBetweenRequests = false
         guard try await answer(head, reader, connection) else {
           if await !reader.isAtEnd { await connection.closeGracefully() }
           return
         }
+        isBetweenRequests = true
       }
     } catch let error as MessageError {
       log("bad request: \(error)")
       // A connection that was idle ends without a word.
-      if error == .timedOut, await reader.isIdle, !isFirst { return }
+      if error == .timedOut, isBetweenRequests, await reader.isIdle { return }
       await refuse(connection, with: .refusal(error))
     } catch {
       log("connection lost: \(error)")

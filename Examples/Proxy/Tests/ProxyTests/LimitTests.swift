@@ -39,6 +39,7 @@ import Testing
     }
     #expect(passed >= limit)
     try await reading.value
+    client.close()
     try await waitUntil { bench.server.connections.count == 0 }
     try await bench.stop()
     return String(decoding: answer.withLock { $0.bytes }, as: UTF8.self)
