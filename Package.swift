@@ -149,7 +149,9 @@ let package = Package(
       swiftSettings: lending),
     .target(
       name: "LarderHTTP",
-      dependencies: ["Larder", .product(name: "HTTPTypes", package: "swift-http-types")],
+      dependencies: [
+        "Larder", "LarderSystem", .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       swiftSettings: strict),
     .target(
       name: "LarderURLSession",
@@ -180,7 +182,7 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Redis"])),
       ],
       swiftSettings: strict),
-    .target(name: "ShellLanguage", swiftSettings: strict),
+    .target(name: "ShellLanguage", dependencies: ["LarderSystem"], swiftSettings: strict),
     .target(
       name: "LarderShell", dependencies: ["Larder", "ShellLanguage"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
