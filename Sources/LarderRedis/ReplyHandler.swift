@@ -68,7 +68,7 @@
           first.reply.complete(.success(reply))
         }
       } catch {
-        // What follows cannot be understood either.
+        // After wrong bytes the beginning of the next reply is not known.
         context.close(promise: nil)
       }
     }

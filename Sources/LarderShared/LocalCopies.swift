@@ -1,6 +1,6 @@
 import Larder
 
-/// What one store knows of the changes that its own machine has made in the tier.
+/// The versions of one store's copies, and marks of the changes that its machine has made in the tier.
 ///
 /// A copy has its version as the entry's metadata. A change leaves a mark under its position for a while, in a namespace of
 /// the store, so that a value that was fetched before the change is not stored after it, by any process.

@@ -35,7 +35,7 @@ public final class Shared: Sendable {
     limiter = LoadLimiter(max(options.maxLoads, 1))
   }
 
-  /// What this process has done with the tier.
+  /// Counts of this process's use of the tier.
   public struct Statistics: Hashable, Sendable {
     /// Values taken from the tier.
     public var hits = 0

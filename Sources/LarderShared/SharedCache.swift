@@ -1,7 +1,7 @@
 public import Larder
 
-/// A cache whose values the machines of an application share: a miss asks the tier before it loads, and of all machines one
-/// loads a key at a time.
+/// A cache over a store and a tier that the machines of an application share: a miss asks the tier before it loads, and one
+/// machine at a time loads a key.
 ///
 /// A read that finds a fresh copy in this store does not touch the tier, and costs what it costs in a ``Cache``. Such a copy
 /// may be older than the tier's value: other machines do not learn of a change before their copies end, which is at the
@@ -56,14 +56,16 @@ public struct SharedCache<Value: Sendable>: Sendable {
 
   /// The value that the tier has now, whatever copy this store has; if it has none, the one that `load` returns.
   ///
-  /// What another machine's `set`, `remove`, `clear` or `invalidate` has changed before the call is seen. If the tier
-  /// cannot be used, `load` runs.
+  /// It sees every `set`, `remove`, `clear` and `invalidate` that returned before the call, on any machine, and waits until
+  /// this store has the value. If the tier cannot be used, `load` runs.
   public func currentResult(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
     var options = options
     options.policy = .revalidate
+    // The next read of this store must not find the copy that was just replaced.
+    options.waitsForCommit = true
     return try await result(Key(of: key), options, policy: .standard, load)
   }
 

@@ -5,7 +5,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   let cache: SharedCache<Value>
   let key: SharedKey
   let options: LoadOptions
-  /// What is asked of the tier, which may differ from what is asked of the store.
+  /// The policy towards the tier. That towards the store is in the options.
   let policy: RequestPolicy
   let load: @Sendable () async throws -> Value
 
@@ -13,7 +13,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   private var tier: any SharedTier { cache.shared.tier }
   private var clock: any LarderClock { cache.store.clock }
 
-  /// How often a key may change between a look and the request for its lease before the tier is done without.
+  /// How often a key may change between a look and the request for its lease before the caller goes on without the tier.
   private static var mostChanges: Int { 16 }
   /// How many durations of a lease a caller waits for another machine's load: one that never ends must not stop all others.
   private static var mostLeases: Int { 10 }
@@ -64,7 +64,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// What one look into the tier leads to.
+  /// The outcome of one look into the tier.
   private enum Attempt {
     case use(Value, TierCopy<Value>)
     /// The tier does not want a value of this key.

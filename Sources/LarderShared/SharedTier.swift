@@ -9,9 +9,9 @@ public protocol SharedTier: Sendable {
   /// The name that separates this data from that of other applications.
   var application: String { get }
 
-  /// The value under a key, whether or not its lifetime has ended; nil if there is none.
+  /// Fetches the value under a key; nil if the tier has no value.
   ///
-  /// - Parameter tags: the tags whose invalidation counts; those of other tags are not looked at.
+  /// - Parameter tags: the tags whose invalidations the result takes into account.
   func fetch(_ key: SharedKey, tags: [String]) async throws(LarderError) -> FetchedValue?
 
   /// Asks for the right to load a key, unless there is a value other than the rejected one.
@@ -77,7 +77,7 @@ public struct TierValue: Sendable {
 
 /// A value as the tier has it.
 public struct FetchedValue: Sendable {
-  /// What tells it from every other value of the key.
+  /// Tells it from every other value of the key.
   public var stamp: ValueStamp
   /// The value with everything that belongs to it; any bytes are possible.
   public var frame: [UInt8]

@@ -113,7 +113,7 @@ public struct StreamTier: SharedTier {
         run(.remove, keys(of: key), [Array(key.namespace.utf8), key.bytes], isLogged: true),
         of: .remove)
     case .clear(let namespace):
-      // Without a lifetime, which there are few enough for: a server that evicts must not forget it.
+      // No lifetime: namespaces are few, and a server that evicts must not forget their floors.
       try await position(
         run(
           .raiseFloor, [names.log, names.head, names.floor(namespace: namespace)],

@@ -18,12 +18,12 @@ struct TierCopy<Value: Sendable>: Sendable {
   }
 }
 
-/// What the tier has under a key.
+/// The result of a look into the tier.
 enum TierLookup<Value: Sendable>: Sendable {
-  /// No value that could be used. The stamp is that of a value that is invalidated or damaged; nil if there is none.
+  /// No usable value. The stamp is that of an invalidated or damaged value; nil if the tier has none at all.
   case nothing(ValueStamp?)
   case copy(TierCopy<Value>)
-  /// A value of a later layout, which must stay.
+  /// A value of a later layout: this version may not overwrite it.
   case newer
 
   var stamp: ValueStamp? {

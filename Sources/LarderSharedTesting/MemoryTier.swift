@@ -7,7 +7,7 @@ import Synchronization
 /// It keeps the rules that ``SharedTier`` states. Stores of one process that share it behave as machines that share a
 /// server.
 public final class MemoryTier: SharedTier {
-  /// What goes wrong with a request.
+  /// A fault that a request meets.
   public enum Fault: Sendable {
     /// The request does not reach the tier.
     case unreachable

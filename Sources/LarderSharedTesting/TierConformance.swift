@@ -3,7 +3,7 @@ public import LarderShared
 
 /// A tier or sender that does not keep a rule.
 public struct ConformanceFailure: Error, CustomStringConvertible {
-  /// The rule, and what was found instead.
+  /// The rule that was broken.
   public let description: String
 }
 
@@ -19,7 +19,7 @@ public enum TierConformance: String, CaseIterable, Sendable {
   case setAndFetch
   /// A removal removes the value and ends the lease.
   case removal
-  /// A lease is granted to one caller, and to no caller who has not seen the value.
+  /// One caller at a time has the lease of a key, and only after it has seen and rejected the value that is there.
   case oneLease
   /// A lease ends by itself, unless it is renewed, and by its release.
   case leaseEnds

@@ -27,20 +27,16 @@ struct Machine {
   }
 
   func read(
-    _ key: String = "a", options: LoadOptions = .committed, _ origin: Origin
+    _ key: String, options: LoadOptions = .committed, _ origin: Origin
   ) async throws -> String {
-    try await cache.value(for: key, options: options, origin)
+    try await cache.result(for: key, options: options) { try await origin.load() }.value
+  }
+
+  func read(options: LoadOptions = .committed, _ origin: Origin) async throws -> String {
+    try await read("a", options: options, origin)
   }
 
   func copy(_ key: String = "a") throws -> String? { try cache.local.value(for: key) }
-}
-
-extension SharedCache {
-  func value(
-    for key: some StoreKey, options: LoadOptions, _ origin: Origin
-  ) async throws -> Value where Value == String {
-    try await result(for: key, options: options) { try await origin.load() }.value
-  }
 }
 
 extension LoadOptions {

@@ -1,12 +1,12 @@
 import LarderSystem
 
-/// What a tier that machines share adds to the outcome of a load.
+/// The terms on which a store keeps a value of a tier that machines share: its source, an error, a condition.
 package struct CopyTerms: Sendable {
-  /// Where the value came from.
+  /// The source of the value.
   package enum Origin: Sendable { case loaded, shared, stale }
 
   package var origin: Origin
-  /// What went wrong on the way, for the result.
+  /// The error that the result reports, such as that of a tier that cannot be reached.
   package var error: (any Error)?
   /// Called in the transaction that would store the value: whether it may be stored there. The rule of
   /// other loads, that no other version was written meanwhile, does not apply.
