@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// It detects damage. It does not protect against forged records. The result depends only on the bytes and the seed, on
 /// every machine.
-enum Checksum {
+package enum Checksum {
   private static let first: UInt64 = 0xA076_1D64_78BD_642F
   private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB
   private static let third: UInt64 = 0x8EBC_6AF0_9C88_C6E3
@@ -59,6 +59,9 @@ enum Checksum {
     let bytes = UInt64(rest[0]) << 16 | UInt64(rest[count &>> 1]) << 8 | UInt64(rest[count &- 1])
     return (bytes, 0)
   }
+
+  /// The checksum of bytes for other modules.
+  package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 { of(bytes.span, seed: seed) }
 }
 
 extension Checksum {
