@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials proxy traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials proxy shared traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -41,6 +41,10 @@ trials: packages
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages
 	cd Examples/Proxy && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+
+# The shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
+shared:
+	@./.ci/shared
 
 # The library with its optional dependency, which nothing else builds.
 traits: packages
@@ -98,4 +102,4 @@ dist: packages
 	@SWIFT='$(SWIFT)' ./.ci/dist
 
 clean:
-	rm -rf .build Examples/Proxy/.build Benchmarks/.build
+	rm -rf .build Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build

@@ -97,6 +97,9 @@ let package = Package(
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
     .library(name: "LarderAsyncHTTPClient", targets: ["LarderAsyncHTTPClient"]),
+    .library(name: "LarderShared", targets: ["LarderShared"]),
+    .library(name: "LarderSharedTesting", targets: ["LarderSharedTesting"]),
+    .library(name: "LarderRedis", targets: ["LarderRedis"]),
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
     // For tests alone: it is preloaded into processes whose writes are recorded.
@@ -108,6 +111,7 @@ let package = Package(
     .trait(
       name: "AsyncHTTPClient",
       description: "Carries the requests of `HTTPCache` by AsyncHTTPClient."),
+    .trait(name: "Redis", description: "Connects `Shared` to a Redis or Valkey server."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -116,6 +120,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     // For the examples' tests alone: the services that adapters talk to. A package that depends on a library of this
     // package does not fetch it.
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
@@ -165,6 +170,18 @@ let package = Package(
           name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
       ],
       swiftSettings: strict),
+    .target(name: "LarderShared", dependencies: ["Larder"], swiftSettings: strict),
+    .target(
+      name: "LarderSharedTesting", dependencies: ["Larder", "LarderShared"], swiftSettings: strict),
+    .target(
+      name: "LarderRedis",
+      dependencies: [
+        "Larder", "LarderShared",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Redis"])),
+      ],
+      swiftSettings: strict),
     .target(name: "ShellLanguage", dependencies: ["LarderSystem"], swiftSettings: strict),
     .target(
       name: "LarderShell", dependencies: ["Larder", "ShellLanguage"], swiftSettings: strict),
@@ -207,6 +224,12 @@ let package = Package(
       name: "LarderHTTPTests",
       dependencies: [
         "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer", "TestSupport", httpTypes,
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LarderSharedTests",
+      dependencies: [
+        "LarderShared", "LarderSharedTesting", "LarderRedis", "Larder", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

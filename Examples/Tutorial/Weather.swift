@@ -17,10 +17,14 @@ struct Forecast: Codable {
     let forecasts = store.cache(of: Forecast.self, in: "forecasts")
     let options = LoadOptions(
       expires: .after(.minutes(10)), stale: .onError(.hours(24)), waitsForCommit: true)
-    let forecast = try await forecasts.result(for: place, options: options) {
-      try await load(place)
+    do {
+      let forecast = try await forecasts.result(for: place, options: options) {
+        try await load(place)
+      }
+      print(place, forecast.value.sky, forecast.value.degrees, "from", forecast.source)
+    } catch {
+      print("no forecast for", place)
     }
-    print(place, forecast.value.sky, forecast.value.degrees, "from", forecast.source)
     try store.close()
   }
 

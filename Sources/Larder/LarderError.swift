@@ -54,6 +54,10 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case closed
     /// The store was opened before the process was forked.
     case forked
+    /// The tier that machines share cannot be reached, or refused the request: nothing was changed there.
+    case unreachable
+    /// The tier that machines share did not answer in time: the change may have been made there, or not.
+    case unanswered
   }
 
   /// The kind of the error.

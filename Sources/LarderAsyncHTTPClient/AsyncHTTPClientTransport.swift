@@ -7,8 +7,8 @@
 
   /// Carries requests by AsyncHTTPClient, over connections that are kept and, where the origin speaks it, in HTTP/2.
   ///
-  /// Fields keep their order and repetition, and bodies come as fast as they are read, as the origin has coded them.
-  /// AsyncHTTPClient tells nothing of interim answers, and replaces what is no UTF-8 in a field.
+  /// Fields keep their order and repetition. Bodies arrive as fast as they are read, and are not decoded. AsyncHTTPClient
+  /// does not report interim responses, and replaces invalid UTF-8 in fields.
   public final class AsyncHTTPClientTransport: HTTPTransport {
     private let client: HTTPClient
 
@@ -23,16 +23,20 @@
     }
 
     deinit {
-      // Nobody is left who could be told how that ended.
+      // No caller is left for an error of the shutdown.
       client.shutdown { _ in }
     }
 
     public func send(
-      _ request: HTTPRequest, body: [UInt8],
+      _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
       let answer = try await client.execute(
         HTTPClientRequest(request, body: body), deadline: .distantFuture)
+      // `HTTPFields` has a limit of its own, which is a precondition: the fields are counted before they are copied.
+      guard answer.headers.count <= HTTPCacheError.largestFieldCount else {
+        throw HTTPCacheError.tooManyFields(answer.headers.count)
+      }
       let pieces = Pieces(of: answer.body, by: self)
       return (HTTPResponse(answer), HTTPBody(next: { try await pieces.next() }))
     }
@@ -58,14 +62,20 @@
   }
 
   extension HTTPClientRequest {
-    fileprivate init(_ request: HTTPRequest, body: [UInt8]) {
+    fileprivate init(_ request: HTTPRequest, body: HTTPBody) {
       let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
       self.init(url: origin + (request.path ?? "/"))
       method = HTTPMethod(rawValue: request.method.rawValue)
       for field in request.headerFields {
         headers.add(name: field.name.rawName, value: field.value)
       }
-      if !body.isEmpty { self.body = .bytes(ByteBuffer(bytes: body)) }
+      if let bytes = body.whole {
+        if !bytes.isEmpty { self.body = .bytes(ByteBuffer(bytes: bytes)) }
+      } else {
+        let buffers = body.map { ByteBuffer(bytes: $0) }
+        self.body = .stream(
+          buffers, length: body.count.map { .known(Int64($0)) } ?? .unknown)
+      }
     }
   }
 

@@ -12,6 +12,7 @@ public struct HTTPCachePolicy: Sendable, Hashable {
     case shared
   }
 
+  /// For whom responses are stored. Default: private.
   public var kind: Kind
   /// How long a response with validators is kept for validation, counted from its last exchange. Default: 30 days.
   public var retention: Duration
@@ -26,26 +27,33 @@ public struct HTTPCachePolicy: Sendable, Hashable {
   public var timeout: Duration
   /// The largest body, in bytes, that is stored. Larger bodies pass through. Default: 64,000,000.
   public var largestBody: Int
+  /// The memory, in bytes, for bodies on their way into the store, all requests together. A body for which there is no room
+  /// passes through and is not stored. Default: 64,000,000.
+  public var bufferLimit: Int
   /// The number of responses per URI that `Vary` and credentials may separate. One more removes the least recently used
   /// one. At least 1; default: 32.
   public var largestVariantCount: Int
   /// Names of query parameters with secret values, in lower case. Keys hold a digest in place of the value.
   public var secretParameters: Set<String>
+  /// Rules for some URIs, of which the first that matches applies. Default: none.
+  public var rules: [HTTPCacheRule]
   /// Request fields that identify a user besides `Authorization`: `Cookie`, `X-API-Key`. Requests with different values
   /// never share a response, whatever `Vary` says.
   public var partitionFields: Set<HTTPField.Name>
   /// The key of all digests; an ``HTTPCache`` takes it from its store.
   var secret: [UInt8] = []
 
+  /// A policy with the default of everything that is not given; see the properties.
   public init(
     kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
     longestHeuristic: Duration = .days(1), storesCookies: Bool = false,
     timeout: Duration = .seconds(15), largestBody: Int = 64_000_000,
+    bufferLimit: Int = 64_000_000,
     largestVariantCount: Int = 32,
     secretParameters: Set<String> = [
       "key", "api_key", "apikey", "api-key", "token", "access_token", "auth_token", "secret",
       "password", "sig", "signature",
-    ], partitionFields: Set<HTTPField.Name> = []
+    ], partitionFields: Set<HTTPField.Name> = [], rules: [HTTPCacheRule] = []
   ) {
     self.kind = kind
     self.retention = retention
@@ -54,8 +62,10 @@ public struct HTTPCachePolicy: Sendable, Hashable {
     self.storesCookies = storesCookies
     self.timeout = timeout
     self.largestBody = largestBody
+    self.bufferLimit = bufferLimit
     self.largestVariantCount = largestVariantCount
     self.secretParameters = secretParameters
     self.partitionFields = partitionFields
+    self.rules = rules
   }
 }

@@ -9,7 +9,7 @@ public import LarderHTTP
 /// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
 ///
 /// `URLSession` decodes bodies, joins and reorders fields, reports no interim responses, and reads a body without
-/// back-pressure.
+/// back-pressure. The body of a request is read into memory first, at most 64 MB of it.
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
   private let exchanges = SessionExchanges()
@@ -22,14 +22,17 @@ public final class URLSessionTransport: HTTPTransport {
     session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
   }
 
+  private static let largestUpload = 64_000_000
+
   deinit { session.finishTasksAndInvalidate() }
 
   public func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
+    let bytes = try await body.bytes(upTo: Self.largestUpload)
     let arrivals = Arrivals(
-      exchanges.begin(session.dataTask(with: try URLRequest(request, body: body))))
+      exchanges.begin(session.dataTask(with: try URLRequest(request, body: bytes))))
     guard case .head(let answer) = try await arrivals.next() else {
       throw URLError(.badServerResponse)
     }

@@ -10,7 +10,7 @@ import Testing
   private struct Service: HTTPTransport {
     func color(_ key: String) async throws -> Color { Color(name: "Color " + key) }
     func send(
-      _ request: HTTPRequest, body: [UInt8],
+      _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
       (HTTPResponse(status: .ok), HTTPBody([1, 2, 3]))

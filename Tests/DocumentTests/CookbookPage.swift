@@ -17,7 +17,7 @@ import Testing
     func complete(_ prompt: String) async throws -> String { "An answer to: " + prompt }
 
     func send(
-      _ request: HTTPRequest, body: [UInt8],
+      _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
       var fields = HTTPFields()

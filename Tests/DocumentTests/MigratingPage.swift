@@ -12,7 +12,7 @@ import Testing
 
   private struct Origin: HTTPTransport {
     func send(
-      _ request: HTTPRequest, body: [UInt8],
+      _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
       (HTTPResponse(status: .ok), HTTPBody(Array("page".utf8)))

@@ -16,7 +16,8 @@ import Testing
     #expect(page.contains("```swift\n" + program + "```"))
   }
 
-  @Test func `the sessions of the tutorial are what the programs answer`() throws {
+  @Test(.enabled(if: FileServer.canRun, "skipped: python3 is missing"))
+  func `the sessions of the tutorial are what the programs answer`() throws {
     let page = try Self.text("Docs/Tutorial.md")
     let fixture = try Fixture()
     let service = fixture.home.path + "/service"
@@ -40,6 +41,9 @@ import Testing
 
 /// `python3 -m http.server` on a free port.
 private final class FileServer {
+  static let canRun = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    .contains { FileManager.default.isExecutableFile(atPath: $0 + "/python3") }
+
   let port: Int
   private let process = Process()
 

@@ -155,7 +155,7 @@ struct AttackTests {
   @Test func `a GET with a body is neither stored nor shared`() async throws {
     let fixture = try Fixture(Self.echo())
     for _ in 0..<2 {
-      let result = try await fixture.cache.send(request("GET", "/a"), body: [1])
+      let result = try await fixture.cache.send(request("GET", "/a"), body: HTTPBody([1]))
       #expect(result.forwarded == .bypass)
       _ = try await result.body.bytes()
     }

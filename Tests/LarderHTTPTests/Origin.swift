@@ -27,7 +27,7 @@ final class Origin: HTTPTransport {
   func become(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
 
   func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     let number = requests.withLock { requests in

@@ -40,7 +40,7 @@ private final class PeerOrigin: HTTPTransport {
   var count: Int { requests.withLock { $0 } }
 
   func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     requests.withLock { $0 += 1 }

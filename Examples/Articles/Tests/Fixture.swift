@@ -162,7 +162,7 @@ final class Wire: HTTPTransport {
   }
 
   func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     try state.withLock { state in

@@ -150,7 +150,7 @@ extension FakeServices: HTTPTransport {
   struct Unplugged: Error {}
 
   func send(
-    _ request: HTTPTypes.HTTPRequest, body: [UInt8],
+    _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody) {
     let answer = answer(request.path ?? "/")

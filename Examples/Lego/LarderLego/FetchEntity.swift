@@ -79,7 +79,7 @@ private struct Shown<Entity: LegoEntity>: Encodable {
 
   func remark(age: Duration) -> String {
     switch source {
-    case .loaded: "\(kind) \(key): from the service"
+    case .loaded, .shared: "\(kind) \(key): from the service"
     case .memory: "\(kind) \(key): from memory, \(age.words) old"
     case .disk: "\(kind) \(key): from the store, \(age.words) old"
     case .stale: "\(kind) \(key): expired, \(age.words) old" + (error.map { "; \($0)" } ?? "")

@@ -164,7 +164,7 @@ final class CountingTransport: HTTPTransport {
   var count: Int { requests.load(ordering: .relaxed) }
 
   func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     requests.add(1, ordering: .relaxed)

@@ -16,7 +16,7 @@ public struct Failing: HTTPTransport {
   public init(with error: any Error) { self.error = error }
 
   public func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     throw error

@@ -35,7 +35,7 @@ public struct Recording: HTTPTransport {
   }
 
   public func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     guard let answer = answers.first(where: { $0.fits(request.path ?? "/") }) else {
@@ -72,7 +72,7 @@ public struct Disconnected: HTTPTransport {
   public init() {}
 
   public func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     throw URLError(.notConnectedToInternet)

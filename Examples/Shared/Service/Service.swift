@@ -157,12 +157,12 @@ public struct Service: Sendable {
       let path = request.path ?? "/"
       switch carrier {
       case .cache(let cache):
-        let result = try await cache.send(request, body: body, tags: tags)
+        let result = try await cache.send(request, body: HTTPBody(body), tags: tags)
         let reply = Reply(result, body: try await result.body.bytes(), path: path)
         note(request, reply)
         return reply
       case .transport(let transport):
-        let (response, body) = try await transport.send(request, body: body) { _ in }
+        let (response, body) = try await transport.send(request, body: HTTPBody(body)) { _ in }
         let reply = Reply(response, body: try await body.bytes(), path: path)
         note(request, reply)
         return reply

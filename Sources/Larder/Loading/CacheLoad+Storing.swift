@@ -22,7 +22,13 @@ extension CacheLoad {
     let (key, isForced) = (key, isForced)
     let attributes = attributes.counted(from: cache.namespace.engine.clock.now)
     let write = enqueue(base, size: bytes.count) { [cache] batch -> Stored? in
-      guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return nil }
+      if let copy = attributes.copy {
+        guard try batch.isSameNamespace(base, cache.name), try copy.mayStore(&batch) else {
+          return nil
+        }
+      } else {
+        guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return nil }
+      }
       try batch.declareOnce(cache.rules, for: cache.namespace)
       let (id, header) = try batch.put(
         bytes.span, for: key.span, in: cache.name, attributes: attributes)
@@ -31,7 +37,8 @@ extension CacheLoad {
       if let stored { cache.keep(value, for: key, size: bytes.count, stored) }
     }
     return LoadedValue(
-      result: CacheResult(value: value, source: .loaded, isCommitted: false), write: write)
+      result: CacheResult(
+        uncommitted: value, attributes, at: cache.namespace.engine.clock.now), write: write)
   }
 
   /// Starts the lifetime of the stored value again. If the entry is gone by then, the value is stored again.
@@ -118,8 +125,16 @@ extension WriteBatch {
   mutating func mayReplace(
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {
-    if base.id != .store, try writer.namespace(namespace)?.id != base.id { return false }
+    guard try isSameNamespace(base, namespace) else { return false }
     guard let present = try living(key.span, in: namespace) else { return true }
     return present.header.version == base.version
+  }
+
+  /// Whether the namespace was not cleared since the lookup of a load.
+  mutating func isSameNamespace(
+    _ base: BaseVersion, _ namespace: String
+  ) throws(LarderError) -> Bool {
+    if base.id == .store { return true }
+    return try writer.namespace(namespace)?.id == base.id
   }
 }

@@ -8,6 +8,8 @@ public struct CacheResult<Value: Sendable>: Sendable {
     case memory
     /// Fresh, decoded from the store.
     case disk
+    /// Taken just now from the tier that machines share; a cache without such a tier never says it.
+    case shared
     /// Loaded just now by this caller or another one that asked for the same key, or confirmed as unchanged by its origin.
     case loaded
     /// Past its expiry: a refresh runs in the background, or the load failed, or the policy asked for no load.

@@ -25,6 +25,8 @@ public struct EntryAttributes: Sendable {
   public var isPinned: Bool?
   /// Whether the entry states that there is no value under its key.
   package var isNegative = false
+  /// The terms of a value that a shared tier has or should have had; nil for every other value.
+  package var copy: CopyTerms?
   /// When the value was first written, for copies; nil for now. A time in the future counts as now.
   public var written: Timestamp?
 

@@ -1,36 +1,47 @@
 import Larder
 import Synchronization
 
-/// The body of a response as a stream; it can be read once.
+/// The body of a request or a response as a stream; it can be read once.
 public struct HTTPBody: AsyncSequence, Sendable {
   public typealias Element = [UInt8]
   public typealias Failure = any Error
 
   /// The whole body, if it is in memory.
   public let whole: [UInt8]?
+  /// Its length in bytes; nil if that is not known before its end.
+  public let count: Int?
   private let read: @Sendable () async throws -> [UInt8]?
 
   /// A body in memory.
   public init(_ bytes: [UInt8] = []) {
     whole = bytes
+    count = bytes.count
     read = { nil }
   }
 
-  /// A body whose next piece `next` waits for; nil at its end. It is asked for one piece at a time, nothing is read
-  /// ahead, and its task may be cancelled while it waits.
-  public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
+  /// A body that is read piece by piece.
+  ///
+  /// - Parameters:
+  ///   - count: the length in bytes, if it is known.
+  ///   - next: waits for the next piece; nil at the end. Only one call is under way at a time, nothing is read ahead, and
+  ///     the task of a call may be cancelled.
+  public init(count: Int? = nil, next: @escaping @Sendable () async throws -> [UInt8]?) {
     whole = nil
+    self.count = count
     read = next
   }
 
+  /// Reads the pieces in order.
   public func makeAsyncIterator() -> Iterator { Iterator(body: self) }
 
+  /// Reads a body; of one in memory, each iterator reads the whole.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let body: HTTPBody
     private var isGiven = false
 
     fileprivate init(body: HTTPBody) { self.body = body }
 
+    /// The next piece; nil at the end.
     public mutating func next() async throws -> [UInt8]? {
       guard let whole = body.whole else { return try await body.read() }
       defer { isGiven = true }
@@ -39,10 +50,19 @@ public struct HTTPBody: AsyncSequence, Sendable {
   }
 
   /// The whole body in one array.
-  public func bytes() async throws -> [UInt8] {
-    if let whole { return whole }
+  ///
+  /// - Parameter limit: the largest length.
+  /// - Throws: ``HTTPCacheError/bodyTooLarge(limit:)`` for a longer body, and the errors of reading.
+  public func bytes(upTo limit: Int = .max) async throws -> [UInt8] {
+    if let whole, whole.count <= limit { return whole }
+    guard count ?? 0 <= limit else { throw HTTPCacheError.bodyTooLarge(limit: limit) }
     var bytes: [UInt8] = []
-    for try await piece in self { bytes += piece }
+    for try await piece in self {
+      guard piece.count <= limit - bytes.count else {
+        throw HTTPCacheError.bodyTooLarge(limit: limit)
+      }
+      bytes += piece
+    }
     return bytes
   }
 }
@@ -51,7 +71,19 @@ extension HTTPBody {
   /// The same, but reading fails where nothing comes for longer than `limit`. The time between two reads does not count.
   func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
     guard whole == nil else { return self }
-    return HTTPBody(next: { [read] in try await within(limit, by: clock, read) })
+    return HTTPBody(count: count, next: { [read] in try await within(limit, by: clock, read) })
+  }
+
+  /// The same, and `progress` learns of each read.
+  func observed(by progress: UploadProgress) -> HTTPBody {
+    guard whole == nil else { return self }
+    return HTTPBody(
+      count: count,
+      next: { [read] in
+        progress.beginRead()
+        defer { progress.endRead() }
+        return try await read()
+      })
   }
 
   /// The same, once its first piece has come.
@@ -59,10 +91,12 @@ extension HTTPBody {
     guard whole == nil else { return self }
     guard let first = try await read() else { return HTTPBody(next: { nil }) }
     let begin = Beginning(first)
-    return HTTPBody(next: { [read] in
-      if let first = begin.take() { return first }
-      return try await read()
-    })
+    return HTTPBody(
+      count: count,
+      next: { [read] in
+        if let first = begin.take() { return first }
+        return try await read()
+      })
   }
 
   private final class Beginning: Sendable {

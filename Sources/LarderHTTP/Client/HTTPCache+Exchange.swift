@@ -50,14 +50,14 @@ extension HTTPCache {
     switch reception.outcome {
     case .again(let next):
       return try await answer(next, held, attempt, flight: flight)
-    case .answer:
-      let result = try await answered(arrival, body: try await body.bytes())
+    case .answer(let answer):
+      let result = try await answered(arrival, reception, answer, body: body)
       if let result {
         if let flight { complete(flight, .arrived) }
         return result
       }
       // The stored body that the 304 confirms is gone: one unconditional request follows.
-      return try await answer(forward.unconditional, held, attempt, flight: flight)
+      return try await self.answer(forward.unconditional, held, attempt, flight: flight)
     case .pass:
       return try await passed(arrival, reception, body: body, flight: flight)
     }
@@ -95,28 +95,78 @@ extension HTTPCache {
       received: arrival.received)
   }
 
-  /// Builds the client's result from stored and received parts; nil if a stored part is gone.
-  private func answered(_ arrival: Arrival, body received: [UInt8]) async throws -> HTTPCacheResult?
-  {
-    let reception = receive(arrival, bodySize: received.count)
-    guard case .answer(let answer) = reception.outcome else { return nil }
-    var lost: Set<String> = []
-    let body: [UInt8]
-    if case .joined(let joined) = answer.body {
-      guard let stored = try bytes(of: arrival.held[joined.stored], lost: &lost) else { return nil }
-      body = joined.joined(stored: stored, received: received)
-    } else {
-      guard let found = try self.body(of: answer, from: arrival.held, lost: &lost) else {
-        return nil
+  /// Builds the client's result from stored and received parts; nil if a stored part is gone, or the received one is too
+  /// long.
+  private func answered(
+    _ arrival: Arrival, _ preliminary: CacheReception, _ answer: CacheAnswer, body: HTTPBody
+  ) async throws -> HTTPCacheResult? {
+    var (reception, answer) = (preliminary, answer)
+    var received: [UInt8] = []
+    // The body of an error that a stored response replaces, say, is not read.
+    if reception.needsReceivedBody {
+      guard let bytes = try await collected(body) else {
+        if case .joined = answer.body { return nil }
+        return try result(answer, arrival, isStored: false)
       }
-      body = found
+      received = bytes
+      defer { buffers.release(bytes.count) }
+      reception = receive(arrival, bodySize: bytes.count)
+      guard case .answer(let final) = reception.outcome else { return nil }
+      answer = final
+      if case .joined(let joined) = answer.body {
+        var lost: Set<String> = []
+        guard let stored = try self.bytes(of: arrival.held[joined.stored], lost: &lost) else {
+          return nil
+        }
+        let body = HTTPBody(joined.joined(stored: stored, received: received))
+        let isStored = try await keep(reception, of: arrival, received: received) != nil
+        return result(answer, body, arrival, isStored: isStored)
+      }
+      let isStored = try await keep(reception, of: arrival, received: received) != nil
+      return try result(answer, arrival, isStored: isStored)
     }
-    let isStored = try await keep(reception, of: arrival, received: received)
+    // The body is read before the entry is written again under another version.
+    guard var result = try result(answer, arrival, isStored: false) else { return nil }
+    result.isStored = try await keep(reception, of: arrival, received: received) != nil
+    return result
+  }
+
+  private func result(
+    _ answer: CacheAnswer, _ arrival: Arrival, isStored: Bool
+  ) throws -> HTTPCacheResult? {
+    var lost: Set<String> = []
+    return try body(of: answer, from: arrival.held, lost: &lost).map {
+      result(answer, $0, arrival, isStored: isStored)
+    }
+  }
+
+  private func result(
+    _ answer: CacheAnswer, _ body: HTTPBody, _ arrival: Arrival, isStored: Bool
+  ) -> HTTPCacheResult {
     var result = HTTPCacheResult(answer, body: body)
     result.forwarded = arrival.forward.reason
     result.originStatus = arrival.response.status.code
     result.isStored = isStored
     return result
+  }
+
+  /// The whole body, whose length is then reserved in ``buffers``; nil if it is too long or there is no room.
+  private func collected(_ body: HTTPBody) async throws -> [UInt8]? {
+    var bytes: [UInt8] = []
+    do {
+      for try await piece in body {
+        guard bytes.count + piece.count <= rules.policy.largestBody, buffers.reserve(piece.count)
+        else {
+          buffers.release(bytes.count)
+          return nil
+        }
+        bytes += piece
+      }
+    } catch {
+      buffers.release(bytes.count)
+      throw error
+    }
+    return bytes
   }
 
   /// Streams the origin's response to the client.
@@ -130,28 +180,31 @@ extension HTTPCache {
     result.forwarded = arrival.forward.reason
     result.originStatus = arrival.response.status.code
     let length = arrival.response.headerFields[.contentLength].flatMap { ContentRange.position($0) }
-    let isLarge = (length ?? 0) > rules.policy.largestBody
-    if isLarge || reception.stores.isEmpty {
+    guard let (response, source) = reception.stores.first,
+      length ?? 0 <= rules.policy.largestBody, buffers.reserve(length ?? 0)
+    else {
       try await drop(reception.removes, of: arrival)
       if let flight { complete(flight, .ownOnly) }
       return result
     }
-    let (kept, _) = reception.stores[0]
-    result.isStored = true
-    result.remaining = Freshness(of: kept, at: clock.now, policy: rules.policy).left
+    result.remaining = Freshness(of: response, at: clock.now, policy: rules.policy).left
     var isThere = length == 0 || arrival.response.status.code == 204
-    if case .stored = reception.stores[0].body { isThere = true }
+    if case .stored = source { isThere = true }
     if isThere {
       // A response without a body is stored before the client sees it.
-      await store(arrival, received: [])
+      buffers.release(length ?? 0)
+      result.isStored = await store(arrival, received: []) != nil
+      if !result.isStored { result.remaining = nil }
       if let flight { complete(flight, .arrived) }
       return result
     }
-    let relay = BodyRelay()
-    let reader = BodyReader(relay)
-    result.body = HTTPBody(next: { try await reader.relay.next() })
+    result.isBeingStored = true
+    let incoming = IncomingBody(
+      length: length, reserved: length ?? 0, in: buffers, largest: rules.policy.largestBody)
+    let reader = BodyReader(incoming)
+    result.body = HTTPBody(next: { try await reader.incoming.next() })
     Task {
-      let outcome = await pump(body, into: relay, of: arrival, length: length)
+      let outcome = await pump(body, into: incoming, of: arrival)
       if let flight { complete(flight, outcome) }
     }
     return result
@@ -159,46 +212,38 @@ extension HTTPCache {
 
   /// Reads the body for the client and the store.
   ///
-  /// The client sees the end of the body after the response is stored, so its next request is a hit: the last piece,
-  /// known by `Content-Length`, waits for the commit.
+  /// The client sees the end of the body after the response is stored, so its next request is a hit.
   private func pump(
-    _ body: HTTPBody, into relay: BodyRelay, of arrival: Arrival, length: Int?
+    _ body: HTTPBody, into incoming: IncomingBody, of arrival: Arrival
   ) async -> ExchangeOutcome {
-    var received: [UInt8] = []
-    var last: [UInt8] = []
-    var isKept = true
     do {
       for try await piece in body {
-        if isKept { received += piece }
-        if isKept, received.count == length {
-          last = piece
-          continue
-        }
-        await relay.append(piece)
-        if received.count > rules.policy.largestBody {
-          isKept = false
-          received = []
-        }
-        if !isKept, await !relay.drained() { break }
+        guard await incoming.append(piece) else { break }
       }
     } catch {
-      if !last.isEmpty { await relay.append(last) }
-      await relay.end(error)
+      await incoming.finish(error)
       return .failed(error)
     }
-    if isKept { await store(arrival, received: received) }
-    if !last.isEmpty { await relay.append(last) }
-    await relay.end()
-    return isKept ? .arrived : .ownOnly
+    guard let whole = await incoming.whole else {
+      await incoming.finish()
+      return .ownOnly
+    }
+    let stored = await store(arrival, received: whole)
+    // A part that was joined with a stored one is not stored as the client gets it.
+    let same = stored.flatMap { $0.count == whole.count ? $0 : nil }
+    await incoming.finish(
+      rest: same.map { same in { [self] in rest(of: same, $0..<same.count) } })
+    return .arrived
   }
 
   /// Stores a response that the client gets in any case; a failure is reported.
-  private func store(_ arrival: Arrival, received: [UInt8]) async {
+  private func store(_ arrival: Arrival, received: [UInt8]) async -> StoredBody? {
     do {
-      _ = try await keep(
+      return try await keep(
         receive(arrival, bodySize: received.count), of: arrival, received: received)
     } catch {
       report(error)
+      return nil
     }
   }
 }

@@ -36,54 +36,35 @@ extension HTTPCache {
     return entries
   }
 
-  /// The body of an answer; nil if the stored body is gone, and its key is then added to `lost`.
-  func body(
-    of answer: CacheAnswer, from held: [StoredVariant], lost: inout Set<String>
-  ) throws -> [UInt8]? {
-    switch answer.body {
-    case .none, .joined: []
-    case .stored(let index): try bytes(of: held[index], lost: &lost)
-    case .part(let index, let range):
-      try bytes(of: held[index], lost: &lost).map { Array($0[range.clamped(to: 0..<$0.count)]) }
-    }
-  }
-
-  /// The body of that version; nil if the entry was replaced, evicted or damaged.
-  func bytes(of held: StoredVariant, lost: inout Set<String>) throws -> [UInt8]? {
-    let bytes: [UInt8]? = try namespace.store.read { moment in
-      guard try moment.entry(for: held.key, in: namespace)?.version == held.version else {
-        return nil
-      }
-      guard let bytes = try moment.value(for: held.key, in: namespace) else {
-        lost.insert(held.key)
-        return nil
-      }
-      return bytes
-    }
-    return bytes
-  }
-
-  /// Stores and removes responses as `reception` says. Returns whether a response was stored.
+  /// Stores and removes responses as `reception` says. Returns where the received body is stored; nil if it is not.
   ///
   /// A stored body that another exchange has replaced stays: that exchange had newer information.
+  @discardableResult
   func keep(
     _ reception: CacheReception, of arrival: Arrival, received: [UInt8]
-  ) async throws -> Bool {
+  ) async throws -> StoredBody? {
     guard let uri = ResponseKey(arrival.forward.original, policy: rules.policy) else {
-      return false
+      return nil
     }
-    var isStored = false
+    var kept: StoredBody?
     var lost: Set<String> = []
     let permit = arrival.permit
-    for (response, body) in reception.stores {
+    var reserved = 0
+    defer { buffers.release(reserved) }
+    for (stored, source) in reception.stores {
+      var response = stored
       let key = uri.key(credential: response.credential, vary: response.vary)
-      let attributes = attributes(of: response, under: key, of: uri, arrival)
       var version: UInt64?
       let bytes: [UInt8]
-      switch body {
-      case .received: bytes = received
+      switch source {
+      case .received:
+        bytes = received
+        response.bodyID = .random(in: .min ... .max)
       case .stored(let index):
         let held = arrival.held[index]
+        // Without room for the body the validation is not recorded, and the next request validates again.
+        guard buffers.reserve(held.response.bodySize) else { continue }
+        reserved += held.response.bodySize
         guard let stored = try self.bytes(of: held, lost: &lost) else { continue }
         if held.key == key { version = held.version }
         bytes = stored
@@ -92,11 +73,13 @@ extension HTTPCache {
           continue
         }
         bytes = joined.joined(stored: stored, received: received)
+        response.bodyID = .random(in: .min ... .max)
       }
       let isSet = try await namespace.set(
-        bytes, for: key, attributes, over: version, if: { permit.isValid })
+        bytes, for: key, attributes(of: response, under: key, of: uri, arrival), over: version,
+        if: { permit.isValid })
       if isSet {
-        isStored = true
+        kept = StoredBody(key: key, version: nil, id: response.bodyID, count: bytes.count)
         try await removeSurplus(of: arrival.held, beside: key)
       }
     }
@@ -105,7 +88,7 @@ extension HTTPCache {
     }
     try await drop(
       reception.removes.filter { !replaced.contains(arrival.held[$0].key) }, of: arrival)
-    return isStored
+    return kept
   }
 
   /// Keeps the number of variants of a URI within the policy: a hit looks at all of them.

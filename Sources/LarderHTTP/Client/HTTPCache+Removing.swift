@@ -44,6 +44,34 @@ extension HTTPCache {
     return try await removeAll(of: key)
   }
 
+  /// Removes the stored responses that `isUnwanted` chooses, in this namespace.
+  ///
+  /// Requests under way are not affected: their responses are stored after it.
+  ///
+  /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response;
+  ///   ``StoredResponse/received`` is its date.
+  /// - Complexity: O(entries of the namespace), and each removal is a write of its own.
+  @discardableResult
+  public func removeAll(
+    where isUnwanted: (_ key: String, _ response: StoredResponse) throws -> Bool
+  ) async throws -> RemovalResult {
+    var removal = RemovalResult()
+    var cursor: PageCursor?
+    repeat {
+      let page = try namespace.page(limit: 100, after: cursor)
+      for entry in page.items {
+        guard let key = entry.key.string, let metadata = entry.metadata,
+          let response = StoredResponse(metadata: metadata, bodySize: entry.size),
+          try isUnwanted(key, response), try await namespace.remove(entry.key)
+        else { continue }
+        removal.entries += 1
+        removal.bytes += entry.size
+      }
+      cursor = page.next
+    } while cursor != nil
+    return removal
+  }
+
   private func end(_ tag: String) throws -> RemovalResult {
     permits.revoke(tag)
     return try namespace.invalidate(tag: tag)

@@ -4,14 +4,16 @@ public import Larder
 /// An HTTP cache over a namespace (RFC 9111), private or shared.
 ///
 /// Each stored response is an entry of the namespace: its body is the value, and its fields are the metadata. Any number
-/// of these, in any process, may share a namespace. What has been stale for long is still kept to be validated, so an entry's
-/// end is not that of the response's freshness.
+/// of caches, in any process, may share a namespace. An entry expires later than its response, because a stale response
+/// can be validated.
 public struct HTTPCache: Sendable {
   public let namespace: Store.Namespace
-  public let rules: HTTPRules
+  public private(set) var rules: HTTPRules
   let transport: any HTTPTransport
   let flights = SingleFlight<String>()
   let permits = StoreTokens()
+  let buffers: BufferBudget
+  private let counters = HTTPCounters()
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
 
@@ -30,18 +32,37 @@ public struct HTTPCache: Sendable {
     var policy = policy
     policy.secret = namespace.store.secret
     rules = HTTPRules(policy: policy)
+    buffers = BufferBudget(policy.bufferLimit)
   }
+
+  /// A copy with another policy, for some calls.
+  ///
+  /// It shares the stored responses, the requests under way, the memory and the statistics.
+  /// ``HTTPCachePolicy/bufferLimit`` stays that of the first. If ``HTTPCachePolicy/rules`` or
+  /// ``HTTPCachePolicy/partitionFields`` give a request another key, the copy has responses of its own for it.
+  public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
+    var copy = self
+    let secret = rules.policy.secret
+    change(&copy.rules.policy)
+    copy.rules.policy.secret = secret
+    return copy
+  }
+
+  /// How requests were answered, by this cache and its copies.
+  public var statistics: HTTPStatistics { counters.statistics }
 
   /// Returns the response to `request` from the store or the origin.
   ///
-  /// `request` has a scheme and an authority. Of several that ask the same at once, one is sent. Throws the transport's
+  /// `request` has a scheme and an authority. Of several equal requests at the same time one is sent. Throws the transport's
   /// error, or ``HTTPCacheError/timedOut(_:)``, where the origin cannot be reached and nothing may be served in its place;
   /// and a `LarderError` if the store itself fails.
   ///
-  /// - Parameter tags: what is stored of the answer can be ended by these: see ``removeAll(tag:)``. They are added to those that a
-  ///   stored response has already when the origin is asked about it, and not where it answers by itself.
+  /// - Parameters:
+  ///   - body: read while it is sent, and never kept; of a request that the store answers it is not read.
+  ///   - tags: names by which ``removeAll(tag:)`` finds the stored response. An exchange with the origin adds them to the
+  ///     tags that the stored response has; a hit adds none.
   public func send(
-    _ request: HTTPRequest, body: [UInt8] = [], tags: [String] = [],
+    _ request: HTTPRequest, body: HTTPBody = HTTPBody(), tags: [String] = [],
     interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
   ) async throws -> HTTPCacheResult {
     for tag in tags { _ = try EntryAttributes.validated(tag) }
@@ -49,38 +70,56 @@ public struct HTTPCache: Sendable {
       throw HTTPCacheError.tooManyFields(request.headerFields.count)
     }
     let request = request.withEncodedTarget
-    if !body.isEmpty, request.method == .get || request.method == .head {
-      return try await bypass(request, body: body, interim: interim)
+    if body.count != 0, request.method == .get || request.method == .head {
+      // The response may depend on the body, which no key has (RFC 9110, section 9.3.1).
+      return try await pass(request, body: body, interim: interim)
     }
-    var attempt = Attempt(
+    let attempt = Attempt(
       request: request, body: body, tags: tags, interim: interim,
       permit: permits.issue(self.tags(of: request, tags)))
+    do {
+      let result = try await result(of: attempt)
+      counters.count(result)
+      return result
+    } catch {
+      counters.countFailure()
+      throw error
+    }
+  }
+
+  private func result(of first: Attempt) async throws -> HTTPCacheResult {
+    var attempt = first
     while true {
       try Task.checkCancellation()
       if let result = try await self.attempt(&attempt) { return result }
     }
   }
 
-  /// Forwards a GET or HEAD with a body. Its response may depend on the body, which no key has, so it is not stored and
-  /// serves no other client (RFC 9110, section 9.3.1).
-  private func bypass(
-    _ request: HTTPRequest, body: [UInt8],
-    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  /// Returns the origin's response to `request` without a use of the store: nothing is read, stored or removed.
+  ///
+  /// Throws the transport's error, or ``HTTPCacheError``.
+  public func pass(
+    _ request: HTTPRequest, body: HTTPBody = HTTPBody(),
+    interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
   ) async throws -> HTTPCacheResult {
     let (response, received) = try await exchange(request, body: body, interim: interim)
     var result = HTTPCacheResult(response, body: received)
     result.forwarded = .bypass
     result.originStatus = response.status.code
+    counters.count(result)
     return result
   }
 
   /// One exchange with the origin, within the time limit.
   func exchange(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     let timeout = rules.policy.timeout
-    let (response, unlimited) = try await within(timeout, by: clock) { [transport] in
+    let upload = body.whole == nil ? UploadProgress(clock) : nil
+    let body = upload.map(body.observed) ?? body
+    let (response, unlimited) = try await within(timeout, by: clock, upload: upload) {
+      [transport] in
       try await transport.send(request, body: body, interim: interim)
     }
     guard response.headerFields.count <= HTTPCacheError.largestFieldCount else {
@@ -92,7 +131,7 @@ public struct HTTPCache: Sendable {
   /// One request of a client under way.
   struct Attempt {
     let request: HTTPRequest
-    let body: [UInt8]
+    let body: HTTPBody
     let tags: [String]
     let interim: @Sendable (HTTPResponse) async -> Void
     /// Issued before the store is read: an invalidation from then on applies to the response of this request.
@@ -179,12 +218,12 @@ public struct HTTPCache: Sendable {
     guard let flight = flight(of: forward), flights.join(flight, for: ExchangeOutcome.self) == nil
     else { return }
     let attempt = Attempt(
-      request: forward.original, body: [], tags: client.tags, interim: { _ in },
+      request: forward.original, body: HTTPBody(), tags: client.tags, interim: { _ in },
       permit: client.permit)
     Task(priority: .background) {
       do {
         let result = try await exchange(forward, held, attempt, flight: flight)
-        _ = try await result?.body.bytes()
+        if let body = result?.body { for try await _ in body {} }
       } catch {
         report(error)
       }

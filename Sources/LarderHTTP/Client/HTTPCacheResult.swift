@@ -10,8 +10,10 @@ public struct HTTPCacheResult: Sendable {
   public var forwarded: CacheForward.Reason?
   /// The status of the origin's response.
   public var originStatus: Int?
-  /// Whether the response is stored, or will be at the end of its body.
+  /// Whether the response is stored.
   public var isStored = false
+  /// Whether the response will be stored at the end of its body, if that comes whole and the store has room.
+  public var isBeingStored = false
   /// Whether the request waited for the exchange of another client.
   public var isCollapsed = false
   /// The age in seconds; nil for the origin's response.
@@ -27,8 +29,8 @@ public struct HTTPCacheResult: Sendable {
     self.body = body
   }
 
-  init(_ answer: CacheAnswer, body: [UInt8]) {
-    self.init(answer.response, body: HTTPBody(body))
+  init(_ answer: CacheAnswer, body: HTTPBody) {
+    self.init(answer.response, body: body)
     reason = answer.reason
     age = answer.age
     remaining = answer.remaining

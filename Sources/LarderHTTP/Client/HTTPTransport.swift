@@ -7,9 +7,11 @@ public protocol HTTPTransport: Sendable {
   /// A transport does not follow redirections, cache or repeat requests. It throws when the origin cannot be reached, and
   /// supports cancellation. A body that ends before its announced length throws at its end.
   ///
-  /// - Parameter interim: receives responses with a status below 200, in order.
+  /// - Parameters:
+  ///   - body: the body of the request, to be read once and only as fast as it is sent.
+  ///   - interim: receives responses with a status below 200, in order.
   func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody)
 }
@@ -20,6 +22,10 @@ public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case timedOut(Duration)
   /// The request or the response has this number of fields, which is more than 1,000.
   case tooManyFields(Int)
+  /// A body is longer than this number of bytes, which is the most that is read into memory here.
+  case bodyTooLarge(limit: Int)
+  /// The stored response was replaced or removed while its body was being read, so the rest of that body is gone.
+  case bodyGone
 
   /// The number of fields of a message that a cache accepts. A transport checks it before it builds `HTTPFields`, whose
   /// own limit of 65,535 fields is a precondition.
@@ -30,6 +36,8 @@ public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .timedOut(let limit): "the origin sent nothing for \(limit)"
     case .tooManyFields(let count):
       "the message has \(count) fields; at most \(Self.largestFieldCount) are accepted"
+    case .bodyTooLarge(let limit): "the body is longer than \(limit) bytes"
+    case .bodyGone: "the stored response was replaced or removed while its body was read"
     }
   }
 }

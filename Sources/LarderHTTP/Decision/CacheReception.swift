@@ -25,5 +25,12 @@ public struct CacheReception: Sendable {
   /// URIs whose responses are invalid; remove them before storing.
   public var invalidates: [ResponseKey] = []
 
+  /// Whether the answer or what is stored is made of the received body.
+  var needsReceivedBody: Bool {
+    stores.contains { store in
+      if case .stored = store.body { false } else { true }
+    }
+  }
+
   init(_ outcome: Outcome) { self.outcome = outcome }
 }

@@ -110,7 +110,9 @@ extension HTTPRules {
     forward.selected = index
     let fields = request.headerFields
     guard request.method == .get, !fields.contains(.range), ClientCondition(fields) == nil,
-      stored[index].entityTag?.isStrong == true, let missing = stored[index].part?.missing,
+      stored[index].entityTag?.isStrong == true, let part = stored[index].part,
+      // A whole that is too long to be stored is not put together in memory either.
+      part.whole <= policy.largestBody, let missing = part.missing,
       var tag = stored[index].fields[fields: .eTag].first
     else { return forward }
     tag.name = .ifRange

@@ -10,7 +10,7 @@ struct Freshness: Equatable {
   let isFromTheFuture: Bool
 
   init(of stored: StoredResponse, at now: Timestamp, policy: HTTPCachePolicy) {
-    lifetime = FreshnessLifetime(stored.response, received: stored.received, policy: policy)
+    lifetime = stored.lifetime(policy: policy)
     age = stored.age.seconds(at: now)
     isFromTheFuture = now.advanced(by: .seconds(60)) < stored.received
   }

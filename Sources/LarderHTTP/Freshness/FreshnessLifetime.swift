@@ -5,6 +5,8 @@ import Larder
 struct FreshnessLifetime: Equatable {
   enum Source: Equatable {
     case maxAge, expires, heuristic
+    /// A rule of the application.
+    case rule
     /// No source: the response is never fresh.
     case none
   }
@@ -12,7 +14,7 @@ struct FreshnessLifetime: Equatable {
   let seconds: Int
   let source: Source
 
-  var isExplicit: Bool { source == .maxAge || source == .expires }
+  var isExplicit: Bool { source != .heuristic && source != .none }
 
   init(_ response: HTTPResponse, received: Timestamp, policy: HTTPCachePolicy) {
     let fields = response.headerFields
@@ -35,6 +37,8 @@ struct FreshnessLifetime: Equatable {
       }
     }
   }
+
+  init(assigned seconds: Int) { self.init(seconds, .rule) }
 
   private init(_ seconds: Int, _ source: Source) {
     self.seconds = seconds

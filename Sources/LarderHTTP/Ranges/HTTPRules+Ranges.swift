@@ -50,7 +50,8 @@ extension HTTPRules {
       stored.isSameWhole(as: exchange.response.headerFields),
       let old = stored.part, let new = ContentRange(exchange.response.headerFields),
       new.count == exchange.bodySize ?? new.count, old.count == stored.bodySize,
-      let union = old.joined(with: new), var response = freshened(stored, by: exchange).stored
+      let union = old.joined(with: new), union.count <= policy.largestBody,
+      var response = freshened(stored, by: exchange).stored
     else { return nil }
     response.bodySize = union.count
     response.response.headerFields[.contentLength] = String(union.count)

@@ -25,6 +25,13 @@ public struct ResponseKey: Hashable, Sendable {
   }
 
   init(scheme: String, authority: String, path: String, policy: HTTPCachePolicy) {
+    host = Self.host(scheme: scheme, authority: authority)
+    origin = RequestTarget.encoded(scheme.lowercased()) + "://" + host
+    let path = RequestTarget.encoded(path)
+    uri = origin + Self.normalized(path.isEmpty ? "/" : path, of: host, policy: policy)
+  }
+
+  static func host(scheme: String, authority: String) -> String {
     let scheme = scheme.lowercased()
     // User information is a credential and no part of the host: see `Principal`.
     var host = authority.lowercased()
@@ -33,17 +40,20 @@ public struct ResponseKey: Hashable, Sendable {
       if host.hasSuffix(port) { host.removeLast(port.count) }
     }
     if host.hasSuffix(":") { host.removeLast() }
-    self.host = RequestTarget.encoded(host)
-    origin = RequestTarget.encoded(scheme) + "://" + self.host
-    let path = RequestTarget.encoded(path)
-    uri = origin + Self.redacted(path.isEmpty ? "/" : path, policy: policy)
+    return RequestTarget.encoded(host)
   }
 
-  private static func redacted(_ path: String, policy: HTTPCachePolicy) -> String {
+  /// The path with the query as the rules want it, and without secrets.
+  private static func normalized(
+    _ path: String, of host: String, policy: HTTPCachePolicy
+  ) -> String {
     guard let mark = path.firstIndex(of: "?") else { return path }
-    let parameters = path[path.index(after: mark)...].split(
-      separator: "&", omittingEmptySubsequences: false
-    ).map { parameter -> String in
+    let all = path[path.index(after: mark)...].split(
+      separator: "&", omittingEmptySubsequences: false)
+    let kept = policy.rule(host: host, path: path)?.query(all) ?? all
+    // A query of ignored parameters alone is as good as none.
+    if kept.isEmpty, !all.isEmpty { return String(path[..<mark]) }
+    let parameters = kept.map { parameter -> String in
       let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !parts[1].isEmpty,
         policy.secretParameters.contains(parts[0].lowercased())

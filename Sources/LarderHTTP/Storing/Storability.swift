@@ -29,13 +29,35 @@ extension HTTPRules {
     if response.status.code == 206 {
       guard let part = stored.part, part.count == bodySize ?? part.count else { return nil }
     }
-    let lifetime = FreshnessLifetime(response, received: received, policy: policy)
+    let rule = policy.rule(for: request)
+    if let rule {
+      guard rule.allows(response) else { return nil }
+      stored.assignedFreshness = assignedFreshness(rule, response, received: received)
+    }
+    let lifetime = stored.lifetime(policy: policy)
     let isCacheable =
       lifetime.isExplicit || directives.isPublic
       || directives.isPrivate && policy.kind == .private
       || FreshnessLifetime.isHeuristicallyCacheable(response.status)
     guard isCacheable, stored.keptUntil(policy: policy) > received else { return nil }
     return stored
+  }
+
+  private func assignedFreshness(
+    _ rule: HTTPCacheRule, _ response: HTTPResponse, received: Timestamp
+  ) -> Int? {
+    let stated = FreshnessLifetime(response, received: received, policy: policy)
+    let assigned: Duration?
+    if stated.isExplicit {
+      assigned = rule.freshness
+    } else if FreshnessLifetime.isHeuristicallyCacheable(response.status) {
+      assigned = rule.freshness ?? rule.defaultFreshness
+    } else {
+      assigned = nil
+    }
+    return assigned.map {
+      Int(clamping: min(max(0, $0.components.seconds), Int64(DeltaSeconds.most)))
+    }
   }
 
   /// Whether the response would be the same without the conditions and the range of its request. An error that answers a

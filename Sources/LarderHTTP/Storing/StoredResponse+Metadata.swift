@@ -6,6 +6,8 @@ import Larder
 ///     larder-http/1 200 OK
 ///     requested 1767225600000
 ///     received 1767225600123
+///     body 9f86d081884c7d65
+///     freshness 300
 ///     credential 2c26b46b68ffc68ff99b453c1d304134
 ///     vary accept-language=de,en
 ///     vary accept-encoding
@@ -21,6 +23,8 @@ extension StoredResponse {
   func encodedMetadata() -> [UInt8] {
     var head = "\(Self.version) \(response.status.code) \(response.status.reasonPhrase)\n"
     head += "requested \(requested.milliseconds)\nreceived \(received.milliseconds)\n"
+    if let bodyID { head += "body \(String(bodyID, radix: 16))\n" }
+    if let assignedFreshness { head += "freshness \(assignedFreshness)\n" }
     if let credential { head += "credential \(credential)\n" }
     for (name, value) in vary.fields {
       head += "vary " + name + (value.map { "=" + $0 } ?? "") + "\n"
@@ -55,6 +59,9 @@ extension StoredResponse {
       guard words.count == 2 else { return nil }
       switch words[0] {
       case "requested", "received": times[words[0]] = Int64(words[1])
+      case "body": bodyID = UInt64(words[1], radix: 16)
+      case "freshness":
+        assignedFreshness = Int(words[1]).map { min(max(0, $0), DeltaSeconds.most) }
       case "credential": credential = String(words[1])
       case "vary":
         let pair = words[1].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -11,6 +11,10 @@ public struct StoredResponse: Sendable, Hashable {
   public var received: Timestamp
   /// Bytes of the body.
   public var bodySize: Int
+  /// Identifies the stored body: a validation keeps it, another body has another. Nil if it is not stored yet.
+  var bodyID: UInt64?
+  /// The freshness in seconds that a rule of the application has given it; nil for what it states itself.
+  var assignedFreshness: Int?
   /// The request fields that select it among the responses of its URI.
   var vary: VaryKey
   /// The digest of the credentials of its request; nil without credentials.
@@ -40,11 +44,16 @@ public struct StoredResponse: Sendable, Hashable {
     HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
   }
 
+  func lifetime(policy: HTTPCachePolicy) -> FreshnessLifetime {
+    assignedFreshness.map(FreshnessLifetime.init(assigned:))
+      ?? FreshnessLifetime(response, received: received, policy: policy)
+  }
+
   /// The time until which it may be served, also stale, or validated.
   ///
   /// A time not after ``received`` means that it is not stored.
   public func keptUntil(policy: HTTPCachePolicy) -> Timestamp {
-    let lifetime = FreshnessLifetime(response, received: received, policy: policy)
+    let lifetime = lifetime(policy: policy)
     let stale = received.advanced(by: .seconds(lifetime.seconds - age.initial))
     var end = stale
     let directives = directives(for: policy.kind)

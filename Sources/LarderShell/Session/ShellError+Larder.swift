@@ -12,7 +12,9 @@ extension ShellError {
       case .undecodable: (.damaged, nil)
       case .busy: (.busy, nil)
       case .full: (.full, nil)
-      case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored, .loadCycle: (.io, nil)
+      case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored, .loadCycle,
+        .unreachable, .unanswered:
+        (.io, nil)
       case .readOnly: (.readOnly, "start the shell without --read-only")
       case .overLimit: (.overLimit, nil)
       case .exists: (.exists, nil)

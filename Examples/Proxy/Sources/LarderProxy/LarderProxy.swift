@@ -16,6 +16,7 @@ import ProxyServer
   @Option(help: "Where to listen: HOST:PORT.") var listen = "127.0.0.1:8080"
   @Option(help: "The directory of the store; made if it is not there.") var store: String
   @Option(help: "The namespace that responses are kept in.") var namespace = "http"
+  @Option(help: "Clients' connections at once; more get a 503.") var connections = 1_000
   @Option(help: "Seconds after which the service counts as out of reach.") var timeout = 15
   @Flag(help: "Keep Set-Cookie with what it came with; without this it is passed on and forgotten.")
   var cookies = false
@@ -25,6 +26,7 @@ import ProxyServer
     help:
       "A request field that identifies a user besides Authorization, such as Cookie; repeatable.")
   var partitionBy: [String] = []
+  @Option(name: .customLong("rule"), help: RuleOption.help) var rules: [RuleOption] = []
   @Flag(name: .shortAndLong, help: "Log each request.") var verbose = false
 
   func validate() throws {
@@ -34,6 +36,7 @@ import ProxyServer
     guard Address(listen) != nil else {
       throw ValidationError("--listen \(listen) is no address: say 127.0.0.1:8080")
     }
+    guard connections > 0 else { throw ValidationError("--connections must be 1 or more") }
     guard timeout > 0 else { throw ValidationError("--timeout must be 1 or more") }
     for name in partitionBy where HTTPField.Name(name) == nil {
       throw ValidationError("--partition-by \(name) is not a field name: use Cookie or X-API-Key")
@@ -50,23 +53,29 @@ import ProxyServer
   func run() async throws {
     guard let origin = originAddress, let address = Address(listen) else { return }
     let group = MultiThreadedEventLoopGroup.singleton
-    let store = try Store(at: store)
     var policy = HTTPCachePolicy()
     policy.kind = shared ? .shared : .private
     policy.partitionFields = Set(partitionBy.compactMap { HTTPField.Name($0) })
     policy.storesCookies = cookies
+    policy.rules = rules.map(\.rule)
     policy.timeout = .seconds(timeout)
-    let cache = HTTPCache(
-      in: store.namespace(namespace), over: OriginTransport(to: origin, on: group), policy: policy,
-      report: { error in print("not stored: \(error)") })
+    let path = store
+    let cache = try ProxyCache(
+      in: namespace, over: OriginTransport(to: origin, on: group), policy: policy,
+      log: { line in print(line) }, open: { try Store(at: path) })
+    var limits = ProxyLimits()
+    limits.connections = connections
     let isVerbose = verbose
-    let server = try await ProxyServer.start(cache, for: origin, at: address, on: group) { line in
+    let server = try await ProxyServer.start(
+      cache, for: origin, at: address, on: group, limits: limits
+    ) {
+      line in
       if isVerbose { print(line) }
     }
     print("http://\(server.address) answers for http://\(origin)")
     await Self.interruption()
     try await server.stop()
-    try store.close()
+    try cache.close()
   }
 
   /// Waits for ^C, or to be asked to end.

@@ -34,9 +34,9 @@ struct AnswerWriter: Sendable {
     }
     var framing = Framing(of: response, to: method)
     // A length that is not that of the body was wrong about another one.
-    if let whole = body.whole, framing != .length(whole.count) {
-      response.headerFields[.contentLength] = String(whole.count)
-      framing = .length(whole.count)
+    if let count = body.count, framing != .length(count) {
+      response.headerFields[.contentLength] = String(count)
+      framing = .length(count)
     }
     if framing == .untilClose {
       response.headerFields[.contentLength] = nil
@@ -57,23 +57,27 @@ struct AnswerWriter: Sendable {
     var pending = head
     var hasBegun = false
     var rest: Int? = if case .length(let count) = framing { count } else { nil }
-    do {
-      for try await var piece in body {
-        // A connection that goes on carries exactly the announced bytes, or the next response begins at a wrong place.
-        if let left = rest {
-          piece = Array(piece.prefix(left))
-          rest = left - piece.count
-          if piece.isEmpty { break }
-        }
-        let bytes = framing == .chunked ? piece.asChunk : piece
-        try await connection.write(pending + bytes)
-        pending = []
-        hasBegun = true
+    var pieces = body.makeAsyncIterator()
+    while rest != 0 {
+      let next: [UInt8]?
+      do {
+        next = try await pieces.next()
+      } catch {
+        // The origin has broken off or gone silent, or the stored body is gone: what came is passed on, and no end that the
+        // body did not have.
+        if hasBegun { return false }
+        return try await write(.failure(error), HTTPBody())
       }
-    } catch let error where error is MessageError || error is HTTPCacheError {
-      // The origin has broken off or gone silent: what came of its answer is passed on, and no end that it did not have.
-      if hasBegun { return false }
-      return try await write(.failure(error), HTTPBody())
+      guard var piece = next else { break }
+      if piece.isEmpty { continue }
+      // A connection that goes on carries exactly the announced bytes, or the next response begins at a wrong place.
+      if let left = rest {
+        piece = Array(piece.prefix(left))
+        rest = left - piece.count
+      }
+      try await connection.write(pending + (framing == .chunked ? piece.asChunk : piece))
+      pending = []
+      hasBegun = true
     }
     if framing == .chunked { pending += .lastChunk }
     if !pending.isEmpty { try await connection.write(pending) }

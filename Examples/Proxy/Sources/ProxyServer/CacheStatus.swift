@@ -14,8 +14,7 @@ struct CacheStatus {
     } else if let forwarded = result.forwarded {
       parts.append("fwd=\(forwarded.rawValue)")
       if let status = result.originStatus { parts.append("fwd-status=\(status)") }
-      // A body that still comes may break off: then the response is not stored.
-      if result.isStored, result.body.whole != nil { parts.append("stored") }
+      if result.isStored { parts.append("stored") }
     } else {
       parts.append("hit")
     }

@@ -8,8 +8,8 @@ struct MessageHead: Sendable, Equatable {
 
   /// Reads lines without their ends. Nil where the first says nothing.
   ///
-  /// Lines that continue the one before belong to it (RFC 9112, 5.2). Lines that are no fields are left out where
-  /// `isLenient`, and make it nil where not.
+  /// Where `isLenient`, lines that continue the one before belong to it, and lines that are no fields are left out; where
+  /// not, both make it nil (RFC 9112, 5.2).
   ///
   /// - Throws: ``MessageError/tooManyFields`` for more than 1,000 fields.
   init?(_ lines: [[UInt8]], isLenient: Bool) throws(MessageError) {
@@ -18,7 +18,9 @@ struct MessageHead: Sendable, Equatable {
     fields = HTTPFields()
     var folded: [[UInt8]] = []
     for line in lines.dropFirst() {
-      if let byte = line.first, byte == 0x20 || byte == 0x09, !folded.isEmpty {
+      if let byte = line.first, byte == 0x20 || byte == 0x09 {
+        // A server refuses these, since others may read them as fields of their own.
+        guard isLenient, !folded.isEmpty else { return nil }
         folded[folded.count - 1] += [0x20] + line.trimmed
       } else {
         folded.append(line)
@@ -74,18 +76,29 @@ enum Framing: Sendable, Equatable {
     }
   }
 
+  /// What the fields say; nil for nothing, and for what cannot be understood.
   private static func declared(_ fields: HTTPFields) -> Framing? {
-    if let coding = fields[values: .transferEncoding].last {
-      let last = coding.split(separator: ",").last.map { Array($0.utf8).trimmed } ?? []
-      return String(decoding: last, as: UTF8.self).lowercased() == "chunked" ? .chunked : nil
+    if fields.contains(.transferEncoding) {
+      let codings = fields[values: .transferEncoding].flatMap { $0.split(separator: ",") }
+        .map { String(decoding: Array($0.utf8).trimmed, as: UTF8.self).lowercased() }
+      // No other coding is decoded here, and none is passed on.
+      return codings == ["chunked"] ? .chunked : nil
     }
     let lengths = Set(
-      fields[values: .contentLength].flatMap { $0.split(separator: ",") }.map {
+      fields[values: .contentLength].flatMap {
+        $0.split(separator: ",", omittingEmptySubsequences: false)
+      }.map {
         String(decoding: Array($0.utf8).trimmed, as: UTF8.self)
       })
-    guard lengths.count == 1, let length = lengths.first,
+    guard lengths.count == 1, let length = lengths.first, !length.isEmpty,
       length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(length)
     else { return nil }
     return .length(count)
+  }
+
+  /// Whether the fields of a response contradict each other or name a coding that is not known (RFC 9112, 6.3).
+  static func isAmbiguous(_ fields: HTTPFields) -> Bool {
+    (fields.contains(.contentLength) || fields.contains(.transferEncoding))
+      && declared(fields) == nil
   }
 }

@@ -4,30 +4,55 @@ import NIOCore
 /// What is wrong with a message.
 enum MessageError: Error, Equatable {
   case malformed(String)
-  /// The head has more than 1,000 fields.
+  /// A head has more than 1,000 fields or 64 KB, or so have the trailers of a body.
   case tooManyFields
   /// The connection ended before the message did.
   case incomplete
+  /// The client took too long.
+  case timedOut
 }
 
 /// Reads HTTP/1 messages from a connection, one after the other.
 actor MessageReader {
-  private static let longestHead = 1 << 18
+  /// Bytes of a head, and of the trailers of a body.
+  static let longestHead = 1 << 16
   private let connection: Connection
   private var buffer = ByteBuffer()
+  /// Bytes of `buffer` that hold no end of a line.
+  private var searched = 0
   /// What is still to come of the body that is being read.
   private var framing = Framing.length(0)
   private var isInChunk = 0
 
-  init(_ connection: Connection) { self.connection = connection }
+  /// What a client is granted; nil for an origin, whose time is limited elsewhere.
+  private let limits: ProxyLimits?
+
+  init(_ connection: Connection, limits: ProxyLimits? = nil) {
+    self.connection = connection
+    self.limits = limits
+  }
 
   /// The next head; nil where the connection ends instead.
-  func head(isLenient: Bool) async throws -> MessageHead? {
+  ///
+  /// - Parameters:
+  ///   - isLenient: whether lines that are no fields are left out, as an origin's are.
+  ///   - isFirst: whether the connection is new, so that it counts as slow rather than idle.
+  func head(isLenient: Bool, isFirst: Bool = false) async throws -> MessageHead? {
+    defer { connection.deadline.clear(.send) }
+    if let limits {
+      connection.deadline.begin(isFirst ? limits.head : limits.idle, to: .send)
+      if buffer.readableBytes == 0 {
+        guard let bytes = try await connection.read() else { return nil }
+        buffer = bytes
+        searched = 0
+      }
+      connection.deadline.begin(limits.head, to: .send)
+    }
     var lines: [[UInt8]] = []
     var count = 0
     while let line = try await line() {
-      count += line.count
-      guard count < Self.longestHead else { throw MessageError.malformed("the head is too long") }
+      count += line.count + 2
+      guard count < Self.longestHead else { throw MessageError.tooManyFields }
       if !line.isEmpty {
         lines.append(line)
       } else if !lines.isEmpty {
@@ -49,6 +74,8 @@ actor MessageReader {
 
   /// The next bytes of the body; nil at its end.
   func piece() async throws -> [UInt8]? {
+    if let limits { connection.deadline.begin(limits.body, to: .send) }
+    defer { connection.deadline.clear(.send) }
     switch framing {
     case .length(0): return nil
     case .length(let count):
@@ -61,8 +88,7 @@ actor MessageReader {
       if isInChunk == 0 {
         isInChunk = try await chunkSize()
         if isInChunk == 0 {
-          // Trailers have no reader.
-          while let line = try await line(), !line.isEmpty {}
+          try await skipTrailers()
           framing = .length(0)
           return nil
         }
@@ -73,6 +99,23 @@ actor MessageReader {
         throw MessageError.malformed("a chunk does not end where it says")
       }
       return bytes
+    }
+  }
+
+  /// Whether nothing of another head has come.
+  var isIdle: Bool { buffer.readableBytes == 0 }
+
+  /// Whether the body that is being read has come to its end.
+  var isAtEnd: Bool { framing == .length(0) }
+
+  /// Trailers have no reader.
+  private func skipTrailers() async throws {
+    var count = 0
+    while true {
+      guard let line = try await line() else { throw MessageError.incomplete }
+      if line.isEmpty { return }
+      count += line.count + 2
+      guard count < Self.longestHead else { throw MessageError.tooManyFields }
     }
   }
 
@@ -92,24 +135,33 @@ actor MessageReader {
     while buffer.readableBytes == 0 {
       guard let more = try await connection.read() else { return nil }
       buffer = more
+      searched = 0
     }
+    searched = 0
     return buffer.readBytes(length: min(count, buffer.readableBytes))
   }
 
   /// The next line without its end; nil where there is none any more.
   private func line() async throws -> [UInt8]? {
     while true {
-      if let end = buffer.readableBytesView.firstIndex(of: 0x0A) {
+      let view = buffer.readableBytesView
+      if let end = view[(view.startIndex + searched)...].firstIndex(of: 0x0A) {
         var line = buffer.readBytes(length: end - buffer.readerIndex) ?? []
         buffer.moveReaderIndex(forwardBy: 1)
+        searched = 0
         if line.last == 0x0D { line.removeLast() }
         return line
       }
-      guard buffer.readableBytes < Self.longestHead else {
-        throw MessageError.malformed("a line is too long")
-      }
+      searched = view.count
+      guard buffer.readableBytes < Self.longestHead else { throw MessageError.tooManyFields }
       guard var more = try await connection.read() else { return nil }
-      buffer.writeBuffer(&more)
+      if buffer.readableBytes == 0 {
+        buffer = more
+      } else {
+        // Without this the buffer of a connection that stays open would grow with each request.
+        buffer.discardReadBytes()
+        buffer.writeBuffer(&more)
+      }
     }
   }
 }

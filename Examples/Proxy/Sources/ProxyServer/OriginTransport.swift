@@ -18,18 +18,19 @@ public struct OriginTransport: HTTPTransport {
   }
 
   public func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     let connection = try await Connection.connect(to: address, on: group)
+    let upload = Upload(body, over: connection)
     do {
-      try await connection.write(head(of: request, body: body).encodedHead + body)
+      try await upload.begin(after: head(of: request, body: body).encodedHead)
       let reader = MessageReader(connection)
       while true {
         guard let head = try await reader.head(isLenient: true) else {
           throw MessageError.incomplete
         }
-        let response = try Self.response(head)
+        let response = try Self.response(head, to: request.method)
         if (100...199).contains(response.status.code), response.status.code != 101 {
           await interim(response)
           continue
@@ -39,19 +40,24 @@ public struct OriginTransport: HTTPTransport {
       }
     } catch {
       connection.close()
-      throw error
+      // Without the whole request the origin cannot answer: the reason is what the client did.
+      throw upload.failure ?? error
     }
   }
 
-  private func head(of request: HTTPRequest, body: [UInt8]) -> HTTPRequest {
+  private func head(of request: HTTPRequest, body: HTTPBody) -> HTTPRequest {
     var head = request
     var fields: HTTPFields = [Self.host: request.authority ?? address.description]
     for field in request.headerFields.endToEnd
     where ![Self.host, .contentLength, .expect].contains(field.name) {
       fields.append(field)
     }
-    if !body.isEmpty || [.post, .put, .patch].contains(request.method) {
-      fields[.contentLength] = String(body.count)
+    if let count = body.count {
+      if count > 0 || [.post, .put, .patch].contains(request.method) {
+        fields[.contentLength] = String(count)
+      }
+    } else {
+      fields[.transferEncoding] = "chunked"
     }
     fields[.connection] = "close"
     head.headerFields = fields
@@ -71,7 +77,7 @@ public struct OriginTransport: HTTPTransport {
     })
   }
 
-  static func response(_ head: MessageHead) throws -> HTTPResponse {
+  static func response(_ head: MessageHead, to method: HTTPRequest.Method) throws -> HTTPResponse {
     let words = head.start.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard words.count >= 2, words[0].uppercased().hasPrefix("HTTP/1."), words[1].utf8.count == 3,
       let code = Int(words[1]), (100...999).contains(code)
@@ -79,9 +85,20 @@ public struct OriginTransport: HTTPTransport {
     var fields = head.fields
     // RFC 9112, 6.3: the transfer coding overrides the length, which must not be passed on.
     if fields.contains(.transferEncoding) { fields[.contentLength] = nil }
-    return HTTPResponse(
+    let response = HTTPResponse(
       status: .init(code: code, reasonPhrase: words.count == 3 ? String(words[2]) : ""),
       headerFields: fields)
+    guard case .length(let count) = Framing(of: response, to: method) else {
+      if method != .head, Framing.isAmbiguous(fields) {
+        throw MessageError.malformed("the length of the response is ambiguous")
+      }
+      return response
+    }
+    // A length that is stated twice is passed on once.
+    guard count > 0, fields[values: .contentLength].count > 1 else { return response }
+    var single = response
+    single.headerFields[.contentLength] = String(count)
+    return single
   }
 }
 

@@ -1,4 +1,3 @@
-public import LarderHTTP
 public import NIOCore
 import NIOPosix
 
@@ -7,33 +6,50 @@ public struct ProxyServer: Sendable {
   /// Where it listens; the port is the one that was given by the system if none was asked for.
   public let address: Address
   private let listener: any Channel
+  private let watching: Task<Void, Never>
+  let connections: OpenConnections
 
   /// Begins to listen.
   ///
   /// - Parameters:
   ///   - origin: what requests are made to.
-  ///   - log: is told each request in a line.
+  ///   - limits: what clients are granted, by the clock of the store.
+  ///   - log: receives each request as a line.
   public static func start(
-    _ cache: HTTPCache, for origin: Address, at address: Address, on group: any EventLoopGroup,
-    log: @escaping @Sendable (String) -> Void = { _ in }
+    _ cache: ProxyCache, for origin: Address, at address: Address, on group: any EventLoopGroup,
+    limits: ProxyLimits = ProxyLimits(), log: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> ProxyServer {
     let handling = RequestHandling(cache: cache, origin: origin, log: log)
+    let clock = cache.clock
+    let connections = OpenConnections(limit: limits.possibleConnections, clock: clock)
     let listener = try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)
+      .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let connection = try Connection(settingUp: channel)
-          Task { await handling.serve(connection) }
+          let connection = try Connection(settingUp: channel, limits: limits, clock: clock)
+          let (number, admission) = connections.add(connection)
+          channel.closeFuture.whenComplete { _ in connections.remove(number, admission) }
+          switch admission {
+          case .admitted: Task { await handling.serve(connection) }
+          case .refused: Task { await handling.refuse(connection) }
+          case .dropped: connection.close()
+          }
         }
       }
       .bind(host: address.host, port: address.port).get()
     let port = listener.localAddress?.port ?? address.port
-    return ProxyServer(address: Address(host: address.host, port: port), listener: listener)
+    return ProxyServer(
+      address: Address(host: address.host, port: port), listener: listener,
+      watching: Task { await connections.watch() }, connections: connections)
   }
 
-  /// Listens no more; connections that are there go on.
-  public func stop() async throws { try await listener.close() }
+  /// Listens no more; connections that are there go on, without time limits.
+  public func stop() async throws {
+    watching.cancel()
+    try await listener.close()
+  }
 }

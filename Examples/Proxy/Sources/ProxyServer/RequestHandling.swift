@@ -4,31 +4,59 @@ import LarderHTTP
 
 /// What happens on a client's connection.
 struct RequestHandling: Sendable {
-  let cache: HTTPCache
+  let cache: ProxyCache
   let origin: Address
   let log: @Sendable (String) -> Void
 
   /// Answers requests until either side ends the connection.
   func serve(_ connection: Connection) async {
-    let reader = MessageReader(connection)
+    let reader = MessageReader(connection, limits: connection.limits)
     defer { connection.close() }
+    var isFirst = true
+    var isBetweenRequests = false
     do {
-      while let head = try await reader.head(isLenient: false) {
-        guard try await answer(head, reader, connection) else { return }
+      while let head = try await reader.head(isLenient: false, isFirst: isFirst) {
+        isFirst = false
+        isBetweenRequests = false
+        guard try await answer(head, reader, connection) else {
+          if await !reader.isAtEnd { await connection.closeGracefully() }
+          return
+        }
+        isBetweenRequests = true
       }
     } catch let error as MessageError {
       log("bad request: \(error)")
-      let refusal = AnswerWriter(connection, isHTTP11: true, method: .get)
-      let response: HTTPResponse =
-        error == .tooManyFields
-        ? .failure(431, "Request Header Fields Too Large") : .failure(400, "Bad Request")
-      do {
-        try await refusal.write(response)
-      } catch {
-        log("connection lost: \(error)")
-      }
+      // A connection that was idle ends without a word.
+      if error == .timedOut, isBetweenRequests, await reader.isIdle { return }
+      await refuse(connection, with: .refusal(error))
     } catch {
       log("connection lost: \(error)")
+    }
+  }
+
+  /// Answers a client for which there is no connection.
+  func refuse(_ connection: Connection) async {
+    connection.deadline.begin(.seconds(2), to: .send)
+    do {
+      // A request that is not read would reset the connection, and the answer with it.
+      _ = try await connection.read()
+    } catch {
+      log("connection lost: \(error)")
+    }
+    var response = HTTPResponse.failure(503, "Service Unavailable")
+    response.headerFields[.retryAfter] = "1"
+    await refuse(connection, with: response)
+  }
+
+  private func refuse(_ connection: Connection, with response: HTTPResponse) async {
+    var response = response
+    response.headerFields[.connection] = "close"
+    do {
+      try await connection.write(response.encodedHead)
+      await connection.closeGracefully()
+    } catch {
+      log("connection lost: \(error)")
+      connection.close()
     }
   }
 
@@ -44,55 +72,90 @@ struct RequestHandling: Sendable {
       try await writer.write(interim: HTTPResponse(status: .continue))
     }
     await reader.begin(framing)
-    var body: [UInt8] = []
-    while let piece = try await reader.piece() { body += piece }
-
+    let name = "\(request.method.rawValue) \(request.path ?? "")"
     let result: HTTPCacheResult
     do {
-      result = try await cache.send(request, body: body) { interim in
+      result = try await cache.send(request, body: Self.body(framing, of: reader)) { interim in
         // The client may be gone; the final answer will tell.
         if isHTTP11 { try? await writer.write(interim: interim) }
       }
+    } catch let error as ClientError {
+      throw error.cause
     } catch {
-      log("\(request.method.rawValue) \(request.path ?? "") failed: \(error)")
-      try await writer.write(.failure(error))
-      return isHTTP11 && !Self.wantsClose(head.fields)
+      log("\(name) failed: \(error)")
+      // RFC 9111, section 5.2.2.2: what must be validated, and cannot be, is a 504.
+      let isRead = request.method == .get || request.method == .head
+      let needsValidation = isRead && cache.hasStored(for: request) && !(error is LarderError)
+      try await writer.write(needsValidation ? .gatewayTimeout : .failure(error))
+      let isAtEnd = await reader.isAtEnd
+      return isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
     }
     var status = CacheStatus(result)
     status.append(to: &status.response.headerFields)
-    log(
-      "\(request.method.rawValue) \(request.path ?? "") \(result.response.status.code) \(status.text)"
-    )
+    log("\(name) \(result.response.status.code) \(status.text)")
     let isWhole = try await writer.write(status.response, result.body)
-    return isWhole && isHTTP11 && !Self.wantsClose(head.fields)
+    // An answer may come before all of its request: what is left of that is no request.
+    let isAtEnd = await reader.isAtEnd
+    return isWhole && isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
+  }
+
+  /// The body of a request, read as it is sent on.
+  private static func body(_ framing: Framing, of reader: MessageReader) -> HTTPBody {
+    let count: Int?
+    switch framing {
+    case .length(0): return HTTPBody()
+    case .length(let length): count = length
+    case .chunked, .untilClose: count = nil
+    }
+    return HTTPBody(count: count) {
+      do {
+        return try await reader.piece()
+      } catch let error as MessageError {
+        throw ClientError(cause: error)
+      }
+    }
   }
 
   /// The request that a head makes, to the origin; nil for one that is none.
   static func request(_ head: MessageHead, for origin: Address) -> (HTTPRequest, isHTTP11: Bool)? {
-    let words = head.start.split(separator: " ")
+    let words = head.start.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, let method = HTTPRequest.Method(String(words[0])),
       words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0",
       head.fields[values: OriginTransport.host].count == 1
-        || words[2] == "HTTP/1.0" && !head.fields.contains(OriginTransport.host)
+        || words[2] == "HTTP/1.0" && !head.fields.contains(OriginTransport.host),
+      let target = target(words[1], of: method)
     else { return nil }
-    var target = words[1]
-    // A client that takes this for a proxy of its own names the origin in full.
-    if let scheme = target.firstRange(of: "://"), !target.hasPrefix("/") {
-      target = target[scheme.upperBound...]
-      target = target.firstIndex(of: "/").map { target[$0...] } ?? "/"
-    }
     var fields = head.fields.endToEnd
     fields[OriginTransport.host] = nil
     fields.append(HTTPField(name: .via, value: "\(words[2].dropFirst(5)) larder"))
     let request = HTTPRequest(
-      method: method, scheme: "http", authority: origin.description, path: String(target),
+      method: method, scheme: "http", authority: origin.description, path: target,
       headerFields: fields)
     return (request, words[2] != "HTTP/1.0")
+  }
+
+  /// The target in origin form (RFC 9112, section 3.2); nil for one that this proxy does not serve.
+  private static func target(_ text: Substring, of method: HTTPRequest.Method) -> String? {
+    guard !text.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F }) else { return nil }
+    if text.hasPrefix("/") { return String(text) }
+    if text == "*" { return method == .options ? "*" : nil }
+    // A client that takes this for a proxy of its own names the origin in full.
+    guard text.lowercased().hasPrefix("http://"), method != .connect else { return nil }
+    let rest = text.dropFirst("http://".count)
+    let authority = rest.prefix { !"/?#".contains($0) }
+    guard !authority.isEmpty else { return nil }
+    let path = rest[authority.endIndex...]
+    return path.hasPrefix("/") ? String(path) : "/" + path
   }
 
   private static func wantsClose(_ fields: HTTPFields) -> Bool {
     fields[values: .connection].contains { $0.lowercased().contains("close") }
   }
+}
+
+/// The client's request is at fault.
+struct ClientError: Error {
+  let cause: MessageError
 }
 
 extension HTTPResponse {
@@ -101,11 +164,22 @@ extension HTTPResponse {
       status: .init(code: code, reasonPhrase: phrase), headerFields: [.contentLength: "0"])
   }
 
+  static var gatewayTimeout: HTTPResponse { failure(504, "Gateway Timeout") }
+
+  /// What a client is told whose request cannot be read.
+  static func refusal(_ error: MessageError) -> HTTPResponse {
+    switch error {
+    case .tooManyFields: failure(431, "Request Header Fields Too Large")
+    case .timedOut: failure(408, "Request Timeout")
+    case .malformed, .incomplete: failure(400, "Bad Request")
+    }
+  }
+
   /// What a client is told where there is no answer (RFC 9110, 15.6): that the origin is silent, that it cannot be reached
   /// or understood, or that the store fails.
   static func failure(_ error: any Error) -> HTTPResponse {
     switch error {
-    case HTTPCacheError.timedOut: failure(504, "Gateway Timeout")
+    case HTTPCacheError.timedOut: gatewayTimeout
     case is LarderError: failure(500, "Internal Server Error")
     default: failure(502, "Bad Gateway")
     }

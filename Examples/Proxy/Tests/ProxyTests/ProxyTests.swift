@@ -9,7 +9,7 @@ import Testing
 struct ProxyTests {
   private static let fresh = "Cache-Control: max-age=100\r\n"
 
-  @Test func `what is fresh is asked for once`() async throws {
+  @Test func `a fresh response is requested once`() async throws {
     let bench = try await Bench(
       RawOrigin("HTTP/1.1 200 OK\r\n\(Self.fresh)Content-Length: 4\r\n\r\nbody"))
     let first = try await bench.get()
@@ -67,13 +67,13 @@ struct ProxyTests {
     try await bench.server.stop()
   }
 
-  @Test func `an answer that is none is a 502`() async throws {
+  @Test func `a message that is no response is a 502`() async throws {
     let bench = try await Bench(RawOrigin("nonsense\r\n\r\n"))
     #expect(try await bench.get().head.hasPrefix("HTTP/1.1 502 ") && bench.origin.count == 1)
     try await bench.stop()
   }
 
-  @Test func `what only the cache may answer, and cannot, is a 504`() async throws {
+  @Test func `only-if-cached without a stored response is a 504`() async throws {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\n\r\n"))
     let answer = try await bench.get("/a", "Cache-Control: only-if-cached\r\n")
     #expect(answer.head.hasPrefix("HTTP/1.1 504 ") && bench.origin.count == 0)
@@ -107,7 +107,7 @@ struct ProxyTests {
     try await bench.stop()
   }
 
-  @Test func `what was fresh once is served while the origin is down`() async throws {
+  @Test func `a stale response is served while the origin is down`() async throws {
     let asked = Mutex(0)
     let bench = try await Bench(
       RawOrigin { _, _ in
@@ -213,7 +213,7 @@ struct ProxyTests {
   @Test(arguments: [
     "nonsense\r\n\r\n", "GET /a HTTP/1.1\r\nno field\r\n\r\n", "G T /a HTTP/1.1\r\n\r\n",
   ])
-  func `what is no request is refused`(text: String) async throws {
+  func `a message that is no request is refused`(text: String) async throws {
     let bench = try await Bench(RawOrigin(""))
     #expect(try await bench.ask(text).head.hasPrefix("HTTP/1.1 400 "))
     #expect(bench.origin.count == 0)

@@ -5,6 +5,7 @@ import LarderHTTP
 import NIOCore
 import NIOPosix
 import Synchronization
+import Testing
 
 @testable import ProxyServer
 
@@ -16,6 +17,7 @@ final class RawOrigin: Sendable {
   typealias Answer = @Sendable (MessageHead, [UInt8]) async throws -> [[UInt8]]
 
   private let heads = Mutex<[MessageHead]>([])
+  private let whole = Mutex(0)
   private let write: @Sendable (MessageHead, [UInt8], Connection) async throws -> Void
   private let listener = Mutex<(any Channel)?>(nil)
 
@@ -36,6 +38,8 @@ final class RawOrigin: Sendable {
 
   var received: [MessageHead] { heads.withLock { $0 } }
   var count: Int { received.count }
+  /// Requests that came with all of their body.
+  var wholeCount: Int { whole.withLock { $0 } }
 
   func start() async throws -> Address {
     let channel = try await ServerBootstrap(group: group)
@@ -59,6 +63,7 @@ final class RawOrigin: Sendable {
       await reader.begin(Framing(ofRequest: head.fields) ?? .length(0))
       var body: [UInt8] = []
       while let piece = try await reader.piece() { body += piece }
+      whole.withLock { $0 += 1 }
       try await write(head, body, connection)
     } catch {
       // A test whose client goes away looks at what it got.
@@ -77,11 +82,20 @@ struct Bench {
   let server: ProxyServer
   let store: Store
 
-  init(_ origin: RawOrigin, policy: HTTPCachePolicy = HTTPCachePolicy()) async throws {
+  init(
+    _ origin: RawOrigin, policy: HTTPCachePolicy = HTTPCachePolicy(),
+    limits: ProxyLimits = ProxyLimits(), clock: any LarderClock = SystemClock()
+  ) async throws {
     let address = try await origin.start()
     try await self.init(
       origin, at: address, over: OriginTransport(to: address, on: group),
-      store: Store.temporary(), policy: policy)
+      store: Store.temporary(clock: clock), policy: policy, limits: limits)
+  }
+
+  init(origin: RawOrigin, server: ProxyServer, store: Store) {
+    self.origin = origin
+    self.server = server
+    self.store = store
   }
 
   /// Over a transport that stands for an origin.
@@ -93,13 +107,13 @@ struct Bench {
 
   private init(
     _ origin: RawOrigin, at address: Address, over transport: any HTTPTransport, store: Store,
-    policy: HTTPCachePolicy = HTTPCachePolicy()
+    policy: HTTPCachePolicy = HTTPCachePolicy(), limits: ProxyLimits = ProxyLimits()
   ) async throws {
     self.origin = origin
     self.store = store
-    let cache = HTTPCache(in: store.namespace("http"), over: transport, policy: policy)
+    let cache = try ProxyCache(over: transport, policy: policy) { store }
     server = try await ProxyServer.start(
-      cache, for: address, at: Address(host: "127.0.0.1", port: 0), on: group)
+      cache, for: address, at: Address(host: "127.0.0.1", port: 0), on: group, limits: limits)
   }
 
   /// What the proxy answers, as it is on the wire: head and body.
@@ -120,9 +134,51 @@ struct Bench {
     try await ask("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n")
   }
 
+  /// Ends both, after a full check of the store.
   func stop() async throws {
     try await server.stop()
     try await origin.stop()
+    #expect(try store.verify().faults == [])
+  }
+}
+
+/// A connection of a client that writes bytes as it likes.
+final class RawClient: Sendable {
+  let connection: Connection
+
+  init(_ bench: Bench) async throws {
+    connection = try await Connection.connect(to: bench.server.address, on: group)
+  }
+
+  func send(_ text: String) async throws { try await connection.write(Array(text.utf8)) }
+
+  /// Everything that comes until the other side ends.
+  func rest() async throws -> String {
+    var bytes: [UInt8] = []
+    while let more = try await connection.read() { bytes += Array(more.readableBytesView) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// At least `count` bytes.
+  func read(_ count: Int) async throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count, let more = try await connection.read() {
+      bytes += Array(more.readableBytesView)
+    }
+    return bytes
+  }
+
+  func close() { connection.close() }
+}
+
+/// A condition did not come true within two minutes, which is far longer than any test that works takes.
+struct NeverTrue: Error {}
+
+func waitUntil(_ condition: () async throws -> Bool) async throws {
+  let start = ContinuousClock.now
+  while try await !condition() {
+    if start.duration(to: .now) > .seconds(120) { throw NeverTrue() }
+    try await Task.sleep(for: .milliseconds(2))
   }
 }
 
@@ -133,7 +189,7 @@ struct SilentOrigin: HTTPTransport {
   let silence: AsyncStream<Void>.Continuation
 
   func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     let isBegun = Mutex(begun.isEmpty)

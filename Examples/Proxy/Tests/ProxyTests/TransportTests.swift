@@ -48,7 +48,7 @@ struct TransportTests {
     request.headerFields[.init("X-One")!] = "1"
     request.headerFields[.authorization] = "Bearer x"
     let sent = [UInt8](repeating: 7, count: 100_000)
-    let (response, body) = try await kind.made.send(request, body: sent) { _ in }
+    let (response, body) = try await kind.made.send(request, body: HTTPBody(sent)) { _ in }
     #expect(try await body.bytes().isEmpty)
     #expect(response.status.code == 201)
     let head = try #require(origin.received.first)
@@ -62,20 +62,21 @@ struct TransportTests {
   func `a redirection is the answer that it is`(kind: Transports) async throws {
     let origin = RawOrigin("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
     let address = try await origin.start()
-    let (response, _) = try await kind.made.send(Self.request(at: address), body: []) { _ in }
+    let (response, _) = try await kind.made.send(Self.request(at: address), body: HTTPBody()) { _ in
+    }
     #expect(response.status.code == 302 && response.headerFields[.location] == "/b")
     #expect(origin.count == 1)
     try await origin.stop()
   }
 
   @Test(arguments: Transports.allCases)
-  func `that nobody is there is said at once`(kind: Transports) async throws {
+  func `an address without a server is an error at once`(kind: Transports) async throws {
     let origin = RawOrigin("")
     let address = try await origin.start()
     try await origin.stop()
     let start = ContinuousClock.now
     await #expect(throws: (any Error).self) {
-      _ = try await kind.made.send(Self.request(at: address), body: []) { _ in }
+      _ = try await kind.made.send(Self.request(at: address), body: HTTPBody()) { _ in }
     }
     #expect(start.duration(to: .now) < .seconds(5))
   }
@@ -85,7 +86,7 @@ struct TransportTests {
     let origin = RawOrigin { _, _ in [] }
     let address = try await origin.start()
     await #expect(throws: (any Error).self) {
-      _ = try await kind.made.send(Self.request(at: address), body: []) { _ in }
+      _ = try await kind.made.send(Self.request(at: address), body: HTTPBody()) { _ in }
     }
     #expect(origin.count == 1)
     try await origin.stop()
@@ -97,7 +98,7 @@ struct TransportTests {
     let origin = RawOrigin(parts)
     let address = try await origin.start()
     more.yield("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nbegi")
-    let (_, body) = try await kind.made.send(Self.request(at: address), body: []) { _ in }
+    let (_, body) = try await kind.made.send(Self.request(at: address), body: HTTPBody()) { _ in }
     var pieces = body.makeAsyncIterator()
     #expect(try await pieces.next() == Array("begi".utf8))
     more.yield("nend")
@@ -111,13 +112,13 @@ struct TransportTests {
   func `a body that breaks off ends with an error`(kind: Transports) async throws {
     let origin = RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody")
     let address = try await origin.start()
-    let (_, body) = try await kind.made.send(Self.request(at: address), body: []) { _ in }
+    let (_, body) = try await kind.made.send(Self.request(at: address), body: HTTPBody()) { _ in }
     await #expect(throws: (any Error).self) { try await body.bytes() }
     try await origin.stop()
   }
 
   @Test(arguments: Transports.allCases, [true, false])
-  func `who is cancelled waits no longer, neither for the head nor for the body`(
+  func `a cancelled caller waits no longer, neither for the head nor for the body`(
     kind: Transports, hasHead: Bool
   ) async throws {
     let (parts, more) = AsyncStream.makeStream(of: String.self)
@@ -126,10 +127,10 @@ struct TransportTests {
     if hasHead { more.yield("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nbegi") }
     let transport = kind.made
     let asking = Task {
-      let (_, body) = try await transport.send(Self.request(at: address), body: []) { _ in }
+      let (_, body) = try await transport.send(Self.request(at: address), body: HTTPBody()) { _ in }
       return try await body.bytes()
     }
-    while origin.count == 0 { await Task.yield() }
+    try await waitUntil { origin.count > 0 }
     asking.cancel()
     await #expect(throws: CancellationError.self) { try await asking.value }
     more.finish()
@@ -145,7 +146,9 @@ struct TransportTests {
       return [Array(lines.utf8) + zipped]
     }
     let address = try await origin.start()
-    let (response, body) = try await kind.made.send(Self.request(at: address), body: []) { _ in }
+    let (response, body) = try await kind.made.send(Self.request(at: address), body: HTTPBody()) {
+      _ in
+    }
     #expect(response.status == .init(code: 299, reasonPhrase: "Fine, thanks"))
     #expect(
       response.headerFields.map { "\($0.name.rawName)=\($0.value)" } == [

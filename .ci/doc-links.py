@@ -1,0 +1,17 @@
+"""Checks that every link inside the documentation site in a directory leads to a page of it."""
+
+import json
+import pathlib
+import sys
+
+data = pathlib.Path(sys.argv[1]) / "data"
+count, broken = 0, set()
+for page in data.rglob("*.json"):
+    for reference in (json.loads(page.read_text()).get("references") or {}).values():
+        url = reference.get("url") or ""
+        if url.startswith("/"):
+            count += 1
+            if not (data / (url.strip("/").split("#")[0] + ".json")).exists():
+                broken.add(f"{page.relative_to(data)}: {url}")
+print("\n".join(sorted(broken)) or f"{count} links lead to pages of the site")
+sys.exit(1 if broken or not count else 0)

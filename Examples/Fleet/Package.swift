@@ -1,0 +1,36 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// A package of its own, because it needs SwiftNIO: a user of the library alone does not fetch that.
+let package = Package(
+  name: "larder-fleet",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "larder", path: "../..", traits: ["Redis"]),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+  ],
+  targets: [
+    .testTarget(
+      name: "RedisTests",
+      dependencies: [
+        .product(name: "Larder", package: "larder"),
+        .product(name: "LarderShared", package: "larder"),
+        .product(name: "LarderSharedTesting", package: "larder"),
+        .product(name: "LarderRedis", package: "larder"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: strict)
+  ]
+)

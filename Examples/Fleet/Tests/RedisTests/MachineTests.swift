@@ -1,0 +1,98 @@
+import Larder
+import LarderRedis
+import LarderShared
+import LarderSharedTesting
+import Synchronization
+import Testing
+
+private let isInstalled = RedisServer.program != nil
+private let needsServer: Comment = "skipped: redis-server is not installed"
+
+/// Stores of several machines over a real server.
+@Suite(.enabled(if: isInstalled, needsServer)) struct MachineTests {
+  private struct Machine {
+    let store: Store
+    let cache: SharedCache<String>
+
+    init(_ server: RedisServer) throws {
+      store = try Store.temporary()
+      cache = store.cache(
+        TextCodec(), in: "prices", rules: Rules(expires: .after(.minutes(10))),
+        shared: try Shared(server.sender(), application: "shop", options: .patient))
+    }
+  }
+
+  @Test func fiftyMachinesLoadAKeyOnce() async throws {
+    let server = try await RedisServer()
+    let machines = try (0..<50).map { _ in try Machine(server) }
+    let loads = Counter()
+    let values = try await withThrowingTaskGroup(of: String.self) { group in
+      for machine in machines {
+        group.addTask {
+          try await machine.cache.value(for: "a") {
+            let number = loads.next()
+            // All machines ask while this one loads.
+            try await poll {
+              machines.filter { $0.cache.shared.statistics.waits > 0 }.count == machines.count - 1
+            }
+            return "load \(number)"
+          }
+        }
+      }
+      return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+    }
+    #expect(values == ["load 1"])
+    for machine in machines { #expect(try machine.store.verify().faults == []) }
+  }
+
+  @Test func changesAreSeenThroughTheServer() async throws {
+    let server = try await RedisServer()
+    let (one, two) = (try Machine(server), try Machine(server))
+    try await one.cache.set("first", for: "a", tags: ["t"])
+    #expect(try await two.cache.value(for: "a") { "loaded" } == "first")
+    try await one.cache.set("second", for: "a", tags: ["t"])
+    #expect(try await two.cache.currentResult(for: "a") { "loaded" }.value == "second")
+    try await one.cache.invalidate(tag: "t")
+    #expect(try await two.cache.currentResult(for: "a") { "loaded" }.value == "loaded")
+    try await one.cache.clear()
+    #expect(try await two.cache.currentResult(for: "a") { "again" }.value == "again")
+    try await one.cache.remove("a")
+    let last = try await two.cache.currentResult(for: "a") { "last" }
+    #expect(last.value == "last" && last.source == .loaded && last.error == nil)
+  }
+
+  @Test func aFlushedAndARestartedServerAreFilledAgain() async throws {
+    let server = try await RedisServer()
+    let (one, two) = (try Machine(server), try Machine(server))
+    _ = try await one.cache.value(for: "a") { "load 1" }
+    _ = try await server.sender().send("FLUSHALL")
+    #expect(try await two.cache.value(for: "a") { "load 2" } == "load 2")
+    #expect(try await one.cache.value(for: "a") { "load 3" } == "load 1")
+    server.kill()
+    let without = try await one.cache.result(for: "b") { "load 4" }
+    #expect(without.value == "load 4" && without.error != nil)
+    let next = try await RedisServer(port: server.port)
+    try await poll {
+      try await two.cache.currentResult(for: "c") { "load 5" }.error == nil
+    }
+    #expect(try await one.cache.currentResult(for: "c") { "load 6" }.value == "load 5")
+    withExtendedLifetime(next) {}
+  }
+
+  @Test func aFullServerThatEvictsKeepsItsLogAndItsHead() async throws {
+    let server = try await RedisServer(["maxmemory 3mb", "maxmemory-policy volatile-ttl"])
+    let machine = try Machine(server)
+    let value = String(repeating: "v", count: 20_000)
+    for index in 0..<300 { try await machine.cache.set(value, for: "\(index)") }
+    let sender = try server.sender()
+    #expect(try await sender.send("EXISTS", "shop:{0}:head", "shop:{0}:log") == .number(2))
+    let info = String(decoding: try await sender.send("INFO", "stats").bytes ?? [], as: UTF8.self)
+    #expect(!info.contains("evicted_keys:0\r"))
+  }
+}
+
+private final class Counter: Sendable {
+  private let count = Atomic(0)
+
+  func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,22 @@
+/// Where a server is, or is to be.
+public struct Address: Sendable, Hashable, CustomStringConvertible {
+  public var host: String
+  public var port: Int
+
+  public init(host: String, port: Int) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Reads `host:port`, the host in brackets if it is an IPv6 address.
+  public init?(_ text: some StringProtocol) {
+    guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+      (0...65_535).contains(port), colon > text.startIndex
+    else { return nil }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    self.init(host: String(host), port: port)
+  }
+
+  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,78 @@
+import NIOCore
+
+/// Keeps what has come until it is asked for.
+final class ByteSource: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let loop: any EventLoop
+  private var context: ChannelHandlerContext?
+  private var arrived: [ByteBuffer] = []
+  private var waiting: EventLoopPromise<ByteBuffer?>?
+  private var end: Result<ByteBuffer?, any Error>?
+
+  init(on loop: any EventLoop) { self.loop = loop }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func next() -> EventLoopFuture<ByteBuffer?> {
+    if !arrived.isEmpty { return loop.makeSucceededFuture(arrived.removeFirst()) }
+    if let end { return loop.makeCompletedFuture(end) }
+    let promise = loop.makePromise(of: ByteBuffer?.self)
+    waiting = promise
+    // A channel forgets what it is asked before it is active.
+    if let context, context.channel.isActive { context.read() }
+    return promise.futureResult
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    if waiting != nil { context.read() }
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let bytes = unwrapInboundIn(data)
+    if let waiting {
+      self.waiting = nil
+      waiting.succeed(bytes)
+    } else {
+      arrived.append(bytes)
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    // A read may have brought nothing, as one that was interrupted does.
+    if waiting != nil { context.read() }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .some(ChannelEvent.inputClosed) = event as? ChannelEvent { finish(.success(nil)) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { finish(.success(nil)) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    finish(.failure(error))
+    context.close(promise: nil)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    finish(.success(nil))
+    self.context = nil
+  }
+
+  /// Fails the read that waits, or the next one.
+  func timeOut() { finish(.failure(MessageError.timedOut)) }
+
+  /// After a failed read: reads again, to drain what still comes.
+  func drain() -> EventLoopFuture<ByteBuffer?> {
+    if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
+    return next()
+  }
+
+  private func finish(_ result: Result<ByteBuffer?, any Error>) {
+    if end == nil { end = result }
+    waiting?.completeWith(result)
+    waiting = nil
+  }
+}

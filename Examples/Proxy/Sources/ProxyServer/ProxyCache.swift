@@ -1,0 +1,121 @@
+import HTTPTypes
+public import Larder
+public import LarderHTTP
+import Synchronization
+
+/// The cache of a proxy, over a store that is opened again after it has failed, as it does when its directory is removed.
+///
+/// While the store cannot be opened, GET and HEAD go to the origin without it.
+public final class ProxyCache: Sendable {
+  private struct State {
+    var store: Store
+    var cache: HTTPCache
+    /// When the store was last opened after a failure, by the monotonic clock.
+    var reopened: Duration?
+  }
+
+  private let namespace: String
+  private let transport: any HTTPTransport
+  private let policy: HTTPCachePolicy
+  private let open: @Sendable () throws -> Store
+  private let log: @Sendable (String) -> Void
+  let clock: any LarderClock
+  private let state: Mutex<State?> = Mutex(nil)
+
+  /// Opens the store.
+  ///
+  /// - Parameters:
+  ///   - transport: sends requests to the origin.
+  ///   - log: receives each failure of the store as a line.
+  ///   - open: opens the store, at once and after a failure.
+  public init(
+    in namespace: String = "http", over transport: any HTTPTransport,
+    policy: HTTPCachePolicy = HTTPCachePolicy(),
+    log: @escaping @Sendable (String) -> Void = { _ in },
+    open: @escaping @Sendable () throws -> Store
+  ) throws {
+    self.namespace = namespace
+    self.transport = transport
+    self.policy = policy
+    self.open = open
+    self.log = log
+    let store = try open()
+    clock = store.clock
+    let cache = self.cache(over: store)
+    state.withLock { $0 = State(store: store, cache: cache) }
+  }
+
+  private func cache(over store: Store) -> HTTPCache {
+    HTTPCache(in: store.namespace(namespace), over: transport, policy: policy) { [weak self] in
+      self?.recover(from: $0)
+    }
+  }
+
+  /// The present cache.
+  public var cache: HTTPCache {
+    guard let state = state.withLock({ $0 }) else {
+      preconditionFailure("the store is opened by the initializer")
+    }
+    return state.cache
+  }
+
+  /// Closes the store.
+  public func close() throws { try state.withLock { try $0?.store.close() } }
+
+  /// As ``LarderHTTP/HTTPCache/send(_:body:tags:interim:)``; a store that fails costs no answer to GET and HEAD.
+  func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> HTTPCacheResult {
+    do {
+      return try await cache.send(request, body: body, interim: interim)
+    } catch let error as LarderError {
+      recover(from: error)
+      guard request.method == .get || request.method == .head, body.count == 0 else { throw error }
+    }
+    do {
+      return try await cache.send(request, interim: interim)
+    } catch let error as LarderError {
+      log("answered without the store: \(error)")
+      return try await cache.pass(request, interim: interim)
+    }
+  }
+
+  /// Whether a response is stored that `request` selects, whatever its age.
+  func hasStored(for request: HTTPRequest) -> Bool {
+    do {
+      return try cache.peek(request) != nil
+    } catch {
+      recover(from: error)
+      return false
+    }
+  }
+
+  /// Opens the store again after an error that this may end, at most once a second.
+  private func recover(from error: any Error) {
+    guard let error = error as? LarderError else {
+      log("background refresh failed: \(error)")
+      return
+    }
+    log("the store failed: \(error)")
+    guard [.failed, .damaged, .closed, .notFound].contains(error.code) else { return }
+    state.withLock { state in
+      let now = clock.monotonic
+      if let last = state?.reopened, now < last + .seconds(1) { return }
+      state?.reopened = now
+      do {
+        try state?.store.close()
+      } catch {
+        log("closing the store failed: \(error)")
+      }
+      do {
+        let store = try open()
+        state?.store = store
+        state?.cache = self.cache(over: store)
+        log("the store was opened again")
+      } catch {
+        log("the store cannot be opened: \(error)")
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What a proxy grants its clients. A client that exceeds a time limit is disconnected, with a 408 where it still waits for
+/// an answer.
+public struct ProxyLimits: Sendable, Hashable {
+  /// Connections at once, fewer where the process may not open two descriptors for each. More are answered with a 503.
+  public var connections = 1_000
+  /// How long a connection may be idle between two requests.
+  public var idle = Duration.seconds(60)
+  /// How long the head of a request may take, from its first byte on; for the first request, from the connection on.
+  public var head = Duration.seconds(15)
+  /// How long each piece of the body of a request may take.
+  public var body = Duration.seconds(30)
+  /// How long the client may take to read each piece of an answer.
+  public var write = Duration.seconds(60)
+
+  /// The default limits.
+  public init() {}
+
+  /// Descriptors for the store, the listener and refused connections.
+  private static let reservedDescriptors = 128
+  /// Connections above the limit that get a 503; yet more are closed at once.
+  static let refusals = 64
+
+  /// The number of connections for which the process has descriptors: one to the client and one to the origin for each.
+  ///
+  /// Raises the soft limit of the process to the hard one, so that the limit of connections is reached before that of
+  /// descriptors, at which nothing could be answered.
+  var possibleConnections: Int {
+    #if canImport(Glibc)
+      let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+      let kind = RLIMIT_NOFILE
+    #endif
+    var limit = rlimit()
+    guard unsafe getrlimit(kind, &limit) == 0 else { return connections }
+    if limit.rlim_cur < limit.rlim_max {
+      var raised = limit
+      raised.rlim_cur = min(limit.rlim_max, 1 << 16)
+      if raised.rlim_cur > limit.rlim_cur, unsafe setrlimit(kind, &raised) == 0 { limit = raised }
+    }
+    let descriptors = Int(clamping: limit.rlim_cur)
+    return max(1, min(connections, (descriptors - Self.reservedDescriptors) / 2))
+  }
+}

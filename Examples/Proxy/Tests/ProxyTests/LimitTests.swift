@@ -1,0 +1,204 @@
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import ProxyServer
+
+/// What a client may not do: be slow, come in crowds, or make the proxy hold much.
+@Suite(.serialized) struct LimitTests {
+  private static let small = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+  /// What a client gets that sends `text` and then waits for ever.
+  ///
+  /// - Parameter arrival: whether the text has come, so that time may begin to pass.
+  private func answer(
+    to text: String, passing limit: Duration,
+    once arrival: (Bench, Int) -> Bool = { bench, _ in bench.server.connections.count == 1 }
+  ) async throws -> String {
+    let clock = ManualClock()
+    let bench = try await Bench(RawOrigin(Self.small), clock: clock)
+    let client = try await RawClient(bench)
+    if !text.isEmpty { try await client.send(text) }
+    let answer = Mutex((bytes: [UInt8](), isEnded: false))
+    let reading = Task {
+      while let more = try await client.connection.read() {
+        answer.withLock { $0.bytes += Array(more.readableBytesView) }
+      }
+      answer.withLock { $0.isEnded = true }
+    }
+    try await waitUntil { arrival(bench, answer.withLock { $0.bytes.count }) }
+    var passed = Duration.zero
+    try await waitUntil {
+      clock.advance(by: .seconds(1))
+      passed += .seconds(1)
+      return answer.withLock { $0.isEnded }
+    }
+    #expect(passed >= limit)
+    try await reading.value
+    client.close()
+    try await waitUntil { bench.server.connections.count == 0 }
+    try await bench.stop()
+    return String(decoding: answer.withLock { $0.bytes }, as: UTF8.self)
+  }
+
+  @Test func `a client that sends nothing is disconnected`() async throws {
+    #expect(try await answer(to: "", passing: .seconds(15)).hasPrefix("HTTP/1.1 408 "))
+  }
+
+  @Test func `half a head is a 408`() async throws {
+    let answer = try await answer(to: "GET /a HTTP/1.1\r\nHost: x\r\nA", passing: .seconds(15))
+    #expect(answer.hasPrefix("HTTP/1.1 408 "))
+  }
+
+  @Test func `half a body is a 408`() async throws {
+    let answer = try await answer(
+      to: "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf", passing: .seconds(30),
+      once: { bench, _ in bench.origin.count == 1 })
+    #expect(answer.hasPrefix("HTTP/1.1 408 "))
+  }
+
+  @Test func `an idle connection ends without a word`() async throws {
+    let answer = try await answer(
+      to: "GET /a HTTP/1.1\r\nHost: x\r\n\r\n", passing: .seconds(60),
+      once: { _, count in count > 0 })
+    #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("ok"))
+  }
+
+  @Test func `a client that reads nothing is disconnected`() async throws {
+    let clock = ManualClock()
+    let body = [UInt8](repeating: 7, count: 8_000_000)
+    let bench = try await Bench(
+      RawOrigin { _, _ in
+        [Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body]
+      }, clock: clock)
+    let client = try await RawClient(bench)
+    try await client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+    try await waitUntil { bench.origin.count == 1 }
+    try await waitUntil {
+      clock.advance(by: .seconds(1))
+      return bench.server.connections.count == 0
+    }
+    client.close()
+    try await bench.stop()
+  }
+
+  @Test func `more connections than allowed get a 503, and room comes again`() async throws {
+    var limits = ProxyLimits()
+    limits.connections = 3
+    let bench = try await Bench(RawOrigin(Self.small), limits: limits)
+    var clients: [RawClient] = []
+    for _ in 0..<3 { clients.append(try await RawClient(bench)) }
+    try await waitUntil { bench.server.connections.count == 3 }
+    let refused = try await bench.get()
+    #expect(refused.head.hasPrefix("HTTP/1.1 503 ") && refused.head.contains("Retry-After"))
+    #expect(bench.origin.count == 0)
+    clients[0].close()
+    try await waitUntil { bench.server.connections.count == 2 }
+    #expect(try await bench.get().body == "ok")
+    for client in clients { client.close() }
+    try await bench.stop()
+  }
+
+  /// Twenty clients that read nothing ask for large hits, and others upload without end: the proxy holds a bounded part.
+  @Test func `slow readers of large hits hold no copies`() async throws {
+    let size = 50_000_000
+    let body = [UInt8](repeating: 7, count: size)
+    let bench = try await Bench(
+      RawOrigin { _, _ in
+        [
+          Array(
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length: \(size)\r\n\r\n".utf8)
+            + body
+        ]
+      })
+    #expect(try await bench.get().body.utf8.count == size)
+    let before = Self.residentAnonymous
+    var clients: [RawClient] = []
+    for _ in 0..<20 {
+      let client = try await RawClient(bench)
+      try await client.send("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+      _ = try await client.read(1)
+      clients.append(client)
+    }
+    #expect(bench.origin.count == 1, "all of them are hits")
+    #expect(Self.residentAnonymous - before < 400_000_000, "20 copies would be 1 GB")
+    // The body stays readable, although no snapshot is held between two pieces.
+    #expect(try await clients[0].rest().utf8.count > size - 1_000_000)
+    for client in clients { client.close() }
+    try await bench.stop()
+  }
+
+  @Test func `a large upload passes without being held`() async throws {
+    let size = 200_000_000
+    let count = Mutex((sent: 0, received: 0, most: 0))
+    let bench = try await Bench(
+      over: CountingOrigin { piece in
+        count.withLock { count in
+          count.received += piece
+          count.most = max(count.most, count.sent - count.received)
+        }
+      }, clock: SystemClock())
+    let piece = String(repeating: "x", count: 1_000_000)
+    let client = try await RawClient(bench)
+    try await client.send(
+      "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n")
+    for _ in 0..<size / 1_000_000 {
+      count.withLock { $0.sent += 1_000_000 }
+      try await client.send(piece)
+    }
+    #expect(try await client.rest().hasPrefix("HTTP/1.1 200 "))
+    #expect(count.withLock { $0.received } == size)
+    #expect(count.withLock { $0.most } < 30_000_000, "the buffers of the system hold some of it")
+    try await bench.stop()
+  }
+
+  @Test func `an answer before the whole request ends the connection`() async throws {
+    let bench = try await Bench(over: HastyOrigin(), clock: SystemClock())
+    let client = try await RawClient(bench)
+    try await client.send(
+      "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
+    )
+    let answer = try await client.rest()
+    #expect(answer.hasPrefix("HTTP/1.1 413 "))
+    #expect(answer.split(separator: "HTTP/1.1 ").count == 1)
+    try await bench.stop()
+  }
+
+  /// Bytes of memory that belong to this process alone: the pages of the store's file are not among them.
+  static var residentAnonymous: Int {
+    guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+      let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),
+      let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({
+        Int($0)
+      })
+    else { return 0 }
+    return kilobytes * 1024
+  }
+}
+
+/// Reads every request to its end.
+private struct CountingOrigin: HTTPTransport {
+  let count: @Sendable (Int) -> Void
+
+  func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    for try await piece in body { count(piece.count) }
+    return (HTTPResponse(status: .ok), HTTPBody())
+  }
+}
+
+/// Answers without a look at the body.
+private struct HastyOrigin: HTTPTransport {
+  func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    (HTTPResponse(status: .init(code: 413, reasonPhrase: "Content Too Large")), HTTPBody())
+  }
+}

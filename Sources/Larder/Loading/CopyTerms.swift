@@ -1,0 +1,70 @@
+import LarderSystem
+
+/// The terms on which a store keeps a value of a tier that machines share: its source, an error, a condition.
+package struct CopyTerms: Sendable {
+  /// The source of the value.
+  package enum Origin: Sendable { case loaded, shared, stale }
+
+  package var origin: Origin
+  /// The error that the result reports, such as that of a tier that cannot be reached.
+  package var error: (any Error)?
+  /// Called in the transaction that would store the value: whether it may be stored there. The rule of
+  /// other loads, that no other version was written meanwhile, does not apply.
+  package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
+
+  package init(
+    origin: Origin, error: (any Error)? = nil,
+    mayStore: @escaping @Sendable (inout WriteBatch) throws -> Bool
+  ) {
+    self.origin = origin
+    self.error = error
+    self.mayStore = mayStore
+  }
+}
+
+extension CacheResult {
+  /// A loaded value that waits for its commit.
+  init(uncommitted value: Value, _ attributes: EntryAttributes, at now: Timestamp) {
+    guard let copy = attributes.copy else {
+      self.init(value: value, source: .loaded, isCommitted: false)
+      return
+    }
+    let source: Source =
+      switch copy.origin {
+      case .loaded: .loaded
+      case .shared: .shared
+      case .stale: .stale
+      }
+    self.init(
+      value: value, source: source,
+      age: max(.zero, attributes.written?.duration(to: now) ?? .zero), error: copy.error,
+      isCommitted: false)
+  }
+}
+
+extension Cache {
+  /// Makes callers that come from now on start a load of their own instead of joining the one that runs.
+  package func leaveLoad(of key: [UInt8]) {
+    let load: InFlightLoad<LoadedValue<Value>>? =
+      namespace.engine.loads.load(named: loadName(key))
+    if let load { namespace.engine.loads.remove(load, loadName(key)) }
+  }
+}
+
+extension Store {
+  /// Runs a write that shares its commit with others; see ``write(_:)``.
+  package func commit<Result: Sendable>(
+    size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
+  ) async throws -> Result {
+    try checkWritable()
+    return try await engine.commit(SharedWrite(size: size, body: body))
+  }
+}
+
+extension Expiration {
+  /// How long an entry stays fresh that is written at `now`; nil for ever. A time to idle counts from the write.
+  package func lifetime(from now: Timestamp) throws(LarderError) -> Duration? {
+    let end = try deadline(from: now)
+    return end == EntryHeader.never ? nil : now.duration(to: Timestamp(milliseconds: end))
+  }
+}

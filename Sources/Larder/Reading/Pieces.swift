@@ -1,0 +1,126 @@
+import LMDB
+import LarderSystem
+
+extension Store.Namespace {
+  /// Copies the bytes `range` of the value under `key`, or those of them that there are.
+  ///
+  /// Serves a slow reader of a large value, which holds no snapshot between two pieces. O(log n) and O(bytes of the piece);
+  /// the first piece of a version also reads the whole value once per process, to verify its checksum.
+  ///
+  /// - Parameters:
+  ///   - isFirst: whether the piece counts as a read and an access, and the entry must be fresh. Later pieces also come from
+  ///     an entry that has expired since.
+  ///   - isSame: whether the stored entry still has the value that the reader began with.
+  /// - Returns: nil without such an entry, or if its value is damaged.
+  package func piece(
+    of key: some StoreKey, _ range: Range<Int>, isFirst: Bool, if isSame: (Store.Entry) -> Bool
+  ) throws(LarderError) -> [UInt8]? {
+    do {
+      return try store.read { snapshot in
+        try snapshot.piece(of: key, in: self, range, isFirst: isFirst, if: isSame)
+      }
+    } catch {
+      throw store.engine.larderError(error)
+    }
+  }
+}
+
+extension Snapshot {
+  fileprivate func piece(
+    of key: some StoreKey, in namespace: Store.Namespace, _ range: Range<Int>, isFirst: Bool,
+    if isSame: (Store.Entry) -> Bool
+  ) throws -> [UInt8]? {
+    try key.withKeyBytes { key in
+      let handle = namespace.handle
+      let recordsAccess = !namespace.store.isReadOnly
+      let id = try engine.identify(handle, in: transaction)
+      let keyHash = Checksum.keyHash(of: key, in: id)
+      let now = engine.coarseNow
+      let found = try engine.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+      guard found.outcome == .fresh || !isFirst && found.outcome != .negative else {
+        engine.recordMiss(
+          found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
+        return nil
+      }
+      guard let entry = try engine.entry(found, key: key, of: handle, in: transaction),
+        isSame(entry)
+      else { return nil }
+      let range = range.clamped(to: 0..<entry.size)
+      let piece: [UInt8]?
+      if found.header.flags.contains(.chunked) {
+        piece = try engine.chunkedPiece(of: found, range, in: transaction)
+      } else {
+        piece = found.payload.extracting(range).copied
+      }
+      if piece == nil {
+        handle.count(.damaged, stripe: transaction.stripe)
+      } else if isFirst {
+        handle.count(.hits, stripe: transaction.stripe)
+        if recordsAccess { engine.recordAccess(found, key: key, at: now) }
+      }
+      return piece
+    }
+  }
+}
+
+extension StoreEngine {
+  /// A piece of a value in chunks, after the whole value was verified once; nil if a chunk is missing or damaged.
+  fileprivate func chunkedPiece(
+    of found: borrowing Lookup, _ range: Range<Int>, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [UInt8]? {
+    guard let expected = ChunkedPayload(found.payload), range.upperBound <= expected.count else {
+      return nil
+    }
+    let prefix = IndexKey.chunks(of: found.header.version, in: found.id)
+    let mark = VerifiedValues.mark(of: found.record, found.header, keyHash: found.keyHash)
+    if !verified.contains(mark) {
+      var checksum = Checksum.Stream(seed: 3)
+      let isWhole = try visitChunks(
+        prefix, in: 0..<expected.count, of: expected.count, in: transaction
+      ) { checksum.append($0) }
+      guard isWhole, checksum.result == expected.checksum else { return nil }
+      verified.insert(mark)
+    }
+    var piece: [UInt8] = []
+    piece.reserveCapacity(range.count)
+    let isWhole = try visitChunks(prefix, in: range, of: expected.count, in: transaction) {
+      piece.append(contentsOf: $0)
+    }
+    return isWhole ? piece : nil
+  }
+
+  /// Lends the bytes `range` of a value in chunks to `visit`, chunk by chunk.
+  ///
+  /// - Returns: false if a chunk is missing or has another length than it must have.
+  private func visitChunks(
+    _ prefix: [UInt8], in range: Range<Int>, of count: Int,
+    in transaction: borrowing ReadTransaction, _ visit: (Span<UInt8>) -> Void
+  ) throws(LarderError) -> Bool {
+    do throws(LMDBError) {
+      var offset = range.lowerBound
+      if offset >= range.upperBound { return true }
+      var number = offset / chunkSize
+      var first = prefix
+      first.append(bigEndian: UInt32(truncatingIfNeeded: number))
+      var cursor = try transaction.cursor(in: indexes.chunks)
+      var record = try cursor.seek(first.span)
+      while offset < range.upperBound {
+        let start = number * chunkSize
+        let size = min(chunkSize, count - start)
+        guard let chunk = record, chunk.key.count == prefix.count + 4,
+          chunk.key.starts(with: prefix.span),
+          chunk.key.bigEndian(at: prefix.count) == UInt32(truncatingIfNeeded: number),
+          chunk.value.count == size
+        else { return false }
+        let end = min(start + size, range.upperBound)
+        visit(chunk.value.extracting(offset - start..<end - start))
+        offset = end
+        number += 1
+        if offset < range.upperBound { record = try cursor.next() }
+      }
+      return true
+    } catch {
+      throw self.error(error)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+public import HTTPTypes
+import Larder
+
+/// Stored responses by their requests, without the origin.
+extension HTTPCache {
+  /// The stored response that `request` selects, fresh or stale; nil without one.
+  ///
+  /// An inspection: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
+  /// ``HTTPCacheResult/remaining`` is negative for a stale response. O(stored responses of the URI).
+  public func peek(_ request: HTTPRequest) throws -> HTTPCacheResult? {
+    let request = request.withEncodedTarget
+    let held = try held(for: request, except: [])
+    let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
+    guard let index = selection.best else { return nil }
+    let answer = rules.answer(
+      request, from: index, of: held[index].response, because: .fresh, at: clock.now)
+    let body = held[index].body
+    var result: HTTPCacheResult
+    switch answer.body {
+    case .none, .joined: result = HTTPCacheResult(answer, body: HTTPBody())
+    case .stored: result = HTTPCacheResult(answer, body: rest(of: body, 0..<body.count))
+    case .part(_, let range): result = HTTPCacheResult(answer, body: rest(of: body, range))
+    }
+    if answer.remaining <= 0 { result.reason = .staleByRequest }
+    return result
+  }
+
+  /// Stores `response` as if the origin had just sent it to `request`, in place of what is stored for it.
+  ///
+  /// - Parameters:
+  ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
+  ///   - tags: as for ``send(_:body:tags:interim:)``.
+  /// - Returns: false if the rules do not allow to store it (RFC 9111, section 3), or the body is too long.
+  /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` if the store fails.
+  @discardableResult
+  public func put(
+    _ response: HTTPResponse, body: [UInt8], for request: HTTPRequest, tags: [String] = []
+  ) async throws -> Bool {
+    for tag in tags { _ = try EntryAttributes.validated(tag) }
+    let fields = max(request.headerFields.count, response.headerFields.count)
+    guard fields <= HTTPCacheError.largestFieldCount else {
+      throw HTTPCacheError.tooManyFields(fields)
+    }
+    guard request.method == .get, body.count <= rules.policy.largestBody else { return false }
+    let request = request.withEncodedTarget
+    let now = clock.now
+    let permit = permits.issue(self.tags(of: request, tags))
+    let arrival = Arrival(
+      response: response, forward: CacheForward(request, because: .request, stored: []),
+      requested: now, received: now, held: try held(for: request, except: []), tags: tags,
+      permit: permit)
+    return try await keep(receive(arrival, bodySize: body.count), of: arrival, received: body)
+      != nil
+  }
+}

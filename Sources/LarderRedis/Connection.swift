@@ -1,0 +1,122 @@
+#if Redis
+  import Larder
+  import LarderShared
+  import NIOCore
+  import NIOPosix
+  import NIOSSL
+  import Synchronization
+
+  struct ConnectionError: Error { var reason: String }
+
+  /// One connection to a server. Everything but `send` and `close` runs on its event loop.
+  final class Connection: Sendable {
+    /// More commands than that without a reply are refused.
+    static let mostUnanswered = 10_000
+    private static let connectTimeout = TimeAmount.seconds(2)
+    /// A connection whose oldest command waits for longer than that is given up.
+    static let longestSilence = TimeAmount.seconds(2)
+
+    private let channel: any Channel
+    private let unanswered = Atomic(0)
+
+    private init(_ channel: any Channel) { self.channel = channel }
+
+    /// Connects and logs in.
+    ///
+    /// - Parameter onClose: called once when the connection that `completion` got has ended.
+    static func open(
+      host: String, port: Int, tls: NIOSSLContext?, login: [[UInt8]],
+      onClose: @escaping @Sendable (Connection) -> Void,
+      completion: @escaping @Sendable (Result<Connection, ConnectionError>) -> Void
+    ) {
+      ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .connectTimeout(connectTimeout)
+        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            if let tls {
+              // A server that is named by its address has no name to send.
+              let isAddress = (try? SocketAddress(ipAddress: host, port: port)) != nil
+              try channel.pipeline.syncOperations.addHandler(
+                NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
+            }
+            try channel.pipeline.syncOperations.addHandler(ReplyHandler())
+          }
+        }
+        .connect(host: host, port: port)
+        .whenComplete { result in
+          switch result {
+          case .failure(let error):
+            completion(.failure(ConnectionError(reason: "\(error)")))
+          case .success(let channel):
+            let connection = Connection(channel)
+            connection.logIn(login) { reason in
+              if let reason {
+                connection.close()
+                completion(.failure(ConnectionError(reason: reason)))
+              } else {
+                channel.closeFuture.whenComplete { _ in onClose(connection) }
+                completion(.success(connection))
+              }
+            }
+          }
+        }
+    }
+
+    private func logIn(
+      _ words: [[UInt8]], _ completion: @escaping @Sendable (String?) -> Void
+    ) {
+      let reply = PendingReply()
+      send(Command(words, timeout: .seconds(2)), .now() + .seconds(2), reply)
+      Task {
+        do throws(LarderError) {
+          switch try await reply.value() {
+          case .bytes: completion(nil)
+          // The server's words: they have no password, but a foreign server could send anything.
+          default: completion("the server refused the user or password, or asks for one")
+          }
+        } catch {
+          completion("the server did not answer the login: \(error.message)")
+        }
+      }
+    }
+
+    /// Writes a command. The reply is completed by the server, at the deadline, or at the end of the connection.
+    func send(_ command: Command, _ deadline: NIODeadline, _ reply: PendingReply) {
+      guard unanswered.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostUnanswered else {
+        unanswered.wrappingSubtract(1, ordering: .relaxed)
+        reply.complete(
+          .failure(LarderError(.unreachable, "too many commands wait for the server")))
+        return
+      }
+      let channel = channel
+      channel.eventLoop.execute { [self] in
+        guard channel.isActive else {
+          unanswered.wrappingSubtract(1, ordering: .relaxed)
+          reply.complete(.failure(LarderError(.unreachable, "the connection has ended")))
+          return
+        }
+        // A caller that has gone on was told that nothing happened.
+        guard reply.markSent() else {
+          unanswered.wrappingSubtract(1, ordering: .relaxed)
+          return
+        }
+        let timer = channel.eventLoop.scheduleTask(deadline: deadline) {
+          reply.complete(
+            .failure(
+              LarderError(
+                .unanswered, "the server did not answer within \(command.timeout)",
+                hint: "check the server's load, or allow more time")))
+        }
+        let waiting = ReplyHandler.Waiting(reply: reply, sent: .now()) { [self] in
+          timer.cancel()
+          unanswered.wrappingSubtract(1, ordering: .relaxed)
+        }
+        channel.writeAndFlush(
+          ReplyHandler.Outgoing(bytes: command.encoded, waiting: waiting), promise: nil)
+      }
+    }
+
+    func close() { channel.close(promise: nil) }
+  }
+#endif

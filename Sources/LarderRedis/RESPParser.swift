@@ -1,0 +1,129 @@
+import Larder
+package import LarderShared
+
+/// Bytes that no server should send.
+package struct ProtocolError: Error, Equatable {
+  package let reason: String
+}
+
+/// Reads replies in RESP2 from bytes that arrive in pieces. Every byte may be wrong: lengths, counts and nesting are bounded
+/// before anything is reserved for them.
+package struct RESPParser {
+  /// The largest string in a reply.
+  package static let longestString = 64 << 20
+  /// The longest line: a type, a number or a short text.
+  package static let longestLine = 64 << 10
+  /// How many elements all arrays of a reply have at most.
+  package static let mostElements = 16_384
+  package static let deepestNesting = 8
+
+  private var buffer: [UInt8] = []
+  private var start = 0
+
+  package init() {}
+
+  /// How many bytes wait for the rest of their reply.
+  package var waiting: Int { buffer.count - start }
+
+  package mutating func append(_ bytes: some Sequence<UInt8>) { buffer += bytes }
+
+  /// The next whole reply; nil if more bytes are needed. After an error nothing can be read any more.
+  package mutating func next() throws(ProtocolError) -> Reply? {
+    var cursor = start
+    var elements = 0
+    guard let reply = try parse(&cursor, depth: 0, &elements) else {
+      // The largest reply is bounded, and so is a buffer without the end of one.
+      if waiting > Self.longestString + Self.longestLine {
+        throw ProtocolError(reason: "a reply has no end")
+      }
+      return nil
+    }
+    start = cursor
+    if start == buffer.count {
+      buffer.removeAll(keepingCapacity: buffer.capacity <= 1 << 20)
+      start = 0
+    } else if start > 1 << 16, start > buffer.count / 2 {
+      buffer.removeFirst(start)
+      start = 0
+    }
+    return reply
+  }
+
+  private func parse(
+    _ cursor: inout Int, depth: Int, _ elements: inout Int
+  ) throws(ProtocolError) -> Reply? {
+    guard depth <= Self.deepestNesting else { throw ProtocolError(reason: "arrays are too deep") }
+    guard let line = try line(&cursor) else { return nil }
+    guard let type = line.first else { throw ProtocolError(reason: "an empty line") }
+    let rest = line.dropFirst()
+    switch type {
+    case UInt8(ascii: "+"): return .bytes(Array(rest))
+    case UInt8(ascii: "-"): return .failure(String(decoding: rest, as: UTF8.self))
+    case UInt8(ascii: ":"): return .number(try number(rest))
+    case UInt8(ascii: "$"):
+      let count = try number(rest)
+      if count == -1 { return .null }
+      guard (0...Int64(Self.longestString)).contains(count) else {
+        throw ProtocolError(reason: "a string of \(count) bytes")
+      }
+      let end = cursor + Int(count)
+      guard buffer.count >= end + 2 else { return nil }
+      guard buffer[end] == 13, buffer[end + 1] == 10 else {
+        throw ProtocolError(reason: "a string is longer than it says")
+      }
+      defer { cursor = end + 2 }
+      return .bytes(Array(buffer[cursor..<end]))
+    case UInt8(ascii: "*"):
+      let count = try number(rest)
+      if count == -1 { return .null }
+      guard count >= 0, count <= Int64(Self.mostElements - elements) else {
+        throw ProtocolError(reason: "an array of \(count) elements")
+      }
+      elements += Int(count)
+      var list: [Reply] = []
+      for _ in 0..<count {
+        guard let element = try parse(&cursor, depth: depth + 1, &elements) else { return nil }
+        list.append(element)
+      }
+      return .list(list)
+    default:
+      throw ProtocolError(reason: "a reply begins with the byte \(type)")
+    }
+  }
+
+  /// The bytes before the next CR LF; nil if that has not come yet.
+  private func line(_ cursor: inout Int) throws(ProtocolError) -> ArraySlice<UInt8>? {
+    let limit = min(buffer.count, cursor + Self.longestLine)
+    var index = cursor
+    while index < limit, buffer[index] != 13 { index += 1 }
+    guard index < limit else {
+      if limit < buffer.count { throw ProtocolError(reason: "a line has no end") }
+      return nil
+    }
+    guard index + 1 < buffer.count else { return nil }
+    guard buffer[index + 1] == 10 else { throw ProtocolError(reason: "CR without LF") }
+    defer { cursor = index + 2 }
+    return buffer[cursor..<index]
+  }
+
+  private func number(_ digits: ArraySlice<UInt8>) throws(ProtocolError) -> Int64 {
+    guard (1...20).contains(digits.count), digits.first != UInt8(ascii: "+"),
+      let number = Int64(String(decoding: digits, as: UTF8.self))
+    else { throw ProtocolError(reason: "not a number") }
+    return number
+  }
+}
+
+extension Command {
+  /// The command as RESP2 sends it.
+  package var encoded: [UInt8] {
+    var bytes = Array("*\(words.count)\r\n".utf8)
+    bytes.reserveCapacity(words.reduce(bytes.count) { $0 + $1.count + 16 })
+    for word in words {
+      bytes += "$\(word.count)\r\n".utf8
+      bytes += word
+      bytes += [13, 10]
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,97 @@
+#if Redis
+  import Larder
+  import LarderShared
+  import NIOCore
+
+  /// Writes commands and gives each reply to the command that waits longest.
+  final class ReplyHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = Outgoing
+    typealias OutboundOut = ByteBuffer
+
+    struct Outgoing: Sendable {
+      var bytes: [UInt8]
+      var waiting: Waiting
+    }
+
+    /// A command without a reply. It keeps its place after its caller has gone on.
+    struct Waiting: Sendable {
+      var reply: PendingReply
+      var sent: NIODeadline
+      /// Called once, when its place is free.
+      var finish: @Sendable () -> Void
+    }
+
+    private var parser = RESPParser()
+    private var waiting = CircularBuffer<Waiting>()
+    private var watch: RepeatedTask?
+
+    func handlerAdded(context: ChannelHandlerContext) {
+      if context.channel.isActive { startWatch(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+      startWatch(context)
+      context.fireChannelActive()
+    }
+
+    /// Gives the connection up when the server is silent for too long, so that the next command tries another one.
+    private func startWatch(_ context: ChannelHandlerContext) {
+      guard watch == nil else { return }
+      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      watch = context.eventLoop.scheduleRepeatedTask(
+        initialDelay: .milliseconds(500), delay: .milliseconds(500)
+      ) { _ in
+        let (handler, context) = bound.value
+        guard let oldest = handler.waiting.first,
+          NIODeadline.now() - oldest.sent > Connection.longestSilence
+        else { return }
+        context.close(promise: nil)
+      }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      let outgoing = unwrapOutboundIn(data)
+      waiting.append(outgoing.waiting)
+      context.write(
+        wrapOutboundOut(context.channel.allocator.buffer(bytes: outgoing.bytes)), promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      parser.append(unwrapInboundIn(data).readableBytesView)
+      do {
+        while let reply = try parser.next() {
+          guard let first = waiting.popFirst() else {
+            throw ProtocolError(reason: "a reply without a command")
+          }
+          first.finish()
+          first.reply.complete(.success(reply))
+        }
+      } catch {
+        // After wrong bytes the beginning of the next reply is not known.
+        context.close(promise: nil)
+      }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      end(context)
+      context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end(context) }
+
+    private func end(_ context: ChannelHandlerContext) {
+      watch?.cancel()
+      watch = nil
+      while let next = waiting.popFirst() {
+        next.finish()
+        next.reply.complete(
+          .failure(LarderError(.unanswered, "the connection ended before the reply")))
+      }
+    }
+  }
+#endif

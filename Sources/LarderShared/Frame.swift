@@ -1,0 +1,146 @@
+import Larder
+
+/// A value as the tier stores it: with its lifetimes, tags and codec, and a checksum over all of it, the application, the
+/// namespace and the key.
+///
+/// Numbers are big-endian: layout (1 byte), flags (1), codec (1), 0 (1), soft lifetime and stale window in milliseconds (8
+/// each), length of a long key (4) and the key, number of tags (2), each with its length (2), length of the value (4) and
+/// the value, checksum (8).
+struct Frame: Equatable, Sendable {
+  /// Lifetimes in the tier are at most that long.
+  static let longest = Duration.days(30)
+  static let layout: UInt8 = 1
+  static let mostTags = 1000
+  private static let tooLarge: UInt8 = 1
+
+  /// The outcome of parsing bytes that may be anything.
+  enum Parsed: Equatable {
+    case frame(Frame)
+    case damaged
+    case newer
+  }
+
+  var codec: CodecID
+  /// How long the value is fresh; zero to ``longest``.
+  var soft: Duration
+  /// How long after that it may be served stale; zero to ``longest``.
+  var stale: Duration
+  var tags: [String]
+  /// Nil if the value is too large for the tier, so that each machine loads it for itself.
+  var value: [UInt8]?
+
+  /// - Parameter soft: nil for a value that is always fresh.
+  init(codec: CodecID, soft: Duration?, stale: Duration, tags: [String], value: [UInt8]?) {
+    self.codec = codec
+    self.soft = min(max(soft ?? Self.longest, .zero), Self.longest)
+    self.stale = min(max(stale, .zero), Self.longest)
+    self.tags = tags
+    self.value = value
+  }
+
+  /// The time after which the tier forgets the value.
+  var hard: Duration { min(max(soft + stale, .milliseconds(1)), Self.longest) }
+
+  func encoded(for key: SharedKey, of application: String) -> [UInt8] {
+    var bytes: [UInt8] = [Self.layout, value == nil ? Self.tooLarge : 0, codec.rawValue, 0]
+    bytes.append(soft.wholeMilliseconds, width: 8)
+    bytes.append(stale.wholeMilliseconds, width: 8)
+    let long = TierNames.isLong(key) ? key.bytes : []
+    bytes.append(UInt64(long.count), width: 4)
+    bytes += long
+    bytes.append(UInt64(tags.count), width: 2)
+    for tag in tags {
+      bytes.append(UInt64(tag.utf8.count), width: 2)
+      bytes += tag.utf8
+    }
+    bytes.append(UInt64(value?.count ?? 0), width: 4)
+    bytes += value ?? []
+    bytes.append(Self.checksum(of: bytes, for: key, application), width: 8)
+    return bytes
+  }
+
+  static func parse(_ bytes: [UInt8], for key: SharedKey, of application: String) -> Parsed {
+    guard let first = bytes.first else { return .damaged }
+    // A later layout may have its checksum elsewhere. It is not overwritten, and its value is not used.
+    if first > layout { return .newer }
+    var reader = ByteReader(bytes[...])
+    guard first == layout, bytes.count > 8,
+      checksum(of: Array(bytes.dropLast(8)), for: key, application)
+        == bytes.suffix(8).reduce(0, { $0 << 8 | UInt64($1) }),
+      let head = reader.bytes(4), head.last == 0,
+      head[head.startIndex + 1] & ~tooLarge == 0,
+      let soft = reader.duration(), let stale = reader.duration(),
+      let keyCount = reader.number(4), let long = reader.bytes(keyCount),
+      long.elementsEqual(TierNames.isLong(key) ? key.bytes : []),
+      let tagCount = reader.number(2), tagCount <= mostTags
+    else { return .damaged }
+    var tags: [String] = []
+    for _ in 0..<tagCount {
+      guard let count = reader.number(2), let tag = reader.bytes(count),
+        let text = String(validating: tag, as: UTF8.self)
+      else { return .damaged }
+      tags.append(text)
+    }
+    guard let count = reader.number(4), let value = reader.bytes(count), reader.rest.count == 8
+    else { return .damaged }
+    let isTooLarge = head[head.startIndex + 1] & tooLarge != 0
+    if isTooLarge, !value.isEmpty { return .damaged }
+    return .frame(
+      Frame(
+        codec: CodecID(rawValue: head[head.startIndex + 2]), soft: soft, stale: stale, tags: tags,
+        value: isTooLarge ? nil : Array(value)))
+  }
+
+  static func checksum(
+    of bytes: [UInt8], for key: SharedKey, _ application: String
+  ) -> UInt64 {
+    var context: [UInt8] = []
+    for part in [Array(application.utf8), Array(key.namespace.utf8), key.bytes] {
+      context.append(UInt64(part.count), width: 8)
+      context += part
+    }
+    return Checksum.of(bytes, seed: Checksum.of(context, seed: 0))
+  }
+}
+
+/// Reads numbers and bytes from the front of some bytes, and nothing beyond their end.
+struct ByteReader {
+  private(set) var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+    guard count >= 0, count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+
+  /// A number of up to 4 bytes.
+  mutating func number(_ width: Int) -> Int? {
+    bytes(width)?.reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// A duration that a frame may have.
+  mutating func duration() -> Duration? {
+    guard let number = bytes(8)?.reduce(0 as UInt64, { $0 << 8 | UInt64($1) }),
+      number <= Frame.longest.wholeMilliseconds
+    else { return nil }
+    return .milliseconds(Int64(number))
+  }
+}
+
+extension [UInt8] {
+  mutating func append(_ number: UInt64, width: Int) {
+    for index in 1...width { append(UInt8(truncatingIfNeeded: number >> (8 * (width - index)))) }
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, rounded up; zero for a negative duration. The duration must be shorter than 200 million years.
+  var wholeMilliseconds: UInt64 {
+    if self <= .zero { return 0 }
+    let (seconds, rest) = components
+    let step: Int64 = 1_000_000_000_000_000
+    return UInt64(seconds) * 1000 + UInt64((rest + step - 1) / step)
+  }
+}

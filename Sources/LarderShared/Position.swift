@@ -1,0 +1,94 @@
+/// The place of a change in the order of all changes: the ID that the server gave to its record in the log.
+///
+/// It is also the version of a value: that of the record that set it, or of the newest record when it was filled.
+public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The first part of the ID: milliseconds of the server's clock, which the server never lets go back.
+  public var milliseconds: UInt64
+  /// The second part of the ID: counts within the millisecond.
+  public var sequence: UInt64
+
+  /// A position of these parts.
+  public init(milliseconds: UInt64, sequence: UInt64) {
+    self.milliseconds = milliseconds
+    self.sequence = sequence
+  }
+
+  /// Before every change.
+  public static let zero = Position(milliseconds: 0, sequence: 0)
+
+  /// The position of an ID such as `1700000000000-3`; nil for any other bytes.
+  public init?(id: [UInt8]) {
+    let parts = id.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard parts.count == 2, let first = Self.number(parts[0]), let second = Self.number(parts[1])
+    else { return nil }
+    self.init(milliseconds: first, sequence: second)
+  }
+
+  private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    guard (1...20).contains(digits.count) else { return nil }
+    var number: UInt64 = 0
+    for digit in digits {
+      guard (48...57).contains(digit) else { return nil }
+      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = product.addingReportingOverflow(UInt64(digit - 48))
+      if overflow || carry { return nil }
+      number = sum
+    }
+    return number
+  }
+
+  /// The position of 16 bytes, as ``bytes`` has them; nil for another count.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 16 else { return nil }
+    var parts = (first: UInt64(0), second: UInt64(0))
+    for byte in bytes.prefix(8) { parts.first = parts.first << 8 | UInt64(byte) }
+    for byte in bytes.dropFirst(8) { parts.second = parts.second << 8 | UInt64(byte) }
+    self.init(milliseconds: parts.first, sequence: parts.second)
+  }
+
+  /// Both parts as 8 bytes each, big-endian.
+  public var bytes: [UInt8] {
+    [milliseconds, sequence].flatMap { part in
+      (0..<8).map { UInt8(truncatingIfNeeded: part >> (56 - 8 * $0)) }
+    }
+  }
+
+  /// The ID, such as `1700000000000-3`.
+  public var description: String { "\(milliseconds)-\(sequence)" }
+
+  /// In the order of the changes.
+  public static func < (left: Position, right: Position) -> Bool {
+    (left.milliseconds, left.sequence) < (right.milliseconds, right.sequence)
+  }
+}
+
+/// Tells one stored value from every other of its key: two fills may have the same version.
+public struct ValueStamp: Hashable, Sendable {
+  /// The value's version.
+  public var version: Position
+  /// When it was stored: microseconds since 1970 by the server's clock.
+  public var written: UInt64
+
+  /// A stamp of these parts.
+  public init(version: Position, written: UInt64) {
+    self.version = version
+    self.written = written
+  }
+
+  /// How many bytes ``bytes`` has.
+  static let count = 24
+
+  /// The stamp of 24 bytes, as ``bytes`` has them; nil for another count.
+  init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.count, let version = Position(bytes: bytes.prefix(16)) else {
+      return nil
+    }
+    self.version = version
+    written = bytes.dropFirst(16).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The version, and 8 bytes of the time, big-endian.
+  var bytes: [UInt8] {
+    version.bytes + (0..<8).map { UInt8(truncatingIfNeeded: written >> (56 - 8 * $0)) }
+  }
+}

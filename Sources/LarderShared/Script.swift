@@ -1,0 +1,114 @@
+/// A change that the server makes at once: a program in its own language, Lua.
+///
+/// All of them name the log first and the head second in `KEYS`, where they use them.
+struct Script: Sendable {
+  let name: String
+  let source: String
+
+  private init(_ name: String, _ body: String) {
+    self.name = name
+    source = Self.common + body
+  }
+
+  /// `announce` writes a record into the log and returns its ID. `stamp` packs a version and a time as `ValueStamp` has
+  /// them. `isOlder` compares IDs.
+  private static let common = """
+    local function announce(length, kind, name, key)
+      local previous = redis.call('GET', KEYS[2]) or ''
+      local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', length, '*',
+        'kind', kind, 'previous', previous, 'name', name, 'key', key)
+      redis.call('SET', KEYS[2], id)
+      return id
+    end
+    local function parts(id)
+      local first, second = string.match(id, '^(%d+)-(%d+)$')
+      return tonumber(first), tonumber(second)
+    end
+    local function isOlder(left, right)
+      local a, b = parts(left)
+      local c, d = parts(right)
+      return a < c or (a == c and b < d)
+    end
+    local function stamp(id)
+      local time = redis.call('TIME')
+      local first, second = parts(id)
+      return struct.pack('>I8I8I8', first, second, time[1] * 1000000 + time[2])
+    end
+
+    """
+
+  /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, namespace, key, frame, lifetime. Returns the ID.
+  static let set = Script(
+    "set",
+    """
+    local id = announce(ARGV[1], 'set', ARGV[2], ARGV[3])
+    redis.call('SET', KEYS[3], stamp(id) .. ARGV[4], 'PX', ARGV[5])
+    redis.call('DEL', KEYS[4])
+    return id
+    """)
+
+  /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, namespace, key. Returns the ID.
+  static let remove = Script(
+    "remove",
+    """
+    redis.call('DEL', KEYS[3], KEYS[4])
+    return announce(ARGV[1], 'remove', ARGV[2], ARGV[3])
+    """)
+
+  /// `KEYS`: log, head, floor. `ARGV`: length of the log, `clear` or `invalidate`, name, lifetime of the floor or nothing.
+  /// Returns the ID.
+  static let raiseFloor = Script(
+    "floor",
+    """
+    local id = announce(ARGV[1], ARGV[2], ARGV[3], '')
+    if ARGV[4] == '' then redis.call('SET', KEYS[3], id)
+    else redis.call('SET', KEYS[3], id, 'PX', ARGV[4]) end
+    return id
+    """)
+
+  /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, rejected stamp or nothing, token, length of the lease.
+  /// Returns 1; or 2 and the head; or 3 and the time left.
+  static let acquire = Script(
+    "acquire",
+    """
+    local found = redis.call('GETRANGE', KEYS[3], 0, 23)
+    if #found == 24 and found ~= ARGV[2] then return {1} end
+    local head = redis.call('GET', KEYS[2])
+    if not head then head = announce(ARGV[1], 'begin', '', '') end
+    if redis.call('SET', KEYS[4], ARGV[3], 'NX', 'PX', ARGV[4]) then return {2, head} end
+    return {3, redis.call('PTTL', KEYS[4])}
+    """)
+
+  /// `KEYS`: log, head, value, lease, floors. `ARGV`: token, head when the lease was granted, frame, lifetime. Returns the
+  /// version, or nothing if the lease is gone or a floor has risen.
+  static let fill = Script(
+    "fill",
+    """
+    if redis.call('GET', KEYS[4]) ~= ARGV[1] then return false end
+    redis.call('DEL', KEYS[4])
+    local head = redis.call('GET', KEYS[2])
+    if not head then return false end
+    for index = 5, #KEYS do
+      local floor = redis.call('GET', KEYS[index])
+      if floor and isOlder(ARGV[2], floor) then return false end
+    end
+    redis.call('SET', KEYS[3], stamp(head) .. ARGV[3], 'PX', ARGV[4])
+    return head
+    """)
+
+  /// `KEYS`: lease. `ARGV`: token, length. Returns 1, or 0 if the lease is gone.
+  static let renew = Script(
+    "renew",
+    """
+    if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+    return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+    """)
+
+  /// `KEYS`: lease. `ARGV`: token. Returns 1, or 0 if the lease is gone.
+  static let release = Script(
+    "release",
+    """
+    if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+    return redis.call('DEL', KEYS[1])
+    """)
+}

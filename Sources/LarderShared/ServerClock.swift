@@ -1,0 +1,49 @@
+import Larder
+import Synchronization
+
+/// The server's clock as seen from here. No machine's wall clock takes part in the age of a value.
+///
+/// A command of its own asks for the time, and again after ``lifetime``. The answer is wrong by at most half of the round
+/// trip and by what the machine's monotonic clock is off since.
+final class ServerClock: Sendable {
+  static let lifetime = Duration.seconds(10)
+
+  private let clock: any LarderClock
+  private let sample = Mutex<(ahead: Duration, asked: Duration)?>(nil)
+
+  init(_ clock: any LarderClock) { self.clock = clock }
+
+  /// Microseconds since 1970 by the server's clock.
+  func now(
+    asking sender: any CommandSender, timeout: Duration
+  ) async throws(LarderError) -> UInt64 {
+    let start = clock.monotonic
+    if let sample = sample.withLock({ $0 }), start - sample.asked < Self.lifetime {
+      return (start + sample.ahead).wholeMicroseconds
+    }
+    let reply = try await sender.send(Command([Array("TIME".utf8)], timeout: timeout))
+    let end = clock.monotonic
+    guard let parts = reply.list(of: 2), let seconds = Self.number(parts[0], below: 1 << 40),
+      let micros = Self.number(parts[1], below: 1_000_000)
+    else { throw LarderError(unexpected: reply, to: "TIME", mayHaveChanged: false) }
+    let time = Duration.seconds(seconds) + .microseconds(micros)
+    sample.withLock { $0 = (time - (start + (end - start) / 2), start) }
+    return time.wholeMicroseconds
+  }
+
+  private static func number(_ reply: Reply, below limit: Int64) -> Int64? {
+    guard let bytes = reply.bytes, let text = String(validating: bytes, as: UTF8.self),
+      let number = Int64(text), (0..<limit).contains(number)
+    else { return nil }
+    return number
+  }
+}
+
+extension Duration {
+  /// Whole microseconds; zero for a negative duration.
+  var wholeMicroseconds: UInt64 {
+    if self <= .zero { return 0 }
+    let (seconds, rest) = components
+    return UInt64(seconds) * 1_000_000 + UInt64(rest / 1_000_000_000_000)
+  }
+}

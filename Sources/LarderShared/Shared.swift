@@ -1,0 +1,129 @@
+public import Larder
+import Synchronization
+
+/// A tier between the stores of an application's machines and its origin.
+///
+///     let shared = try Shared(RedisSender(host: "redis.example"), application: "shop")
+///     let prices = store.cache(of: Price.self, in: "prices", shared: shared)
+///     let price = try await prices.value(for: sku) { try await api.price(sku) }
+///
+/// Make one for a process and keep it. It reads and writes when a ``SharedCache`` asks it to, and has no task of its own.
+public final class Shared: Sendable {
+  /// The data that the machines share.
+  public let tier: any SharedTier
+  /// How the tier is used.
+  public let options: SharedOptions
+  let limiter: LoadLimiter
+  private let counts = Mutex(Statistics())
+
+  /// A tier in a Redis or Valkey server.
+  ///
+  /// - Parameter application: the name that separates its data from that of other applications in the same server.
+  /// - Throws: ``LarderError/Code/invalidArgument`` unless the name is 1 to 100 letters, digits, hyphens, underscores and
+  ///   dots.
+  public convenience init(
+    _ sender: any CommandSender, application: String, options: SharedOptions = SharedOptions()
+  ) throws(LarderError) {
+    self.init(
+      try StreamTier(sender, application: application, options: options), options: options)
+  }
+
+  /// A tier of another kind, such as one in memory for tests.
+  public init(_ tier: any SharedTier, options: SharedOptions = SharedOptions()) {
+    self.tier = tier
+    self.options = options
+    limiter = LoadLimiter(max(options.maxLoads, 1))
+  }
+
+  /// Counts of this process's use of the tier.
+  public struct Statistics: Hashable, Sendable {
+    /// Values taken from the tier.
+    public var hits = 0
+    /// Requests for which the tier had no value that could be used.
+    public var misses = 0
+    /// Values that failed their checks, or that the cache's codec could not decode; counted as misses too.
+    public var damaged = 0
+    /// Values of a later layout than this version of Larder knows.
+    public var newer = 0
+    /// Leases that were granted.
+    public var leases = 0
+    /// Times that a caller waited for another machine's load.
+    public var waits = 0
+    /// Loaded values that the tier did not take because they were changed or removed during the load.
+    public var overtaken = 0
+    /// Loads without the tier, because it could not be reached, refused or did not answer.
+    public var withoutTier = 0
+  }
+
+  /// The counts since the start of the process.
+  public var statistics: Statistics { counts.withLock { $0 } }
+
+  func count(_ change: (inout Statistics) -> Void) { counts.withLock { change(&$0) } }
+}
+
+/// Bounds how many loads run at once while the tier, which usually shields the origin, cannot be used.
+final class LoadLimiter: Sendable {
+  private struct State {
+    var free: Int
+    var nextPlace: UInt64 = 0
+    var waiting: [(place: UInt64, continuation: CheckedContinuation<Bool, Never>)] = []
+    /// Callers that were cancelled before they waited.
+    var cancelled: Set<UInt64> = []
+  }
+  private let state: Mutex<State>
+
+  init(_ most: Int) { state = Mutex(State(free: most)) }
+
+  /// Runs `body` as soon as fewer than the most loads run, in the order of the calls.
+  func run<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+    let place = state.withLock { state in
+      state.nextPlace += 1
+      return state.nextPlace
+    }
+    let isAdmitted = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer = state.withLock { state -> Bool? in
+          if state.cancelled.remove(place) != nil { return false }
+          if state.free > 0 {
+            state.free -= 1
+            return true
+          }
+          state.waiting.append((place, continuation))
+          return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      cancel(place)
+    }
+    guard isAdmitted else {
+      state.withLock { _ = $0.cancelled.remove(place) }
+      throw CancellationError()
+    }
+    defer { leave(place) }
+    return try await body()
+  }
+
+  private func cancel(_ place: UInt64) {
+    let waiting = state.withLock { state in
+      guard let index = state.waiting.firstIndex(where: { $0.place == place }) else {
+        state.cancelled.insert(place)
+        return nil as CheckedContinuation<Bool, Never>?
+      }
+      return state.waiting.remove(at: index).continuation
+    }
+    waiting?.resume(returning: false)
+  }
+
+  private func leave(_ place: UInt64) {
+    let next = state.withLock { state in
+      state.cancelled.remove(place)
+      if state.waiting.isEmpty {
+        state.free += 1
+        return nil as CheckedContinuation<Bool, Never>?
+      }
+      return state.waiting.removeFirst().continuation
+    }
+    next?.resume(returning: true)
+  }
+}

@@ -1,0 +1,190 @@
+public import Larder
+
+/// A cache over a store and a tier that the machines of an application share: a miss asks the tier before it loads, and one
+/// machine at a time loads a key.
+///
+/// A read that finds a fresh copy in this store does not touch the tier, and costs what it costs in a ``Cache``. Such a copy
+/// may be older than the tier's value: other machines do not learn of a change before their copies end, which is at the
+/// latest after the value's fresh lifetime. `Docs/Fleet.md` has what is promised.
+public struct SharedCache<Value: Sendable>: Sendable {
+  /// The values of this machine's store. Changes through it are not shared.
+  public let local: Cache<Value>
+  /// The tier between the store and the origin.
+  public let shared: Shared
+  let codec: any Codec<Value>
+  let copies: LocalCopies
+  let store: Store
+
+  init(_ codec: some Codec<Value>, local: Cache<Value>, shared: Shared) {
+    self.local = local
+    self.shared = shared
+    self.codec = codec
+    store = local.namespace.store
+    copies = LocalCopies(store)
+  }
+
+  /// The namespace's name, which is the same on every machine.
+  public var name: String { local.name }
+
+  // MARK: Reading
+
+  /// The value under `key`: a fresh copy of this store, else the tier's, else the one that `load` returns, which is shared.
+  ///
+  /// - Parameters:
+  ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
+  ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
+  /// - Throws: what ``Cache/value(for:expires:stale:load:)`` throws. A tier that cannot be used is no error: `load` runs.
+  public func value(
+    for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
+    load: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await result(for: key, options: LoadOptions(expires: expires, stale: stale), load: load)
+      .value
+  }
+
+  /// The same as ``value(for:expires:stale:load:)``, with the value's source and age.
+  ///
+  /// ``CacheResult/error`` tells why the tier took no part, if it did not. The policies mean:
+  /// ``RequestPolicy/cacheOnly`` asks this store alone; ``RequestPolicy/revalidate`` loads, or takes the value that
+  /// another machine stores meanwhile; ``RequestPolicy/reload`` always loads.
+  public func result(
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
+    load: @escaping @Sendable () async throws -> Value
+  ) async throws -> CacheResult<Value> {
+    try await result(Key(of: key), options, policy: options.policy, load)
+  }
+
+  /// The value that the tier has now, whatever copy this store has; if it has none, the one that `load` returns.
+  ///
+  /// It sees every `set`, `remove`, `clear` and `invalidate` that returned before the call, on any machine, and waits until
+  /// this store has the value. If the tier cannot be used, `load` runs.
+  public func currentResult(
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
+    load: @escaping @Sendable () async throws -> Value
+  ) async throws -> CacheResult<Value> {
+    var options = options
+    options.policy = .revalidate
+    // The next read of this store must not find the copy that was just replaced.
+    options.waitsForCommit = true
+    return try await result(Key(of: key), options, policy: .standard, load)
+  }
+
+  private func result(
+    _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
+    _ load: @escaping @Sendable () async throws -> Value
+  ) async throws -> CacheResult<Value> {
+    let loading = SharedLoad(
+      cache: self, key: SharedKey(namespace: name, bytes: key.bytes), options: options,
+      policy: policy, load: load)
+    if let result = try await local.revalidatedResult(
+      for: key, options: options, load: { _ in try await loading.outcome() })
+    {
+      return result
+    }
+    // A negative entry, which only the local cache writes.
+    return try await local.result(for: key, options: options, load: load)
+  }
+
+  // MARK: Changing
+
+  /// Stores `value` under `key` in the tier, and then in this store.
+  ///
+  /// - Parameters:
+  ///   - expires: how long it stays fresh, at most 30 days; nil takes the namespace's rule.
+  ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
+  /// - Throws: ``LarderError/Code/unreachable``, and nothing has changed anywhere; ``LarderError/Code/unanswered``, and
+  ///   this store has dropped its copy, whatever became of the tier's value; or the errors of a write.
+  public func set(
+    _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
+    tags: [String] = []
+  ) async throws {
+    let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    let bytes = try encode(value)
+    let frame = try frame(bytes, expires: expires, stale: stale, tags: tags)
+    let position: Position
+    do throws(LarderError) {
+      position = try await shared.tier.change(.set(key, tierValue(frame, key)))
+    } catch {
+      if error.code == .unanswered {
+        try await copies.remove(key, at: nil)
+        local.leaveLoad(of: key.bytes)
+      }
+      throw error
+    }
+    var attributes = EntryAttributes(codec: codec.id, expires: expires)
+    attributes.stale = stale
+    attributes.tags = tags
+    attributes.metadata = position.bytes
+    try await store.commit(size: bytes.count) { [self, attributes] batch in
+      guard try copies.mayStore(position, for: key, tags: tags, in: &batch) else { return }
+      try batch.set(value, for: key.bytes, in: local, attributes)
+    }
+    local.leaveLoad(of: key.bytes)
+  }
+
+  /// Removes the value under `key` from this store and from the tier, and ends the load of it on any machine: a value that
+  /// was loaded before the removal is stored nowhere.
+  ///
+  /// - Throws: ``LarderError/Code/unreachable`` or ``LarderError/Code/unanswered`` of the tier; this store has removed
+  ///   the key all the same.
+  public func remove(_ key: some StoreKey) async throws {
+    let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    try await change(.remove(key)) { position in
+      try await copies.remove(key, at: position)
+    }
+    local.leaveLoad(of: key.bytes)
+  }
+
+  /// Removes every value of the namespace from this store and from the tier.
+  ///
+  /// - Throws: as ``remove(_:)``.
+  public func clear() async throws {
+    try await change(.clear(namespace: name)) { position in
+      if let position { try await copies.cleared(name, at: position) }
+      try local.clear()
+    }
+  }
+
+  /// Removes every value with the tag from this store and from the tier, in every namespace of the application.
+  ///
+  /// - Throws: as ``remove(_:)``.
+  public func invalidate(tag: String) async throws {
+    _ = try EntryAttributes.validated(tag)
+    try await change(.invalidate(tag: tag)) { position in
+      if let position { try await copies.invalidated(tag, at: position) }
+      try store.invalidate(tag: tag)
+    }
+  }
+
+  /// Makes a change in the tier, and here in any case.
+  private func change(
+    _ change: TierChange, here: (Position?) async throws -> Void
+  ) async throws {
+    let position: Position
+    do throws(LarderError) {
+      position = try await shared.tier.change(change)
+    } catch {
+      try await here(nil)
+      throw error
+    }
+    try await here(position)
+  }
+}
+
+extension Store {
+  /// A view of the namespace `name` whose values the machines of an application share; see ``cache(of:in:rules:memory:cost:)``.
+  public func cache<Value: Codable & Sendable>(
+    of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
+    shared: Shared
+  ) -> SharedCache<Value> {
+    cache(JSONCodec<Value>(), in: name, rules: rules, memory: memory, shared: shared)
+  }
+
+  /// A view of the namespace `name` through a codec, whose values the machines of an application share.
+  public func cache<Value>(
+    _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
+    shared: Shared
+  ) -> SharedCache<Value> {
+    SharedCache(codec, local: cache(codec, in: name, rules: rules, memory: memory), shared: shared)
+  }
+}

@@ -1,0 +1,219 @@
+import Larder
+
+/// How one request that this store cannot answer gets its value: from the tier, or from the origin with the right to load.
+struct SharedLoad<Value: Sendable>: Sendable {
+  let cache: SharedCache<Value>
+  let key: SharedKey
+  let options: LoadOptions
+  /// The policy towards the tier. That towards the store is in the options.
+  let policy: RequestPolicy
+  let load: @Sendable () async throws -> Value
+
+  private var shared: Shared { cache.shared }
+  private var tier: any SharedTier { cache.shared.tier }
+  private var clock: any LarderClock { cache.store.clock }
+
+  /// How often a key may change between a look and the request for its lease before the caller goes on without the tier.
+  private static var mostChanges: Int { 16 }
+  /// How many durations of a lease a caller waits for another machine's load: one that never ends must not stop all others.
+  private static var mostLeases: Int { 10 }
+
+  func outcome() async throws -> LoadOutcome<Value> {
+    let known = try cache.copies.newestChange(of: key, tags: options.tags)
+    var rejected: ValueStamp??
+    var changes = 0
+    let end = clock.monotonic + shared.options.leaseDuration * Self.mostLeases
+    while true {
+      try Task.checkCancellation()
+      let attempt: Attempt
+      do throws(LarderError) {
+        attempt = try await self.attempt(&rejected)
+      } catch {
+        return try await loadAlone(known, because: error)
+      }
+      switch attempt {
+      case .use(let value, let copy):
+        shared.count { $0.hits += 1 }
+        return stored(value, copy, .shared)
+      case .loadAlone(let version):
+        return try await loadAlone(max(known, version), because: nil)
+      case .answer(.granted(let lease), let copy):
+        shared.count {
+          $0.misses += 1
+          $0.leases += 1
+        }
+        return try await load(holding: lease, fallback: copy)
+      case .answer(.changed, _):
+        changes += 1
+        guard changes < Self.mostChanges else {
+          return try await loadAlone(known, because: gaveUp("it changes with each look"))
+        }
+      case .answer(.held(let left), let copy):
+        if let copy, policy == .standard, let value = copy.value,
+          copy.isWithin(options.stale?.whileRevalidating)
+        {
+          return stored(value, copy, copy.isFresh ? .shared : .stale)
+        }
+        shared.count { $0.waits += 1 }
+        guard clock.monotonic < end else {
+          return try await loadAlone(known, because: gaveUp("another machine loads it for long"))
+        }
+        let pause = min(Duration.milliseconds(Int.random(in: 10...100)), left)
+        try await clock.sleep(until: clock.monotonic + pause)
+      }
+    }
+  }
+
+  /// The outcome of one look into the tier.
+  private enum Attempt {
+    case use(Value, TierCopy<Value>)
+    /// The tier does not want a value of this key.
+    case loadAlone(Position)
+    case answer(LeaseAnswer, TierCopy<Value>?)
+  }
+
+  /// - Parameter rejected: the value that a revalidation does not want, the first that is found; nil before.
+  private func attempt(_ rejected: inout ValueStamp??) async throws(LarderError) -> Attempt {
+    let found = try await cache.find(key, tags: options.tags)
+    if case .newer = found { return .loadAlone(.zero) }
+    if rejected == nil { rejected = .some(found.stamp) }
+    if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil) {
+      guard let value = copy.value else { return .loadAlone(copy.stamp.version) }
+      return .use(value, copy)
+    }
+    let answer = try await tier.acquire(
+      key, rejecting: found.stamp, as: LeaseToken(), for: shared.options.leaseDuration)
+    return .answer(answer, found.copy)
+  }
+
+  private func accepts(_ copy: TierCopy<Value>, rejecting stamp: ValueStamp?) -> Bool {
+    switch policy {
+    case .reload: false
+    case .revalidate: copy.stamp != stamp
+    case .cacheElseLoad, .cacheOnly: true
+    case .standard: copy.remaining > max(options.refreshAhead ?? .zero, .zero)
+    }
+  }
+
+  /// Loads without the tier.
+  ///
+  /// - Parameters:
+  ///   - version: stands for the version of the value that the tier does not have.
+  ///   - error: why the tier cannot be used; nil if it does not want the value.
+  private func loadAlone(
+    _ version: Position, because error: LarderError?
+  ) async throws -> LoadOutcome<Value> {
+    try Task.checkCancellation()
+    guard let error else { return loaded(try await load(), version, nil) }
+    shared.count { $0.withoutTier += 1 }
+    return loaded(try await shared.limiter.run { try await load() }, version, error)
+  }
+
+  private func load(
+    holding lease: Lease, fallback: TierCopy<Value>?
+  ) async throws -> LoadOutcome<Value> {
+    let value: Value
+    do {
+      value = try await renewing(lease) { try await load() }
+      // The value of a load that was cancelled or has timed out is not stored.
+      try Task.checkCancellation()
+    } catch {
+      await release(lease)
+      try Task.checkCancellation()
+      if let fallback, let stale = fallback.value, fallback.isWithin(options.stale?.onError) {
+        return stored(stale, fallback, .stale, error)
+      }
+      throw error
+    }
+    let frame: Frame
+    do {
+      frame = try cache.frame(
+        cache.encode(value), expires: options.expires,
+        stale: options.stale.map { max($0.whileRevalidating, $0.onError) }, tags: options.tags)
+    } catch {
+      // The store cannot take the value either, and says why.
+      await release(lease)
+      return .value(value)
+    }
+    do throws(LarderError) {
+      if let version = try await tier.fill(key, cache.tierValue(frame, key), lease) {
+        return loaded(value, version, nil)
+      }
+    } catch {
+      return loaded(value, lease.head, error)
+    }
+    // It was changed or removed during the load.
+    shared.count { $0.overtaken += 1 }
+    return .stored(value, attributes(.loaded, nil) { _ in false })
+  }
+
+  private func renewing(
+    _ lease: Lease, _ body: () async throws -> Value
+  ) async throws -> Value {
+    let renewal = Task { [tier, clock, key, length = shared.options.leaseDuration] in
+      while true {
+        try await clock.sleep(until: clock.monotonic + length / 3)
+        do {
+          guard try await tier.renew(key, lease.token, for: length) else { return }
+        } catch {
+          // The next attempt may come through before the lease ends.
+        }
+      }
+    }
+    defer { renewal.cancel() }
+    return try await body()
+  }
+
+  /// Also for a task that is cancelled.
+  private func release(_ lease: Lease) async {
+    await Task { [tier, key] in
+      do { try await tier.release(key, lease.token) } catch {
+        // It ends by itself.
+      }
+    }.value
+  }
+
+  private func gaveUp(_ reason: String) -> LarderError {
+    LarderError(
+      .busy, "a key of namespace \(cache.name) was loaded without its lease: \(reason)",
+      hint: "allow a longer lease if loads take that long")
+  }
+
+  // MARK: Outcomes
+
+  private func loaded(
+    _ value: Value, _ version: Position, _ error: LarderError?
+  ) -> LoadOutcome<Value> {
+    var attributes = attributes(.loaded, error) { [cache, key, tags = options.tags] batch in
+      try cache.copies.mayStore(version, for: key, tags: tags, in: &batch)
+    }
+    attributes.metadata = version.bytes
+    return .stored(value, attributes)
+  }
+
+  private func stored(
+    _ value: Value, _ copy: TierCopy<Value>, _ origin: CopyTerms.Origin, _ error: (any Error)? = nil
+  ) -> LoadOutcome<Value> {
+    let (version, tags, now) = (copy.stamp.version, copy.frame.tags, cache.store.now)
+    var attributes = attributes(origin, error) { [cache, key] batch in
+      try cache.copies.mayStore(version, for: key, tags: tags, in: &batch)
+    }
+    // Machines that took the value at the same time do not come back at the same time.
+    let part = copy.isFresh ? Double.random(in: 0.9...1) : 1
+    attributes.expires = .at(now.advanced(by: copy.remaining * part))
+    attributes.stale = copy.frame.stale
+    attributes.tags = tags
+    attributes.written = now.advanced(by: .zero - copy.age)
+    attributes.metadata = version.bytes
+    return .stored(value, attributes)
+  }
+
+  private func attributes(
+    _ origin: CopyTerms.Origin, _ error: (any Error)?,
+    mayStore: @escaping @Sendable (inout WriteBatch) throws -> Bool
+  ) -> EntryAttributes {
+    var attributes = EntryAttributes(codec: cache.codec.id)
+    attributes.copy = CopyTerms(origin: origin, error: error, mayStore: mayStore)
+    return attributes
+  }
+}

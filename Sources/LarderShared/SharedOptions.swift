@@ -1,0 +1,31 @@
+import Larder
+
+/// How a shared tier is used.
+public struct SharedOptions: Sendable {
+  /// How long a read waits for the tier before the caller goes on without it.
+  public var readTimeout: Duration
+  /// How long a change and a request for a lease wait for the tier.
+  public var writeTimeout: Duration
+  /// How long the right to load a key lasts after its holder is gone. The holder renews it after each third of it.
+  public var leaseDuration: Duration
+  /// The largest encoded value that the tier takes, in bytes. Each machine loads and keeps larger ones for itself.
+  public var maxValueSize: Int
+  /// About how many records the log keeps.
+  public var logLength: Int
+  /// How many loads this process runs at once while the tier cannot be used.
+  public var maxLoads: Int
+
+  /// Every option has a default.
+  public init(
+    readTimeout: Duration = .milliseconds(50), writeTimeout: Duration = .milliseconds(500),
+    leaseDuration: Duration = .seconds(3), maxValueSize: Int = 1 << 20, logLength: Int = 65_536,
+    maxLoads: Int = 64
+  ) {
+    self.readTimeout = readTimeout
+    self.writeTimeout = writeTimeout
+    self.leaseDuration = leaseDuration
+    self.maxValueSize = maxValueSize
+    self.logLength = logLength
+    self.maxLoads = maxLoads
+  }
+}

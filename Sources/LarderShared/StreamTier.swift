@@ -1,0 +1,174 @@
+public import Larder
+
+/// A tier in a Redis 6.2 or Valkey server, or another one with the same protocol, streams and scripts.
+///
+/// Each change appends a record to a stream, and the ID of the record is the version of what it set. All keys of the
+/// application begin with its name and a colon.
+public struct StreamTier: SharedTier {
+  public let application: String
+  private let sender: any CommandSender
+  private let scripts: ScriptRunner
+  private let names: TierNames
+  private let time: ServerClock
+  private let options: SharedOptions
+
+  /// A tier of `application`.
+  ///
+  /// - Parameter clock: its monotonic part measures how old the server's time is.
+  /// - Throws: ``LarderError/Code/invalidArgument`` unless the name is 1 to 100 letters, digits, hyphens, underscores and
+  ///   dots.
+  public init(
+    _ sender: any CommandSender, application: String, options: SharedOptions = SharedOptions(),
+    clock: any LarderClock = SystemClock()
+  ) throws(LarderError) {
+    self.application = application
+    self.sender = sender
+    self.options = options
+    names = try TierNames(application: application)
+    scripts = ScriptRunner(sender)
+    time = ServerClock(clock)
+  }
+
+  public func fetch(
+    _ key: SharedKey, tags: [String]
+  ) async throws(LarderError) -> FetchedValue? {
+    let keys =
+      [names.value(key), names.floor(namespace: key.namespace)]
+      + tags.map(names.floor(tag:))
+    let reply = try await sender.send(
+      Command([Array("MGET".utf8)] + keys, timeout: options.readTimeout))
+    guard let parts = reply.list(of: keys.count) else {
+      throw LarderError(unexpected: reply, to: "MGET", mayHaveChanged: false)
+    }
+    // Bytes without a stamp are no value, for `acquire` too.
+    guard let stored = parts[0].bytes,
+      let stamp = ValueStamp(bytes: stored.prefix(ValueStamp.count))
+    else { return nil }
+    var isInvalidated = false
+    for floor in parts.dropFirst() where floor != .null {
+      guard let position = floor.bytes.flatMap({ Position(id: $0) }) else {
+        throw LarderError(unexpected: floor, to: "MGET", mayHaveChanged: false)
+      }
+      isInvalidated = isInvalidated || stamp.version < position
+    }
+    let now = try await time.now(asking: sender, timeout: options.readTimeout)
+    let age = now > stamp.written ? now - stamp.written : 0
+    return FetchedValue(
+      stamp: stamp, frame: Array(stored.dropFirst(ValueStamp.count)),
+      age: .microseconds(Int64(clamping: age)), isInvalidated: isInvalidated)
+  }
+
+  public func acquire(
+    _ key: SharedKey, rejecting stamp: ValueStamp?, as token: LeaseToken, for length: Duration
+  ) async throws(LarderError) -> LeaseAnswer {
+    let reply = try await run(
+      .acquire, keys(of: key), [stamp?.bytes ?? [], token.bytes, digits(length)], isLogged: true)
+    let parts = reply.list
+    switch parts?.first?.number {
+    case 1 where parts?.count == 1:
+      return .changed
+    case 2 where parts?.count == 2:
+      guard let id = parts?[1].bytes, let head = Position(id: id) else { break }
+      return .granted(Lease(token: token, head: head))
+    case 3 where parts?.count == 2:
+      guard let left = parts?[1].number else { break }
+      return .held(.milliseconds(min(max(left, 1), 60_000)))
+    default: break
+    }
+    throw LarderError(unexpected: reply, to: "acquire", mayHaveChanged: true)
+  }
+
+  public func renew(
+    _ key: SharedKey, _ token: LeaseToken, for length: Duration
+  ) async throws(LarderError) -> Bool {
+    try await run(.renew, [names.lease(key)], [token.bytes, digits(length)]).number == 1
+  }
+
+  public func release(_ key: SharedKey, _ token: LeaseToken) async throws(LarderError) {
+    _ = try await run(.release, [names.lease(key)], [token.bytes])
+  }
+
+  public func fill(
+    _ key: SharedKey, _ value: TierValue, _ lease: Lease
+  ) async throws(LarderError) -> Position? {
+    let floors = [names.floor(namespace: key.namespace)] + value.tags.map(names.floor(tag:))
+    let reply = try await run(
+      .fill, keys(of: key) + floors,
+      [
+        lease.token.bytes, Array(lease.head.description.utf8), value.frame, digits(value.lifetime),
+      ])
+    return reply == .null ? nil : try position(reply, of: .fill)
+  }
+
+  public func change(_ change: TierChange) async throws(LarderError) -> Position {
+    switch change {
+    case .set(let key, let value):
+      try await position(
+        run(
+          .set, keys(of: key),
+          [Array(key.namespace.utf8), key.bytes, value.frame, digits(value.lifetime)],
+          isLogged: true), of: .set)
+    case .remove(let key):
+      try await position(
+        run(.remove, keys(of: key), [Array(key.namespace.utf8), key.bytes], isLogged: true),
+        of: .remove)
+    case .clear(let namespace):
+      // No lifetime: namespaces are few, and a server that evicts must not forget their floors.
+      try await position(
+        run(
+          .raiseFloor, [names.log, names.head, names.floor(namespace: namespace)],
+          [Array("clear".utf8), Array(namespace.utf8), []], isLogged: true), of: .raiseFloor)
+    case .invalidate(let tag):
+      try await position(
+        run(
+          .raiseFloor, [names.log, names.head, names.floor(tag: tag)],
+          [Array("invalidate".utf8), Array(tag.utf8), digits(Frame.longest)], isLogged: true),
+        of: .raiseFloor)
+    }
+  }
+
+  private func keys(of key: SharedKey) -> [[UInt8]] {
+    [names.log, names.head, names.value(key), names.lease(key)]
+  }
+
+  private func digits(_ duration: Duration) -> [UInt8] {
+    Array(String(max(duration.wholeMilliseconds, 1)).utf8)
+  }
+
+  private func run(
+    _ script: Script, _ keys: [[UInt8]], _ arguments: [[UInt8]], isLogged: Bool = false
+  ) async throws(LarderError) -> Reply {
+    let length = isLogged ? [Array(String(options.logLength).utf8)] : []
+    let reply = try await scripts.run(
+      script, keys, length + arguments, timeout: options.writeTimeout)
+    if case .failure = reply {
+      throw LarderError(unexpected: reply, to: script.name, mayHaveChanged: false)
+    }
+    return reply
+  }
+
+  private func position(_ reply: Reply, of script: Script) throws(LarderError) -> Position {
+    guard let id = reply.bytes, let position = Position(id: id) else {
+      throw LarderError(unexpected: reply, to: script.name, mayHaveChanged: true)
+    }
+    return position
+  }
+}
+
+extension LarderError {
+  /// An error of the server, or a reply that the request cannot have. Names no value.
+  init(unexpected reply: Reply, to request: String, mayHaveChanged: Bool) {
+    if case .failure(let message) = reply {
+      // The words of the server may repeat arguments. Its first word, the kind of the error, does not.
+      let kind = message.prefix { $0.isLetter && $0.isASCII }.prefix(40)
+      self.init(
+        .unreachable, "the shared tier refused \(request): \(kind)",
+        hint: "look into the server's log; Docs/Fleet.md has the rights that the user needs")
+    } else {
+      self.init(
+        mayHaveChanged ? .unanswered : .unreachable,
+        "the shared tier gave an impossible reply to \(request)",
+        hint: "check that the address is that of a Redis or Valkey server")
+    }
+  }
+}

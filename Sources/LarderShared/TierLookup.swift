@@ -1,0 +1,83 @@
+import Larder
+
+/// A value of the tier that passed all checks.
+struct TierCopy<Value: Sendable>: Sendable {
+  var stamp: ValueStamp
+  var age: Duration
+  var frame: Frame
+  /// Nil if the tier says that the value is too large for it.
+  var value: Value?
+
+  /// How much is left of the fresh lifetime; zero or less for a stale value.
+  var remaining: Duration { frame.soft - age }
+  var isFresh: Bool { remaining > .zero }
+
+  /// Whether it may be served within a window after its fresh lifetime; nil takes the whole time for which it is kept.
+  func isWithin(_ window: Duration?) -> Bool {
+    .zero - remaining < min(window ?? frame.stale, frame.stale) || isFresh
+  }
+}
+
+/// The result of a look into the tier.
+enum TierLookup<Value: Sendable>: Sendable {
+  /// No usable value. The stamp is that of an invalidated or damaged value; nil if the tier has none at all.
+  case nothing(ValueStamp?)
+  case copy(TierCopy<Value>)
+  /// A value of a later layout: this version may not overwrite it.
+  case newer
+
+  var stamp: ValueStamp? {
+    switch self {
+    case .nothing(let stamp): stamp
+    case .copy(let copy): copy.stamp
+    case .newer: nil
+    }
+  }
+
+  var copy: TierCopy<Value>? { if case .copy(let copy) = self { copy } else { nil } }
+}
+
+extension SharedCache {
+  /// Asks the tier for a key, and again if the value has tags that the caller did not name.
+  func find(_ key: SharedKey, tags: [String]) async throws(LarderError) -> TierLookup<Value> {
+    var named = Set(tags)
+    // Another value with other tags may be there each time.
+    for _ in 0..<4 {
+      guard let fetched = try await shared.tier.fetch(key, tags: named.sorted()) else {
+        return .nothing(nil)
+      }
+      if fetched.isInvalidated { return .nothing(fetched.stamp) }
+      switch Frame.parse(fetched.frame, for: key, of: shared.tier.application) {
+      case .damaged:
+        shared.count { $0.damaged += 1 }
+        return .nothing(fetched.stamp)
+      case .newer:
+        shared.count { $0.newer += 1 }
+        return .newer
+      case .frame(let frame):
+        if !named.isSuperset(of: frame.tags) {
+          named.formUnion(frame.tags)
+          continue
+        }
+        return lookup(fetched, frame)
+      }
+    }
+    throw LarderError(
+      .unreachable, "a value in namespace \(name) changed its tags with each look at it")
+  }
+
+  private func lookup(_ fetched: FetchedValue, _ frame: Frame) -> TierLookup<Value> {
+    var copy = TierCopy<Value>(stamp: fetched.stamp, age: fetched.age, frame: frame)
+    guard let bytes = frame.value else { return .copy(copy) }
+    do {
+      guard frame.codec == codec.id else {
+        throw LarderError(.undecodable, "another codec wrote the value")
+      }
+      copy.value = try codec.decode(bytes.span)
+    } catch {
+      shared.count { $0.damaged += 1 }
+      return .nothing(fetched.stamp)
+    }
+    return .copy(copy)
+  }
+}

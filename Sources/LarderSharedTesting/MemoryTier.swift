@@ -1,0 +1,216 @@
+public import Larder
+public import LarderShared
+import Synchronization
+
+/// A tier in the memory of one process, with faults on demand, for tests without a server.
+///
+/// It keeps the rules that ``SharedTier`` states. Stores of one process that share it behave as machines that share a
+/// server.
+public final class MemoryTier: SharedTier {
+  /// A fault that a request meets.
+  public enum Fault: Sendable {
+    /// The request does not reach the tier.
+    case unreachable
+    /// The tier does what it was asked, and the reply is lost.
+    case lostReply
+    /// The request reaches the tier after this time, by the tier's clock.
+    case delay(Duration)
+  }
+
+  /// The data of a tier at one moment; see ``failOver(to:)``.
+  public struct Image: Sendable {
+    fileprivate var values: [SharedKey: Stored] = [:]
+    fileprivate var leases: [SharedKey: (token: LeaseToken, end: Duration)] = [:]
+    fileprivate var namespaces: [String: Position] = [:]
+    fileprivate var tags: [String: Position] = [:]
+    fileprivate var head: Position?
+  }
+
+  fileprivate struct Stored {
+    var value: TierValue
+    var stamp: ValueStamp
+    var written: Duration
+  }
+
+  private struct State {
+    var image = Image()
+    var faults: [Fault] = []
+    var permanent: Fault?
+    var requests = 0
+  }
+
+  public let application: String
+  private let clock: any LarderClock
+  private let state = Mutex(State())
+
+  /// An empty tier.
+  ///
+  /// - Parameter clock: its monotonic part is the clock of the server. It may be another one than those of the stores.
+  public init(application: String = "test", clock: any LarderClock = SystemClock()) {
+    self.application = application
+    self.clock = clock
+  }
+
+  // MARK: Faults
+
+  /// Lets the next `count` requests meet a fault.
+  public func fail(next count: Int, with fault: Fault) {
+    state.withLock { $0.faults += Array(repeating: fault, count: count) }
+  }
+
+  /// Lets every request from now on meet a fault; with nil none does, whatever ``fail(next:with:)`` was told.
+  public func failAll(with fault: Fault?) {
+    state.withLock { state in
+      state.permanent = fault
+      state.faults = []
+    }
+  }
+
+  /// How many requests were made, lost ones included.
+  public var requests: Int { state.withLock { $0.requests } }
+
+  /// The data at this moment, such as a replica has that lags behind from now on.
+  public var image: Image { state.withLock { $0.image } }
+
+  /// Continues with older data, as after a failover to a replica that lagged behind. An image of a new tier empties it.
+  public func failOver(to image: Image) { state.withLock { $0.image = image } }
+
+  /// Puts other bytes in place of a value's frame, as damage does.
+  public func damage(_ key: SharedKey, _ change: (inout [UInt8]) -> Void) {
+    state.withLock { state in
+      guard var stored = state.image.values[key] else { return }
+      change(&stored.value.frame)
+      state.image.values[key] = stored
+    }
+  }
+
+  private func perform<Result: Sendable>(
+    _ request: (inout Image, Duration) -> Result
+  ) async throws(LarderError) -> Result {
+    let fault = state.withLock { state in
+      state.requests += 1
+      return state.faults.isEmpty ? state.permanent : state.faults.removeFirst()
+    }
+    switch fault {
+    case .unreachable:
+      throw LarderError(.unreachable, "the tier in memory was told to be out of reach")
+    case .delay(let delay):
+      do { try await clock.sleep(until: clock.monotonic + delay) } catch {
+        throw LarderError(.unanswered, "the request was cancelled")
+      }
+    case .lostReply, nil: break
+    }
+    let now = clock.monotonic
+    let result = state.withLock { state in
+      state.image.expire(at: now)
+      return request(&state.image, now)
+    }
+    if case .lostReply = fault {
+      throw LarderError(.unanswered, "the tier in memory was told to lose a reply")
+    }
+    return result
+  }
+
+  // MARK: Requests
+
+  public func fetch(
+    _ key: SharedKey, tags: [String]
+  ) async throws(LarderError) -> FetchedValue? {
+    try await perform { image, now in
+      image.values[key].map { stored in
+        FetchedValue(
+          stamp: stored.stamp, frame: stored.value.frame, age: now - stored.written,
+          isInvalidated: stored.stamp.version < image.floor(of: key, tags))
+      }
+    }
+  }
+
+  public func acquire(
+    _ key: SharedKey, rejecting stamp: ValueStamp?, as token: LeaseToken, for length: Duration
+  ) async throws(LarderError) -> LeaseAnswer {
+    try await perform { image, now in
+      if let present = image.values[key], present.stamp != stamp { return .changed }
+      if let lease = image.leases[key] { return .held(lease.end - now) }
+      image.leases[key] = (token, now + length)
+      return .granted(Lease(token: token, head: image.head ?? image.advance(now)))
+    }
+  }
+
+  public func renew(
+    _ key: SharedKey, _ token: LeaseToken, for length: Duration
+  ) async throws(LarderError) -> Bool {
+    try await perform { image, now in
+      guard image.leases[key]?.token == token else { return false }
+      image.leases[key] = (token, now + length)
+      return true
+    }
+  }
+
+  public func release(_ key: SharedKey, _ token: LeaseToken) async throws(LarderError) {
+    try await perform { image, _ in
+      if image.leases[key]?.token == token { image.leases[key] = nil }
+    }
+  }
+
+  public func fill(
+    _ key: SharedKey, _ value: TierValue, _ lease: Lease
+  ) async throws(LarderError) -> Position? {
+    try await perform { image, now in
+      guard image.leases[key]?.token == lease.token else { return nil }
+      image.leases[key] = nil
+      guard let head = image.head, lease.head >= image.floor(of: key, value.tags) else {
+        return nil
+      }
+      image.store(value, under: key, version: head, at: now)
+      return head
+    }
+  }
+
+  public func change(_ change: TierChange) async throws(LarderError) -> Position {
+    try await perform { image, now in
+      let position = image.advance(now)
+      switch change {
+      case .set(let key, let value):
+        image.store(value, under: key, version: position, at: now)
+        image.leases[key] = nil
+      case .remove(let key):
+        image.values[key] = nil
+        image.leases[key] = nil
+      case .clear(let namespace): image.namespaces[namespace] = position
+      case .invalidate(let tag): image.tags[tag] = position
+      }
+      return position
+    }
+  }
+}
+
+extension MemoryTier.Image {
+  /// The position of a new change. It rises even if the clock does not.
+  fileprivate mutating func advance(_ now: Duration) -> Position {
+    let time = UInt64(now / .milliseconds(1)) + 1
+    var position = Position(milliseconds: time, sequence: 0)
+    if let head, head >= position {
+      position = Position(milliseconds: head.milliseconds, sequence: head.sequence + 1)
+    }
+    head = position
+    return position
+  }
+
+  fileprivate mutating func store(
+    _ value: TierValue, under key: SharedKey, version: Position, at now: Duration
+  ) {
+    // Two values that are filled in the same moment differ too.
+    let written = max(UInt64(now / .microseconds(1)), (values[key]?.stamp.written ?? 0) + 1)
+    values[key] = MemoryTier.Stored(
+      value: value, stamp: ValueStamp(version: version, written: written), written: now)
+  }
+
+  fileprivate func floor(of key: SharedKey, _ tags: [String]) -> Position {
+    tags.reduce(namespaces[key.namespace] ?? .zero) { max($0, self.tags[$1] ?? .zero) }
+  }
+
+  fileprivate mutating func expire(at now: Duration) {
+    values = values.filter { now - $0.value.written < $0.value.value.lifetime }
+    leases = leases.filter { now < $0.value.end }
+  }
+}

@@ -1,0 +1,99 @@
+import Larder
+import LarderShared
+
+extension TierConformance {
+  func checkSet(_ tier: some SharedTier, _ key: SharedKey) async throws {
+    try require(try await tier.fetch(key, tags: []) == nil, "a new key has no value")
+    let frame = (0..<5000).map { UInt8(truncatingIfNeeded: $0) }
+    let position = try await tier.change(.set(key, value(frame)))
+    let found = try await tier.fetch(key, tags: [])
+    try require(found?.frame == frame, "a value comes back byte for byte")
+    try require(found?.stamp.version == position, "a set returns the version of its value")
+    try require(found?.isInvalidated == false, "a new value counts")
+    try require((found?.age ?? .zero) < .seconds(5), "a new value is young")
+    _ = try await tier.change(.set(key, value([])))
+    try require(try await tier.fetch(key, tags: [])?.frame == [], "an empty value is a value")
+  }
+
+  func checkRemoval(_ tier: some SharedTier, _ key: SharedKey) async throws {
+    _ = try await tier.change(.set(key, value([1])))
+    let stamp = try await tier.fetch(key, tags: [])?.stamp
+    let lease = try await granted(tier, key, rejecting: stamp)
+    _ = try await tier.change(.remove(key))
+    try require(try await tier.fetch(key, tags: []) == nil, "a removed value is gone")
+    try require(
+      try await tier.fill(key, value([2]), lease) == nil, "a removal ends the lease of a load")
+    try require(try await tier.fetch(key, tags: []) == nil, "a value loaded before is not stored")
+    let next = try await granted(tier, key)
+    let version = try await tier.fill(key, value([3]), next)
+    try require(version != nil, "a load after the removal is stored")
+  }
+
+  func checkLease(_ tier: some SharedTier, _ key: SharedKey) async throws {
+    let lease = try await granted(tier, key)
+    let other = try await tier.acquire(
+      key, rejecting: nil, as: LeaseToken(), for: .seconds(60))
+    guard case .held(let left) = other else {
+      throw ConformanceFailure(description: "a lease is granted to one caller, not \(other)")
+    }
+    try require(left > .zero && left <= .seconds(60), "the time left is that of the lease")
+    let version = try await tier.fill(key, value([1]), lease)
+    let found = try await tier.fetch(key, tags: [])
+    try require(
+      version != nil && found?.stamp.version == version, "a fill returns the version of its value")
+    let late = try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .seconds(60))
+    try require(late == .changed, "no lease is granted while there is a value not yet seen")
+    _ = try await granted(tier, key, rejecting: found?.stamp)
+  }
+
+  func checkLeaseEnds(_ tier: some SharedTier, _ key: SharedKey) async throws {
+    let first = try await granted(tier, key, for: .milliseconds(30))
+    try await wait(for: "a lease ends by itself") {
+      try await !tier.renew(key, first.token, for: .milliseconds(1))
+    }
+    let second = try await granted(tier, key)
+    try require(
+      try await !tier.renew(key, first.token, for: .seconds(60)), "a lost lease is not renewed")
+    try require(try await tier.renew(key, second.token, for: .seconds(60)), "a lease is renewed")
+    try await tier.release(key, first.token)
+    try require(
+      try await tier.renew(key, second.token, for: .seconds(60)),
+      "a release ends no other caller's lease")
+    try await tier.release(key, second.token)
+    _ = try await granted(tier, key)
+  }
+
+  func checkFill(_ tier: some SharedTier, _ key: SharedKey) async throws {
+    let head = try await tier.change(.remove(key))
+    let none = Lease(token: LeaseToken(), head: head)
+    try require(try await tier.fill(key, value([1]), none) == nil, "a fill needs the lease")
+    let lease = try await granted(tier, key)
+    _ = try await tier.change(.set(key, value([2])))
+    try require(try await tier.fill(key, value([3]), lease) == nil, "a set ends the lease")
+    try require(try await tier.fetch(key, tags: [])?.frame == [2], "the value of the set stays")
+  }
+
+  /// - Parameter change: the one that raises a floor over the key.
+  func checkFloor(
+    _ tier: some SharedTier, _ key: SharedKey, tags: [String], _ change: TierChange
+  ) async throws {
+    _ = try await tier.change(.set(key, value([1], tags: tags)))
+    let floor = try await tier.change(change)
+    let hidden = try await tier.fetch(key, tags: tags)
+    try require(hidden?.isInvalidated ?? true, "an older value does not count")
+    let lease = try await granted(tier, key, rejecting: hidden?.stamp)
+    let version = try await tier.fill(key, value([2], tags: tags), lease)
+    try require(version.map { $0 >= floor } ?? false, "a load after the change is stored")
+    let filled = try await tier.fetch(key, tags: tags)
+    try require(
+      filled?.frame == [2] && filled?.isInvalidated == false, "a value filled afterwards counts")
+    let older = try await granted(tier, key, rejecting: filled?.stamp)
+    _ = try await tier.change(change)
+    try require(
+      try await tier.fill(key, value([3], tags: tags), older) == nil,
+      "a load that began before the change is not stored")
+    _ = try await tier.change(.set(key, value([4], tags: tags)))
+    try require(
+      try await tier.fetch(key, tags: tags)?.isInvalidated == false, "a later set counts")
+  }
+}

@@ -1,0 +1,100 @@
+import Larder
+public import LarderShared
+
+/// A tier or sender that does not keep a rule.
+public struct ConformanceFailure: Error, CustomStringConvertible {
+  /// The rule that was broken.
+  public let description: String
+}
+
+func require(_ condition: Bool, _ rule: String) throws(ConformanceFailure) {
+  if !condition { throw ConformanceFailure(description: rule) }
+}
+
+/// Checks that a tier keeps the rules of `SharedTier`, so that tiers and senders elsewhere can be tested with the same suite.
+///
+///     for check in TierConformance.allCases { try await check.run(on: tier) }
+public enum TierConformance: String, CaseIterable, Sendable {
+  /// A value comes back byte for byte, with the stamp of its set.
+  case setAndFetch
+  /// A removal removes the value and ends the lease.
+  case removal
+  /// One caller at a time has the lease of a key, and only after it has seen and rejected the value that is there.
+  case oneLease
+  /// A lease ends by itself, unless it is renewed, and by its release.
+  case leaseEnds
+  /// A fill without the lease stores nothing.
+  case fillNeedsLease
+  /// A clear hides older values, and refuses fills of older loads.
+  case clear
+  /// An invalidated tag hides the values that have it, and refuses fills of older loads with the tag.
+  case tags
+  /// Positions rise with each change.
+  case positionsRise
+  /// A value is gone when its lifetime has ended.
+  case lifetime
+  /// Names and keys that look alike are different keys.
+  case separateKeys
+
+  /// Runs the check under a namespace that no other check uses.
+  ///
+  /// Takes up to a second of real time for leases and lifetimes that end.
+  public func run(on tier: some SharedTier) async throws {
+    let namespace = "conformance-\(rawValue)-\(UInt64.random(in: 0...UInt64.max))"
+    let key = SharedKey(namespace: namespace, bytes: [0, 13, 10, 255])
+    switch self {
+    case .setAndFetch: try await checkSet(tier, key)
+    case .removal: try await checkRemoval(tier, key)
+    case .oneLease: try await checkLease(tier, key)
+    case .leaseEnds: try await checkLeaseEnds(tier, key)
+    case .fillNeedsLease: try await checkFill(tier, key)
+    case .clear: try await checkFloor(tier, key, tags: [], .clear(namespace: namespace))
+    case .tags:
+      try await checkFloor(tier, key, tags: ["a", namespace], .invalidate(tag: namespace))
+    case .positionsRise:
+      var last = Position.zero
+      for _ in 0..<20 {
+        let next = try await tier.change(.remove(key))
+        try require(next > last, "a later change has a higher position")
+        last = next
+      }
+    case .lifetime:
+      _ = try await tier.change(.set(key, value([1], lifetime: .milliseconds(30))))
+      try await wait(for: "a value ends with its lifetime") {
+        try await tier.fetch(key, tags: []) == nil
+      }
+    case .separateKeys:
+      let other = SharedKey(namespace: namespace + ":0", bytes: [1])
+      let same = SharedKey(namespace: namespace, bytes: Array("0:".utf8) + [1])
+      _ = try await tier.change(.set(other, value([1])))
+      try require(
+        try await tier.fetch(same, tags: []) == nil, "a namespace with a colon is its own")
+    }
+  }
+
+  func value(
+    _ frame: [UInt8], lifetime: Duration = .seconds(60), tags: [String] = []
+  ) -> TierValue {
+    TierValue(frame: frame, lifetime: lifetime, tags: tags)
+  }
+
+  /// Waits for a lifetime of the server to end, which no clock of this process decides.
+  func wait(for rule: String, _ condition: () async throws -> Bool) async throws {
+    for _ in 0..<1000 {
+      if try await condition() { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    throw ConformanceFailure(description: rule)
+  }
+
+  func granted(
+    _ tier: some SharedTier, _ key: SharedKey, rejecting stamp: ValueStamp? = nil,
+    for length: Duration = .seconds(60)
+  ) async throws -> Lease {
+    let answer = try await tier.acquire(key, rejecting: stamp, as: LeaseToken(), for: length)
+    guard case .granted(let lease) = answer else {
+      throw ConformanceFailure(description: "a free lease is granted, not \(answer)")
+    }
+    return lease
+  }
+}

@@ -1,0 +1,183 @@
+import HTTPTypes
+import Larder
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderHTTP
+
+/// What a cache holds in memory for clients of any speed.
+struct MemoryTests {
+  private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
+
+  private static func body(_ size: Int) -> [UInt8] {
+    (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
+  }
+
+  /// A body in pieces of 10,000 bytes, of a length that is announced or not.
+  private static func origin(_ bytes: [UInt8], isAnnounced: Bool) -> Origin {
+    Origin { _, _ in
+      let rest = Mutex(bytes[...])
+      let body = HTTPBody(next: {
+        rest.withLock { rest in
+          let piece = Array(rest.prefix(10_000))
+          rest = rest.dropFirst(piece.count)
+          return piece.isEmpty ? nil : piece
+        }
+      })
+      let length = isAnnounced ? [("Content-Length", "\(bytes.count)")] : []
+      return (response(200, fresh + length), body)
+    }
+  }
+
+  @Test(arguments: [1, 65_535, 65_536, 65_537, 500_000], [true, false])
+  func `a hit comes in pieces, which are the whole body`(size: Int, isAnnounced: Bool) async throws
+  {
+    let bytes = Self.body(size)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: isAnnounced))
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    let hit = try await fixture.cache.send(request())
+    #expect(hit.isHit && hit.body.count == size && (hit.body.whole == nil) == (size > 65_536))
+    var pieces: [[UInt8]] = []
+    for try await piece in hit.body { pieces.append(piece) }
+    #expect(pieces.allSatisfy { $0.count <= 65_536 } && pieces.flatMap { $0 } == bytes)
+    let part = try await fixture.cache.send(request("GET", "/a", [("Range", "bytes=-\(size)")]))
+    #expect(part.response.status.code == 206)
+    #expect(try await part.body.bytes() == bytes)
+    #expect(fixture.cache.buffers.reserved == 0)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a slow reader outlives a validation, and ends with an error at a replacement`()
+    async throws
+  {
+    let bytes = Self.body(300_000)
+    let tagged: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
+    let fixture = try Fixture(
+      Origin { request, _ in
+        request.headerFields.contains(.ifNoneMatch)
+          ? (response(304, tagged), HTTPBody()) : (response(200, tagged), HTTPBody(bytes))
+      })
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    let slow = try await fixture.cache.send(request())
+    var pieces = slow.body.makeAsyncIterator()
+    var read = try #require(try await pieces.next())
+    fixture.clock.advance(by: .seconds(20))
+    let confirmed = try await fixture.cache.send(request())
+    #expect(confirmed.reason == .validated && confirmed.isStored)
+    #expect(try await confirmed.body.bytes() == bytes)
+    read += try #require(try await pieces.next())
+    try await fixture.cache.removeAll(for: request())
+    await #expect(throws: HTTPCacheError.bodyGone) { try await pieces.next() }
+    #expect(read == Array(bytes[..<read.count]))
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a client that lags behind reads the rest from the store, and no memory is held`()
+    async throws
+  {
+    let bytes = Self.body(1_000_000)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
+    let slow = try await fixture.cache.send(request())
+    var pieces = slow.body.makeAsyncIterator()
+    var read = try #require(try await pieces.next())
+    try await waitUntil { try fixture.store.namespace("http").count() == 1 }
+    try await waitUntil { fixture.cache.buffers.reserved < 100_000 }
+    while let piece = try await pieces.next() { read += piece }
+    #expect(read == bytes)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `without room a body passes at the client's speed and is not stored`(isAnnounced: Bool)
+    async throws
+  {
+    var policy = HTTPCachePolicy()
+    policy.bufferLimit = 50_000
+    let bytes = Self.body(400_000)
+    let taken = Mutex(0)
+    let fixture = try Fixture(
+      Origin { _, _ in
+        let length = isAnnounced ? [("Content-Length", "\(bytes.count)")] : []
+        return (
+          response(200, Self.fresh + length),
+          HTTPBody(next: {
+            taken.withLock { taken in
+              defer { taken = min(bytes.count, taken + 10_000) }
+              return taken < bytes.count ? Array(bytes[taken..<taken + 10_000]) : nil
+            }
+          })
+        )
+      }, policy: policy)
+    let slow = try await fixture.cache.send(request())
+    var pieces = slow.body.makeAsyncIterator()
+    var read = try #require(try await pieces.next())
+    // Nothing runs ahead of the client but the budget and one piece.
+    #expect(taken.withLock { $0 } <= read.count + 70_000)
+    while let piece = try await pieces.next() {
+      read += piece
+      #expect(taken.withLock { $0 } <= read.count + 70_000)
+    }
+    #expect(read == bytes)
+    try await waitUntil { fixture.cache.buffers.reserved == 0 }
+    #expect(try fixture.store.namespace("http").count() == 0)
+  }
+
+  @Test func `all bodies together stay within the budget`() async throws {
+    var policy = HTTPCachePolicy()
+    policy.bufferLimit = 250_000
+    let bytes = Self.body(100_000)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: true), policy: policy)
+    var results: [HTTPCacheResult] = []
+    var most = 0
+    for number in 0..<20 {
+      results.append(try await fixture.cache.send(request("GET", "/\(number)")))
+      most = max(most, fixture.cache.buffers.reserved)
+    }
+    #expect(most <= 250_000)
+    for result in results { #expect(try await result.body.bytes() == bytes) }
+    results = []
+    try await waitUntil { fixture.cache.buffers.reserved == 0 }
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a client that goes away leaves nothing reserved`() async throws {
+    let fixture = try Fixture(Self.origin(Self.body(500_000), isAnnounced: false))
+    for number in 0..<5 {
+      var pieces = try await fixture.cache.send(request("GET", "/\(number)")).body
+        .makeAsyncIterator()
+      _ = try await pieces.next()
+    }
+    try await waitUntil { fixture.cache.buffers.reserved == 0 }
+    try await waitUntil { try fixture.store.namespace("http").count() == 5 }
+  }
+
+  @Test func `the time of a request begins again with each piece of its body`() async throws {
+    let clock = ManualClock()
+    let slow = HTTPBody.steps(
+      (UInt8(0)..<5).map { number -> HTTPBody.Step in
+        {
+          clock.advance(by: .seconds(14))
+          return [number]
+        }
+      })
+    let fixture = try Fixture(Origin(), clock: clock)
+    let received = Mutex<[UInt8]>([])
+    let origin = UploadingOrigin { bytes in received.withLock { $0 += bytes } }
+    let cache = HTTPCache(in: fixture.cache.namespace, over: origin)
+    let result = try await cache.send(request("POST", "/a"), body: slow)
+    #expect(result.response.status.code == 200 && received.withLock { $0 } == [0, 1, 2, 3, 4])
+  }
+}
+
+private struct UploadingOrigin: HTTPTransport {
+  let receive: @Sendable ([UInt8]) -> Void
+
+  func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    for try await piece in body { receive(piece) }
+    return (response(200), HTTPBody())
+  }
+}

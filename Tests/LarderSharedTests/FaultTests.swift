@@ -1,0 +1,180 @@
+import Larder
+import LarderSharedTesting
+import TestSupport
+import Testing
+
+@testable import LarderShared
+
+/// A tier that cannot be reached, loses replies, or loses its data.
+@Suite struct FaultTests {
+  @Test func withoutTheTierEachMachineLoadsForItself() async throws {
+    try await withMachines(2) { machines, tier in
+      let origin = Origin()
+      tier.failAll(with: .unreachable)
+      let result = try await machines[0].cache.result(for: "a", options: .committed) {
+        try await origin.load()
+      }
+      #expect(result.value == "load 1")
+      #expect((result.error as? LarderError)?.code == .unreachable)
+      #expect(try machines[0].copy() == "load 1")
+      #expect(try await machines[1].read(origin) == "load 2")
+      #expect(machines[0].shared.statistics.withoutTier == 1)
+      tier.failAll(with: nil)
+      #expect(try await machines[0].read(origin) == "load 1", "its copy is fresh")
+    }
+  }
+
+  @Test func withoutTheTierOnlySomeLoadsRunAtOnce() async throws {
+    try await withMachines(1, options: SharedOptions(maxLoads: 3)) { machines, tier in
+      let origin = Origin(isOpen: false)
+      tier.failAll(with: .unreachable)
+      try await withThrowingTaskGroup { group in
+        for index in 0..<20 {
+          group.addTask { _ = try await machines[0].read("\(index)", origin) }
+        }
+        try await waitUntil { origin.loads == 3 }
+        origin.open()
+        try await group.waitForAll()
+      }
+      #expect(origin.mostAtOnce == 3)
+      #expect(origin.loads == 20)
+    }
+  }
+
+  @Test func aCallerThatIsCancelledWhileItWaitsForItsTurnLeavesNoGap() async throws {
+    let limiter = LoadLimiter(1)
+    let origin = Origin(isOpen: false)
+    let first = Task { try await limiter.run { try await origin.load() } }
+    try await waitUntil { origin.loads == 1 }
+    let second = Task { try await limiter.run { try await origin.load() } }
+    let third = Task { try await limiter.run { try await origin.load() } }
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    origin.open()
+    _ = try await first.value
+    _ = try await third.value
+    #expect(origin.loads == 2)
+    _ = try await limiter.run { try await origin.load() }
+  }
+
+  @Test func aSetThatTheTierRefusesChangesNothing() async throws {
+    try await withMachines(1) { machines, tier in
+      let cache = machines[0].cache
+      try await cache.set("old", for: "a")
+      tier.fail(next: 1, with: .unreachable)
+      #expect(await code { try await cache.set("new", for: "a") } == .unreachable)
+      #expect(try machines[0].copy() == "old")
+    }
+  }
+
+  @Test func aSetWithoutAnAnswerDropsTheCopy() async throws {
+    try await withMachines(1) { machines, tier in
+      let cache = machines[0].cache
+      try await cache.set("old", for: "a")
+      tier.fail(next: 1, with: .lostReply)
+      #expect(await code { try await cache.set("new", for: "a") } == .unanswered)
+      #expect(try machines[0].copy() == nil)
+      #expect(try await machines[0].read(Origin()) == "new", "the tier has it all the same")
+    }
+  }
+
+  @Test(arguments: ["remove", "clear", "invalidate"])
+  func aRemovalActsHereEvenIfTheTierCannotBeReached(_ change: String) async throws {
+    try await withMachines(1) { machines, tier in
+      let cache = machines[0].cache
+      try await cache.set("old", for: "a", tags: ["t"])
+      tier.fail(next: 1, with: .unreachable)
+      let code = await code {
+        switch change {
+        case "remove": try await cache.remove("a")
+        case "clear": try await cache.clear()
+        default: try await cache.invalidate(tag: "t")
+        }
+      }
+      #expect(code == .unreachable)
+      #expect(try machines[0].copy() == nil)
+    }
+  }
+
+  @Test func aFillWithoutAnAnswerIsReturnedAndKept() async throws {
+    try await withMachines(1) { machines, tier in
+      let origin = Origin(isOpen: false)
+      let read = Task {
+        try await machines[0].cache.result(for: "a", options: .committed) {
+          try await origin.load()
+        }
+      }
+      try await waitUntil { origin.loads == 1 }
+      tier.fail(next: 1, with: .lostReply)
+      origin.open()
+      let result = try await read.value
+      #expect((result.error as? LarderError)?.code == .unanswered)
+      #expect(try machines[0].copy() == "load 1")
+    }
+  }
+
+  @Test func anEmptiedTierIsFilledAgain() async throws {
+    try await withMachines(2) { machines, tier in
+      let origin = Origin()
+      _ = try await machines[0].read(origin)
+      tier.failOver(to: MemoryTier().image)
+      #expect(try await machines[1].read(origin) == "load 2")
+      #expect(try await machines[0].read(origin) == "load 1", "its copy stays until it ends")
+    }
+  }
+
+  /// Many machines load, set, remove and invalidate the same keys, and replies get lost. The machine that made a
+  /// change sees it at once, and at the end all machines that ask the tier agree.
+  @Test func randomHistoriesEndWithWhatTheTierHas() async throws {
+    var rng = SeededRNG(seed: TestSettings.seed)
+    let server = ManualClock()
+    try await withMachines(3, tier: MemoryTier(clock: server)) { machines, tier in
+      let origin = Origin()
+      // A lease whose answer was lost ends when time passes.
+      let time = Task {
+        while !Task.isCancelled {
+          for machine in machines { machine.clock.advance(by: .milliseconds(50)) }
+          server.advance(by: .milliseconds(50))
+          try await Task.sleep(for: .milliseconds(1))
+        }
+      }
+      defer { time.cancel() }
+      for step in 0..<400 * TestSettings.trials {
+        let machine = machines[rng.next(in: 0..<3)]
+        let key = "\(rng.next(in: 0..<4))"
+        if rng.chance(percent: 5) { tier.fail(next: 1, with: .lostReply) }
+        if rng.chance(percent: 5) { tier.fail(next: 1, with: .unreachable) }
+        do {
+          switch rng.next(in: 0..<10) {
+          case 0:
+            try await machine.cache.set("set \(step)", for: key, tags: ["t"])
+            #expect(try machine.copy(key) == "set \(step)", "LARDER_SEED=\(rng.seed)")
+          case 1:
+            try await machine.cache.remove(key)
+            #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
+          case 2 where rng.chance(percent: 20):
+            try await machine.cache.invalidate(tag: "t")
+          case 3 where rng.chance(percent: 20):
+            try await machine.cache.clear()
+            #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
+          default:
+            _ = try await machine.read(key, origin)
+          }
+        } catch let error as LarderError {
+          #expect([.unreachable, .unanswered].contains(error.code), "LARDER_SEED=\(rng.seed)")
+        }
+      }
+      tier.failAll(with: nil)
+      for key in 0..<4 {
+        var values: Set<String> = []
+        for machine in machines {
+          let result = try await machine.cache.currentResult(for: "\(key)", options: .committed) {
+            try await origin.load()
+          }
+          values.insert(result.value)
+        }
+        #expect(values.count == 1, "LARDER_SEED=\(rng.seed)")
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShared
+
+@Suite struct FrameTests {
+  private let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
+
+  private func random(_ rng: inout SeededRNG) -> Frame {
+    Frame(
+      codec: CodecID(rawValue: UInt8.random(in: 0...255, using: &rng)),
+      soft: .milliseconds(rng.next(in: 0..<100_000_000)),
+      stale: .milliseconds(rng.next(in: 0..<100_000)),
+      tags: (0..<rng.next(in: 0..<4)).map { "tag \($0)" },
+      value: rng.chance(percent: 10)
+        ? nil : (0..<rng.next(in: 0..<300)).map { _ in UInt8.random(in: 0...255, using: &rng) })
+  }
+
+  @Test func everyFrameComesBack() {
+    var rng = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<300 {
+      let frame = random(&rng)
+      let key = SharedKey(
+        namespace: "n", bytes: Array(repeating: 7, count: rng.next(in: 1..<3000)))
+      let parsed = Frame.parse(frame.encoded(for: key, of: "shop"), for: key, of: "shop")
+      #expect(parsed == .frame(frame), "LARDER_SEED=\(rng.seed)")
+    }
+  }
+
+  @Test func everyFlippedBitAndEveryCutIsFound() {
+    var rng = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<20 {
+      let bytes = random(&rng).encoded(for: key, of: "shop")
+      for index in bytes.indices {
+        var damaged = bytes
+        damaged[index] ^= 1 << UInt8(rng.next(in: 0..<8))
+        let parsed = Frame.parse(damaged, for: key, of: "shop")
+        #expect(parsed == .damaged || (index == 0 && parsed == .newer), "LARDER_SEED=\(rng.seed)")
+        #expect(Frame.parse(Array(bytes.prefix(index)), for: key, of: "shop") == .damaged)
+      }
+    }
+  }
+
+  /// A server that computes checksums can still not make the parser read beyond the end.
+  @Test func forgedFramesNeverTrap() {
+    var rng = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<5000 {
+      var bytes = Array(random(&rng).encoded(for: key, of: "shop").dropLast(8))
+      for _ in 0..<rng.next(in: 1..<4) {
+        bytes[rng.next(in: 1..<bytes.count)] = [0, 1, 127, 128, 255].randomElement(using: &rng)!
+      }
+      bytes.append(Frame.checksum(of: bytes, for: key, "shop"), width: 8)
+      if case .frame(let frame) = Frame.parse(bytes, for: key, of: "shop") {
+        #expect(frame.soft <= Frame.longest && frame.stale <= Frame.longest)
+        #expect(frame.hard > .zero)
+      }
+    }
+  }
+
+  @Test func aFrameIsGoodForItsOwnKeyOnly() {
+    let bytes = Frame(codec: .text, soft: nil, stale: .zero, tags: [], value: [1])
+      .encoded(for: key, of: "shop")
+    let other = SharedKey(namespace: "prices", bytes: Array("b".utf8))
+    let otherNamespace = SharedKey(namespace: "price", bytes: Array("sa".utf8))
+    #expect(Frame.parse(bytes, for: other, of: "shop") == .damaged)
+    #expect(Frame.parse(bytes, for: otherNamespace, of: "shop") == .damaged)
+    #expect(Frame.parse(bytes, for: key, of: "sho") == .damaged)
+    #expect(Frame.parse(bytes, for: key, of: "shop") != .damaged)
+  }
+
+  @Test func positionsAreParsedStrictly() {
+    let good = Position(milliseconds: 1_700_000_000_000, sequence: 3)
+    #expect(Position(id: Array("1700000000000-3".utf8)) == good)
+    #expect(Position(bytes: good.bytes) == good)
+    let limit = "\(UInt64.max)-\(UInt64.max)"
+    #expect(Position(id: Array(limit.utf8))?.description == limit)
+    for bad in [
+      "", "-", "1", "1-", "-1", "1-2-3", "+1-2", "1- 2", "18446744073709551616-0", "1-\0",
+    ] {
+      #expect(Position(id: Array(bad.utf8)) == nil, "\(bad)")
+    }
+  }
+
+  @Test func onlyPlainNamesNameAnApplication() {
+    for bad in ["", "a:b", "a{b}", "a b", "ä", String(repeating: "a", count: 101)] {
+      #expect(throws: LarderError.self) { try TierNames(application: bad) }
+    }
+    #expect(throws: Never.self) { try TierNames(application: "shop-2.test_A") }
+  }
+}

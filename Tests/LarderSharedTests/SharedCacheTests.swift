@@ -1,0 +1,196 @@
+import Larder
+import LarderSharedTesting
+import TestSupport
+import Testing
+
+@testable import LarderShared
+
+/// Two or more machines over one tier: what each of them reads after the others have loaded, changed and removed.
+@Suite struct SharedCacheTests {
+  @Test func theSecondMachineTakesWhatTheFirstHasLoaded() async throws {
+    try await withMachines(2) { machines, tier in
+      let origin = Origin()
+      #expect(try await machines[0].read(origin) == "load 1")
+      let result = try await machines[1].cache.result(for: "a") { try await origin.load() }
+      #expect(result.value == "load 1")
+      #expect(result.source == .shared)
+      #expect(origin.loads == 1)
+      #expect(machines[1].shared.statistics.hits == 1)
+      #expect(try await machines[1].cache.value(for: "a") { try await origin.load() } == "load 1")
+      #expect(machines[1].shared.statistics.hits == 1, "the copy answers without the tier")
+    }
+  }
+
+  @Test func aHitDoesNotTouchTheTier() async throws {
+    try await withMachines(1) { machines, tier in
+      let origin = Origin()
+      _ = try await machines[0].read(origin)
+      let requests = tier.requests
+      for _ in 0..<10 { _ = try await machines[0].read(origin) }
+      #expect(tier.requests == requests)
+    }
+  }
+
+  @Test func aSetIsReadByMachinesWithoutACopyAndByThoseThatAskTheTier() async throws {
+    try await withMachines(3) { machines, tier in
+      let origin = Origin()
+      _ = try await machines[1].read(origin)
+      try await machines[0].cache.set("new", for: "a")
+      #expect(try machines[0].copy() == "new")
+      #expect(try await machines[2].read(origin) == "new")
+      #expect(try await machines[1].read(origin) == "load 1", "its copy is still fresh")
+      let current = try await machines[1].cache.currentResult(for: "a") { try await origin.load() }
+      #expect(current.value == "new")
+      #expect(try await machines[1].read(origin) == "new")
+      #expect(origin.loads == 1)
+    }
+  }
+
+  @Test func aCopyEndsNotLaterThanTheValue() async throws {
+    let server = ManualClock()
+    try await withMachines(1, tier: MemoryTier(clock: server)) { machines, tier in
+      let origin = Origin()
+      _ = try await machines[0].read(origin)
+      // Nine minutes later another machine, whose wall clock is a day ahead, takes the value, which is fresh for ten.
+      server.advance(by: .minutes(9))
+      let late = try Machine(tier, at: machines[0].store.now.advanced(by: .days(1)))
+      #expect(try await late.read(origin) == "load 1")
+      late.clock.advance(by: .milliseconds(59_000 * 9 / 10))
+      let early = try await late.cache.result(for: "a") { try await origin.load() }
+      #expect(early.source != .loaded)
+      late.clock.advance(by: .minutes(1))
+      server.advance(by: .minutes(1))
+      let exact = LoadOptions(stale: .never, waitsForCommit: true)
+      #expect(try await late.read(options: exact, origin) == "load 2")
+      #expect(try late.store.verify().faults == [])
+    }
+  }
+
+  @Test func aRemovalIsSeenByAllWhoAskTheTier() async throws {
+    try await withMachines(2) { machines, tier in
+      let origin = Origin()
+      _ = try await machines[0].read(origin)
+      try await machines[1].cache.remove("a")
+      let current = try await machines[0].cache.currentResult(for: "a") { try await origin.load() }
+      #expect(current.value == "load 2")
+      #expect(current.source == .loaded)
+      #expect(try await machines[1].read(origin) == "load 2")
+    }
+  }
+
+  @Test func aValueLoadedBeforeARemovalIsStoredNowhere() async throws {
+    try await withMachines(3) { machines, tier in
+      let origin = Origin(isOpen: false)
+      async let loaded = machines[0].read(origin)
+      try await waitUntil { origin.loads == 1 }
+      try await machines[1].cache.remove("a")
+      origin.open()
+      #expect(try await loaded == "load 1")
+      #expect(try machines[0].copy() == nil)
+      #expect(machines[0].shared.statistics.overtaken == 1)
+      #expect(try await machines[2].read(origin) == "load 2")
+      #expect(try await machines[0].read(origin) == "load 2")
+    }
+  }
+
+  @Test func aCallAfterARemovalDoesNotJoinALoadBeforeIt() async throws {
+    try await withMachines(1) { machines, tier in
+      let (machine, first, second) = (machines[0], Origin(isOpen: false), Origin())
+      async let old = machine.cache.value(for: "a") { "old " + (try await first.load()) }
+      try await waitUntil { first.loads == 1 }
+      try await machine.cache.remove("a")
+      #expect(
+        try await machine.cache.value(for: "a") { "new " + (try await second.load()) }
+          == "new load 1")
+      first.open()
+      #expect(try await old == "old load 1")
+      #expect(try await machine.read(second) == "new load 1")
+    }
+  }
+
+  /// A fetch that was answered before a change of the same machine must not be stored after it.
+  @Test(arguments: ["set", "remove", "clear", "invalidate"])
+  func aFetchIsNotStoredAfterALaterChange(_ change: String) async throws {
+    try await withMachines(2) { machines, tier in
+      let (machine, other) = (machines[0], machines[1])
+      try await other.cache.set("old", for: "a", tags: ["t"])
+      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
+      let fetched = try await tier.fetch(key, tags: ["t"])
+      let version = try #require(fetched?.stamp.version)
+      let known = try await machine.store.commit { batch in
+        try machine.cache.copies.mayStore(version, for: key, tags: ["t"], in: &batch)
+      }
+      #expect(known)
+      switch change {
+      case "set": try await machine.cache.set("new", for: "a", tags: ["t"])
+      case "remove": try await machine.cache.remove("a")
+      case "clear": try await machine.cache.clear()
+      default: try await machine.cache.invalidate(tag: "t")
+      }
+      let isStored = try await machine.store.commit { batch in
+        try machine.cache.copies.mayStore(version, for: key, tags: ["t"], in: &batch)
+      }
+      #expect(!isStored)
+      let next = try await machine.read(Origin())
+      #expect(next == (change == "set" ? "new" : "load 1"))
+    }
+  }
+
+  @Test func clearAndInvalidateReachTheTier() async throws {
+    try await withMachines(2) { machines, tier in
+      let origin = Origin()
+      let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
+      _ = try await machines[0].read("a", options: tagged, origin)
+      _ = try await machines[0].read("b", origin)
+      try await machines[1].cache.invalidate(tag: "t")
+      // The caller need not name the tag: the value's own tags count.
+      #expect(try await machines[1].read("a", origin) == "load 3")
+      #expect(try await machines[1].read("b", origin) == "load 2")
+      try await machines[1].cache.clear()
+      #expect(try await machines[1].read("b", origin) == "load 4")
+    }
+  }
+
+  @Test func aLargeValueStaysOnItsMachine() async throws {
+    let options = SharedOptions(maxValueSize: 4)
+    try await withMachines(2, options: options) { machines, tier in
+      let origin = Origin()
+      #expect(try await machines[0].read(origin) == "load 1")
+      #expect(try await machines[1].read(origin) == "load 2")
+      #expect(try await machines[0].read(origin) == "load 1")
+      try await machines[1].cache.set("large value", for: "a")
+      #expect(try machines[1].copy() == "large value")
+      let current = try await machines[0].cache.currentResult(for: "a") { try await origin.load() }
+      #expect(current.value == "load 3", "a large set is announced, not shared")
+    }
+  }
+
+  @Test func damageAndOtherCodecsAreMissesAndALaterLayoutStays() async throws {
+    try await withMachines(2) { machines, tier in
+      let origin = Origin()
+      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
+      _ = try await machines[0].read(origin)
+      tier.damage(key) { $0[20] ^= 1 }
+      #expect(try await machines[1].read(origin) == "load 2")
+      #expect(machines[1].shared.statistics.damaged == 1)
+      try await machines[0].cache.remove("a")
+      try await machines[1].cache.set("kept", for: "a")
+      tier.damage(key) { $0[0] = 9 }
+      let found = try await tier.fetch(key, tags: [])
+      #expect(try await machines[0].read(origin) == "load 3")
+      #expect(machines[0].shared.statistics.newer == 1)
+      #expect(try await tier.fetch(key, tags: [])?.stamp == found?.stamp)
+    }
+  }
+
+  @Test func aLongKeyIsSharedAsWell() async throws {
+    try await withMachines(2) { machines, tier in
+      let origin = Origin()
+      let key = String(repeating: "k", count: 5000)
+      let loaded = try await machines[0].read(key, origin)
+      #expect(loaded == "load 1")
+      #expect(try await machines[1].read(key, origin) == "load 1")
+      #expect(try await machines[1].read(key + "k", origin) == "load 2")
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Larder
+import LarderSharedTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderShared
+
+/// A machine of a test: a store of its own, and a cache over the tier that all machines share.
+struct Machine {
+  let store: Store
+  let clock: ManualClock
+  let cache: SharedCache<String>
+
+  var shared: Shared { cache.shared }
+
+  /// - Parameter clock: nil for the system's clock.
+  init(
+    _ tier: MemoryTier, at now: Timestamp? = nil, options: SharedOptions = SharedOptions(),
+    rules: Rules = Rules(expires: .after(.minutes(10)), stale: .hours(1))
+  ) throws {
+    let clock = now.map { ManualClock(now: $0) } ?? ManualClock()
+    store = try Store.temporary(clock: clock)
+    self.clock = clock
+    cache = store.cache(
+      TextCodec(), in: "prices", rules: rules, shared: Shared(tier, options: options))
+  }
+
+  func read(
+    _ key: String, options: LoadOptions = .committed, _ origin: Origin
+  ) async throws -> String {
+    try await cache.result(for: key, options: options) { try await origin.load() }.value
+  }
+
+  func read(options: LoadOptions = .committed, _ origin: Origin) async throws -> String {
+    try await read("a", options: options, origin)
+  }
+
+  func copy(_ key: String = "a") throws -> String? { try cache.local.value(for: key) }
+}
+
+extension LoadOptions {
+  /// The value is committed when the caller gets it.
+  static let committed = LoadOptions(waitsForCommit: true)
+}
+
+/// Counts loads and can hold them back.
+final class Origin: Sendable {
+  struct Refusal: Error {}
+
+  private struct State {
+    var loads = 0
+    var isOpen = true
+    var fails = false
+    var mostAtOnce = 0
+    var running = 0
+  }
+  private let state: Mutex<State>
+
+  init(isOpen: Bool = true) { state = Mutex(State(isOpen: isOpen)) }
+
+  var loads: Int { state.withLock { $0.loads } }
+  var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
+
+  func open() { state.withLock { $0.isOpen = true } }
+  func close() { state.withLock { $0.isOpen = false } }
+  func fail(_ fails: Bool = true) { state.withLock { $0.fails = fails } }
+
+  func load() async throws -> String {
+    let number = state.withLock { state in
+      state.loads += 1
+      state.running += 1
+      state.mostAtOnce = max(state.mostAtOnce, state.running)
+      return state.loads
+    }
+    defer { state.withLock { $0.running -= 1 } }
+    try await waitUntil {
+      try Task.checkCancellation()
+      return state.withLock { $0.isOpen }
+    }
+    if state.withLock({ $0.fails }) { throw Refusal() }
+    return "load \(number)"
+  }
+}
+
+/// Runs `body` with some machines over one tier; afterwards each of their stores must be whole.
+func withMachines(
+  _ count: Int, tier: MemoryTier = MemoryTier(clock: ManualClock()),
+  options: SharedOptions = SharedOptions(), sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: ([Machine], MemoryTier) async throws -> Void
+) async throws {
+  let machines = try (0..<count).map { _ in try Machine(tier, options: options) }
+  try await body(machines, tier)
+  for machine in machines {
+    #expect(try machine.store.verify().faults == [], sourceLocation: sourceLocation)
+  }
+}
+
+func code(_ body: () async throws -> Void) async -> LarderError.Code? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return (error as? LarderError)?.code
+  }
+}
