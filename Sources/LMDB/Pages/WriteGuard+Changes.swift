@@ -11,20 +11,28 @@ extension WriteGuard {
     _ = try place(of: key, in: database, tree(of: database))
   }
 
-  /// Checks, before LMDB stores `count` bytes under `key`, the pages that the change touches.
-  func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
+  /// Checks, before LMDB stores `count` bytes under `key`, the pages that the change touches, and returns the path to the
+  /// key.
+  @discardableResult
+  func willStore(
+    _ key: PageCheck.Key, count: Int, in database: Database
+  ) throws(PageDamage) -> CheckedPath {
     try checkFreeLists()
     let place = try place(of: key, in: database, tree(of: database))
-    if place.path.levels.isEmpty { return }
+    if place.path.levels.isEmpty { return place.path }
     // A value of this many bytes or more lies on overflow pages.
     let inline = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
     note(place, added: inline + 3)
+    return place.path
   }
 
   /// Checks, before LMDB appends a value, the path to the last record.
   func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
-    _ = try path(toLast: true, in: tree(of: database), numberKeys: database == .free)
-    try willStore(key, count: count, in: database)
+    let path = try willStore(key, count: count, in: database)
+    // LMDB looks at the last leaf wherever the key belongs; no other has no key above it.
+    if path.levels.last?.high != nil {
+      _ = try self.path(toLast: true, in: tree(of: database), numberKeys: false)
+    }
   }
 
   /// Checks, before LMDB removes the record under `key`, the pages that the removal touches.
@@ -58,6 +66,7 @@ extension WriteGuard {
   private func note(_ place: Place, added: Int) {
     let levels = place.path.levels
     checkedPages[levels[levels.count - 1].number].added &+= Int32(clamping: added)
+    if place.size == 0 { return }
     for level in levels.suffix(2) {
       checkedPages[level.number].removed &+= Int32(clamping: place.size)
     }

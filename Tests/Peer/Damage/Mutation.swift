@@ -158,6 +158,10 @@ struct Mutation {
     let (offset, size, name) = fields.randomElement(using: &random)!
     guard start + offset + size <= data.count, size > 0 else { return }
     mutateBytes(start + offset, size, &data)
+    // The first six bytes of a branch page's record are the number of the page below. It may now be that of a free page,
+    // which still has an older version.
+    let isPageNumber = name.hasPrefix("size") || name.hasPrefix("node flags")
+    if kind == .branch && isPageNumber { hasOldPages = true }
     note("\(kind.rawValue) page \(page), \(name)")
   }
 
