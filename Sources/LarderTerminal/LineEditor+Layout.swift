@@ -69,11 +69,11 @@ extension LineEditor {
 
   var windowColumns: Int { Terminal.size()?.columns ?? 80 }
 
-  private func place(of text: String.UnicodeScalarView, columns: Int? = nil) -> Place {
+  func place(of text: String.UnicodeScalarView, columns: Int? = nil) -> Place {
     Place(after: prompt.text.unicodeScalars + text, columns: columns ?? windowColumns)
   }
 
-  private static func sequence(_ final: String, _ count: Int) -> String {
+  static func sequence(_ final: String, _ count: Int) -> String {
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
 }

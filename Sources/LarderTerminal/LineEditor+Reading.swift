@@ -54,6 +54,7 @@ extension LineEditor {
   private func waitForKey() throws(TerminalError) -> Terminal.Wakening {
     let now = try Terminal.wait(for: .input, atMost: .zero)
     guard now == .timedOut else { return now }
+    try paintLine()
     try showHint()
     return try Terminal.wait(for: .input, atMost: notice == nil ? nil : style.noticeInterval)
   }
