@@ -144,7 +144,9 @@ let package = Package(
       swiftSettings: lending),
     .target(
       name: "LarderHTTP",
-      dependencies: ["Larder", .product(name: "HTTPTypes", package: "swift-http-types")],
+      dependencies: [
+        "Larder", "LarderSystem", .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       swiftSettings: strict),
     .target(
       name: "LarderURLSession",
@@ -163,7 +165,7 @@ let package = Package(
           name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
       ],
       swiftSettings: strict),
-    .target(name: "ShellLanguage", swiftSettings: strict),
+    .target(name: "ShellLanguage", dependencies: ["LarderSystem"], swiftSettings: strict),
     .target(
       name: "LarderShell", dependencies: ["Larder", "ShellLanguage"], swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),

@@ -38,11 +38,21 @@ package struct SalvageFile: ~Copyable {
     }
   }
 
-  /// Keeps other processes from writing while `body` reads; on a medium that cannot be written to no one can.
+  /// Keeps other processes from writing while `body` reads. Without permission to write the lock files, as on a read-only
+  /// medium, `body` runs without locks.
   package static func hold<Result>(
     _ directory: String, lockTimeout: Duration, _ body: () throws -> Result
   ) throws -> Result {
-    guard let locks = try? StoreLocks(in: directory, isWritable: true) else { return try body() }
+    let locks: StoreLocks
+    do throws(OpenError) {
+      locks = try StoreLocks(in: directory, isWritable: true)
+    } catch {
+      switch error.cause {
+      case LMDBError(code: EACCES)?, LMDBError(code: EPERM)?, LMDBError(code: EROFS)?:
+        return try body()
+      default: throw error
+      }
+    }
     try locks.opening.wait(lockTimeout: lockTimeout)
     defer { locks.opening.release() }
     try locks.write.wait(lockTimeout: lockTimeout)

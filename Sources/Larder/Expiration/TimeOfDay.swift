@@ -45,3 +45,16 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
     guard isPossible else { return nil }
   }
 }
+
+extension TimeOfDay {
+  /// The time that wall clocks in the zone show at `time`.
+  ///
+  /// Throws ``LarderError/Code/invalidArgument`` for a zone that is not in the system's time zone database.
+  public init(of time: Timestamp, in zone: String) throws(LarderError) {
+    let second = time.milliseconds.floored(by: 1000)
+    let wall = second + (try ZoneRules.named(zone)).offset(at: second)
+    let ofDay = Int(
+      wall - wall.floored(by: CalendarDate.secondsPerDay) * CalendarDate.secondsPerDay)
+    self.init(ofDay / 3600, ofDay / 60 % 60, ofDay % 60)
+  }
+}

@@ -1,4 +1,5 @@
 public import Larder
+import LarderSystem
 
 /// A date of a field, to the second (RFC 9110, 5.6.7).
 public struct HTTPDate: Hashable, Comparable, Sendable {

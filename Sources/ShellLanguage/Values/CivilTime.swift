@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// A date and time of day as a calendar on the wall shows it, in the Gregorian calendar.
 package struct CivilTime: Sendable, Hashable {
   package var year: Int
@@ -12,13 +14,7 @@ package struct CivilTime: Sendable, Hashable {
 
   /// Days since 1970-01-01.
   package var dayNumber: Int {
-    // Years begin in March here, so that the leap day is the last one.
-    let shifted = month <= 2 ? year - 1 : year
-    let era = shifted / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
+    Int(CalendarDate(year: Int64(year), month: Int64(month), day: Int64(day)).number)
   }
 
   /// The moment a wall shows this that is `offset` seconds ahead of UTC.
@@ -28,18 +24,11 @@ package struct CivilTime: Sendable, Hashable {
   }
 
   /// 0 is Sunday.
-  package var weekday: Int { ((dayNumber + 4) % 7 + 7) % 7 }
+  package var weekday: Int { Int(CalendarDate(number: Int64(dayNumber)).weekday) }
 
   package init(dayNumber: Int, secondOfDay: Int, millisecond: Int = 0) {
-    let days = dayNumber + 719_468
-    let era = days / 146_097
-    let dayOfEra = days - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-    month = shiftedMonth + (shiftedMonth < 10 ? 3 : -9)
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    let date = CalendarDate(number: Int64(dayNumber)).components
+    (year, month, day) = (Int(date.year), Int(date.month), Int(date.day))
     self.secondOfDay = secondOfDay
     self.millisecond = millisecond
   }
@@ -58,19 +47,13 @@ package struct CivilTime: Sendable, Hashable {
 
   /// The time that UTC shows.
   package init(_ time: UnixTime, offset: Int = 0) {
-    let milliseconds = Int(time.milliseconds) + offset * 1000
-    let seconds = milliseconds.flooredDivision(by: 1000)
-    let day = seconds.flooredDivision(by: 86_400)
+    let milliseconds = time.milliseconds + Int64(offset) * 1000
+    let seconds = milliseconds.floored(by: 1000)
+    let date = CalendarDate(wall: seconds)
     self.init(
-      dayNumber: day, secondOfDay: seconds - day * 86_400,
-      millisecond: milliseconds - seconds * 1000)
-  }
-}
-
-extension Int {
-  fileprivate func flooredDivision(by divisor: Int) -> Int {
-    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? quotient - 1 : quotient
+      dayNumber: Int(date.number),
+      secondOfDay: Int(seconds - date.number * CalendarDate.secondsPerDay),
+      millisecond: Int(milliseconds - seconds * 1000))
   }
 }
 

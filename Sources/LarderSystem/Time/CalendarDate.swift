@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// A day of the proleptic Gregorian calendar, as its number after 1970-01-01.
 package struct CalendarDate: Hashable, Sendable {
   package static let secondsPerDay: Int64 = 86_400
@@ -43,19 +41,6 @@ package struct CalendarDate: Hashable, Sendable {
 
   package static func isLeap(_ year: Int64) -> Bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-  }
-}
-
-extension TimeOfDay {
-  /// The time that wall clocks in the zone show at `time`.
-  ///
-  /// Throws ``LarderError/Code/invalidArgument`` for a zone that is not in the system's time zone database.
-  public init(of time: Timestamp, in zone: String) throws(LarderError) {
-    let second = time.milliseconds.floored(by: 1000)
-    let wall = second + (try ZoneRules.named(zone)).offset(at: second)
-    let ofDay = Int(
-      wall - wall.floored(by: CalendarDate.secondsPerDay) * CalendarDate.secondsPerDay)
-    self.init(ofDay / 3600, ofDay / 60 % 60, ofDay % 60)
   }
 }
 
