@@ -21,7 +21,10 @@ extension Settings {
     mode = try options.mode
     isTerminal = Terminal.isTerminal(.output)
     hasColor = !options.noColor && Terminal.showsColours(environment: environment)
-    hasUnicode = Terminal.speaksUTF8(environment: environment)
+    // A terminal without a cursor may draw no lines and blocks either.
+    hasUnicode =
+      Terminal.speaksUTF8(environment: environment)
+      && (!isTerminal || Terminal.movesCursor(on: .output, environment: environment))
     endsWithNUL = options.null
     answersYes = options.yes
     isQuiet = options.quiet

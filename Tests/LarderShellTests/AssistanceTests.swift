@@ -109,7 +109,7 @@ import Testing
   @Test(arguments: [
     ("ke", ["keys"]),
     (
-      "e", ["exists", "expiring", "expire", "evict", "export", "echo", "expiry", "exit"]
+      "e", ["exists", "expiring", "edit", "expire", "evict", "export", "echo", "expiry", "exit"]
     ),
     ("KE", ["keys"]),
     ("zz", []), ("'ke", []), ("keys --so", ["--sort"]),

@@ -27,7 +27,6 @@ extension Command {
     examples: [
       Example("limits", "the store, and the namespaces that have a limit"),
       Example("limits @thumbs --bytes 50MB --policy fifo", "over what code declared"),
-      Example("limits @thumbs --entries none", "no limit, whatever code declared"),
       Example("limits @thumbs --guaranteed 10MB", "a share that other namespaces cannot take"),
       Example("limits --disk 1GB", "the data file never grows beyond it"),
     ],

@@ -11,7 +11,7 @@ package struct DemoStore {
   /// Commands that show what the shell does with the store.
   package static let suggestions = [
     "namespaces",
-    "keys @sets --where '.year >= 2010 and .name ~ \"castle\"' --show .name,.year",
+    "keys @sets --where '.year >= 2010 and .name ~ \"Castle\"' --show .name,.year",
     "count @web --by status",
     "expiring @*",
     "evict @sets --tag retired --dry-run",

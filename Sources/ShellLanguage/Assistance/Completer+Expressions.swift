@@ -17,10 +17,11 @@ extension Completer {
       let found = find(.fields(state.namespaces)).names
       names = found.map { "." + String(decoding: $0, as: UTF8.self) }
     }
-    if kind != .path, tail.first != UInt8(ascii: ".") {
-      names += QueryName.allCases.map(\.rawValue) + ["header.", "metadata."]
+    if kind == .order { names = Selection.Sort.names + names }
+    if kind != .path, tail.first != UInt8(ascii: "."), kind != .order || !tail.isEmpty {
+      let facts = QueryName.allCases.map(\.rawValue) + ["header.", "metadata."]
+      names += facts.filter { !names.contains($0) }
       names += QueryFunction.allCases.map { "\($0.rawValue)(" }
-      if kind == .order { names += Selection.Sort.names.filter { !names.contains($0) } }
       if kind == .expression { names += ["and", "or", "not", "exists"] }
     }
     let fitting = names.filter { $0.hasPrefix(text) }
