@@ -43,6 +43,8 @@ import LarderSystem
     "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
     "larder-fill": { try $0.fillStore() },
+    "load": { try $0.loadOne() },
+    "load-many": { try $0.loadMany() },
     "larder-hold": { try $0.holdMoment() },
     "hold-write": { try $0.holdWrite() },
     "keep-moment": { try $0.keepMoment() },

@@ -53,7 +53,9 @@ struct Account: ParsableArguments {
   func open<Result>(_ body: (ArticleReader) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
       let reader = ArticleReader(
-        in: store, at: Readeck(at: server, token: credential, in: store, over: transport),
+        in: store,
+        at: Readeck(
+          at: server, token: credential, in: store, over: transport, log: place.log),
         report: { Console.complain("\($0)") })
       let result = try await body(reader)
       await reader.finish()

@@ -54,6 +54,8 @@ import Testing
       // Time stands still, so that no answer is late, however busy the machine is.
       var options = Store.Options()
       options.clock = ManualClock(now: Timestamp(Date()))
+      // The lease on what the dead process was fetching has ended.
+      options.machineClock = { Int64(SystemClock().monotonic / .milliseconds(1)) + 60_000 }
       let store = try Store(at: path, options: options)
       func namespace(_ name: String) -> Store.Namespace {
         store.namespace(

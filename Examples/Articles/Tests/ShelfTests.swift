@@ -151,8 +151,7 @@ import Testing
       let result = try await fixture.sync()
       #expect(result.outcome == .done && result.images == 1)
       let asked = fixture.asked().images
-      // The pause between two tries is random, and the time for all of them limited.
-      #expect((1...3).contains(asked.filter { $0 == later }.count))
+      #expect(asked.filter { $0 == later }.count == 3)
       #expect(asked.filter { $0 == gone }.count == 1)
       for path in [gone, later, page] { fixture.readeck.set(.init(), at: path) }
       #expect(try await fixture.sync().images == 2)
@@ -215,7 +214,7 @@ import Testing
               let article = try await fixture.reader.article(id: page.id)
               #expect(article.html == page.html && article.isKept)
               #expect(try fixture.reader.hasCachedArticle(page.id))
-              _ = try fixture.reader.stored()
+              if number.isMultiple(of: 5) { _ = try fixture.reader.stored() }
             }
           }
         }

@@ -34,15 +34,19 @@ public final class Catalog: Sendable {
   ///   - base: with the path that all requests begin with, `https://catalog.example.com/api`.
   ///   - token: the user's credential at the service.
   ///   - tier: the last choice; see ``filtered(by:)``.
+  ///   - log: called for every request.
   ///   - sleep: waits when the service asks for it; tests pass one that returns at once.
   public init(
     at base: String, user: String, token: String, tier: String? = nil, over cache: HTTPCache,
+    log: (@Sendable (String) -> Void)? = nil,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     (self.user, self.tier, self.cache) = (user, tier, cache)
-    service = Service(
+    var service = Service(
       at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
       message: { Self.complaint($0)?.message }, sleep: sleep)
+    service.log = log
+    self.service = service
     let store = cache.namespace.store
     session = Session(of: user, in: store)
     listings = store.cache(of: ListingRecord.self, in: "catalog.listings")

@@ -51,7 +51,8 @@ struct Account: ParsableArguments {
     try await place.open { store, transport in
       let cache = HTTPCache(in: store.namespace("catalog.http"), over: transport)
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
-      return try await body(Catalog(at: server, user: user, token: token, over: cache))
+      return try await body(
+        Catalog(at: server, user: user, token: token, over: cache, log: place.log))
     }
   }
 }

@@ -51,9 +51,6 @@ struct Session: ParsableArguments {
   @Option(help: "A file with more lakes: a list of records as in README.md.")
   var lakes: String?
 
-  @Flag(help: "Print a line for each lookup: hit or miss, and the age.")
-  var log = false
-
   private var isPast: Bool { place.recording.offline || now != nil }
 
   /// Opens the store, calls `body`, prints the closing lines, and closes the store.
@@ -70,9 +67,8 @@ struct Session: ParsableArguments {
     if place.recording.offline { addresses = Addresses(all: "https://recording.invalid") }
     let services = Services(
       at: addresses, over: try place.recording.transport(), in: store, weatherKey: weatherKey)
-    let log: (@Sendable (String) -> Void)? = log ? { @Sendable in Console.complain($0) } : nil
     var cache = try DeparturesCache(
-      store, services: services, lakes: Lake.known + more(), log: log)
+      store, services: services, lakes: Lake.known + more(), log: place.log)
     cache.manner = .afterAsking
     try await body(cache)
     if let shelves { close(shelves) }

@@ -25,10 +25,11 @@ struct ShowUsage: AsyncParsableCommand {
         table.add([shelf.shelf] + numbers.map(\.grouped) + [shelf.hitRate?.percent ?? "-"])
       }
       print(table.lines.joined(separator: "\n"))
-      let limits = try cache.store.limits().effective
-      print(
-        "at most \((limits.disk ?? 0) / 1_000_000) MB of disk and \((limits.memory ?? 0) / 1_000_000) MB of memory"
-      )
+      let total = try cache.store.statistics().usage
+      func share(_ tier: Statistics.Tier) -> String {
+        "\(tier.used.grouped) of \(tier.limit.map(\.grouped) ?? "any number of") bytes"
+      }
+      print("disk: \(share(total.disk)); memory: \(share(total.memory))")
     }
   }
 }

@@ -37,6 +37,24 @@ import Testing
     #expect(lake.error.contains("boat.boards 8503651_2025-07-12: disk, "))
   }
 
+  @Test func `six boards at once make one request`() async throws {
+    let fake = FakeServices()
+    try await LocalServer.run { server in
+      server.become { request in
+        // Time for the others to ask too.
+        try await Task.sleep(for: .milliseconds(500))
+        return fake.answer(request.path)
+      }
+      let words = ["board", "8503651", "--now", "2025-07-12T08:30:00+0200", "--base", server.base]
+      try await withThrowingTaskGroup(of: Outcome.self) { group in
+        for _ in 1...6 { group.addTask { [program] in try await program.run(words) } }
+        for try await outcome in group { #expect(outcome.code == 0, "\(outcome)") }
+      }
+      #expect(server.received.count { $0.bare.hasSuffix("/stationboard") } == 1)
+    }
+    try Store(at: program.store).finish()
+  }
+
   @Test func `a command waits for newer data and stores it`() async throws {
     func source(at now: String) async throws -> String? {
       let outcome = try await run("board", "8503651", "--day", "2025-07-12", "--now", now)

@@ -12,7 +12,9 @@ struct LarderLego: ParsableCommand {
       failed, 5 refused, 130 interrupted.
       """,
     version: exampleVersion,
-    subcommands: [FetchEntity.self, RefreshLists.self, ImportFolder.self, ShowEntity.self])
+    subcommands: [
+      FetchEntity.self, ListEntities.self, RefreshLists.self, ImportFolder.self, ShowEntity.self,
+    ])
 
   static func main() async {
     await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") { error in

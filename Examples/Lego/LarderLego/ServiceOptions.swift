@@ -137,7 +137,7 @@ struct ServiceOptions: ParsableArguments {
       try place.recording.transport(
         over: URLSessionTransport(configuration: configuration), sample: "Recording"))
     let service = LegoClient.service(
-      base: realm.base, credential: realm.credential, over: transport)
+      base: realm.base, credential: realm.credential, over: transport, log: place.log)
     return (LegoClient(try manager(plan), service: service), transport)
   }
 

@@ -4,7 +4,7 @@ import Service
 /// Pages of lists, each under its address; their entities are stored under their own keys too.
 extension LegoCache {
   /// The namespace of the pages of all lists.
-  static let pagesName = "lego.pages"
+  public static let pagesName = "lego.pages"
 
   var pages: Store.Namespace { larder.namespace(realm.name(Self.pagesName)) }
 

@@ -70,6 +70,12 @@ import Testing
   }
 
   @Test func `a kind's own rule overrides the default, and an operator's overrides both`() throws {
+    let moment = clock.now.advanced(by: .hours(1))
+    let until = try LegoCache.temporary(Lifetimes(standard: EntityRule(.at(moment))), clock: clock)
+    try until.store(Theme(id: 1, name: "Technic"))
+    #expect(try until.entities(Theme.self)?.entry(for: "1")?.expires == moment)
+    try until.larder.finish()
+
     var lifetimes = Lifetimes.disabled
     #expect(lifetimes.isOff)
     lifetimes[.colors] = EntityRule(.after(.seconds(1)), servesStaleOnError: false)

@@ -57,6 +57,24 @@ import Testing
     #expect(lines.map(\.entity.name) == ["Titanic", "Alien"])
   }
 
+  @Test(arguments: [
+    ("parts", "brick", "3001        Brick 2 x 4\n", "4 of 4"),
+    ("inventory", "10294-1", "12 x        3001        Red Brick 2 x 4\n1 x ", "2 of 2"),
+    ("colors-of", "3001", "4           Red         433 sets\n", "2 of 2"),
+  ])
+  func `lists are searched, a set has its parts and a part its colours`(
+    subject: String, text: String, beginning: String, count: String
+  ) async throws {
+    let first = try await program.run("list", subject, text, "--offline")
+    #expect(first.code == 0 && first.output.hasPrefix(beginning), "\(first)")
+    #expect(first.output.contains("\n\(count), from the service\n"))
+    #expect(try await !program.lastAnswers(of: first).contains(""))
+    let again = try await program.run("list", subject, text, "--no-network")
+    #expect(again.output.contains("\n\(count), from the store, "))
+    let json = try await program.run("list", subject, text, "--no-network", "--json")
+    #expect(json.code == 0 && json.output.contains(#""source":"disk""#))
+  }
+
   @Test func `refresh reads lists page by page and prints a table`() async throws {
     let first = try await program.run("refresh", "colors", "themes", "elements", "--offline")
     #expect(first.code == 0 && first.error == "")

@@ -88,7 +88,15 @@ public struct Place: ParsableArguments {
   @OptionGroup public var store: StoreOption
   @OptionGroup public var recording: RecordingOption
 
+  @Flag(name: .customLong("log"), help: "Print a line for each lookup: hit or miss, and the age.")
+  private var isLogged = false
+
   public init() {}
+
+  /// Writes the lines of `--log`; nil without it.
+  public var log: (@Sendable (String) -> Void)? {
+    isLogged ? { @Sendable in Console.complain($0) } : nil
+  }
 
   /// Opens the store, calls `body`, and closes the store.
   ///

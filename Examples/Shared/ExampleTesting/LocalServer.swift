@@ -70,7 +70,8 @@ public final class LocalServer: Sendable {
   ) async throws -> Result {
     let server = LocalServer()
     let fox = try HTTPServer(
-      address: .inet(ip4: "127.0.0.1", port: 0), timeout: 30, logger: .disabled)
+      address: .inet(ip4: "127.0.0.1", port: 0), timeout: 30,
+      pool: PromptPool(pool: HTTPServer.defaultPool()), logger: .disabled)
     await fox.appendRoute("*") { try await server.answer($0) }
     let running = Task { try await fox.run() }
     defer { running.cancel() }
@@ -97,5 +98,20 @@ public final class LocalServer: Sendable {
     for (name, value) in answer.fields { headers[HTTPHeader(name)] = value }
     return HTTPResponse(
       statusCode: HTTPStatusCode(answer.status, phrase: ""), headers: headers, body: answer.body)
+  }
+}
+
+/// Sends the head and the body of an answer at once. Otherwise the system holds the body back until the client has
+/// acknowledged the head, which takes 40 ms for each answer.
+private struct PromptPool<Pool: AsyncSocketPool>: AsyncSocketPool {
+  let pool: Pool
+
+  func prepare() async throws { try await pool.prepare() }
+  func run() async throws { try await pool.run() }
+
+  func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
+    // Connections inherit it from the socket that listens.
+    try socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
+    try await pool.suspendSocket(socket, untilReadyFor: events)
   }
 }

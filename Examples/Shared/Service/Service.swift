@@ -18,6 +18,8 @@ public struct Service: Sendable {
   private let message: @Sendable ([UInt8]) -> String?
   private let wait: @Sendable ([UInt8]) -> Duration?
   private let sleep: @Sendable (Duration) async throws -> Void
+  /// Called for every lookup and request: `lego.colors 4: disk, 12 s old`.
+  public var log: (@Sendable (String) -> Void)?
 
   /// The longest wait that a request accepts.
   public static let longestWait = Duration.seconds(60)
@@ -156,15 +158,46 @@ public struct Service: Sendable {
       switch carrier {
       case .cache(let cache):
         let result = try await cache.send(request, body: body, tags: tags)
-        return Reply(result, body: try await result.body.bytes(), path: path)
+        let reply = Reply(result, body: try await result.body.bytes(), path: path)
+        note(request, reply)
+        return reply
       case .transport(let transport):
         let (response, body) = try await transport.send(request, body: body) { _ in }
-        return Reply(response, body: try await body.bytes(), path: path)
+        let reply = Reply(response, body: try await body.bytes(), path: path)
+        note(request, reply)
+        return reply
       }
     } catch {
       if let failure = ServiceError(after: error) { throw failure }
       throw error
     }
+  }
+
+  private func note(_ request: HTTPRequest, _ reply: Reply) {
+    guard let log else { return }
+    let age = reply.age.map { ", \($0) s old" } ?? ""
+    let source =
+      reply.isStale
+      ? "stale\(age)"
+      : reply.isHit
+        ? "hit\(age)"
+        : reply.isConfirmed
+          ? "confirmed by the service" : "from the service, \(reply.status)"
+    // The query may contain a secret.
+    log("\(request.method) \(reply.path.prefix { $0 != "?" }): \(source)")
+  }
+
+  /// Logs a lookup in a namespace.
+  public func note<Value>(_ key: String, in namespace: String, _ result: CacheResult<Value>?) {
+    log?(Self.line(key, in: namespace, result))
+  }
+
+  /// `lego.colors 4: disk, 12 s old`
+  public static func line<Value>(
+    _ key: String, in namespace: String, _ result: CacheResult<Value>?
+  ) -> String {
+    let words = result.map { "\($0.source.rawValue), \($0.age / .seconds(1)) s old" }
+    return "\(namespace) \(key): \(words ?? "nothing")"
   }
 
   /// Whether an address belongs to this service, not to a host whose name has the same beginning.

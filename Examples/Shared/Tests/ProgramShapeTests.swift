@@ -9,6 +9,8 @@ import Testing
     var name: String
     /// A command with progress, over the recording.
     var command: [String]
+    /// A command that finds in the store what that one has stored.
+    var looked: [String]
     /// The beginning of its progress line, and of its output.
     var progress: String
     var output: String
@@ -23,17 +25,21 @@ import Testing
     static let all = [
       Program(
         name: "larder-lego", command: ["refresh", "colors", "--offline"],
+        looked: ["fetch", "color", "4", "--no-network"],
         progress: "colors      [####", output: "        added",
         protected: ["fetch", "color", "4", "--base"], credential: "--key", page: "Lego"),
       Program(
-        name: "larder-articles", command: ["sync", "--offline"], progress: "articles",
+        name: "larder-articles", command: ["sync", "--offline"],
+        looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",
         output: "6 of 6 articles: done", protected: ["sync", "--server"],
         credential: "--token", page: "Articles"),
       Program(
-        name: "larder-catalog", command: ["list", "--offline"], progress: "pages", output: "Rest",
+        name: "larder-catalog", command: ["list", "--offline"],
+        looked: ["list", "--no-network"], progress: "pages", output: "Rest",
         protected: ["list", "--server"], credential: "--token", page: "Catalog"),
       Program(
         name: "larder-departures", command: ["favourites", "8503651", "8503669", "--offline"],
+        looked: ["board", "8503651", "--offline"],
         progress: "boards      [", output: "2 loaded, 0 fresh",
         protected: ["board", "1", "--base"], credential: "--weather-key", page: "Departures"),
     ]
@@ -65,6 +71,17 @@ import Testing
     let outcome = try await tested.run(program.command)
     let answers = try await tested.lastAnswers(of: outcome)
     #expect(answers.count >= 2 && !answers.contains(""), "\(outcome)")
+  }
+
+  @Test(arguments: Program.all)
+  func `each program logs its hits and misses`(program: Program) async throws {
+    let tested = try TestedProgram(program.name, store: "store")
+    let first = try await tested.run(program.command + ["--log"])
+    #expect(first.code == 0 && first.error.split(separator: "\n").count >= 1)
+    #expect(
+      ["from the service, 200", ": loaded, "].contains { first.error.contains($0) }, "\(first)")
+    let again = try await tested.run(program.looked + ["--log"])
+    #expect([": disk, ", ": hit, "].contains { again.error.contains($0) }, "\(again)")
   }
 
   @Test(arguments: Program.all)

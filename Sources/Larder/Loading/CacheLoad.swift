@@ -83,6 +83,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
   ) {
     let (loads, name) = (engine.loads, name)
     let end = timeout.map { engine.clock.monotonic + $0 }
+    let isNested = LoadDependencies.running != nil
     running.start(priority: priority) { [engine] in
       let timer = end.map { end in
         Task(priority: priority) {
@@ -94,9 +95,13 @@ struct CacheLoad<Value: Sendable>: Sendable {
       let outcome: Result<LoadedValue<Value>, any Error>
       do {
         outcome = .success(
-          try await LoadDependencies.$running.withValue(running) { try await run() })
+          try await LoadDependencies.$running.withValue(running) {
+            try await run(waits: !isNested)
+          })
       } catch {
         outcome = .failure(error)
+        // A caller that comes after the error loads again, and does not get it too.
+        loads.remove(running, name)
       }
       timer?.cancel()
       switch running.complete(outcome) {
@@ -120,27 +125,35 @@ struct CacheLoad<Value: Sendable>: Sendable {
       hint: "allow more time, or windows in which a stale value is served")
   }
 
-  private func run() async throws -> LoadedValue<Value> {
-    var lookup = try cache.lookUp(key, counts: false)
-    switch options.policy {
-    case .reload:
-      lookup.value = nil
-    case .revalidate:
-      break
-    case .standard, .cacheElseLoad, .cacheOnly:
-      // Another load of the key may have ended just before this one started.
-      if LoadDecision(lookup, options) == .use { return LoadedValue(result: cache.result(lookup)) }
+  private func run(waits: Bool) async throws -> LoadedValue<Value> {
+    let turn = try await turn(waits: waits)
+    if turn.isAnswered { return LoadedValue(result: cache.result(turn.lookup)) }
+    let loaded: LoadedValue<Value>
+    do {
+      loaded = try await self.loaded(after: turn.lookup)
+    } catch {
+      turn.lease?.end()
+      throw error
     }
+    guard let write = loaded.write else {
+      turn.lease?.end()
+      return loaded
+    }
+    if let lease = turn.lease { write.endWhenComplete(lease) }
+    if !write.isWithinBounds { await write.finish() }
+    return loaded
+  }
+
+  private func loaded(after lookup: CacheLookup<Value>) async throws -> LoadedValue<Value> {
     let known = lookup.cachedValue
     let outcome = try await load(known)
     // A load that was cancelled or has timed out is not stored, even if its closure returned.
     try Task.checkCancellation()
-    let loaded: LoadedValue<Value>
     switch outcome {
     case .value(let value):
-      loaded = store(value, options.attributes(codec: cache.codecID), lookup.base)
+      return store(value, options.attributes(codec: cache.codecID), lookup.base)
     case .stored(let value, let attributes):
-      loaded = store(value, merged(attributes), lookup.base)
+      return store(value, merged(attributes), lookup.base)
     case .unchanged:
       guard let known else {
         throw LarderError(
@@ -148,14 +161,10 @@ struct CacheLoad<Value: Sendable>: Sendable {
           "the load of \(Key(key)) says that the value is unchanged, but none was stored",
           hint: "return a value where the load is told of none")
       }
-      loaded = renew(known, lookup.base)
+      return renew(known, lookup.base)
     case .absent:
-      loaded = try storeAbsence(lookup.base)
+      return try storeAbsence(lookup.base)
     }
-    if let write = loaded.write, !write.isWithinBounds {
-      await write.finish()
-    }
-    return loaded
   }
 
   /// The attributes a load gave, completed by the options.

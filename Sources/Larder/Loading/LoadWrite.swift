@@ -10,6 +10,7 @@ final class LoadWrite: Sendable {
   private struct State {
     var outcome: Result<Void, any Error>?
     var waiting: [CheckedContinuation<Void, any Error>] = []
+    var lease: LoadLease?
   }
 
   /// The version that the load's lookup found.
@@ -49,13 +50,23 @@ final class LoadWrite: Sendable {
 
   func complete(_ error: (any Error)?) {
     let outcome = error.map { Result.failure($0) } ?? .success(())
-    let waiting = state.withLock { state in
+    let (waiting, lease) = state.withLock { state in
       state.outcome = outcome
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { (state.waiting, state.lease) = ([], nil) }
+      return (state.waiting, state.lease)
     }
+    lease?.end()
     for continuation in waiting { continuation.resume(with: outcome) }
     isDone.signal()
+  }
+
+  /// Ends the lease of the load when other processes can find the value, or never will.
+  func endWhenComplete(_ lease: LoadLease) {
+    let isComplete = state.withLock { state in
+      if state.outcome == nil { state.lease = lease }
+      return state.outcome != nil
+    }
+    if isComplete { lease.end() }
   }
 
   /// Suspends until the write is committed or has failed.

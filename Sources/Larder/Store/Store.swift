@@ -50,8 +50,8 @@ public struct Store: Sendable {
     var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreEngine.later
     /// How many changes the ring of changes holds; the same in every process.
     var changeSlots = ChangeRing.usualSlots
-    /// The machine's monotonic clock in milliseconds, for leases of subscriptions between processes.
-    var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
+    /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
+    package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
 

@@ -35,6 +35,8 @@ final class StoreEngine: Sendable {
   let tombstones = KnownTombstones()
   let loads = SingleFlight<LoadName>()
   let loadWrites = LoadWrites()
+  /// Nil for a temporary store, which no other process opens.
+  let leases: LoadLeases?
   let uses = PendingAccesses()
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let queue = WriteQueue()
@@ -53,6 +55,11 @@ final class StoreEngine: Sendable {
     identity = format.identity
     seal = RecordSeal(identity: format.identity)
     access = AccessTable(of: environment, store: format.identity)
+    leases =
+      options.flushes
+      ? LoadLeases(
+        table: LeaseTable(of: environment, store: format.identity), machine: options.machineClock)
+      : nil
     clock = options.clock
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove

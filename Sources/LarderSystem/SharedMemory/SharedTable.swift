@@ -192,6 +192,8 @@ package enum MappedFile: String, CaseIterable, Sendable {
   case access
   /// Recent changes, for subscriptions.
   case changes
+  /// Loads under way.
+  case leases
 
   /// The temporary name of a new file before it is renamed.
   var unfinished: String { rawValue + ".new" }

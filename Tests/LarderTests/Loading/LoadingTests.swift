@@ -128,6 +128,19 @@ import Testing
     try await check(boards)
   }
 
+  @Test func `a caller that comes after an error loads again, however soon it comes`() async throws
+  {
+    let boards = try cache()
+    origin.fail()
+    for number in 1...200 {
+      await #expect(throws: Origin.Refusal(number: number)) {
+        try await boards.result(for: "thun", options: .committed) { try await origin.text() }
+      }
+    }
+    origin.fail(false)
+    try await check(boards)
+  }
+
   @Test func `a load that takes too long has failed, and what it brings later is not stored`()
     async throws
   {

@@ -11,7 +11,7 @@ import Service
 
 /// The part of readeck's API that a reader needs.
 public struct Readeck: Sendable {
-  let service: Service
+  private(set) var service: Service
   let sleep: @Sendable (Duration) async throws -> Void
   /// Separates this user's data from those of others.
   let realm: Realm
@@ -23,8 +23,10 @@ public struct Readeck: Sendable {
   ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
   ///   - token: the user's, created at the service. An empty one is for a recording.
   ///   - store: has the HTTP cache of lists. Articles and images bypass it.
+  ///   - log: called for every lookup and request.
   public init(
     at base: String, token: String, in store: Store, over transport: any HTTPTransport,
+    log: (@Sendable (String) -> Void)? = nil,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     self.sleep = sleep
@@ -38,6 +40,7 @@ public struct Readeck: Sendable {
     service = Service(
       at: base, over: cache, fields: [.authorization: authorization], message: Self.message,
       sleep: sleep)
+    service.log = log
   }
 
   /// The same service without storing any of its answers.

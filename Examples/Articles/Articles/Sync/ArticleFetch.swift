@@ -23,6 +23,7 @@ struct ArticleFetch: Sendable {
       options.policy = .revalidate
     }
     let loaded = try await loaded(bookmark, options, keeping: listed)
+    readeck.service.note(bookmark.id, in: shelf.articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil {
       do {
         try shelf.releaseFormerImages(of: bookmark.id)

@@ -62,13 +62,16 @@ struct ArticleSync: Sendable {
           refusal = try refusal ?? self.refusal(of: bookmark)
           result.withoutRoom += 1
           continue
-        } else if let error = try await store(bookmark, keeping: listedIDs, &last) {
-          result.reason = result.reason ?? "\(error)"
-          (last, refusal) = (bookmark, try self.refusal(of: bookmark))
-          result.withoutRoom += 1
-          continue
         } else {
-          result.stored += 1
+          switch try await store(bookmark, keeping: listedIDs, &last) {
+          case .fetched: result.stored += 1
+          case .present: result.skipped += 1
+          case .withoutRoom(let error):
+            result.reason = result.reason ?? "\(error)"
+            (last, refusal) = (bookmark, try self.refusal(of: bookmark))
+            result.withoutRoom += 1
+            continue
+          }
         }
         result.images += try await fetch.images(of: bookmark.id)
       } catch {
@@ -83,18 +86,26 @@ struct ArticleSync: Sendable {
     report(progress(wanted.count, result, nil))
   }
 
-  /// Fetches and stores an article. If there is no room, removes older articles; `last` is then the newest of them. Returns
-  /// why there is no room if no older article is left.
+  private enum Storing {
+    case fetched
+    /// Another process has fetched and stored it meanwhile.
+    case present
+    case withoutRoom(LarderError)
+  }
+
+  /// Fetches and stores an article. If there is no room, removes older articles; `last` is then the newest of them.
   private func store(
     _ bookmark: Bookmark, keeping known: Set<String>, _ last: inout Bookmark?
-  ) async throws -> LarderError? {
+  ) async throws -> Storing {
     while true {
       let loaded = try await fetch.html(of: bookmark, keeping: known)
-      guard let failure = loaded.error else { return nil }
+      guard let failure = loaded.error else {
+        return loaded.source == .loaded ? .fetched : .present
+      }
       guard let error = failure as? LarderError, [.full, .overLimit].contains(error.code) else {
         throw failure
       }
-      guard let oldest = try shelf.giveUpOldest(for: bookmark) else { return error }
+      guard let oldest = try shelf.giveUpOldest(for: bookmark) else { return .withoutRoom(error) }
       if last?.isNewer(than: oldest) != true { last = oldest }
     }
   }

@@ -1,4 +1,5 @@
 public import Larder
+import Service
 
 /// The data of an app for boats: boards, weather, lakes, ships and maps, each with the rules of its namespace.
 ///
@@ -72,8 +73,7 @@ public struct DeparturesCache: Sendable {
       let loaded = try await cache.revalidatedResult(for: key, options: options) { _ in
         try await load()
       }
-      let words = loaded.map { "\($0.source.rawValue), \($0.age / .seconds(1)) s old" }
-      log?("\(cache.name) \(key): \(words ?? "nothing")")
+      log?(Service.line(key, in: cache.name, loaded))
       return loaded
     } catch {
       log?("\(cache.name) \(key): no answer: \(error)")

@@ -100,6 +100,7 @@ extension LegoClient {
       options.policy = .revalidate
       loaded = try await shelf.answer(for: key, options: options, load)
     }
+    service.note(key, in: Entity.kind.namespace, loaded)
     if let error = loaded?.error as? ServiceError, error.isRefusal { throw error }
     return loaded
   }

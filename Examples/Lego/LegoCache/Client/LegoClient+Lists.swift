@@ -67,7 +67,9 @@ extension LegoClient {
           let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
           if reply.status == 304, known != nil { return .unchanged }
           let listing = try decoded(reply, of: list)
-          do { try manager.keep(listing.results) } catch { trouble.note(error) }
+          if list.hasEntities {
+            do { try manager.keep(listing.results) } catch { trouble.note(error) }
+          }
           return .stored(listing, reply.attributes)
         }
     let loaded: CacheResult<Listing<Entity>>?
@@ -75,6 +77,7 @@ extension LegoClient {
       var options = options(for: Entity.kind, policy: policy)
       options.expires = manager.plan.disk[Entity.kind].rules?.expires
       loaded = try await shelf.answer(for: address, options: options, load)
+      service.note(address, in: LegoCache.pagesName, loaded)
     } else {
       loaded = try await uncached(policy, load)
     }

@@ -56,13 +56,16 @@ public struct LegoClient: Sendable {
   /// The service as Rebrickable speaks: `Authorization: key ...`, and errors as `{"detail": "..."}`.
   public static func service(
     base: String, credential: String?, over transport: any HTTPTransport,
+    log: (@Sendable (String) -> Void)? = nil,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) -> Service {
     var fields: HTTPFields = [.accept: "application/json"]
     if let credential { fields[.authorization] = "key " + credential }
-    return Service(
+    var service = Service(
       at: base, over: transport, fields: fields, message: { Refusal($0)?.detail },
       wait: { Refusal($0)?.wait }, sleep: sleep)
+    service.log = log
+    return service
   }
 }
 

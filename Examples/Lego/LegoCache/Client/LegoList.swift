@@ -9,6 +9,8 @@ public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
   private(set) var parameters: [String: String] = [:]
   /// The part, which the answers do not contain.
   var part: String?
+  /// Whether the rows are entities as the API has them alone, so that they are stored under their own keys too.
+  private(set) var hasEntities = true
 
   init(_ path: String, of part: String? = nil) {
     self.path = path
@@ -62,5 +64,15 @@ extension LegoList<PartColor> {
   /// The colours there are of a part.
   public static func colors(of part: String) -> Self {
     Self("/lego/parts/" + part.percentEscaped + "/colors/", of: part)
+  }
+}
+
+extension LegoList<Element> {
+  /// The parts of a set or minifig, each with its ``Element/quantity``.
+  public static func inventory(of set: String) -> Self {
+    let path = set.hasPrefix("fig-") ? "/lego/minifigs/" : "/lego/sets/"
+    var list = Self(path + set.percentEscaped + "/parts/")
+    list.hasEntities = false
+    return list
   }
 }

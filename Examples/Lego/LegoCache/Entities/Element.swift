@@ -7,6 +7,10 @@ public struct Element: LegoEntity {
   public var color: Color
   public var imageURL: String?
   public var partImageURL: String?
+  /// How often a set has it; only in an inventory.
+  public var quantity: Int?
+  /// Whether the set has it as a spare; only in an inventory.
+  public var isSpare: Bool?
 
   public static let kind = EntityKind.elements
 
@@ -24,10 +28,11 @@ public struct Element: LegoEntity {
   }
 
   enum CodingKeys: String, CodingKey {
-    case part, color
+    case part, color, quantity
     case elementID = "element_id"
     case designID = "design_id"
     case imageURL = "element_img_url"
     case partImageURL = "part_img_url"
+    case isSpare = "is_spare"
   }
 }

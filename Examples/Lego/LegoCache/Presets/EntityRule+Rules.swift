@@ -6,6 +6,7 @@ extension EntityRule {
     switch lifetime {
     case .never: Rules(expires: .never)
     case .after(let duration): Rules(expires: .after(duration))
+    case .at(let moment): Rules(expires: .at(moment))
     case .off: nil
     }
   }

@@ -1,7 +1,11 @@
+public import Larder
+
 /// The lifetime of an entity.
 public enum Lifetime: Sendable, Hashable {
   case never
   case after(Duration)
+  /// Until a moment: entities that are stored later have expired already.
+  case at(Timestamp)
   /// The kind is not stored.
   case off
 }

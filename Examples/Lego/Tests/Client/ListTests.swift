@@ -55,6 +55,22 @@ import Testing
     }
   }
 
+  @Test func `an inventory has quantities, which its parts do not have alone`() async throws {
+    try await FakeRebrickable.run { fake in
+      let row = Body.element.dropLast() + #", "quantity": 12, "is_spare": false}"#
+      for path in ["/lego/sets/1-1/parts/", "/lego/minifigs/fig-1/parts/"] {
+        fake.change { $0.lists[path] = [String(row)] }
+      }
+      let lego = try LegoClient.temporary(of: fake)
+      for set in ["1-1", "fig-1"] {
+        let page = try await lego.page(.inventory(of: set))
+        #expect(page.value.results.map(\.quantity) == [12])
+      }
+      #expect(try lego.manager.cache?.count(of: .elements) == 0)
+      try lego.manager.cache?.larder.finish()
+    }
+  }
+
   @Test func `every list is kept under its own words`() async throws {
     try await FakeRebrickable.run { fake in
       fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }

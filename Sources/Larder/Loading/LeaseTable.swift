@@ -1,0 +1,77 @@
+import LMDB
+import LarderSystem
+
+/// The file `leases`: the keys that the processes of this machine are loading.
+///
+/// The hash of a key chooses a word, which holds another part of the hash and the end of the lease by the machine's
+/// monotonic clock; 0 is no lease. Every change is one comparison and exchange, so a process that is killed leaves only a
+/// lease that ends by time. The words are hints: without the file each process loads for itself, and so it does for a key
+/// whose word another key uses.
+struct LeaseTable {
+  private static let count = 8192
+  /// How long a lease lasts without a renewal, in milliseconds.
+  static let length: Int64 = 3_000
+  /// The bits of a word that are the end of the lease.
+  private static let endMask: UInt64 = (1 << 40) - 1
+
+  enum Standing: Equatable {
+    /// No lease, or one that was ended.
+    case free
+    /// A lease that was not ended in time.
+    case lapsed
+    case held
+    /// Another key's lease.
+    case occupied
+    /// There is no file that can be written.
+    case unavailable
+  }
+
+  private let words: SharedTable
+
+  init(of environment: Environment, store: [UInt8]) {
+    words = SharedTable(
+      SharedTable.Format(file: .leases, layout: 1, store: store) { $0 == 2 * Self.count },
+      of: environment)
+  }
+
+  /// Maps the file, and makes it if it is missing; false if that fails.
+  func open() -> Bool { words.view.isWritable || words.open(making: 2 * Self.count) }
+
+  static func place(of hash: UInt64) -> Int { Int(hash % UInt64(count)) }
+
+  static func word(_ hash: UInt64, until end: Int64) -> UInt64 {
+    (hash & ~endMask) | (UInt64(bitPattern: end) & endMask)
+  }
+
+  private static func isLive(_ word: UInt64, at now: Int64) -> Bool {
+    let end = Int64(word & endMask)
+    // A time further ahead is of an earlier boot.
+    return now < end && end - now <= length
+  }
+
+  func standing(_ hash: UInt64, at now: Int64) -> Standing {
+    let view = words.view
+    guard view.isWritable else { return .unavailable }
+    let word = view.acquire(Self.place(of: hash))
+    if word == 0 { return .free }
+    guard Self.isLive(word, at: now) else { return .lapsed }
+    return word & ~Self.endMask == hash & ~Self.endMask ? .held : .occupied
+  }
+
+  /// Takes the lease unless there is a live one; returns its word, or nil.
+  func take(_ hash: UInt64, at now: Int64) -> UInt64? {
+    let view = words.view
+    guard view.isWritable else { return nil }
+    let place = Self.place(of: hash)
+    let known = view.acquire(place)
+    let word = Self.word(hash, until: now + Self.length)
+    guard !Self.isLive(known, at: now) else { return nil }
+    return view.exchange(known, for: word, at: place) ? word : nil
+  }
+
+  /// Replaces a lease's word, by 0 to end it; false if it had lapsed and another process has taken the place.
+  func replace(_ word: UInt64, by new: UInt64, at place: Int) -> Bool {
+    let view = words.view
+    return view.isWritable && view.exchange(word, for: new, at: place)
+  }
+}

@@ -1,0 +1,146 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+/// A lease on the load of one key, which keeps the other processes of the machine from loading it too.
+struct LoadLease: Sendable {
+  fileprivate let leases: LoadLeases
+  fileprivate let place: Int
+  fileprivate let number: UInt64
+
+  /// Lets the other processes go on; called once the outcome is committed, or there is none to commit.
+  func end() { leases.end(self) }
+}
+
+/// The leases of this process on the loads of a store, and the task that renews them.
+///
+/// A lease ends with its load, ``LeaseTable/length`` after the last renewal if the process was killed, and after
+/// ``longest`` however long the load takes. It only saves loads: nothing depends on there being one load at a time.
+final class LoadLeases: Sendable {
+  /// How long a load is covered, and how long other processes wait for it, in milliseconds.
+  static let longest: Int64 = 60_000
+  private static let renewal = Duration.milliseconds(LeaseTable.length / 3)
+
+  private struct Held {
+    var word: UInt64
+    var hash: UInt64
+    var number: UInt64
+    /// When renewals stop.
+    var last: Int64
+  }
+
+  private struct State {
+    /// By place.
+    var held: [Int: Held] = [:]
+    var number: UInt64 = 0
+    var isRenewing = false
+  }
+
+  let table: LeaseTable
+  private let state = Mutex(State())
+  /// The machine's monotonic clock in milliseconds, which all processes share; not the store's, which tests move.
+  private let machine: @Sendable () -> Int64
+  /// The file could not be mapped.
+  private let isWithout = Atomic(false)
+
+  init(table: LeaseTable, machine: @escaping @Sendable () -> Int64) {
+    self.table = table
+    self.machine = machine
+  }
+
+  var now: Int64 { machine() }
+
+  enum Attempt {
+    case granted(LoadLease)
+    /// Another process is loading the key.
+    case held
+    /// This process may load without a lease.
+    case unneeded
+  }
+
+  /// Tries to take the lease on a key for a new load.
+  func take(_ hash: UInt64) -> Attempt {
+    guard !isWithout.load(ordering: .relaxed) else { return .unneeded }
+    guard table.open() else {
+      isWithout.store(true, ordering: .relaxed)
+      return .unneeded
+    }
+    let place = LeaseTable.place(of: hash)
+    return state.withLock { state in
+      let now = now
+      // A load of another type, or one that does not share its outcome, runs beside it in this process.
+      if let mine = state.held[place], mine.hash == hash,
+        table.standing(hash, at: now) == .held
+      {
+        return .unneeded
+      }
+      guard let word = table.take(hash, at: now) else {
+        return [.occupied, .unavailable].contains(table.standing(hash, at: now)) ? .unneeded : .held
+      }
+      state.number += 1
+      state.held[place] = Held(
+        word: word, hash: hash, number: state.number, last: now + Self.longest)
+      if !state.isRenewing {
+        state.isRenewing = true
+        beginRenewing()
+      }
+      return .granted(LoadLease(leases: self, place: place, number: state.number))
+    }
+  }
+
+  /// The same for a load that has waited for another process's.
+  ///
+  /// A lease that was ended without a usable value lets all that waited load at once, each for itself: an origin that fails
+  /// slowly would otherwise make them wait one after the other.
+  func takeAfterWait(_ hash: UInt64) -> Attempt {
+    switch table.standing(hash, at: now) {
+    case .held: .held
+    case .lapsed: take(hash)
+    case .free, .occupied, .unavailable: .unneeded
+    }
+  }
+
+  fileprivate func end(_ lease: LoadLease) {
+    state.withLock { state in
+      guard let held = state.held[lease.place], held.number == lease.number else { return }
+      state.held[lease.place] = nil
+      _ = table.replace(held.word, by: 0, at: lease.place)
+    }
+  }
+
+  private func beginRenewing() {
+    Task.detached(priority: .utility) { [weak self] in
+      while self?.isHolding ?? false {
+        do {
+          try await Task.sleep(for: Self.renewal)
+        } catch {
+          return
+        }
+        self?.renew()
+      }
+    }
+  }
+
+  /// Whether there is anything to renew; if not, the task ends.
+  private var isHolding: Bool {
+    state.withLock { state in
+      state.isRenewing = !state.held.isEmpty
+      return state.isRenewing
+    }
+  }
+
+  /// Extends the leases that are held, but for those of the longest loads.
+  func renew() {
+    state.withLock { state in
+      let now = now
+      for (place, held) in state.held {
+        let word = LeaseTable.word(held.hash, until: now + LeaseTable.length)
+        if now < held.last, table.replace(held.word, by: word, at: place) {
+          state.held[place]?.word = word
+        } else {
+          state.held[place] = nil
+        }
+      }
+    }
+  }
+}
