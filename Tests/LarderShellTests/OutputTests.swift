@@ -41,7 +41,7 @@ import Testing
             .bar(0.5), .text("in 23 h 52 min"), .null,
           ],
           [
-            .text("a"), .number(1), .size(8), .share(0.01), .bar(0.01),
+            .text("a"), .number(1), .size(8), .share(0.01), .bar(0.01), .null,
             .text("1 MB, 1,000 entries"),
           ],
         ]))
