@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials proxy traits transports lint format docs install packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials proxy traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -75,24 +75,26 @@ traces:
 
 lint:
 	./.ci/names
+	./.ci/readability
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples Benchmarks
 
-# The library's reference, in .build/docs; a comment that no longer fits its code is an error.
+# The reference of every library, a site in .build/docs; a comment that no longer fits its code is an error.
 docs: packages
 	@./.ci/docs
 
-install: all
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 "$$($(SWIFT) build -c release --show-bin-path)/larder" "$(DESTDIR)$(PREFIX)/bin/larder"
-	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
-	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
-	"$(DESTDIR)$(PREFIX)/bin/larder" --man > "$(DESTDIR)$(PREFIX)/share/man/man1/larder.1"
-	"$(DESTDIR)$(PREFIX)/bin/larder" --completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/larder"
-	"$(DESTDIR)$(PREFIX)/bin/larder" --completions zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_larder"
-	"$(DESTDIR)$(PREFIX)/bin/larder" --completions fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/larder.fish"
+# `make && sudo make install` installs what `make` built: root compiles nothing.
+install: $(if $(SUDO_USER),,all)
+	@./.ci/install '$(DESTDIR)$(PREFIX)'
+
+uninstall:
+	@./.ci/install --remove '$(DESTDIR)$(PREFIX)'
+
+# An archive with a `larder` that needs neither Swift nor liblmdb nor libedit, and a Debian package, in .build/dist.
+dist: packages
+	@SWIFT='$(SWIFT)' ./.ci/dist
 
 clean:
 	rm -rf .build Examples/Proxy/.build Benchmarks/.build

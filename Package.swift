@@ -181,6 +181,9 @@ let package = Package(
       name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",
       swiftSettings: strict),
     .executableTarget(
+      name: "weather", dependencies: ["Larder"], path: "Examples/Tutorial",
+      swiftSettings: strict),
+    .executableTarget(
       name: "LarderPeer",
       dependencies: [
         "LMDB", "LarderSystem", "Larder", "LarderHTTP", "TestSupport", httpTypes,
@@ -197,6 +200,10 @@ let package = Package(
       dependencies: ["Larder", "LMDB", "LarderSystem", "LarderPeer", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "DocumentTests",
+      dependencies: ["Larder", "LarderHTTP", "TestSupport", httpTypes],
+      swiftSettings: strict),
+    .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
         "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer", "TestSupport", httpTypes,
@@ -208,7 +215,8 @@ let package = Package(
     .testTarget(
       name: "LarderCommandTests",
       dependencies: [
-        "LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart", "TestSupport",
+        "LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart", "weather",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .executableTarget(

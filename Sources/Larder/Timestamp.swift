@@ -15,7 +15,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
   /// The millisecond nearest to `date`, so that ``date`` leads back to the same one. A date outside the years ±292 million
-  /// becomes the nearest that is possible; one that is not a number becomes ``notADate``.
+  /// becomes the nearest that is possible. A lifetime with a date that is not a number throws.
   public init(_ date: Date) {
     let seconds = date.timeIntervalSince1970
     milliseconds =

@@ -11,8 +11,9 @@ import Testing
     )
     .map { $0.deletingPathExtension().lastPathComponent }.sorted()
 
-  @Test func `the program answers as its document says`() throws {
-    let url = Self.root.deletingLastPathComponent().appendingPathComponent("Docs/Shell.md")
+  @Test(arguments: ["Operations", "Shell"])
+  func `the program answers as the document says`(page: String) throws {
+    let url = Self.root.deletingLastPathComponent().appendingPathComponent("Docs/\(page).md")
     _ = try run(Transcript(document: try String(contentsOf: url, encoding: .utf8)))
   }
 

@@ -2,7 +2,7 @@ import CLarderSystem
 import LarderSystem
 
 extension Environment {
-  /// What has happened to the files of an open environment from outside.
+  /// A change of an open environment's files by another program.
   package enum FileProblem: Sendable, Equatable {
     /// The directory, the data file or the lock file is not at its path any more.
     case missing

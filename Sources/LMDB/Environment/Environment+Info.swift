@@ -35,7 +35,7 @@ extension Environment {
   /// The size of the data file in bytes.
   package var fileSize: Int { Self.fileSize(at: path) }
 
-  /// The size of the data file in `directory`, whether open or not; 0 if there is none.
+  /// The size of the data file in `directory`, whether open or not; 0 if the file does not exist.
   package static func fileSize(at directory: String) -> Int {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }

@@ -58,7 +58,7 @@ extension Environment {
   }
 
   /// The reader that keeps the pages freed last from being reused: the oldest snapshot of any process, this one included,
-  /// that is older than the newest commit. Nil if there is none.
+  /// that is older than the newest commit. Nil if no reader does.
   ///
   /// Makes a checkpoint first, unless the caller is inside a write, gives other processes time for theirs, and clears dead
   /// readers. A reader is returned only if one exists for 10 ms, because a short read blocks nothing. Proportional to the

@@ -31,7 +31,7 @@ package import Synchronization
   let growth: MapGrowth
   /// Nil if the system allowed no further thread when the environment was opened.
   let timer: TimerThread?
-  /// When to release idle reader slots, in milliseconds of the monotonic clock; 0 if there are none.
+  /// When to release idle reader slots, in milliseconds of the monotonic clock; 0 if no slot is idle.
   let nextSweep = Atomic<Int64>(0)
   let lockTimeout: Duration
   /// In the order of ``EnvironmentOptions/databases``.

@@ -2,7 +2,7 @@ package import LarderSystem
 
 /// How an environment is opened.
 package struct EnvironmentOptions: Sendable {
-  /// Creates the environment if there is none.
+  /// Creates the environment if it does not exist.
   package var create = true
   /// Never repairs, restores or empties the environment, and needs no permission to write its files.
   package var readOnly = false

@@ -1,13 +1,13 @@
 /// The pages of trees that were checked, with what the write under way has done below them.
 ///
-/// A page that the last commit uses is not written again before that commit is two commits old, and what this process
-/// writes it makes itself. So what was checked stays checked from one of this process's commits to the next.
+/// LMDB does not write to a page of the last commit before that commit is two commits old. New pages come from this process
+/// itself. So a checked page stays checked from one commit of this process to the next.
 struct CheckedPages {
   struct Facts {
     var page: UInt64 = 0
-    /// Which write the following belongs to.
+    /// The number of the write that the following properties belong to.
     var write: UInt32 = 0
-    /// Bytes that records were given, and that they lost, in this page as it was before the write.
+    /// Bytes that the write has added to, and removed from, the records of this page.
     var added: Int32 = 0
     var removed: Int32 = 0
     /// Removals below a branch page after which LMDB may have merged its pages.
@@ -15,11 +15,11 @@ struct CheckedPages {
     /// Pages below a branch page that may have been merged themselves.
     var drained: Int32 = 0
     var isDrained = false
-    /// How far away from a drained page its neighbours were checked.
+    /// The distance from a drained page up to which its neighbours were checked.
     var covered: Int32 = 0
     /// Bytes used by all the pages below; 0 if they were not all checked.
     var total: Int32 = 0
-    /// The values of a leaf that lie on pages of their own were checked.
+    /// Whether those values of a leaf that lie on overflow pages were checked.
     var hasCheckedValues = false
   }
 
@@ -29,7 +29,7 @@ struct CheckedPages {
 
   init() { slots = [Facts](repeating: Facts(), count: 1024) }
 
-  /// Another write begins, on the commit that the last one made or found.
+  /// Begins another write, on the commit that the last write made or found.
   mutating func begin() { write &+= 1 }
 
   mutating func forget() {

@@ -1,22 +1,22 @@
-/// The way from a tree's root to one of its records, over pages that were all checked.
+/// The path from a tree's root to one of its records. Every page on it was checked.
 struct CheckedPath {
   struct Level {
     var number: UInt64
     var page: TreePage
     var index: Int
-    /// Keys of the page lie from `low` on and before `high`; nil: as far as there are any.
+    /// The page's keys are at least `low` and less than `high`; nil stands for no bound.
     var low: PageCheck.Key?
     var high: PageCheck.Key?
   }
 
-  /// From the root to the leaf.
+  /// The pages from the root to the leaf.
   var levels: [Level] = []
 
   var leaf: Level { levels[levels.count - 1] }
 }
 
 extension WriteGuard {
-  /// The way to the record that `key` has or would have its place behind.
+  /// The path to the record of `key`, or to the record behind which `key` would be inserted.
   func path(to key: PageCheck.Key, in tree: Tree, numberKeys: Bool) throws(PageDamage)
     -> CheckedPath
   {
@@ -27,7 +27,7 @@ extension WriteGuard {
     }
   }
 
-  /// The way to the first record or the last.
+  /// The path to the first record or the last.
   func path(toLast atLast: Bool, in tree: Tree, numberKeys: Bool) throws(PageDamage) -> CheckedPath
   {
     try descend(in: tree, numberKeys: numberKeys) { page in atLast ? page.count - 1 : 0 }
@@ -59,7 +59,7 @@ extension WriteGuard {
     }
   }
 
-  /// A page below a branch page, and the keys that it may have.
+  /// A page below a branch page, and the bounds of its keys.
   func child(
     _ index: Int, of level: CheckedPath.Level
   ) throws(PageDamage) -> (page: UInt64, low: PageCheck.Key?, high: PageCheck.Key?) {
@@ -74,7 +74,7 @@ extension WriteGuard {
     return (node.child, low, high)
   }
 
-  /// Moves to the next page of the path's last level, or the one before; false if there is none.
+  /// Moves to the next or the previous page of the path's last level; false at the end.
   func move(
     _ path: inout CheckedPath, forward: Bool, in tree: Tree, numberKeys: Bool, bottom: Int
   ) throws(PageDamage) -> Bool {
@@ -103,7 +103,7 @@ extension WriteGuard {
 }
 
 extension TreePage {
-  /// As for other keys, for a page of the free list's tree; -1 if the page is damaged.
+  /// The index of a key in a page of the free list's tree; -1 if the page is damaged.
   func lastNotAfter(number key: PageCheck.Key, pageSize: Int) -> Int {
     let wanted = unsafe key.start.loadUnaligned(as: UInt64.self)
     var found = 0

@@ -8,7 +8,7 @@ import Synchronization
 /// a read needs no lock for it. A file that outgrows its mapping gets another of twice the size beside it.
 @safe final class DataMap: Sendable {
   let pageSize: Int
-  /// The power of two that the page size is.
+  /// The binary logarithm of the page size.
   let shift: Int
   private let file: FileDescriptor
   private let mappings = Mutex<[Mapping]>([])

@@ -3,9 +3,9 @@ import CLarderSystem
 import LarderSystem
 
 extension Environment {
-  /// Looks at the pages that LMDB goes through to find the named databases and the level, before it does.
+  /// Checks the pages on the paths to the named databases and the durability level, before LMDB reads them.
   ///
-  /// ``QuickCheck`` does the same, and more, for a file that no process has open.
+  /// ``QuickCheck`` checks more, for a file that no process has open.
   static func checkPaths(
     _ handle: OpaquePointer, in files: StoreFiles, names: [String]
   ) -> Int32 {
@@ -18,7 +18,7 @@ extension Environment {
     return LMDBError.damagedPage.code
   }
 
-  /// - Returns: EAGAIN if the meta page of the transaction is not whole.
+  /// - Returns: EAGAIN if the transaction's meta page is incomplete.
   private static func checkPathsOnce(
     _ handle: OpaquePointer, in files: StoreFiles, names: [String]
   ) -> Int32 {

@@ -2,7 +2,7 @@ import CLMDB
 import LarderSystem
 
 extension SnapshotPages {
-  /// Where the fields of a meta page lie (`mdb.c`: MDB_page, MDB_meta), and the value that marks one.
+  /// The offsets of a meta page's fields (`mdb.c`: MDB_page, MDB_meta), and its magic number.
   private enum Field {
     static let magic = 16
     static let pageSize = 40
@@ -13,7 +13,7 @@ extension SnapshotPages {
     static let mark: UInt64 = 0x1_BEEF_C0DE
   }
 
-  /// The snapshot that a meta page describes; nil if it is not what it must be.
+  /// The snapshot that a meta page describes; nil if the page is damaged.
   @unsafe init?(meta page: UnsafeRawPointer, of extent: DataMap.Extent, shift: Int) {
     free = unsafe Tree(page + Field.free)
     main = unsafe Tree(page + Field.main)
@@ -32,7 +32,7 @@ extension SnapshotPages {
 }
 
 extension Environment {
-  /// Lets a slot's reads see the pages of its transaction. False if that must be done slowly.
+  /// Gives a slot the pages of its transaction's snapshot. False if only the slow path can find them.
   @inline(__always)
   func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     if unsafe slot.pointee.pages.id == id { return true }
@@ -60,7 +60,7 @@ extension Environment {
     return pages?.id == id ? pages : nil
   }
 
-  /// Lets a slot's reads see the pages of its renewed transaction, whose number this returns.
+  /// Gives a slot the pages of its renewed transaction's snapshot, and returns the transaction's number.
   ///
   /// A commit that was written but not published leaves the one before as the newest that reads may see. Its page is
   /// whole if renewing the transaction once more, after the page was read, leads to the same commit.

@@ -1,13 +1,13 @@
-/// Reads the tree of free pages as a whole: all of its pages, and the lists in it.
+/// Reads the whole tree of free pages, with the lists in it.
 ///
-/// LMDB takes the pages of a list for its own without a look, so each must exist, be on one list only, and be none of
-/// the tree that the lists are in. Proportional to the number of free pages.
+/// LMDB uses the pages of a list without a check. So each page must exist, be on one list only, and not belong to the tree
+/// of the lists. Proportional to the number of free pages.
 struct FreeListCheck {
   let pages: SnapshotPages
   /// The pages of the tree.
   private(set) var treePages: [UInt64] = []
   private(set) var free: PageSet
-  /// How many free pages there are.
+  /// The number of free pages.
   private(set) var count: UInt64 = 0
   private var lists: UInt64 = 0
   private let tiling = Tiling()
@@ -32,7 +32,7 @@ struct FreeListCheck {
     }
   }
 
-  /// A free page that is one of `others` too.
+  /// A free page that is also in `others`.
   func firstPage(in others: PageSet) -> UInt64? {
     (2...max(pages.lastPage, 2)).first { free.contains($0) && others.contains($0) }
   }

@@ -1,9 +1,9 @@
-/// Looks at everything in a page of a tree, because LMDB moves and measures all of it when it changes the page.
+/// Checks a whole page of a tree, because LMDB moves and measures all of its content when it changes the page.
 struct PageCheck {
   let table: PageTable
-  /// The keys are numbers in the machine's order of bytes, as those of the free list are.
+  /// Whether the keys are numbers in the machine's byte order, as in the free list.
   let numberKeys: Bool
-  /// Room to work in, which checks of many pages share.
+  /// A working buffer that the checks of many pages share.
   let tiling: Tiling
 
   init(table: PageTable, numberKeys: Bool, tiling: Tiling = Tiling()) {
@@ -21,7 +21,7 @@ struct PageCheck {
   /// Proves that the page's records lie side by side from `upper` to its end, that their keys ascend, that they are of
   /// kinds that our files have, and that keys lie from `low` on and before `high`.
   ///
-  /// - Throws: the first thing that is not so. A branch page has at least two records, one on the free list's tree.
+  /// - Throws: the first violation. A branch page has at least two records, one on the free list's tree.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) -> Summary {
@@ -75,7 +75,7 @@ struct PageCheck {
       throw PageDamage(
         page: number, reason: "it is not the \(isLeaf ? "leaf" : "branch") page that it must be")
     }
-    // The list of records ends where its own header says: an odd end is none.
+    // The page's header gives the end of the record list; an odd end is damage.
     guard page.hasEvenBounds else {
       throw PageDamage(page: number, reason: "its bounds are impossible")
     }
@@ -110,7 +110,7 @@ struct PageCheck {
       second.start, count: second.count)
   }
 
-  /// The number that a key of the free list is.
+  /// The number in a key of the free list.
   func number(_ key: Key) -> UInt64 { unsafe key.start.loadUnaligned(as: UInt64.self) }
 }
 

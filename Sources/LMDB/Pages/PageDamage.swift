@@ -1,6 +1,6 @@
 package import LarderSystem
 
-/// A page of the data file that is not what it must be, and why.
+/// A damaged page of the data file, with the reason.
 package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
   package let page: UInt64
   package let reason: String
@@ -9,6 +9,6 @@ package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LMDBError {
-  /// A page of the data file is not what it must be; nothing was read from it or written over it.
+  /// A page of the data file is damaged; nothing was read from it or written to it.
   package static let damagedPage = LMDBError(code: -31_010)
 }

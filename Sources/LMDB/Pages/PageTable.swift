@@ -1,9 +1,9 @@
-/// The pages that a snapshot may use: those up to its last one that the file has.
+/// The pages that a snapshot may use: those up to its last page, as far as the file has them.
 ///
-/// Nothing outside of them is ever read, whatever a page says.
+/// Bytes outside these pages are never read, whatever a page contains.
 @safe struct PageTable {
   let start: UnsafeRawPointer
-  /// The number of the first page that there is not.
+  /// The number behind the last page that exists.
   let end: UInt64
   let shift: Int
 
@@ -96,7 +96,7 @@
     return unsafe Node(start: node, keyCount: keyCount)
   }
 
-  /// The last record whose key is not after `key`, the first if there is none; -1 if the page is damaged.
+  /// The last record whose key is at most `key`, or the first record if all keys are greater; -1 if the page is damaged.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey, pageSize: Int) -> Int {
     var base = 0

@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension ReadTransaction {
-  /// Looks at every page of the snapshot: those of the databases, of the list of free pages and of large values.
+  /// Checks every page of the snapshot: those of the databases, of the list of free pages and of large values.
   ///
   /// Reads the whole file. Empty for a file whose pages only LMDB itself can read.
   ///
@@ -59,7 +59,7 @@ extension ReadTransaction {
 }
 
 extension TreeCursor.Record {
-  /// The bytes, for as long as the snapshot lasts.
+  /// The bytes; valid until the snapshot ends.
   var keyBytes: Span<UInt8> {
     @_lifetime(borrow self) get {
       let bytes = unsafe UnsafeRawBufferPointer(start: key, count: keyCount)

@@ -1,7 +1,7 @@
 import CLarderSystem
 import LarderSystem
 
-/// A data file read without LMDB, whatever state its pages are in.
+/// A data file that is read without LMDB. Its pages may be damaged in any way.
 ///
 /// Nothing in the file or its directory is changed. No process may write to it meanwhile; ``hold(_:_:)`` sees to that.
 package struct SalvageFile: ~Copyable {
@@ -28,7 +28,7 @@ package struct SalvageFile: ~Copyable {
       metaDamage =
         metas.count == 2
         ? [] : [PageDamage(page: 0, reason: "\(2 - metas.count) of 2 meta pages are damaged")]
-      // A last page that is wrong hides pages; those that the file has are looked at whatever it says.
+      // A wrong number of the last page would hide pages, so all pages of the file are checked.
       table = unsafe PageTable(start: extent.start, end: extent.pages, shift: map.shift)
       main = newest?.main ?? .empty
       free = newest?.free ?? .empty
@@ -60,7 +60,7 @@ package struct SalvageFile: ~Copyable {
     return try body()
   }
 
-  /// Whether something is in the place of a store.
+  /// Whether a file or directory exists at the path of the store.
   package static func isTaken(_ path: String) -> Bool { FileStatus.of(path) != nil }
 
   private static func pageSize(of path: String) throws(LMDBError) -> Int {
@@ -72,7 +72,7 @@ package struct SalvageFile: ~Copyable {
 }
 
 extension SalvageFile {
-  /// What a walk over the records has come to.
+  /// The state of a walk over the records.
   package struct Walk {
     package fileprivate(set) var damage: [PageDamage]
     fileprivate var visited: PageSet
@@ -88,9 +88,10 @@ extension SalvageFile {
     return Walk(damage: metaDamage + walk.damage, visited: walk.visited)
   }
 
-  /// Visits the records on leaves that should be in use and that nothing leads to any more: the pages below a damaged
-  /// one. They may be of any database. None if the lists of free pages are damaged as well, because what was removed
-  /// long ago cannot be told from what was lost then.
+  /// Visits the records on leaves in use that no branch page leads to: the pages below a damaged page.
+  ///
+  /// The records may belong to any database. If the lists of free pages are damaged too, no record is visited, because
+  /// removed records cannot be told from lost ones.
   ///
   /// - Parameter databases: the named ones, whose pages are not lost.
   package func forEachLostRecord(

@@ -1,6 +1,6 @@
 /// A key to look for, with its first 16 bytes as two big-endian words, zeros behind its end.
 ///
-/// Two words decide nearly every comparison; where they are equal the bytes behind them, and then the lengths, do.
+/// Two words decide nearly every comparison. If they are equal, the following bytes decide, and then the lengths.
 @unsafe struct SearchKey {
   let start: UnsafeRawPointer
   let count: Int

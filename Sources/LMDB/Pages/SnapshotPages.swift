@@ -19,7 +19,7 @@
   }
 }
 
-/// Where a value lies, or that there is none, or that a page on the way to it is damaged.
+/// The result of a lookup: the place of the value, not found, or a damaged page on the path.
 @safe struct PageLookup {
   let start: UnsafeRawPointer?
   let count: Int
@@ -36,7 +36,7 @@
 }
 
 extension PageTable {
-  /// The value under `key`. Everything on the way is checked as far as it is used.
+  /// The value under `key`. Every byte that the lookup uses is checked first.
   @inline(__always)
   func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
     if tree.isEmpty { return .absent }
@@ -91,7 +91,7 @@ extension PageTable {
     }
   }
 
-  /// How many pages in a row from `first` on belong to a value of `count` bytes; nil if they are not what they must be.
+  /// The number of consecutive pages from `first` on that hold a value of `count` bytes; nil if they are damaged.
   func overflowPages(_ first: UInt64, holding count: Int) -> UInt64? {
     guard contains(first) else { return nil }
     let start = unsafe address(of: first)
@@ -101,7 +101,7 @@ extension PageTable {
     guard unsafe start.loadUnaligned(as: UInt64.self) == first,
       word &>> 16 & 0xFFFF == TreePage.Flags.overflow, pages >= needed, pages <= end - first
     else { return nil }
-    // LMDB leaves a value that became smaller within one transaction its pages. Those hold no page of another use.
+    // A value that became smaller within one transaction keeps its pages, which LMDB uses for nothing else.
     if pages > needed, isHeaded(first + needed) { return nil }
     return pages
   }

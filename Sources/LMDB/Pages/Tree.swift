@@ -1,4 +1,4 @@
-/// The root of one B-tree and what its record says of it (`mdb.c`: MDB_db).
+/// The root of one B-tree, with the facts in its record (`mdb.c`: MDB_db).
 struct Tree: Equatable {
   var flags: UInt16
   var depth: Int
@@ -10,9 +10,9 @@ struct Tree: Equatable {
 
   static let size = 48
   private static let noRoot = UInt64.max
-  /// LMDB's cursors have room for as many levels.
+  /// The greatest depth that LMDB's cursors support.
   static let deepest = 32
-  /// `MDB_INTEGERKEY`: the keys are numbers in the machine's order of bytes.
+  /// `MDB_INTEGERKEY`: the keys are numbers in the machine's byte order.
   static let numberKeys: UInt16 = 0x08
   /// The flags that change how a tree is read; the others belong to the environment.
   private static let kinds: UInt16 = 0x7F

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A place in a tree, moved record by record through pages that are checked as they are used.
+/// A position in a tree, which moves record by record. Each page is checked before it is used.
 ///
 /// Keys must ascend strictly in the direction of the move, so a walk through damaged pages always ends.
 @safe struct TreeCursor: ~Copyable {
@@ -38,7 +38,7 @@ import LarderSystem
 
   deinit { unsafe levels.deallocate() }
 
-  /// The first record whose key is not before `start`.
+  /// The first record whose key is at least `start`.
   mutating func seek(_ start: SearchKey) throws(LMDBError) -> Record? {
     forget()
     if tree.isEmpty {
@@ -65,7 +65,7 @@ import LarderSystem
     {
       return try record()
     }
-    // The next one must not be before what was asked for, whatever order the page has.
+    // A damaged page may have any order; a record before the requested key must not be returned.
     unsafe (key, keyCount) = (start.start, start.count)
     do throws(LMDBError) {
       if let found = try next() { return found }
@@ -92,7 +92,7 @@ import LarderSystem
     return try record()
   }
 
-  /// The record behind the one last returned; the first at the beginning, nil at the end however often it is asked.
+  /// The record after the one last returned; the first record at the beginning, nil at the end.
   @inline(__always)
   mutating func next() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
@@ -109,7 +109,7 @@ import LarderSystem
     return try record(after: true)
   }
 
-  /// The record before the one last returned; the last at the beginning and behind the end.
+  /// The record before the one last returned; the last record at the beginning and behind the end.
   mutating func previous() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
       return state == .beforeFirst ? nil : try last()
@@ -124,7 +124,7 @@ import LarderSystem
     return try record(after: false)
   }
 
-  /// Moves to the next leaf or the one before; false if there is none.
+  /// Moves to the next or the previous leaf; false at the end.
   @inline(never)
   private mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
     var level = tree.depth - 2
@@ -161,7 +161,7 @@ import LarderSystem
     return page
   }
 
-  /// The record that the cursor has come to, which must be after (or before) the one it was on.
+  /// The cursor's new record. Its key must be greater (or less) than that of the record before the move.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
     let leaf = unsafe levels[tree.depth &- 1]

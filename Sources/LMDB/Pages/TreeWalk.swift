@@ -1,6 +1,6 @@
-/// Visits all records of a tree that can be reached over sound pages, and collects what is wrong with the others.
+/// Visits all records of a tree that sound pages lead to, and collects the damage of the other pages.
 ///
-/// Each page is visited once, so the walk ends whatever the pages say.
+/// Each page is visited once, so the walk ends even if damaged pages form a cycle.
 struct TreeWalk {
   private let table: PageTable
   private let numberKeys: Bool
@@ -9,7 +9,7 @@ struct TreeWalk {
   private(set) var damage: [PageDamage] = []
   /// Pages of the tree and of its large values; shared by the walks over one file.
   var visited: PageSet
-  /// How many records there were.
+  /// The number of records visited.
   private(set) var records: UInt64 = 0
 
   init(_ tree: Tree, in table: PageTable, numberKeys: Bool, visited: PageSet) {
@@ -19,7 +19,7 @@ struct TreeWalk {
     self.visited = visited
   }
 
-  /// - Parameter visit: is lent each record, in the order of the keys.
+  /// - Parameter visit: borrows each record, in the order of the keys.
   mutating func run<Failure>(
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
@@ -46,7 +46,7 @@ struct TreeWalk {
     do throws(PageDamage) {
       _ = try check.check(number, isLeaf: isLeaf, from: low, to: high)
     } catch {
-      // What can be read of the page is visited all the same.
+      // The readable records of a damaged page are visited, too.
       damage.append(error)
     }
     for index in 0..<page.count {
@@ -69,7 +69,7 @@ struct TreeWalk {
   ) throws(Failure) {
     let value = table.value(of: node, in: page)
     guard let start = unsafe value.start else {
-      // The check of the page does not look beyond the page.
+      // The check of a page does not include its overflow pages.
       damage.append(PageDamage(page: number, reason: "a value cannot be reached"))
       return
     }

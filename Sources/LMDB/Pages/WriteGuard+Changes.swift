@@ -2,35 +2,35 @@ extension WriteGuard {
   /// A record of a leaf and whether it is the one asked for.
   private struct Place {
     var path: CheckedPath
-    /// The bytes that the record takes, with its entry in the page's list; 0 if there is none of that key.
+    /// The bytes of the record with its entry in the page's list; 0 if no record has that key.
     var size: Int
   }
 
-  /// Before LMDB looks for `key`: the pages on the way, and the value that is there.
+  /// Checks, before LMDB looks up `key`, the pages on the path and the stored value.
   func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     _ = try place(of: key, in: database, tree(of: database))
   }
 
-  /// Before LMDB stores `count` bytes under `key`, in place of what is there.
+  /// Checks, before LMDB stores `count` bytes under `key`, the pages that the change touches.
   func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     let place = try place(of: key, in: database, tree(of: database))
     if place.path.levels.isEmpty { return }
-    // A value of this many bytes or more lies on pages of its own.
+    // A value of this many bytes or more lies on overflow pages.
     let inline = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
     note(place, added: inline + 3)
   }
 
-  /// Before LMDB stores a value behind all others.
+  /// Checks, before LMDB appends a value, the path to the last record.
   func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     _ = try path(toLast: true, in: tree(of: database), numberKeys: database == .free)
     try willStore(key, count: count, in: database)
   }
 
-  /// Before LMDB removes the record under `key`.
+  /// Checks, before LMDB removes the record under `key`, the pages that the removal touches.
   ///
-  /// LMDB merges a page that is less than a quarter full with one beside it, or takes a record from there; a branch page
-  /// that has one page left likewise, for which it also needs the first leaf below.
+  /// LMDB merges a page that is less than a quarter full with a neighbour, or moves a record from there. It treats a branch
+  /// page with one child in the same way, and then also needs the first leaf below.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     let tree = try tree(of: database)
@@ -115,7 +115,7 @@ extension WriteGuard {
     }
   }
 
-  /// Whether a branch page may have so few pages left that LMDB merges it.
+  /// Whether the removals may leave a branch page so few children that LMDB merges it.
   private func isDrained(
     _ branch: CheckedPath.Level, level: Int, above: CheckedPath.Level, in tree: Tree
   ) throws(PageDamage) -> Bool {
@@ -124,7 +124,7 @@ extension WriteGuard {
     if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < 3 }
     if branch.page.count - Int(facts.removals) >= 3 { return false }
     try checkBelow(branch, in: tree, level: level)
-    // What is left below it must fit into three pages.
+    // The remaining records below it must fit into three pages.
     let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
     return left <= 3 * (pageSize - PageTable.headerSize)
   }
@@ -177,9 +177,9 @@ extension WriteGuard {
   }
 }
 
-/// For cursors of a write.
+/// The checks for cursors of a write.
 extension WriteGuard {
-  /// Before a cursor looks for the first record whose key is not before `key`, or moves on from the record of that key.
+  /// Checks the pages before a cursor seeks the first record whose key is at least `key`, or moves on from that key.
   func willMove(
     from key: PageCheck.Key, forward: Bool, in database: Database
   ) throws(PageDamage) {
@@ -192,13 +192,13 @@ extension WriteGuard {
     }
   }
 
-  /// Before a cursor goes to the first record or the last.
+  /// Checks the pages before a cursor moves to the first record or the last.
   func willMove(toLast atLast: Bool, in database: Database) throws(PageDamage) {
     let path = try path(toLast: atLast, in: tree(of: database), numberKeys: false)
     if !path.levels.isEmpty { try checkValues(of: path.leaf) }
   }
 
-  /// The values of a leaf that lie on pages of their own: a cursor leads LMDB to any of them.
+  /// Checks the values of a leaf that lie on overflow pages: a cursor leads LMDB to any of them.
   private func checkValues(of leaf: CheckedPath.Level) throws(PageDamage) {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {

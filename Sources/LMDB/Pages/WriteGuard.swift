@@ -1,13 +1,13 @@
 import LarderSystem
 import Synchronization
 
-/// Proves the pages of the last commit before LMDB touches them for a write, because LMDB itself believes them.
+/// Checks the pages of the last commit before LMDB touches them for a write, because LMDB does not check them.
 ///
-/// LMDB reads the pages on the way to a key, those beside a page that it may merge, and the lists of free pages. Pages
-/// that the write itself has made are LMDB's own. If a page is damaged the write fails before LMDB sees it, and the
+/// LMDB reads the pages on the path to a key, the neighbours of a page that it may merge, and the lists of free pages. Pages
+/// that this write has made need no check. If a page is damaged the write fails before LMDB sees it, and the
 /// environment refuses all further writes of this process. Used only under the writer's lock.
 final class WriteGuard: @unchecked Sendable {
-  /// For how many commits in a row what was checked is remembered.
+  /// The number of successive commits for which the checked pages are remembered.
   static let rememberedCommits = 256
 
   private let names: [String]
@@ -19,9 +19,9 @@ final class WriteGuard: @unchecked Sendable {
   private var freePages: PageSet?
   private var hasCheckedFreeLists = false
   private var commits = 0
-  /// The last commit that this process made.
+  /// The number of this process's last commit.
   private var ownCommit: UInt64 = 0
-  /// Read by any thread; the rest is the writer's.
+  /// Read by any thread. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
 
   init(names: [String]) { self.names = names }
@@ -31,7 +31,7 @@ final class WriteGuard: @unchecked Sendable {
 
   var pageSize: Int { pages.table.pageSize }
 
-  /// A write begins on that commit.
+  /// Begins a write on that commit.
   func begin(_ pages: SnapshotPages) {
     let isKnown = pages.id == self.pages.id || pages.id == ownCommit
     if !isKnown || commits >= Self.rememberedCommits {
@@ -48,7 +48,7 @@ final class WriteGuard: @unchecked Sendable {
 
   func noteCommit(_ id: UInt64) { ownCommit = id }
 
-  /// Before the first change: the lists that LMDB takes pages from.
+  /// Checks, before the first change, the lists that LMDB takes pages from.
   func checkFreeLists() throws(PageDamage) {
     if hasCheckedFreeLists { return }
     var check = FreeListCheck(pages: pages)
@@ -89,7 +89,7 @@ final class WriteGuard: @unchecked Sendable {
     guard index < names.count else {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
-    // LMDB goes the same way to read the record, and to write it.
+    // LMDB takes the same path to read the record and to write it.
     try unsafe Array(names[index].utf8).withUnsafeBufferPointer { (bytes) throws(PageDamage) in
       guard let start = bytes.baseAddress else { return }
       let key = unsafe PageCheck.Key(start: UnsafeRawPointer(start), count: bytes.count)
@@ -103,7 +103,7 @@ final class WriteGuard: @unchecked Sendable {
     return tree
   }
 
-  /// A page of a tree, checked now if it was not before.
+  /// A page of a tree; checks the page unless that was done before.
   func checked(
     _ number: UInt64, isLeaf: Bool, numberKeys: Bool, from low: PageCheck.Key?,
     to high: PageCheck.Key?

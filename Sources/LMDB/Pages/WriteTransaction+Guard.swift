@@ -1,7 +1,7 @@
 import CLMDB
 import LarderSystem
 
-/// What every call of a write asks first: whether LMDB may touch the pages that it is about to touch.
+/// The checks that every call of a write makes first: whether LMDB may touch the pages of the change.
 extension WriteTransaction {
   func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) {
     try checking(key) { (guarding, key) throws(PageDamage) in
@@ -27,7 +27,7 @@ extension WriteTransaction {
     }
   }
 
-  /// The record that tells where the database's root is.
+  /// The record with the page number of the database's root.
   func willOpen(_ database: Database) throws(LMDBError) {
     guard let guarding = environment?.activeWriteGuard else { return }
     try guarding.checking { () throws(PageDamage) in _ = try guarding.tree(of: database) }
@@ -37,7 +37,7 @@ extension WriteTransaction {
   private func checking(
     _ key: Span<UInt8>, _ check: (WriteGuard, PageCheck.Key) throws(PageDamage) -> Void
   ) throws(LMDBError) {
-    // Nil while an environment is made, and where only LMDB can read the pages.
+    // Nil while an environment is created, and for a page size that only LMDB can read.
     guard let guarding = environment?.activeWriteGuard else { return }
     guard let key = unsafe PageCheck.Key(MDB_val(key)), key.count <= 511 else { return }
     try guarding.checking { () throws(PageDamage) in try check(guarding, key) }
@@ -56,7 +56,7 @@ extension Environment {
   /// The guard of the write under way; nil in a file whose pages only LMDB can read.
   var activeWriteGuard: WriteGuard? { dataMap == nil ? nil : writeGuard }
 
-  /// Lets the guard see the commit that write `id` begins on. No other write can begin or end meanwhile.
+  /// Gives the guard the commit on which write `id` begins. No other write can begin or end meanwhile.
   func beginGuarding(_ id: UInt64) throws(LMDBError) {
     guard dataMap != nil else { return }
     guard let pages = try snapshotPages(of: id - 1) else {
@@ -70,6 +70,6 @@ extension Environment {
   /// Whether pages are checked before they are read or written over; not in a file whose pages only LMDB can read.
   package var checksPages: Bool { dataMap != nil }
 
-  /// The first damage that a write of this process met; since then it refuses all writes.
+  /// The first damage that a write of this process found. From then on the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }
 }

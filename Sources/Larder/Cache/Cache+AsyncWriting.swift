@@ -79,11 +79,11 @@ extension Cache {
     try await namespace.persist(key)
   }
 
-  /// Protects the entry from eviction; see ``Store/Namespace/pin(_:)``.
+  /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
   @discardableResult
   public func pin(_ key: some StoreKey) async throws -> Bool { try await namespace.pin(key) }
 
-  /// Ends the protection from eviction; see ``Store/Namespace/unpin(_:)``.
+  /// Ends the protection from eviction; see `unpin(_:)` of ``Store/Namespace``.
   @discardableResult
   public func unpin(_ key: some StoreKey) async throws -> Bool { try await namespace.unpin(key) }
 }

@@ -52,7 +52,7 @@ struct DiskRoom {
 
   mutating func spend(record: Int) { spend(pages: pages(ofLargeRecord: record), stored: record) }
 
-  /// The consecutive pages of a record of so many bytes.
+  /// The number of consecutive pages that a record of this size takes.
   func pages(ofRecord count: Int) -> Int { (count + 16 + pageSize - 1) / pageSize }
 
   /// The same, or 0 for a record that is stored in a leaf.
@@ -66,7 +66,7 @@ struct DiskRoom {
     return count / chunkSize + count / (chunkSize * 64) + 2
   }
 
-  /// How many pages entries may use.
+  /// The number of pages that entries may use.
   var usable: Int { pages - reserve }
 
   /// Counting available pages ends here: no batch takes more.

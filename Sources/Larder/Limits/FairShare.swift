@@ -38,7 +38,7 @@ final class FairShare: Sendable {
     }
   }
 
-  /// The member that evicts next; nil if there is none.
+  /// The member that evicts next; nil without members.
   func next(among members: [Member]) -> Member? {
     times.withLock { times in
       let lowest = members.map(\.priority).min()
@@ -49,7 +49,7 @@ final class FairShare: Sendable {
     }
   }
 
-  /// A namespace lost `share` of what it held.
+  /// Records that a namespace lost `share` of its bytes.
   func charge(_ id: NamespaceID, share: Double) {
     times.withLock { times in
       times.time[id] = max(times.time[id] ?? times.now, times.now) + share

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// How far a change of limits has come.
+/// The progress of a change of limits.
 enum LimitProgress {
   case done
   /// More must be evicted, in further transactions.

@@ -8,7 +8,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   private var writer: EntryWriter
   private let budget: SpaceBudget
   private var request: RoomRequest
-  /// How much was evicted.
+  /// The number and the bytes of the evicted entries.
   private(set) var removal = RemovalResult()
   /// The entry read last: most likely the victim, which then is not parsed again.
   private var latest: StoredEntry?

@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// The entry that another one belongs to, and is removed with.
+/// An entry to which another entry belongs. The dependent entry is removed with its last owner.
 ///
-/// An entry may have several owners, in any namespace. It is removed with the last of them, whatever the reason: removed,
-/// expired, evicted. That is one transaction for up to 1,000 entries; the rest follows at once in further transactions.
-/// Clearing the namespace of an owner does not remove its entries one by one: what belongs to them is removed while
-/// they are reclaimed.
+/// An entry may have several owners, in any namespace. The reason of the last owner's removal does not matter: removed,
+/// expired, evicted. One transaction removes up to 1,000 entries; the rest follows at once in further transactions.
+/// Clearing the namespace of an owner does not remove its entries one by one: their dependent entries are removed when
+/// the cleared entries are reclaimed.
 public struct Owner: Hashable, Sendable {
   /// The name of the owner's namespace.
   public var namespace: String

@@ -6,7 +6,7 @@ import LarderSystem
 /// Pages that a commit frees can be used by the second commit after it. So evictions for a write run in transactions of their
 /// own, followed by two commits that only make time pass.
 struct RoomOnDisk {
-  /// How often a write is tried.
+  /// The number of attempts for a write.
   private static let attempts = 4
 
   private let engine: StoreEngine
@@ -24,7 +24,7 @@ struct RoomOnDisk {
     try engine.environment.checkpoint()
   }
 
-  /// Makes room for a write of so many pages.
+  /// Makes room for a write of `pages` pages.
   ///
   /// - Throws: ``LarderError/Code/full`` if that is not possible, or the write may not run again.
   mutating func make(_ pages: Int) throws {

@@ -10,7 +10,7 @@ struct RoomRequest {
   var cause: Cause
   var id: NamespaceID
   var limits: Limits
-  /// How many entries may be evicted.
+  /// The number of entries that may be evicted.
   var left = Int.max
   /// Bytes that the namespace must keep.
   var guaranteed: UInt64 = 0

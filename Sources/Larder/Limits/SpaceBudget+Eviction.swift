@@ -50,7 +50,7 @@ extension SpaceBudget {
       rules.eviction,
       RoomRequest(cause: .namespace, id: id, limits: rules.limits, protected: protected), &writer)
     guard isOver(writer) else { return }
-    // However many records that takes: a write is not refused for entries that have expired.
+    // The number of records does not matter: a write is not refused while expired entries take up the room.
     sweep = ExpirySweep(of: id, limit: .max, sparing: protected)
     try sweep.run(&writer, while: isOver)
     guard isOver(writer) else { return }

@@ -8,7 +8,7 @@ struct SpaceBudget {
   private(set) var limits: StoreLimits
   /// The pages left in the data file; nil without a disk limit.
   private var disk: DiskRoom?
-  /// How many pages were missing for a write, which failed for it.
+  /// The number of pages that a failed write lacked.
   private(set) var missingPages: Int?
 
   init(_ limits: StoreLimits) { self.limits = limits }
@@ -32,7 +32,7 @@ struct SpaceBudget {
 
   var hasDiskLimit: Bool { disk != nil }
 
-  /// How many pages entries may use; nil without a disk limit.
+  /// The number of pages that entries may use; nil without a disk limit.
   var usablePages: Int? { disk?.usable }
 
   /// Whether a checkpoint now would free pages that this batch may need.

@@ -20,7 +20,7 @@ extension Store {
     return StoreLimitInfo(declared: settings.declared, overrides: settings.overrides)
   }
 
-  /// Declares the limits of the store, which every process then obeys; an operator's overrides stay.
+  /// Declares the limits of the store. Every process then obeys them. Overrides of an operator stay.
   ///
   /// A lower limit evicts in bounded transactions before the call returns. A disk limit below the size of the file is
   /// accepted: the file does not grow any more, and shrinks when it is compacted.

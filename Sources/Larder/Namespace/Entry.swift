@@ -37,7 +37,7 @@ extension Store {
     public var codec: CodecID
     /// Another number with each write of the value; it never returns.
     public var version: UInt64
-    /// Whether it is protected from eviction; see ``Store/Namespace/pin(_:)``.
+    /// Whether it is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool
     /// Whether it says that its key has no value, so that reads miss it; see
     /// ``Cache/valueIfPresent(for:options:load:)``.

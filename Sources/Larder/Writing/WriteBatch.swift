@@ -161,7 +161,7 @@ extension WriteBatch {
 // MARK: Attributes
 
 extension WriteBatch {
-  /// Starts the entry's lifetime again; see ``Store/Namespace/touch(_:expires:)``.
+  /// Starts the entry's lifetime again; see `touch(_:expires:)` of ``Store/Namespace``.
   ///
   /// - Returns: false if there is no such entry, or it has expired.
   @discardableResult
@@ -209,7 +209,7 @@ extension WriteBatch {
     }
   }
 
-  /// Protects the entry from eviction; see ``Store/Namespace/pin(_:)``.
+  /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
   ///
   /// - Returns: false if there is no such entry, or it has expired.
   @discardableResult
@@ -217,7 +217,7 @@ extension WriteBatch {
     try key.withKeyBytes { key in try pin(key, in: namespace.name, isPinned: true) }
   }
 
-  /// Lets the entry be evicted again; see ``Store/Namespace/unpin(_:)``.
+  /// Lets the entry be evicted again; see `unpin(_:)` of ``Store/Namespace``.
   ///
   /// - Returns: false if there is no such entry, or it has expired.
   @discardableResult

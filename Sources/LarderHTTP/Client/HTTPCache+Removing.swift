@@ -10,7 +10,7 @@ extension HTTPCache {
   ///
   /// - Parameter host: as in a request's authority, with the port if that is not the scheme's own: `api.example.com`,
   ///   `127.0.0.1:8000`.
-  /// - Complexity: as ``Larder/Namespace/invalidate(tag:)``; no process finds any of them after the first transaction.
+  /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`; no process finds any of them after the first transaction.
   @discardableResult
   public func removeAll(host: String) async throws -> RemovalResult {
     try end(ResponseTags.host(host))

@@ -3,7 +3,7 @@ import Larder
 
 /// The keys under which the responses of one URI are stored.
 ///
-/// A key is the URI, or its beginning and a SHA-256 hash where the URI is longer than ``longestURI``. Where `Vary` or
+/// A key is the URI, or its beginning and a SHA-256 hash where the URI is longer than 180 bytes. Where `Vary` or
 /// credentials separate several responses of one URI, a space and a digest follow. A key without its digest contains no
 /// space and no byte outside printable ASCII, so the prefix `URI + " "` finds the responses of this URI and of no other.
 /// A key has at most 250 bytes, so its cost does not depend on other keys with the same beginning.
@@ -55,7 +55,7 @@ public struct ResponseKey: Hashable, Sendable {
 
   /// The key of the response without credentials and `Vary`.
   ///
-  /// A shortened URI is longer than ``longestURI``, so it cannot equal a URI that is kept whole.
+  /// A shortened URI is longer than 180 bytes, so it cannot equal a URI that is kept whole.
   var base: String {
     guard uri.utf8.count > Self.longestURI else { return uri }
     let hash = SHA256.hash(Array(uri.utf8)).map(Secrets.hexadecimal).joined()

@@ -1,0 +1,90 @@
+"""Draws a session of the shell as an SVG: runs `larder` at a pseudo-terminal, and turns its colours into text of a picture.
+
+Usage: pictures.py LARDER STORE OUTPUT COMMAND...
+"""
+
+import html
+import os
+import pty
+import re
+import select
+import sys
+import time
+
+COLUMNS, SIZE, LINE, WIDE = 92, 14, 20, 8.43
+# Viewers collapse plain spaces.
+NO_BREAK = "\u00a0"
+PALETTE = {30: "#45475a", 31: "#f38ba8", 32: "#a6e3a1", 33: "#f9e2af", 34: "#89b4fa", 35: "#cba6f7", 36: "#94e2d5",
+           37: "#cdd6f4", 90: "#7f849c", 91: "#f38ba8", 92: "#a6e3a1", 93: "#f9e2af", 94: "#89b4fa", 95: "#cba6f7",
+           96: "#94e2d5", 97: "#ffffff"}
+
+
+def run(program, arguments):
+    """The output of a program at a terminal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC", PAGER="cat", COLUMNS=str(COLUMNS))
+        os.execve(program, [program] + arguments, environment)
+    import fcntl, struct, termios
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
+    output, end = b"", time.time() + 30
+    while time.time() < end:
+        if not select.select([terminal], [], [], 0.2)[0]:
+            continue
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        output += part
+    os.waitpid(child, 0)
+    return output.decode().replace("\r", "")
+
+
+def spans(line):
+    """Pieces of a line with their colour, weight and faintness."""
+    colour, bold, faint = None, False, False
+    for text, codes in re.findall(r"([^\x1b]+)|\x1b\[([0-9;]*)m", re.sub(r"\x1b\[[0-9;?]*[A-LN-Za-ln-z]", "", line)):
+        if text:
+            yield text, colour, bold, faint
+            continue
+        for code in [int(c or 0) for c in codes.split(";")]:
+            if code == 0:
+                colour, bold, faint = None, False, False
+            elif code in PALETTE:
+                colour = PALETTE[code]
+            elif code == 39:
+                colour = None
+            bold = code == 1 or bold and code != 22
+            faint = code == 2 or faint and code != 22
+
+
+def main(program, store, output, commands):
+    rows = []
+    for command in commands:
+        rows.append(f"\x1b[32mlarder>\x1b[0m {command}")
+        text = run(os.path.abspath(program), [store, "--no-rc", "-e", command])
+        rows += text.rstrip("\n").split("\n")
+    width, height = int(COLUMNS * WIDE) + 32, len(rows) * LINE + 52
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+           f'aria-label="A session of the Larder shell">',
+           f'<rect width="{width}" height="{height}" rx="8" fill="#1e1e2e"/>']
+    out += [f'<circle cx="{20 + 18 * i}" cy="18" r="5.5" fill="{c}"/>' for i, c in enumerate(("#f38ba8", "#f9e2af", "#a6e3a1"))]
+    out.append(f'<g font-family="ui-monospace, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="{SIZE}" fill="#cdd6f4" '
+               'xml:space="preserve">')
+    for number, row in enumerate(rows):
+        column, pieces = 0, []
+        for text, colour, bold, faint in spans(row):
+            style = (f' fill="{colour}"' if colour else "") + (' font-weight="bold"' if bold else "")
+            style += ' opacity="0.65"' if faint else ""
+            length, shown = len(text), html.escape(text).replace(" ", NO_BREAK)
+            pieces.append(f'<tspan x="{16 + column * WIDE:.1f}" textLength="{length * WIDE:.1f}"{style}>{shown}</tspan>')
+            column += length
+        out.append(f'<text y="{48 + number * LINE}">{"".join(pieces)}</text>')
+    out.append("</g></svg>\n")
+    with open(output, "w") as file:
+        file.write("\n".join(out))
+
+
+main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:])

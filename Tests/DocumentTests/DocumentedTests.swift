@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// Each program on a page of the documentation stands in a file beside this one, `PAGEPage.swift`, in a test that runs it.
+@Suite struct DocumentedTests {
+  private static let pages = ["Cookbook", "Limits", "Loading", "Migrating"]
+
+  /// The lines without their indentation: pages and tests have different ones.
+  private static func lines(_ text: some StringProtocol) -> [String] {
+    text.split(separator: "\n", omittingEmptySubsequences: true).map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+  }
+
+  private static func blocks(in page: String) -> [[String]] {
+    page.components(separatedBy: "```swift\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first.map { lines($0) }
+    }
+  }
+
+  @Test(arguments: pages) func `a test runs every program of a page`(_ page: String) throws {
+    try expectRun("Docs/\(page).md", in: "\(page)Page.swift")
+  }
+
+  @Test(arguments: [
+    "Larder/Larder.docc/Larder", "Larder/Larder.docc/GettingStarted", "Larder/Larder.docc/Testing",
+    "LarderHTTP/LarderHTTP.docc/LarderHTTP",
+  ]) func `a test runs every program of an article`(_ article: String) throws {
+    try expectRun("Sources/\(article).md", in: "CataloguePage.swift")
+  }
+
+  private func expectRun(_ page: String, in file: String) throws {
+    let compiled = Self.lines(try Documents.text("Tests/DocumentTests/\(file)"))
+    let blocks = Self.blocks(in: try Documents.text(page))
+    #expect(!blocks.isEmpty)
+    for block in blocks {
+      let starts = compiled.indices.filter { compiled[$0...].starts(with: block) }
+      #expect(!starts.isEmpty, "\(page): \(block.first ?? "")")
+    }
+  }
+}

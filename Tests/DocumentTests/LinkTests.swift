@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+/// Every link to a file of the package leads to a file, and to a heading of it.
+@Suite struct LinkTests {
+  /// The targets of links and pictures outside code.
+  private static func links(in page: String) -> [String] {
+    prose(of: page).matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.1) }
+      .filter { !$0.contains("://") && !$0.hasPrefix("mailto:") }
+  }
+
+  private static func prose(of page: String) -> String {
+    var isCode = false
+    return page.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+      if line.hasPrefix("```") { isCode.toggle() }
+      return !isCode && !line.hasPrefix("    ")
+    }.joined(separator: "\n")
+  }
+
+  /// The anchors that a Markdown viewer makes for headings.
+  private static func anchors(in page: String) -> Set<String> {
+    Set(
+      prose(of: page).split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
+        heading.drop { $0 == "#" || $0 == " " }.lowercased()
+          .filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" || $0 == "_" }
+          .replacingOccurrences(of: " ", with: "-")
+      })
+  }
+
+  @Test func `every link of the documents leads somewhere`() throws {
+    let pages = try Documents.pages()
+    #expect(pages.contains("README.md") && pages.count > 20)
+    var count = 0
+    for page in pages {
+      for link in Self.links(in: try Documents.text(page)) {
+        count += 1
+        let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let folder = URL(fileURLWithPath: "/" + page).deletingLastPathComponent()
+        let target = folder.appendingPathComponent(String(parts[0])).standardized.path
+        let path = parts[0].isEmpty ? page : String(target.dropFirst())
+        let file = Documents.root.appendingPathComponent(path)
+        #expect(FileManager.default.fileExists(atPath: file.path), "\(page): \(link)")
+        guard parts.count == 2, path.hasSuffix(".md") else { continue }
+        let anchors = Self.anchors(in: try Documents.text(path))
+        #expect(anchors.contains(String(parts[1])), "\(page): \(link)")
+      }
+    }
+    #expect(count > 50)
+  }
+}
