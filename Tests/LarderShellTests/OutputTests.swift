@@ -231,7 +231,9 @@ import Testing
           let lines = text(.table, Reply(body, notes: ["\(key) \(other)"]), width: width)
             .split(separator: "\n")
           let isSafe = lines.allSatisfy { String($0).isSafe }
-          guard isSafe, lines.count == (body == .rows(columns, [cells]) ? 3 : 4) else {
+          let count = body == .rows(columns, [cells]) ? 3 : 4
+          // In a narrow window the facts of a row take as many lines as they need.
+          guard isSafe, lines.count == count || width == 20 && lines.count <= 12 else {
             Issue.record("LARDER_SEED=\(seed): \(lines)")
             return
           }
