@@ -50,7 +50,7 @@ import Testing
   func `without colors nothing but text is written`(environment: [String: String]) throws {
     let session = try session([fill(), "-n", "sets"], showing: "sets>", environment: environment)
     try session.type("get a .year\r")
-    session.expect("the answer") { $0.lines.contains("1999") }
+    session.expect("the prompt") { $0.lines.contains("1999") && $0.line == "sets>" }
     try session.type("keys nope")
     session.expect("the line") { $0.lines.last == "sets> keys nope" }
     #expect(session.screen.cells.allSatisfy { $0.allSatisfy { $0.rendition.isEmpty } })
@@ -106,7 +106,9 @@ import Testing
     try session.type("count\rhistory --clear\r")
     session.expect("the question") { $0.line.hasSuffix("[y/N]") }
     try session.type("y\r")
-    session.expect("the answer") { $0.lines.contains("removed 2 lines of the history") }
+    session.expect("the prompt") {
+      $0.lines.contains("removed 2 lines of the history") && $0.line == "sets>"
+    }
     try session.type("\u{1B}[A")
     try session.type("x")
     session.expect("nothing recalled") { $0.line == "sets> x" }
