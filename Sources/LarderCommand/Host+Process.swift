@@ -21,7 +21,10 @@ extension Settings {
     mode = try options.mode
     isTerminal = Terminal.isTerminal(.output)
     hasColor = !options.noColor && Terminal.showsColours(environment: environment)
-    hasUnicode = Terminal.speaksUTF8(environment: environment)
+    // A terminal without a cursor may draw no lines and blocks either.
+    hasUnicode =
+      Terminal.speaksUTF8(environment: environment)
+      && (!isTerminal || Terminal.movesCursor(on: .output, environment: environment))
     endsWithNUL = options.null
     answersYes = options.yes
     isQuiet = options.quiet
@@ -67,7 +70,11 @@ extension Host {
         try Terminal.write("\u{1B}]52;c;\(text)\u{7}")
       }
     }
+    if Terminal.isTerminal(.input), Terminal.isTerminal(.output) {
+      edit = { try Draft($0, pathExtension: $1, environment) { try output.release() } }
+    }
     history = { try HistoryFile.lines(environment) }
+    forgetHistory = { try HistoryFile.remove(environment) }
     if !readsCommands { input = Self.input() }
     // Progress appears on terminals only; it would fill a log.
     if Terminal.movesCursor(on: .error, environment: environment) {
@@ -131,5 +138,12 @@ private enum HistoryFile {
       LocalFile.exists(file.path)
     else { return [] }
     return try file.load()
+  }
+
+  static func remove(_ environment: [String: String]) throws {
+    guard let file = LineEditor.HistoryFile.standard(environment: environment),
+      LocalFile.exists(file.path)
+    else { return }
+    try file.clear()
   }
 }

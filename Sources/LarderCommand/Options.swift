@@ -16,6 +16,7 @@ struct Options: ParsableCommand {
       input elsewhere. The first error ends a script with its exit code: 1 no such key, 2 usage, 3 no \
       store, 4 store failed, 5 refused, 130 interrupted.
 
+        larder demo                                 a small store to try
         larder cache                                the prompt; help lists the commands
         larder cache get @articles -- "$key"        the bytes of a value
         larder cache -e 'evict @web :k' --arg k="$key"

@@ -9,6 +9,7 @@ enum Program {
   static func run(_ words: [[UInt8]], environment: [String: String]) -> Int32 {
     var messages = Messages(isJSON: Messages.isJSON(words))
     do {
+      if let path = try demoDirectory(words) { return try runDemo(at: path, environment) }
       let arguments = try ProgramArguments(words)
       let options = try Options.reading(arguments)
       messages.isJSON = [.json, .jsonl].contains(try options.mode)
@@ -28,13 +29,6 @@ enum Program {
     }
   }
 
-  private static let introduction = """
-    larder STORE            open a store
-    larder STORE --create   create one
-    larder --help           options and examples
-
-    """
-
   /// The option parser throws for `--help` and `--version`, too.
   private static func run(after error: any Error, _ messages: Messages) -> Int32 {
     guard Options.exitCode(for: error) == .success else {
@@ -48,7 +42,7 @@ enum Program {
     }
   }
 
-  private static func run(_ options: Options, _ environment: [String: String]) throws -> Int32 {
+  static func run(_ options: Options, _ environment: [String: String]) throws -> Int32 {
     if let text = try options.document {
       try Terminal.write(text)
       return 0

@@ -16,6 +16,7 @@ struct PromptLoop {
   private var reader: CommandReader
   /// The lines of a command whose quote is still open.
   private var open: [UInt8] = []
+  private let painting: Painting
   /// Changes by other processes while the prompt waits.
   private var news = StoreNews()
 
@@ -25,6 +26,8 @@ struct PromptLoop {
     self.runner = runner
     reader = CommandReader(.prompt, variables: runner.options.variables)
     let environment = runner.environment
+    let painting = Painting(runner.session)
+    self.painting = painting
     guard Terminal.canEditLines(environment: environment) else {
       editor = nil
       return
@@ -34,9 +37,10 @@ struct PromptLoop {
     let hints = Hints(.standard)
     let editor = try LineEditor(
       style: style, complete: { session.completion(of: $0, cursor: $1) },
-      hint: { session.settings.showsHints ? hints.hint(behind: $0) : nil })
+      hint: { session.settings.showsHints ? hints.hint(behind: $0) : nil },
+      paint: { [painting] in painting.runs(in: $0) })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
-      try editor.keepHistory(in: file)
+      try editor.keepHistory(in: file, creating: session.settings.keepsHistory)
     }
     self.editor = editor
   }
@@ -90,6 +94,7 @@ struct PromptLoop {
 
   private mutating func readLine() throws -> LineResult {
     let prompt = prompt
+    painting.open = open.isEmpty ? [] : open + [.newline]
     // A pipe receives answers only, no prompt.
     return try editor?.readLine(prompt)
       ?? plain.readLine(session.settings.isTerminal ? prompt : nil)
@@ -165,11 +170,29 @@ struct PromptLoop {
       Interrupts.acknowledge()
     }
     if wasLeft, case .failure(TerminalError.closed) = result { return .done }
+    if session.historyWasCleared {
+      session.historyWasCleared = false
+      editor?.forgetHistory()
+    }
     let outcome = try result.get()
     let taken = ContinuousClock.now - start
     if taken > Self.longTime || session.settings.showsTiming {
       runner.messages.write("(\(taken.words))\n")
     }
     return outcome
+  }
+}
+
+/// The colors of the line that is typed, which depend on the lines before it while a quote is open.
+private final class Painting {
+  var open: [UInt8] = []
+  private let session: Session
+  private let highlighter = Highlighter(.standard)
+
+  init(_ session: Session) { self.session = session }
+
+  func runs(in line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {
+    guard session.settings.hasColor else { return [] }
+    return highlighter.runs(in: line, behind: open).map { ($0.range, $0.color.rawValue) }
   }
 }

@@ -117,3 +117,12 @@ package final class ByteFile {
     close()
   }
 }
+
+/// A new directory that only its owner can enter.
+package enum PrivateDirectory {
+  package static func create(in parent: String) throws(TerminalError) -> String {
+    var template = Array("\(parent)/larder-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw .failed(operation: "mkdtemp", code: errno) }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -23,7 +23,13 @@ extension LineEditor {
   private func list(_ completion: Completion) throws(TerminalError) -> Int32 {
     guard completion.candidates.count > 1 else { return CC_ERROR }
     let size = Terminal.size() ?? Terminal.Size(columns: 80, rows: 24)
-    var rows = Self.columns(of: completion.candidates.map(\.label), in: size)
+    let page = max(1, size.rows - 4)
+    // A short list first; Tab again shows a page.
+    let isSecond = listedLine == line.bytes
+    listedLine = line.bytes
+    var rows = Self.columns(
+      of: completion.candidates.map(\.label), columns: size.columns,
+      rows: isSecond ? page : min(Self.shortList, page), canShowMore: !isSecond)
     if let remark = completion.remark { rows.append(remark) }
     try leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
@@ -32,20 +38,25 @@ extension LineEditor {
     return CC_NORM
   }
 
-  /// Lays the labels out in columns, read downwards, in no more rows than the window has room for.
-  static func columns(of labels: [String], in size: Terminal.Size) -> [String] {
+  /// The rows of the first list.
+  private static let shortList = 8
+
+  /// Lays the labels out in columns, read downwards, in at most so many rows.
+  static func columns(
+    of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false
+  ) -> [String] {
     let cells = labels.map(Cell.init)
     let cellWidth = (cells.map(\.width).max() ?? 0) + 2
-    let across = max(1, (size.columns + 1) / cellWidth)
+    let across = max(1, (columns + 1) / cellWidth)
     let down = (cells.count + across - 1) / across
-    let shown = min(down, max(1, size.rows - 4))
+    let shown = min(down, limit)
     var rows = (0..<shown).map { row in
       let parts = stride(from: row, to: cells.count, by: down).map { cells[$0] }
       return parts.dropLast().map { $0.padded(to: cellWidth) }.joined() + (parts.last?.text ?? "")
     }
     if shown < down {
       let left = (0..<cells.count).count { $0 % down >= shown }
-      rows.append("... \(left) more")
+      rows.append("... \(left) more" + (canShowMore ? "; type more or press Tab again" : ""))
     }
     return rows
   }

@@ -1,10 +1,20 @@
 import CEditline
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 extension LineEditor {
   /// Recalls the entries of earlier sessions, and keeps those of this one in the file from now on.
-  package func keepHistory(in file: HistoryFile) throws(TerminalError) {
-    for entry in try file.load() { recallable(entry) }
+  ///
+  /// - Parameter creating: False makes no file where there is none: the person wants no history.
+  package func keepHistory(in file: HistoryFile, creating: Bool = true) throws(TerminalError) {
     historyFile = file
+    let isThere = unsafe access(file.path, F_OK) == 0
+    guard creating || isThere else { return }
+    for entry in try file.load() { recallable(entry) }
   }
 
   /// Keeps an entry, which can be several lines.
@@ -19,6 +29,12 @@ extension LineEditor {
     let isRepeated = entries.last?.utf8.elementsEqual(entry.utf8) ?? false
     recallable(entry)
     if inFile, !isRepeated { try historyFile?.append(entry) }
+  }
+
+  /// Forgets the entries that can be recalled; the file stays as it is.
+  package func forgetHistory() {
+    for entry in entries { unsafe cel_history_forget(past, entry) }
+    entries = []
   }
 
   /// The entries that can be recalled, oldest first.

@@ -40,6 +40,11 @@ extension LineEditor {
       }
     }
 
+    /// Removes all entries.
+    package func clear() throws(TerminalError) {
+      try locked { descriptor throws(TerminalError) in try Self.replace(descriptor, with: []) }
+    }
+
     func append(_ entry: String) throws(TerminalError) {
       let line = Array((Self.encoded(entry) + "\n").utf8)
       try locked { descriptor throws(TerminalError) in try Terminal.write(line.span, to: descriptor)

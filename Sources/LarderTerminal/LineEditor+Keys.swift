@@ -19,15 +19,47 @@ extension LineEditor {
     unsafe add("larder-later", "Recall the entry after that begins as the line does") { editor, _ in
       unsafe LineEditor.perform(editor) { editor in editor.recallEntry(.later) }
     }
+    addClusterKeys()
     bind("^I", to: "larder-complete")
     guard !isVi else { return }
     for (key, function) in Self.emacsKeys { bind(key, to: function) }
   }
 
+  private func addClusterKeys() {
+    unsafe add("larder-left", "Move a character to the left") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.moveLeft() }
+    }
+    unsafe add("larder-right", "Move a character to the right") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.moveRight() }
+    }
+    unsafe add("larder-delete-left", "Delete the character before the cursor") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.deleteLeft() }
+    }
+    unsafe add("larder-delete-right", "Delete the character behind the cursor") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.deleteRight() }
+    }
+    unsafe add("larder-delete-or-leave", "Delete the character, or leave an empty line") {
+      editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.deleteRightOrLeave() }
+    }
+    unsafe add("larder-delete-word", "Delete the word before the cursor") { editor, _ in
+      unsafe LineEditor.perform(editor) { editor in editor.deleteWordLeft() }
+    }
+  }
+
   /// Beyond libedit's own: what other shells do, under every code terminals send for it.
   private static let emacsKeys: KeyValuePairs = [
     "^R": "em-inc-search-prev",
-    "^W": "ed-delete-prev-word",
+    "^W": "larder-delete-word",
+    "^H": "larder-delete-left",
+    "^?": "larder-delete-left",
+    "^D": "larder-delete-or-leave",
+    "^B": "larder-left",
+    "^F": "larder-right",
+    "\\e[D": "larder-left",
+    "\\eOD": "larder-left",
+    "\\e[C": "larder-right",
+    "\\eOC": "larder-right",
     "^P": "larder-earlier",
     "^N": "larder-later",
     "\\e[A": "larder-earlier",
@@ -40,7 +72,7 @@ extension LineEditor {
     "\\e[F": "ed-move-to-end",
     "\\eOF": "ed-move-to-end",
     "\\e[4~": "ed-move-to-end",
-    "\\e[3~": "ed-delete-next-char",
+    "\\e[3~": "larder-delete-right",
     "\\e[1;5C": "em-next-word",
     "\\e[1;5D": "ed-prev-word",
     "\\e[1;3C": "em-next-word",

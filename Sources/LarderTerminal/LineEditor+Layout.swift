@@ -51,8 +51,8 @@ extension LineEditor {
 
   /// Erases the rows of the prompt and the line, and puts the cursor where they began.
   ///
-  /// Terminals differ in whether they wrap anew when the width changes. Of the two places at which the first row
-  /// may then be the lower one is taken: some of the old rows may stay, but nothing above them is lost.
+  /// Terminals differ in whether they wrap anew when the width changes. The first row may then be at one of two
+  /// places, and the lower one is taken: some of the old rows may stay, but nothing above them is lost.
   func eraseLine() throws(TerminalError) {
     let before = line.beforeCursor
     let row = min(
@@ -69,11 +69,11 @@ extension LineEditor {
 
   var windowColumns: Int { Terminal.size()?.columns ?? 80 }
 
-  private func place(of text: String.UnicodeScalarView, columns: Int? = nil) -> Place {
+  func place(of text: String.UnicodeScalarView, columns: Int? = nil) -> Place {
     Place(after: prompt.text.unicodeScalars + text, columns: columns ?? windowColumns)
   }
 
-  private static func sequence(_ final: String, _ count: Int) -> String {
+  static func sequence(_ final: String, _ count: Int) -> String {
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
 }

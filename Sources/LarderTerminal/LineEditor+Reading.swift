@@ -41,6 +41,8 @@ extension LineEditor {
     }
     while !wasInterrupted {
       switch try waitForKey() {
+      // A signal that came before the key, as ^C did that was typed before it, is answered first.
+      case .ready where TerminalSignals.counts != seen: try answerSignals()
       case .ready:
         try hideHint()
         return try Terminal.read(.input, atMost: 1).first
@@ -54,6 +56,7 @@ extension LineEditor {
   private func waitForKey() throws(TerminalError) -> Terminal.Wakening {
     let now = try Terminal.wait(for: .input, atMost: .zero)
     guard now == .timedOut else { return now }
+    try paintLine()
     try showHint()
     return try Terminal.wait(for: .input, atMost: notice == nil ? nil : style.noticeInterval)
   }

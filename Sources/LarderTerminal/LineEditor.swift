@@ -17,6 +17,9 @@ import CEditline
   /// The dim hint behind a line when the cursor is at its end; nil for none.
   package typealias Hint = (_ line: [UInt8]) -> String?
 
+  /// The numbers of the rendition for bytes of a line, such as `"1;36"`; in order, without overlap.
+  package typealias Paint = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
+
   /// Something that happened while nothing was typed, shown above the line; nil for nothing.
   package typealias Notice = () -> String?
 
@@ -36,6 +39,7 @@ import CEditline
   let style: Style
   let complete: Complete
   let hint: Hint
+  let paint: Paint
   let notice: Notice?
 
   /// Whether the keys are those of vi. There no key may begin with an escape, or Escape would not leave insertion.
@@ -48,6 +52,10 @@ import CEditline
   var recall: Recall?
   var heldByte: UInt8?
   var isHinting = false
+  /// The line shows colors that libedit does not know of.
+  var isPainted = false
+  /// The line whose candidates Tab has listed.
+  var listedLine: [UInt8]?
   /// The width for which the rows on the screen were drawn.
   var drawnColumns = 80
   var seen = TerminalSignals.counts
@@ -60,7 +68,7 @@ import CEditline
   package init(
     style: Style = Style(),
     complete: @escaping Complete = { _, _ in .none }, hint: @escaping Hint = { _ in nil },
-    notice: Notice? = nil
+    paint: @escaping Paint = { _ in [] }, notice: Notice? = nil
   ) throws(TerminalError) {
     Terminal.useUTF8Characters()
     guard let past = unsafe history_init() else { throw .noLineEditor }
@@ -73,6 +81,7 @@ import CEditline
     self.style = style
     self.complete = complete
     self.hint = hint
+    self.paint = paint
     self.notice = notice
 
     unsafe cel_set_editor(editor, "emacs")
@@ -130,6 +139,8 @@ import CEditline
     unsafe free(coloured)
     unsafe coloured = strdup(style.showsColours ? prompt.coloured(mark: "\u{1}") : prompt.text)
     recall = nil
+    listedLine = nil
+    isPainted = false
     failure = nil
     wasInterrupted = false
     seen = TerminalSignals.counts

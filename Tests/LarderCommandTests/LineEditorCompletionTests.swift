@@ -60,14 +60,15 @@ extension LineEditorTests {
   }
 
   @Test func `labels are laid out in columns`() {
-    let size = Terminal.Size(columns: 12, rows: 24)
-    let rows = LineEditor.columns(of: ["a", "bbb", "cc", "d", "e"], in: size)
+    let rows = LineEditor.columns(of: ["a", "bbb", "cc", "d", "e"], columns: 12, rows: 20)
     #expect(rows == ["a    d", "bbb  e", "cc"])
   }
 
-  @Test func `a list longer than the window says what it leaves out`() {
-    let size = Terminal.Size(columns: 12, rows: 6)
-    let rows = LineEditor.columns(of: (0..<100).map { "label\($0)" }, in: size)
-    #expect(rows == ["label0", "label1", "... 98 more"])
+  @Test func `a list longer than its room says what it leaves out`() {
+    let labels = (0..<100).map { "label\($0)" }
+    let first = LineEditor.columns(of: labels, columns: 12, rows: 2, canShowMore: true)
+    #expect(first == ["label0", "label1", "... 98 more; type more or press Tab again"])
+    let second = LineEditor.columns(of: labels, columns: 12, rows: 3)
+    #expect(second == ["label0", "label1", "label2", "... 97 more"])
   }
 }

@@ -17,6 +17,7 @@ struct Screen {
   private var rendition = ""
   /// The cursor stays in the last column until one more character comes.
   private var isWrapPending = false
+  private var saved = (row: 0, column: 0, isWrapPending: false)
   private var pending: [UInt8] = []
 
   init(columns: Int, rows: Int) {
@@ -40,6 +41,11 @@ struct Screen {
 
   /// The rendition with which the first occurrence of the text in the cursor's row was drawn.
   func rendition(of text: String) -> String? {
+    rendition(of: text, in: row)
+  }
+
+  /// The rendition with which the first occurrence of the text in a row was drawn.
+  func rendition(of text: String, in row: Int) -> String? {
     let cells = cells[row]
     return cells.indices.first { start in
       cells[start...].map(\.text).joined().hasPrefix(text)
@@ -99,6 +105,12 @@ struct Screen {
       move(toRow: row - 1)
       return true
     case UInt8(ascii: "="), UInt8(ascii: ">"): return true
+    case UInt8(ascii: "7"):
+      saved = (row, column, isWrapPending)
+      return true
+    case UInt8(ascii: "8"):
+      (row, column, isWrapPending) = saved
+      return true
     default:
       unknown.append("ESC \(Character(Unicode.Scalar(pending[1])))")
       return true

@@ -66,6 +66,37 @@ import Testing
 @Suite struct CompletionTests {
   private let completer = Completer(.standard)
 
+  @Test(arguments: [
+    ("keys @a --where '.ye", ".year"), ("keys @a --sort .n", ".name"),
+  ])
+  func `fields of values are completed`(line: String, field: String) {
+    var asked: [Completer.Request] = []
+    let found = texts(line, ["name", "year"]) { asked.append($0) }
+    #expect(found == [field])
+    #expect(asked.count == 1)
+  }
+
+  @Test func `names, functions and keywords of expressions are completed`() {
+    #expect(texts("keys --where 'stat") == ["state", "status"])
+    #expect(texts("count --by nam") == ["namespace"])
+    #expect(texts("keys --where '.a = 1 an") == ["and"])
+    #expect(texts("keys --where ", ["a"]).contains("'.a"))
+    #expect(texts("get @a key .n", ["name"]) == [".name"])
+    #expect(texts("keys --show '.a, lo") == ["lower("])
+    let completion = completer.completion(of: bytes("keys --where '.a = 1 and .ye")) { _ in
+      Completer.Found([bytes("year")])
+    }
+    #expect(completion.range == 25..<28 && completion.candidates.first?.isWhole == false)
+  }
+
+  @Test func `the fields of objects within objects are known`() {
+    #expect(
+      JSONFields.names(of: bytes(#"{"a":1,"b":{"c":2,"d":[{"e":3}]},"odd name":{"f":4}}"#))
+        == ["a", "b", "b.c", "b.d"])
+    #expect(JSONFields.names(of: bytes("[{\"a\":1}]")) == [])
+    #expect(JSONFields.names(of: bytes("{")) == [])
+  }
+
   private func texts(
     _ line: String, _ names: [String] = [], asked: ((Completer.Request) -> Void)? = nil
   ) -> [String] {
@@ -78,7 +109,7 @@ import Testing
   @Test(arguments: [
     ("ke", ["keys"]),
     (
-      "e", ["exists", "expiring", "expire", "evict", "export", "echo", "expiry", "exit"]
+      "e", ["exists", "expiring", "edit", "expire", "evict", "export", "echo", "expiry", "exit"]
     ),
     ("KE", ["keys"]),
     ("zz", []), ("'ke", []), ("keys --so", ["--sort"]),

@@ -244,7 +244,7 @@ import Testing
     #expect(
       Set(changing) == [
         "set", "touch", "expire", "persist", "evict", "purge", "clear", "pin", "unpin", "rename",
-        "import", "sync", "invalidate",
+        "import", "sync", "invalidate", "edit",
       ])
   }
 

@@ -27,6 +27,36 @@ import Testing
     ]
   }
 
+  @Test func `rows of a window of 40 columns have two lines, with titles and without bars`() {
+    let columns = [
+      Column("namespace"), Column("entries"), Column("size"), Column("share"),
+      Column("bar", title: ""), Column("next expiry"), Column("limit"),
+    ]
+    let reply = Reply(
+      .rows(
+        columns,
+        [
+          [
+            .text("departures.of.a.station"), .number(1_234_567), .size(31_000), .share(0.5),
+            .bar(0.5), .text("in 23 h 52 min"), .null,
+          ],
+          [
+            .text("a"), .number(1), .size(8), .share(0.01), .bar(0.01), .null,
+            .text("1 MB, 1,000 entries"),
+          ],
+        ]))
+    #expect(
+      text(.table, reply, width: 40) == """
+        departures.of.a.station
+          entries 1,234,567  size 31 kB
+          share 50 %  next expiry in 23 h 52 min
+        a
+          entries 1  size 8 B  share 1 %
+          limit 1 MB, 1,000 entries
+
+        """)
+  }
+
   private var rows: Reply.Body {
     .rows(
       columns,
@@ -201,7 +231,9 @@ import Testing
           let lines = text(.table, Reply(body, notes: ["\(key) \(other)"]), width: width)
             .split(separator: "\n")
           let isSafe = lines.allSatisfy { String($0).isSafe }
-          guard isSafe, lines.count == (body == .rows(columns, [cells]) ? 3 : 4) else {
+          let count = body == .rows(columns, [cells]) ? 3 : 4
+          // In a narrow window the facts of a row take as many lines as they need.
+          guard isSafe, lines.count == count || width == 20 && lines.count <= 12 else {
             Issue.record("LARDER_SEED=\(seed): \(lines)")
             return
           }

@@ -123,7 +123,7 @@ import Testing
     #expect(misplaced.hint?.description == "`expire @departures Kiruna:05 2h`")
     let touched = try shell.error("touch @departures Kiruna:05 2h")
     #expect(touched.message.description == "unexpected time \"2h\"")
-    #expect(touched.hint?.description == "`touch Kiruna:05 --ttl 2h`")
+    #expect(touched.hint?.description == "`touch @departures Kiruna:05 --ttl 2h`")
   }
 
   @Test func `a time in the past is a bulk change, also of listed keys`() throws {

@@ -27,6 +27,12 @@ final class Shell {
   var pauses = 0
   /// What happens while a command waits.
   var meanwhile: () throws -> Void = {}
+  /// The change that a person makes in an editor, and how the editor fails.
+  var editing: (String) throws -> String = { $0 }
+  var editorProblem: String?
+  /// The kinds of files that were edited, and the texts of those that were left.
+  private(set) var drafts: [String] = []
+  private(set) var keptDrafts: [String] = []
   /// What the last command has printed.
   private(set) var printed: [UInt8] = []
 
@@ -35,11 +41,13 @@ final class Shell {
   ///   - hasInput: Standard input is free for data.
   init(
     _ mode: OutputMode = .table, hasPerson: Bool = false, hasInput: Bool = true,
-    isReadOnly: Bool = false, _ configure: (inout Settings) -> Void = { _ in }
+    isReadOnly: Bool = false, at path: String? = nil,
+    _ configure: (inout Settings) -> Void = { _ in }
   ) throws {
     var options = Store.Options()
     options.clock = clock
-    let store = try Store.temporary(options: options)
+    let store = try path.map { try Store(at: $0) } ?? Store.temporary(options: options)
+    if path != nil { options = Store.Options() }
     self.store = store
     options.readOnly = isReadOnly
     var settings = Settings()
@@ -79,6 +87,7 @@ final class Shell {
         questions.append($0.description)
         return answer
       }
+      host.edit = { [unowned self] in draft($0, $1) }
     }
     if hasInput {
       host.input = LarderShell.Host.Input(
@@ -89,6 +98,22 @@ final class Shell {
         })
     }
     return host
+  }
+
+  private func draft(_ bytes: [UInt8], _ pathExtension: String) -> LarderShell.Host.Draft {
+    drafts.append(pathExtension)
+    var text = String(decoding: bytes, as: UTF8.self)
+    keptDrafts.append(text)
+    return LarderShell.Host.Draft(
+      path: "draft",
+      run: { [unowned self] in
+        guard editorProblem == nil else { return editorProblem }
+        text = try editing(text)
+        keptDrafts[keptDrafts.count - 1] = text
+        return nil
+      },
+      contents: { Array(text.utf8) },
+      remove: { [unowned self] in _ = keptDrafts.removeLast() })
   }
 
   /// A random line may name any file: only here is one read or made.

@@ -90,6 +90,24 @@ import Testing
     #expect(try shell.error("limits @a --entry-size 2GB").code == .usage)
   }
 
+  @Test func `a guaranteed share is set, shown and taken back`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    let line = { (text: String) in text.split(separator: "\n").first { $0.contains("guaranteed") } }
+    #expect(line(try shell("limits @articles")) == "articles\tguaranteed\t\t")
+    try shell("limits @articles --guaranteed 10kB")
+    #expect(try shell.store.namespace("articles").info()?.rules.limits.guaranteed == 10_000)
+    #expect(line(try shell("limits @articles")) == "articles\tguaranteed\t\t10000")
+    #expect(try shell("output table", "limits").contains("guaranteed"))
+    try shell("output plain", "limits @articles --guaranteed none")
+    #expect(try shell.store.namespace("articles").info()?.rules.limits.guaranteed == nil)
+    #expect(
+      try shell.error("limits --guaranteed 1kB").hint?.description
+        == "`limits @NS --guaranteed ...`")
+    try shell("limits --bytes 20kB")
+    #expect(try shell.error("limits @articles --guaranteed 30kB").code == .usage)
+  }
+
   @Test func `a limit below present use is a bulk change`() throws {
     let shell = try Shell(.plain)
     try shell.fill()

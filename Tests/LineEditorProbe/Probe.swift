@@ -35,7 +35,7 @@ import LarderTerminal
       showsColours: Terminal.showsColours(environment: environment),
       noticeInterval: .milliseconds(20))
     let editor = try LineEditor(
-      style: style, complete: complete, hint: hint, notice: notices.map { $0.next })
+      style: style, complete: complete, hint: hint, paint: paint, notice: notices.map { $0.next })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       try editor.keepHistory(in: file)
     }
@@ -96,6 +96,11 @@ func complete(_ line: [UInt8], _ cursor: Int) -> Completion {
 
 func hint(_ line: [UInt8]) -> String? {
   line == Array("get ".utf8) ? "KEY..." : nil
+}
+
+/// Digits are magenta.
+func paint(_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {
+  line.indices.filter { (0x30...0x39).contains(line[$0]) }.map { ($0..<$0 + 1, "35") }
 }
 
 /// What a file says, whenever it says something else.

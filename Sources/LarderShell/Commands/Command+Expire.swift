@@ -129,7 +129,13 @@ extension Command {
     else { return }
     let word = Word(key, isBare: true, at: 0..<0)
     do throws(ShellError) { _ = try word.duration() } catch { return }
-    let words: [SafeText] = patterns.dropLast().map { pattern in
+    var words: [SafeText] =
+      switch change.call.namespaces {
+      case .all: ["@*"]
+      case .named(let names): names.map { "@\($0.text)" }
+      case .unnamed: []
+      }
+    words += patterns.dropLast().map { pattern -> SafeText in
       switch pattern {
       case .key(let key): SafeText(Quoting.typed(key))
       case .glob(let glob): SafeText(String(decoding: glob.text, as: UTF8.self))

@@ -10,6 +10,9 @@ extension Command {
       .value("--bytes", .sizeOrNone, "most bytes of values"),
       .value("--entry-size", .sizeOrNone, "the largest value; of a namespace"),
       .value(
+        "--guaranteed", .sizeOrNone,
+        "bytes that writes of other namespaces never evict; of a namespace"),
+      .value(
         "--policy", .choice(Eviction.allCases.map(\.rawValue)),
         "the rule when it is full; of a namespace"
       ),
@@ -24,12 +27,12 @@ extension Command {
     examples: [
       Example("limits", "the store, and the namespaces that have a limit"),
       Example("limits @thumbs --bytes 50MB --policy fifo", "over what code declared"),
-      Example("limits @thumbs --entries none", "no limit, whatever code declared"),
+      Example("limits @thumbs --guaranteed 10MB", "a share that other namespaces cannot take"),
       Example("limits --disk 1GB", "the data file never grows beyond it"),
     ],
     run: showOrSetLimits)
 
-  private static let ofNamespace = ["--entry-size", "--policy", "--priority"]
+  private static let ofNamespace = ["--entry-size", "--guaranteed", "--policy", "--priority"]
   private static let ofStore = ["--disk", "--memory"]
   private static let ofBoth = ["--entries", "--bytes", "--reset"]
 
@@ -171,6 +174,7 @@ extension Invocation {
     var limits = overrides.limits ?? Limits()
     if let entries = bound("--entries") { limits.entries = entries }
     if let bytes = bound("--bytes") { limits.bytes = bytes }
+    if let guaranteed = bound("--guaranteed") { limits.guaranteed = guaranteed }
     overrides.limits = limits == Limits() ? nil : limits
     if let size = bound("--entry-size") {
       // There is always a largest value: that of a batch.

@@ -55,10 +55,10 @@ extension Command {
   }
 
   /// Writes; a namespace that refuses because of its limits is an error of its own.
-  private static func explainingFull(
+  static func explainingFull<Result>(
     _ namespace: Store.Namespace, in session: Session,
-    _ body: (inout WriteBatch) throws -> Store.Entry
-  ) throws -> Store.Entry {
+    _ body: (inout WriteBatch) throws -> Result
+  ) throws -> Result {
     do {
       return try session.store.write(body)
     } catch let error as LarderError {
@@ -78,7 +78,7 @@ extension Command {
     }
   }
 
-  private static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
+  static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
     guard session.presentation.mode != .plain else {
       return Reply(
         .rows(
@@ -106,7 +106,7 @@ extension Command {
     return try input.rest()
   }
 
-  private static func checkSize(
+  static func checkSize(
     _ value: [UInt8], for namespace: Store.Namespace, of session: Session
   ) throws {
     let facts = try session.store.namespaces().first { $0.name == namespace.name }

@@ -74,13 +74,16 @@ extension Command {
   static let history = Command(
     "history", .shell, .reads, "Lists the lines typed at the prompt, the last one at the end.",
     parameters: [.optional("N", .text), .optional("TEXT", .text)],
+    options: [.flag("--clear", "remove all of them"), BulkOptions.yes],
     examples: [
       Example("history", "the last 20"),
       Example("history 100 evict", "the last 100 that contain a word"),
+      Example("history --clear", "forget all lines"),
     ],
     run: listHistory)
 
   private static func listHistory(_ call: Invocation, in session: Session) throws -> Outcome {
+    if call.has("--clear") { return try clearHistory(call, in: session) }
     var words = [call.bytes("N"), call.bytes("TEXT")].compactMap(\.self)
     var count = 20
     // A word that is no number is what to look for.
@@ -102,6 +105,19 @@ extension Command {
         .rows(
           [Column("number", title: ""), Column("line", title: "")],
           lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] })))
+    return .done
+  }
+
+  private static func clearHistory(_ call: Invocation, in session: Session) throws -> Outcome {
+    let count = try session.host.history().count
+    let lines: SafeText = "\(Wording.count(count, "line", "lines")) of the history"
+    try Confirmation(call: call, session: session, isSweeping: true).require("remove \(lines)") {
+      "Remove \(lines)?"
+    }
+    try session.host.forgetHistory()
+    session.historyWasCleared = true
+    try session.acknowledge(
+      Reply(.object([Column("lines")], [.number(count)]), sentences: ["removed \(lines)"]))
     return .done
   }
 }

@@ -32,7 +32,7 @@ extension Command {
     .namespaces, .keys, .more, .count, .sumUp, .minimum, .maximum, .average, .get, .copy, .info,
     .exists, .ttl, .expiring, .search,
     .sizes,
-    .plot, .watch, .mark, .diff, .set, .touch, .expire, .persist, .evict, .purge, .clear,
+    .plot, .watch, .mark, .diff, .set, .edit, .touch, .expire, .persist, .evict, .purge, .clear,
     .invalidate, .pin, .unpin, .stats, .limits, .rename, .export, .import, .report, .compact,
     .sync, .verify, .salvage, .use, .output, .option, .source, .history, .echo, .help, .quit,
   ]

@@ -14,7 +14,9 @@ struct LimitReport {
     var declared: Cell = .null
     var override: Cell = .null
     /// It is shown in the table of the whole store.
-    var isTelling: Bool { allowed != .null && share != nil || namespace == LimitReport.store }
+    var isTelling: Bool {
+      allowed != .null && (share != nil || limit == "guaranteed") || namespace == LimitReport.store
+    }
   }
 
   /// The name of the store in the column of namespaces.
@@ -118,6 +120,12 @@ struct LimitReport {
       row(
         facts.name, "bytes", facts.bytes, Cell.size,
         (rules.limits.bytes, declared.limits.bytes, overrides.limits?.bytes), whenFull: way),
+      row(
+        facts.name, "guaranteed", nil, Cell.size,
+        (
+          rules.limits.guaranteed, declared.limits.guaranteed, overrides.limits?.guaranteed
+        ),
+        whenFull: "kept from other namespaces"),
       row(
         facts.name, "entry_size", nil, Cell.size,
         (rules.largestValue, declared.largestValue, overrides.largestValue),

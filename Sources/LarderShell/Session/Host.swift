@@ -94,8 +94,32 @@ package struct Host {
   /// Puts bytes on the clipboard of the terminal; nil without a terminal.
   package var copy: (([UInt8]) throws -> Void)?
 
+  /// A file that a person edits.
+  package struct Draft {
+    let path: String
+    /// Opens the editor and waits; the result is a report of a failure.
+    let run: () throws -> String?
+    let contents: () throws -> [UInt8]
+    let remove: () throws -> Void
+
+    package init(
+      path: String, run: @escaping () throws -> String?,
+      contents: @escaping () throws -> [UInt8], remove: @escaping () throws -> Void
+    ) {
+      self.path = path
+      self.run = run
+      self.contents = contents
+      self.remove = remove
+    }
+  }
+
+  /// Writes bytes to a private file to edit, whose name has this extension; nil without a terminal.
+  package var edit: ((_ bytes: [UInt8], _ pathExtension: String) throws -> Draft)?
+
   /// The lines typed at the prompt, the oldest first.
   package var history: () throws -> [String] = { [] }
+  /// Removes all of them.
+  package var forgetHistory: () throws -> Void = {}
   /// Opens a file to read; throws a `FileProblem`.
   package let read: (_ path: String) throws -> Reader
   /// Creates a file; an existing one is replaced only if `replaces` is true.

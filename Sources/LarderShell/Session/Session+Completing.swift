@@ -23,6 +23,8 @@ extension Session {
         return try keys(with: prefix, in: namespaces(choice))
       case .files(let prefix):
         return try files(with: prefix)
+      case .fields(let choice):
+        return Completer.Found(try fieldSample.fields(of: namespaces(choice)))
       }
     } catch {
       return Completer.Found([])

@@ -19,6 +19,10 @@ package final class Session {
   var separator = Separator.none
   /// The marks for `diff`, by name.
   var marks: [[UInt8]: StoreMark] = [:]
+  /// The lines that can be recalled at the prompt are to be forgotten, too.
+  package var historyWasCleared = false
+  /// The fields that Tab has found in values.
+  var fieldSample = FieldSample()
   /// The number of files that run within each other.
   var sourceDepth = 0
   /// Receives the output of the running command in place of the host.

@@ -50,7 +50,7 @@ struct ValueView {
       result += cut(head.text) + "\n"
     }
     switch form {
-    case .json(let json): result += cut(json.laidOut(width: presentation.width ?? 80))
+    case .json(let json): result += text(of: json, presentation)
     case .text: result += cut(Self.lines(bytes))
     case .base64: result += cut(Data(bytes).base64EncodedString() + "\n")
     case .hex:
@@ -97,6 +97,16 @@ struct ValueView {
       line.split(separator: .tab, omittingEmptySubsequences: false)
         .map { Quoting.printable(Array($0)) }.joined(separator: "\t") + "\n"
     }.joined()
+  }
+
+  /// A text that is cut stays plain: the cut could be within a sequence.
+  private func text(of json: JSONText, _ presentation: Presentation) -> String {
+    let width = presentation.width ?? 80
+    let plain = json.laidOut(width: width)
+    guard presentation.hasColor, isFull || plain.utf8.count <= Self.shownText else {
+      return cut(plain)
+    }
+    return json.laidOut(width: width, hasColor: true)
   }
 
   private func cut(_ text: String) -> String {

@@ -6,6 +6,8 @@ package struct Completer: Sendable {
     /// Keys with a prefix in these namespaces; none named means the one in use.
     case keys(NamespaceChoice, prefix: [UInt8])
     case files(prefix: [UInt8])
+    /// The names of fields in values of these namespaces, such as `a` and `a.b`.
+    case fields(NamespaceChoice)
   }
 
   package struct Found: Sendable, Hashable {
@@ -76,6 +78,10 @@ package struct Completer: Sendable {
     if let parameter = state.parameter {
       return complete(word, parameter.kind, command, state, find)
     }
+    // `get KEY .path`
+    if command.trailing.first?.kind == .path, state.filled > 0, word.leads(with: ".") {
+      return completeOperand(word, .path, state, find)
+    }
     if command.selection != nil { return complete(word, .key, command, state, find) }
     return list(word, [])
   }
@@ -106,10 +112,9 @@ package struct Completer: Sendable {
     case .namespace: names(word, find(.namespaces(prefix: word.bytes)), mark: "")
     case .file: names(word, find(.files(prefix: word.bytes)), mark: "")
     case .key: names(word, find(.keys(state.namespaces, prefix: word.bytes)), mark: "")
-    case .order: list(word, Selection.Sort.names)
-    case .data, .text, .glob, .regex, .duration, .size, .count, .expression, .columns, .operand,
-      .path, nil:
-      list(word, [])
+    case .expression, .columns, .operand, .order, .path:
+      completeOperand(word, kind!, state, find)
+    case .data, .text, .glob, .regex, .duration, .size, .count, nil: list(word, [])
     }
   }
 

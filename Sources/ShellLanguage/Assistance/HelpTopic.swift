@@ -197,7 +197,8 @@ package enum HelpTopic: String, Sendable, CaseIterable {
   private static let keyText = """
     Keys at the prompt:
 
-    Tab         completes commands, @namespaces, keys, options and files
+    Tab         completes commands, @namespaces, keys, options, files and fields of values;
+                a second Tab lists more
     Up          recalls lines that begin like this one; ^R searches them
     Alt-Return  a new line within the command
     ^C          drops the line, or stops the command
@@ -207,6 +208,10 @@ package enum HelpTopic: String, Sendable, CaseIterable {
     """
 
   private static let colorText = """
+    While a line is typed, commands are bold, options blue, namespaces cyan, quoted text green,
+    patterns yellow, numbers magenta, and unknown words red. In JSON, fields are blue, strings green,
+    numbers magenta, true, false and null yellow.
+
     Colors appear at a terminal and never carry meaning alone. option color off, larder --no-color, a
     NO_COLOR that is not empty, and TERM=dumb turn them off.
 

@@ -1,12 +1,12 @@
 /// Reads expressions by recursive descent; `help where` shows the grammar.
 struct ExpressionParser {
-  private static let deepest = 100
+  static let deepest = 100
 
-  private let tokens: [QueryToken]
-  private let clock: WallClock
-  private let variables: Variables
-  private var index = 0
-  private var depth = 0
+  let tokens: [QueryToken]
+  let clock: WallClock
+  let variables: Variables
+  var index = 0
+  var depth = 0
 
   init(_ text: [UInt8], _ clock: WallClock, _ variables: Variables) throws(QueryFlaw) {
     tokens = try QueryLexer.tokens(of: text)
@@ -154,123 +154,6 @@ struct ExpressionParser {
     }
   }
 
-  // MARK: Operands
-
-  private var isOperand: Bool {
-    switch tokens[index].kind {
-    case .end: false
-    case .word(let word): !["and", "or", "not", "in", "is"].contains(word)
-    case .sign(let sign): sign == "["
-    default: true
-    }
-  }
-
-  mutating func operand() throws(QueryFlaw) -> QueryOperand {
-    depth += 1
-    defer { depth -= 1 }
-    guard depth < Self.deepest else { throw flaw("the expression is nested too deep", nil) }
-    let token = tokens[index]
-    index += 1
-    switch token.kind {
-    case .field, .dot:
-      index -= 1
-      return .path(try path(.value))
-    case .string(let bytes): return .constant(.string(bytes))
-    case .number(let value), .quantity(let value): return .constant(value)
-    case .variable(let name): return .constant(try variable(name, token.range))
-    case .word(let word): return try named(word, token)
-    case .sign, .end:
-      index -= 1
-      let after: SafeText =
-        index > 0 ? " after \(text(of: tokens[index - 1]))" : ""
-      throw flaw("expected a value\(after)", "`.year >= 1999` (help where)")
-    }
-  }
-
-  private mutating func named(_ word: String, _ token: QueryToken) throws(QueryFlaw) -> QueryOperand
-  {
-    switch word {
-    case "true": return .constant(.bool(true))
-    case "false": return .constant(.bool(false))
-    case "null": return .constant(.null)
-    case "header":
-      guard case .field(let name) = tokens[index].kind else {
-        throw flaw("expected the name of a header", "`header.cache-control`")
-      }
-      index += 1
-      return .path(try path(.header(name.map { $0 | ($0.isLetter ? 0x20 : 0) })))
-    case "metadata": return .path(try path(.metadata))
-    default: break
-    }
-    if let function = QueryFunction(rawValue: word), takeSign("(") {
-      let argument = try operand()
-      try expect(")")
-      return .call(function, argument)
-    }
-    if let name = QueryName(rawValue: word) { return .name(name) }
-    let names =
-      QueryName.allCases.map(\.rawValue) + QueryFunction.allCases.map(\.rawValue)
-      + ["header", "metadata", "exists", "not"]
-    throw QueryFlaw(
-      message: "unknown name \"\(word)\"", range: token.range,
-      hint: Suggestions.question(word, among: names)
-        ?? "a field of the value is `.\(word)`, text is `\"\(word)\"`")
-  }
-
-  private mutating func path(_ root: QueryPath.Root) throws(QueryFlaw) -> QueryPath {
-    var path = QueryPath(root: root)
-    var isFirst = true
-    while true {
-      switch tokens[index].kind {
-      case .field(let name) where isFirst || isAdjacent: path.parts.append(.field(name))
-      case .dot where isFirst && root == .value:
-        break
-      case .sign("[]") where isAdjacent: path.parts.append(.each)
-      case .sign("[") where isAdjacent:
-        index += 1
-        path.parts.append(try indexPart())
-      default:
-        return path
-      }
-      isFirst = false
-      index += 1
-    }
-  }
-
-  /// No space separates the token from the one before it.
-  private var isAdjacent: Bool {
-    index > 0 && tokens[index].range.lowerBound == tokens[index - 1].range.upperBound
-  }
-
-  private mutating func indexPart() throws(QueryFlaw) -> QueryPath.Part {
-    let part: QueryPath.Part
-    switch tokens[index].kind {
-    case .number(.integer(let value)): part = .index(Int(clamping: value))
-    case .string(let name): part = .field(name)
-    default: throw flaw("expected an index or a name in quotes", "`.items[0]`, `.items[]`")
-    }
-    index += 1
-    guard case .sign("]") = tokens[index].kind else { throw flaw("expected \"]\"", "`.items[0]`") }
-    return part
-  }
-
-  private func variable(_ name: String, _ range: Range<Int>) throws(QueryFlaw) -> QueryValue {
-    do throws(ShellError) {
-      switch try variables.value(of: name, at: nil) {
-      case .text(let bytes): return .string(bytes)
-      case .json(let bytes):
-        let space = bytes.prefix { [.space, .tab, .newline, .carriageReturn].contains($0) }.count
-        var end = space
-        _ = JSONLookup.skip(bytes.span, &end, 0)
-        return JSONLookup.value(bytes.span, space..<end)
-      }
-    } catch {
-      throw QueryFlaw(
-        message: error.message, range: range,
-        hint: "pass `--arg \(name)=TEXT` or `--argjson \(name)=JSON`")
-    }
-  }
-
   // MARK: Tokens
 
   mutating func takeWord(_ word: String) -> Bool {
@@ -302,7 +185,7 @@ struct ExpressionParser {
 
   var position: Int { index }
 
-  private mutating func expect(_ sign: String) throws(QueryFlaw) {
+  mutating func expect(_ sign: String) throws(QueryFlaw) {
     guard takeSign(sign) else { throw flaw("expected \"\(sign)\"", "`help where`") }
   }
 
@@ -313,7 +196,7 @@ struct ExpressionParser {
     }
   }
 
-  private func text(of token: QueryToken) -> SafeText {
+  func text(of token: QueryToken) -> SafeText {
     switch token.kind {
     case .sign(let sign): "\"\(sign)\""
     case .word(let word): "\"\(word)\""
@@ -322,7 +205,7 @@ struct ExpressionParser {
     }
   }
 
-  private func flaw(
+  func flaw(
     _ message: SafeText, _ hint: SafeText?, at position: Int? = nil, range: Range<Int>? = nil
   ) -> QueryFlaw {
     let token = tokens[min(position ?? index, tokens.count - 1)]

@@ -47,6 +47,15 @@ package enum CommandSynonyms {
     "mv": "rename", "pttl": "ttl", "find": "search", "vacuum": "compact", "fsck": "verify",
     "dump": "export", "load": "import", "cat": "get", ".tables": "namespaces",
     ".mode": "output", ".help": "help", ".dump": "export", ".quit": "quit", ".exit": "quit",
+    ".schema": "info", ".databases": "namespaces", "describe": "info", "desc": "info",
+    "flush": "clear", "delete-all": "clear @*", "unlink": "evict", "remove": "evict",
+    "setex": "set KEY VALUE --ttl D", "psetex": "set KEY VALUE --ttl D",
+    "setnx": "set KEY VALUE --if-absent", "mget": "get", "mset": "set", "strlen": "info",
+    "pexpire": "expire", "expireat": "expire", "pexpireat": "expire", "object": "info",
+    "type": "info", "memory": "sizes", "config": "limits", "dir": "namespaces",
+    "backup": "compact --to DIRECTORY", "restore": "import", "tail": "watch", "vi": "edit",
+    "nano": "edit", "where": "keys --where EXPR", "clean": "purge", "gc": "purge",
+    "tree": "sizes",
   ]
 
   /// Nil for a word that is no command of another tool.

@@ -6,23 +6,23 @@ package struct Lexer {
 
   /// One command of a sequence, with the destination of its output.
   package struct Segment: Sendable {
-    package fileprivate(set) var words: [Word] = []
-    package fileprivate(set) var isVertical = false
-    package fileprivate(set) var output: Redirection?
+    package internal(set) var words: [Word] = []
+    package internal(set) var isVertical = false
+    package internal(set) var output: Redirection?
     /// Set between `>` and its file name.
-    fileprivate var awaitsFile: (appends: Bool, range: Range<Int>)?
+    var awaitsFile: (appends: Bool, range: Range<Int>)?
 
     package var isEmpty: Bool { words.isEmpty && output == nil && !isVertical }
   }
 
-  package private(set) var text: [UInt8] = []
+  package internal(set) var text: [UInt8] = []
   /// The commands so far; the last one may be unfinished. Never empty.
-  package private(set) var segments = [Segment()]
+  package internal(set) var segments = [Segment()]
   /// The word that was begun and not ended.
-  package private(set) var current: Word?
+  package internal(set) var current: Word?
   /// The quote or JSON value that is open, and the offset of its opening byte.
-  package private(set) var open: (quote: Quote, offset: Int)?
-  private var json = JSONBalance()
+  package internal(set) var open: (quote: Quote, offset: Int)?
+  var json = JSONBalance()
 
   package init() {}
 
@@ -125,70 +125,7 @@ package struct Lexer {
         ? "quote the whole word" : "write '\(String(decoding: word, as: UTF8.self))'")
   }
 
-  // MARK: Operators
-
-  private mutating func scanOperator(at index: Int) throws(ShellError) -> Int {
-    let byte = text[index]
-    let isDouble = index + 1 < text.count && text[index + 1] == byte
-    let range = index..<index + (isDouble ? 2 : 1)
-    try endWord(at: index)
-    switch byte {
-    case UInt8(ascii: ";"):
-      try checkFileIsNamed()
-      guard !segments[segments.count - 1].isEmpty else {
-        throw ShellError(
-          .usage, "expected a command before \";\"", at: range, hint: "help lists the commands")
-      }
-      segments.append(Segment())
-      return index + 1
-    case UInt8(ascii: "|") where !isDouble:
-      try checkOutputIsFree(range)
-      let rest = text[(index + 1)...].drop { $0 == .space || $0 == .tab }
-      guard !rest.isEmpty else {
-        throw ShellError(
-          .usage, "expected a program after \"|\"", at: range, hint: "keys @a | less")
-      }
-      segments[segments.count - 1].output = .program(Array(rest), range)
-      return text.count
-    case UInt8(ascii: ">"):
-      let next = text[range.upperBound...].first { $0 != .space && $0 != .tab }
-      if !isDouble, let next, next == UInt8(ascii: "=") || next.isDigit {
-        throw ShellError(
-          .usage, "unexpected \">\"", at: range,
-          hint: "quote the expression: --where '.year > 1999'")
-      }
-      try checkOutputIsFree(range)
-      segments[segments.count - 1].awaitsFile = (isDouble, range)
-      return range.upperBound
-    default:
-      throw ShellError(
-        .usage, "unexpected \(Array(text[range]))", at: range,
-        hint: "quote it if it belongs to a word")
-    }
-  }
-
-  private func checkOutputIsFree(_ range: Range<Int>) throws(ShellError) {
-    let segment = segments[segments.count - 1]
-    guard !segment.words.isEmpty else {
-      throw ShellError(
-        .usage, "expected a command before \(Array(text[range]))", at: range,
-        hint: "help lists the commands")
-    }
-    guard segment.output == nil, segment.awaitsFile == nil else {
-      throw ShellError(
-        .usage, "the output of a command has one destination", at: range,
-        hint: "remove one of them")
-    }
-  }
-
-  private func checkFileIsNamed() throws(ShellError) {
-    guard let (_, range) = segments[segments.count - 1].awaitsFile else { return }
-    throw ShellError(
-      .usage, "expected a file name after \(Array(text[range]))", at: range,
-      hint: "keys @a > keys.txt")
-  }
-
-  // MARK: Quotes and JSON
+  // MARK: Quotes
 
   private mutating func scanQuoted(at index: Int) throws(ShellError) -> Int {
     let quote: UInt8 = open?.quote == .single ? .quote : .doubleQuote
@@ -210,35 +147,6 @@ package struct Lexer {
     }
   }
 
-  /// `{"`, `{}`, `["`, `[{`, `[[` and `[]` begin a JSON value; `{a,b}` and `[a-z]` are patterns.
-  private func beginsJSON(at index: Int) -> Bool {
-    guard let next = text[(index + 1)...].first(where: { $0 != .space && $0 != .tab }) else {
-      return true
-    }
-    let follows: StaticASCII = text[index] == UInt8(ascii: "{") ? "\"}" : "\"{[]"
-    return follows.bytes.contains(next)
-  }
-
-  /// Takes a JSON value byte for byte up to its closing bracket, and checks it there.
-  private mutating func scanJSON(at index: Int) throws(ShellError) -> Int {
-    guard let end = json.end(in: text, from: index) else {
-      append(text[index...], isBare: false, at: index)
-      return text.count
-    }
-    append(text[index..<end], isBare: false, at: index)
-    let start = open?.offset ?? index
-    open = nil
-    do throws(JSONText.Flaw) {
-      _ = try JSONText(Array(text[start..<end]))
-    } catch {
-      let place = min(start + error.offset, end - 1)
-      throw ShellError(
-        .badJSON, "invalid JSON: \(error.reason)", at: place..<place + 1,
-        hint: "quote the word if it is not JSON")
-    }
-    return end
-  }
-
   // MARK: Words
 
   private mutating func begin(isBare: Bool, at offset: Int) {
@@ -246,12 +154,12 @@ package struct Lexer {
     current?.begin(isBare: isBare, at: offset)
   }
 
-  private mutating func append(_ bytes: ArraySlice<UInt8>, isBare: Bool, at offset: Int) {
+  mutating func append(_ bytes: ArraySlice<UInt8>, isBare: Bool, at offset: Int) {
     if current == nil { begin(isBare: isBare, at: offset) }
     current?.append(bytes, isBare: isBare, at: offset)
   }
 
-  private mutating func endWord(at index: Int) throws(ShellError) {
+  mutating func endWord(at index: Int) throws(ShellError) {
     guard var word = current else { return }
     current = nil
     word.end(at: index)
@@ -282,37 +190,4 @@ extension Word {
   }
 
   fileprivate mutating func end(at offset: Int) { range = range.lowerBound..<offset }
-}
-
-/// Finds the end of a JSON value by its brackets, across lines.
-private struct JSONBalance {
-  private var depth = 0
-  private var isInString = false
-  private var isEscaped = false
-
-  /// The offset behind the bracket that closes the value; nil if it is not in this text.
-  mutating func end(in text: [UInt8], from start: Int) -> Int? {
-    for index in start..<text.count {
-      let byte = text[index]
-      if isInString {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == .backslash {
-          isEscaped = true
-        } else if byte == .doubleQuote {
-          isInString = false
-        }
-        continue
-      }
-      switch byte {
-      case .doubleQuote: isInString = true
-      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        if depth == 0 { return index + 1 }
-      default: break
-      }
-    }
-    return nil
-  }
 }

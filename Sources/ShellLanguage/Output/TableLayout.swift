@@ -31,7 +31,7 @@ package struct TableLayout: Sendable {
     let isRight = rightAligned(rows)
     let fitted = fittedWidths(fixed: isRight, rows)
     if let limit = presentation.width, limit < 45, lineWidth(fitted) > limit {
-      return twoLineRows(texts, isRight)
+      return twoLineRows(rows, texts, limit)
     }
     // A bar that was cut would look as long as a longer one.
     for (index, row) in rows.enumerated() {
@@ -57,7 +57,7 @@ package struct TableLayout: Sendable {
     var result = ""
     for (title, cell) in zip(titles, cells) {
       let line = "\(DisplayWidth.pad(title, to: width))  \(cell.shown(presentation))"
-      let isLong = presentation.width.map { $0 >= 60 && DisplayWidth.of(line) > $0 } ?? false
+      let isLong = presentation.width.map { DisplayWidth.of(line) > $0 } ?? false
       let isText = if case .text = cell { isLong } else { false }
       result +=
         isText
@@ -123,13 +123,23 @@ package struct TableLayout: Sendable {
     return shown.reduce(0, +) + Self.gap * max(shown.count - 1, 0)
   }
 
-  /// For a very narrow window: the first column on a line, the others below it, indented.
-  private func twoLineRows(_ texts: [[String]], _ isRight: [Bool]) -> [UInt8] {
+  /// For a very narrow window: the first column on a line, the others below it, indented and with their titles.
+  private func twoLineRows(_ rows: [[Cell]], _ texts: [[String]], _ limit: Int) -> [UInt8] {
     var result = ""
-    for row in texts {
-      result += cut(row.first ?? "") + "\n"
-      let facts = row.dropFirst().filter { !$0.isEmpty }
-      if !facts.isEmpty { result += cut("  " + facts.joined(separator: "  ")) + "\n" }
+    for (row, texts) in zip(rows, texts) {
+      result += cut(texts.first ?? "") + "\n"
+      var line = " "
+      for index in row.indices.dropFirst() {
+        if row[index].isBar || row[index] == .null || texts[index].isEmpty { continue }
+        let title = titles[index].isEmpty ? "" : "\(titles[index]) "
+        let fact = " \(title)\(texts[index])"
+        if line.count > 1, DisplayWidth.of(line + " " + fact) > limit {
+          result += cut(line) + "\n"
+          line = " "
+        }
+        line += line.count > 1 ? " " + fact : fact
+      }
+      if line.count > 1 { result += cut(line) + "\n" }
     }
     return Array(result.utf8)
   }

@@ -1,20 +1,22 @@
 extension JSONText {
   /// Formatted for a person: a container that fits is on one line, others have a line for each element.
-  package func laidOut(width: Int) -> String {
+  package func laidOut(width: Int, hasColor: Bool = false) -> String {
     var result: [UInt8] = []
     var index = 0
-    append(&index, indent: 0, taken: 0, width, to: &result)
+    let text = hasColor ? painted : text
+    append(&index, indent: 0, taken: 0, width, text, to: &result)
     result.append(.newline)
     return String(decoding: result, as: UTF8.self)
   }
 
   /// - Parameter taken: The columns that stand on the line already or must follow on it.
   private func append(
-    _ index: inout Int, indent: Int, taken: Int, _ width: Int, to result: inout [UInt8]
+    _ index: inout Int, indent: Int, taken: Int, _ width: Int,
+    _ text: (Token) -> [UInt8], to result: inout [UInt8]
   ) {
     let token = tokens[index]
     guard token.kind == .open, indent + taken + token.width > width, token.end > index + 1 else {
-      appendLine(&index, to: &result)
+      appendLine(&index, text, to: &result)
       return
     }
     result += text(token)
@@ -28,7 +30,7 @@ extension JSONText {
         name = tokens[index].width + 2
         index += 1
       }
-      append(&index, indent: indent + 2, taken: name + 1, width, to: &result)
+      append(&index, indent: indent + 2, taken: name + 1, width, text, to: &result)
       if index < token.end { result.append(UInt8(ascii: ",")) }
     }
     result.append(.newline)
@@ -38,7 +40,9 @@ extension JSONText {
   }
 
   /// A whole value on the present line: `{ "a": [ 1, 2 ] }`.
-  private func appendLine(_ index: inout Int, to result: inout [UInt8]) {
+  private func appendLine(
+    _ index: inout Int, _ text: (Token) -> [UInt8], to result: inout [UInt8]
+  ) {
     let end = tokens[index].kind == .open ? tokens[index].end : index
     let start = index
     while index <= end {
@@ -54,5 +58,21 @@ extension JSONText {
       result += text(token)
       index += 1
     }
+  }
+
+  /// The text of a token in its color.
+  private func painted(_ token: Token) -> [UInt8] {
+    let color: Color
+    switch token.kind {
+    case .open, .close: return text(token)
+    case .name: color = .field
+    case .value:
+      switch bytes[token.range.lowerBound] {
+      case .doubleQuote: color = .string
+      case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): color = .word
+      default: color = .number
+      }
+    }
+    return Array(color.on.utf8) + text(token) + Array(Color.off.utf8)
   }
 }

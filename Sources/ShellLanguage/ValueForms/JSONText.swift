@@ -24,6 +24,11 @@ package struct JSONText {
   package struct Flaw: Error {
     package let reason: SafeText
     package let offset: Int
+
+    package init(reason: SafeText, offset: Int) {
+      self.reason = reason
+      self.offset = offset
+    }
   }
 
   package let bytes: [UInt8]

@@ -21,19 +21,19 @@ extension CommandTable {
 }
 
 /// Sorts the arguments of one command and reads them by its specification.
-private struct ArgumentReader {
+struct ArgumentReader {
   let command: CommandSpec
   let line: CommandLine
   let clock: WallClock
-  private var words: [Word] = []
-  private var namespaces: [NamespaceWord] = []
+  var words: [Word] = []
+  var namespaces: [NamespaceWord] = []
   private var flags: Set<String> = []
   private var values: [String: [Value]] = [:]
   /// The range of the first occurrence of each option or parameter, for the rules.
   private var places: [String: Range<Int>] = [:]
   private var ignoresCase = false
   /// A number without a unit that was given as a size, and the word that came next.
-  private var sizeBeforeWord: (size: Word, next: Word)?
+  var sizeBeforeWord: (size: Word, next: Word)?
 
   init(command: CommandSpec, line: CommandLine, clock: WallClock) {
     self.command = command
@@ -173,7 +173,7 @@ private struct ArgumentReader {
     return nil
   }
 
-  private func unexpected(_ word: Word) -> ShellError {
+  func unexpected(_ word: Word) -> ShellError {
     var hint: SafeText = "usage: `\(command.usage)`"
     if let (size, next) = sizeBeforeWord, next == word {
       hint =
@@ -184,69 +184,6 @@ private struct ArgumentReader {
       hint = "`\(command.name) @\(text)`"
     }
     return ShellError(.usage, "unexpected argument \(word.bytes)", at: word.range, hint: hint)
-  }
-
-  // MARK: Namespaces
-
-  /// A command that reads and takes a namespace takes it without the at sign, too.
-  private mutating func takeWordAsNamespace() {
-    guard command.selection == nil, command.access == .reads, command.namespaces != .none,
-      namespaces.isEmpty, words.count > command.parameters.count, sizeBeforeWord == nil,
-      !command.parameters.contains(where: { $0.arity == .many || $0.arity == .any })
-    else { return }
-    do throws(ShellError) {
-      namespaces = [.named(try NamespaceName(words[command.parameters.count]))]
-      words.remove(at: command.parameters.count)
-    } catch {
-      return
-    }
-  }
-
-  /// The namespaces with an at sign; for a command whose parameters are namespaces, its words.
-  private mutating func namespaceChoice(
-    behind name: Range<Int>
-  ) throws(ShellError) -> NamespaceChoice {
-    if command.parameters.contains(where: { $0.kind == .namespace }) {
-      for namespace in namespaces {
-        guard case .named(let name) = namespace else {
-          throw ShellError(
-            .usage, "expected one namespace, not @*", at: namespace.range,
-            hint: "usage: `\(command.usage)`")
-        }
-        words.append(Word(Array(name.text.utf8), isBare: false, at: name.range))
-      }
-      words.sort { $0.range.lowerBound < $1.range.lowerBound }
-      return .unnamed
-    }
-    let use = command.namespaces
-    guard namespaces.count >= use.count.lowerBound else {
-      if let word = words.first, words.count == 1 { throw unexpected(word) }
-      throw ShellError(
-        .usage, "\(command.name) requires a namespace", at: name,
-        hint: "usage: `\(command.usage)`")
-    }
-    guard namespaces.count <= use.count.upperBound else {
-      let surplus = namespaces[use.count.upperBound]
-      throw ShellError(
-        .usage,
-        use.count.upperBound == 0
-          ? "\(command.name) takes no namespace" : "\(command.name) takes one namespace",
-        at: surplus.range, hint: "usage: `\(command.usage)`")
-    }
-    var names: [NamespaceName] = []
-    for namespace in namespaces {
-      switch namespace {
-      case .named(let name): names.append(name)
-      case .all(let range):
-        guard use.allowsAll else {
-          throw ShellError(
-            .usage, "\(command.name) takes one namespace, not all", at: range,
-            hint: "usage: `\(command.usage)`")
-        }
-        return .all
-      }
-    }
-    return names.isEmpty ? .unnamed : .named(names)
   }
 
   private func check() throws(ShellError) {
@@ -271,69 +208,5 @@ private struct ArgumentReader {
         }
       }
     }
-  }
-}
-
-/// The error for an option that a command does not have.
-private struct UnknownOption {
-  private let option: OptionWord
-  private let next: Argument?
-  private let command: CommandSpec
-  private let line: CommandLine
-
-  init(_ option: OptionWord, next: Argument?, _ command: CommandSpec, _ line: CommandLine) {
-    self.option = option
-    self.next = next
-    self.command = command
-    self.line = line
-  }
-
-  /// The options of the program that people write behind a command, and those that take a value.
-  private static let program: [String: Bool] = [
-    "-o": true, "--output": true, "-e": true, "--eval": true, "-f": true, "--file": true,
-    "-n": true, "--namespace": true, "--arg": true, "--argjson": true, "-r": false,
-    "--read-only": false, "-k": false, "--keep-going": false, "-q": false, "--quiet": false,
-    "--create": false, "--utc": false, "--no-color": false, "--no-pager": false,
-    "--timing": false, "--null": false, "-y": false, "--allow-foreign-owner": false,
-  ]
-
-  var error: ShellError {
-    let message: SafeText = "\(command.name) has no option \(Array(option.spelling.utf8))"
-    return ShellError(.unknownOption, message, at: option.range, hint: hint)
-  }
-
-  private var hint: SafeText {
-    if line.source == .command, let takesValue = Self.program[option.spelling] {
-      return "put program options before the command: `\(reordered(takesValue))`"
-    }
-    if option.spelling == "--ttl", command.selection != nil {
-      return "use `--expiring\(text(of: option.value.map(\.bytes) ?? nextWord))`"
-    }
-    if option.spelling == "--help" { return "`help \(command.name)`" }
-    if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
-    let names = command.options.map(\.name)
-    if let near = Suggestions.question(option.spelling, among: names) { return near }
-    return command.ownOptions.isEmpty
-      ? "`help \(command.name)`; quote a key that begins with -"
-      : "it has \(command.ownOptions.map(\.name).joined(separator: " ")); quote a key that begins with -"
-  }
-
-  private var nextWord: [UInt8]? {
-    if case .word(let word) = next { word.bytes } else { nil }
-  }
-
-  private func text(of value: [UInt8]?) -> SafeText {
-    value.map { " \(String(decoding: $0, as: UTF8.self))" } ?? ""
-  }
-
-  /// `larder S -o json keys @a` for `larder S keys @a -o json`.
-  private func reordered(_ takesValue: Bool) -> String {
-    var moved = [option.range]
-    if takesValue, option.value == nil, case .word(let word) = next { moved.append(word.range) }
-    func text(_ ranges: [Range<Int>]) -> String {
-      ranges.map { String(decoding: line.text[$0], as: UTF8.self) }.joined(separator: " ")
-    }
-    let rest = line.arguments.map(\.range).filter { !moved.contains($0) }
-    return "larder STORE \(text(moved)) \(text(rest))"
   }
 }

@@ -1,0 +1,62 @@
+import LarderShell
+import LarderTerminal
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Host.Draft {
+  /// A file that only its owner can read, in a directory of its own: the value may be private.
+  init(
+    _ bytes: [UInt8], pathExtension: String, _ environment: [String: String],
+    before release: @escaping () throws -> Void
+  ) throws {
+    let directory = try FileProblem.explaining {
+      try PrivateDirectory.create(in: environment["TMPDIR"] ?? "/tmp")
+    }
+    let path = "\(directory)/value.\(pathExtension)"
+    try FileProblem.explaining {
+      let file = try ByteFile(writing: path, replaces: false, permissions: 0o600)
+      try file.write(bytes.span)
+      try file.finish()
+    }
+    let editor = ["VISUAL", "EDITOR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+    self.init(
+      path: path,
+      run: {
+        try release()
+        // The variable may hold arguments, so a shell reads it; the path is quoted.
+        let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
+        let problem = try ChildProgram(Array("\(editor ?? "vi") \(quoted)".utf8)).run()
+        Interrupts.acknowledge()
+        return problem
+      },
+      contents: { try Self.contents(of: path) },
+      remove: {
+        // Editors leave copies beside the file.
+        do { try FileManager.default.removeItem(atPath: directory) } catch {
+          throw FileProblem.failed("cannot remove \(directory)")
+        }
+      })
+  }
+
+  private static func contents(of path: String) throws -> [UInt8] {
+    try FileProblem.explaining {
+      let file = try ByteFile(reading: path)
+      var bytes: [UInt8] = []
+      while true {
+        guard let piece = try file.read() else { throw Interruption() }
+        if piece.isEmpty { return bytes }
+        bytes += piece
+      }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let edit = Command(
+    "edit", .changing, .changes, "Opens a value in your editor and stores the result.",
+    namespaces: .one, parameters: [.one("KEY", .key)],
+    examples: [
+      Example("edit @departures \"Malm\u{F6} C:07\"", "in $VISUAL, $EDITOR or vi"),
+      Example("edit note", "a key of the namespace in use; an absent one is created"),
+    ],
+    run: editValue)
+
+  private static func editValue(_ call: Invocation, in session: Session) throws -> Outcome {
+    guard [.prompt, .command].contains(call.line.source), let open = session.host.edit,
+      session.host.ask != nil
+    else {
+      throw ShellError(
+        .promptOnly, "edit works at a terminal only",
+        hint: "`get @NS KEY > FILE`, then `set @NS KEY --from FILE`")
+    }
+    let namespace = try session.namespaceToWrite(call.namespaces)
+    var edit = try ValueEdit(call.bytes("KEY")!, in: namespace, of: session)
+    try edit.confirmCreation()
+    let draft = try open(edit.original, edit.isJSON ? "json" : "txt")
+    do {
+      if let problem = try draft.run() {
+        throw ShellError(.io, "\(problem)", hint: "check $VISUAL and $EDITOR")
+      }
+      let entry = try edit.store(draft.contents())
+      try draft.remove()
+      guard let entry else {
+        try session.host.notify("nothing changed")
+        return .done
+      }
+      try session.acknowledge(reply(entry, in: session))
+      return .done
+    } catch {
+      // A text that was written by hand is not thrown away.
+      try session.host.notify("your text is in \(draft.path)")
+      throw error
+    }
+  }
+}
+
+/// One edit of a value: stored only over the version that was read, unless a person agrees.
+private struct ValueEdit {
+  /// The state of the key that an edit replaces.
+  private enum Base: Equatable {
+    case absent
+    case version(UInt64)
+  }
+
+  let original: [UInt8]
+  let isJSON: Bool
+  private let key: [UInt8]
+  private let namespace: Store.Namespace
+  private let session: Session
+  private var base: Base
+
+  init(_ key: [UInt8], in namespace: Store.Namespace, of session: Session) throws {
+    self.key = key
+    self.namespace = namespace
+    self.session = session
+    let found = try StoredValue.find(key, in: namespace)
+    guard let found, found.entry.hasValue else {
+      (original, isJSON, base) = ([], false, .absent)
+      return
+    }
+    guard String(validating: found.bytes, as: UTF8.self) != nil, !found.bytes.contains(0) else {
+      throw ShellError(
+        .usage, "the value of \(key) is not text",
+        hint: "`get KEY --out FILE`, then `set KEY --from FILE`")
+    }
+    original = found.bytes
+    isJSON = Self.flaw(found.bytes) == nil
+    base = .version(found.entry.version)
+  }
+
+  func confirmCreation() throws {
+    guard base == .absent else { return }
+    try ask("no entry \(key) in \(namespace.name); create it?")
+  }
+
+  /// Stores the text; nil if it is the original.
+  mutating func store(_ text: [UInt8]) throws -> Store.Entry? {
+    var text = text
+    // Most editors end the last line; the value had no newline there.
+    if text.last == .newline, original.last != .newline {
+      text.removeLast()
+    }
+    guard text != original else { return nil }
+    if isJSON, let flaw = Self.flaw(text) {
+      try ask("the value is no longer JSON (\(flaw.reason) at byte \(flaw.offset)); store it?")
+    }
+    try Command.checkSize(text, for: namespace, of: session)
+    while true {
+      let (entry, present) = try write(text)
+      if let entry { return entry }
+      let verb = present == .absent ? "removed" : "changed"
+      try ask("\(key) was \(verb) by another process; overwrite?")
+      base = present
+    }
+  }
+
+  /// Writes if the key is in the state that was read, else returns the state it is in.
+  private func write(_ text: [UInt8]) throws -> (Store.Entry?, Base) {
+    try Command.explainingFull(namespace, in: session) { batch in
+      let found = try batch.entry(for: key, in: namespace)
+      let living = found.flatMap { $0.hasValue ? $0 : nil }
+      let present = living.map { Base.version($0.version) } ?? .absent
+      guard present == base else { return (nil, present) }
+      try batch.set(text, for: key, in: namespace, attributes(of: living))
+      return (try batch.entry(for: key, in: namespace), present)
+    }
+  }
+
+  /// Everything but the value stays.
+  private func attributes(of entry: Store.Entry?) -> EntryAttributes {
+    guard let entry else { return EntryAttributes(codec: .text) }
+    var attributes = EntryAttributes(
+      codec: entry.codec, expires: entry.expires.map { .at($0) } ?? .never)
+    attributes.stale = .zero
+    if let expires = entry.expires, let staleUntil = entry.staleUntil {
+      attributes.stale = expires.duration(to: staleUntil)
+    }
+    attributes.idle = entry.timeToIdle
+    attributes.isPinned = entry.isPinned
+    attributes.owners = entry.owners
+    attributes.tags = entry.tags
+    attributes.entityTag = entry.entityTag
+    attributes.lastModified = entry.lastModified
+    attributes.metadata = entry.metadata
+    return attributes
+  }
+
+  private func ask(_ question: SafeText) throws {
+    guard let ask = session.host.ask, try ask(question) else { throw ShellError.declined }
+  }
+
+  /// The reason why the text is no JSON object or array; nil if it is one.
+  private static func flaw(_ text: [UInt8]) -> JSONText.Flaw? {
+    do throws(JSONText.Flaw) {
+      return try JSONText(text).isStructured ? nil : JSONText.Flaw(reason: "no object", offset: 0)
+    } catch {
+      return error
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Larder
+
+/// The store of `larder demo`: about 400 entries of fixed content in three namespaces, with times relative to now.
+///
+/// JSON values with years and names, HTTP responses with their status and fields, small images, tags, and lifetimes from
+/// a minute to never. Some entries have expired and are still in the file.
+package struct DemoStore {
+  /// The directory of `larder demo` without an argument.
+  package static let directory = "larder-demo"
+
+  /// Commands that show what the shell does with the store.
+  package static let suggestions = [
+    "namespaces",
+    "keys @sets --where '.year >= 2010 and .name ~ \"Castle\"' --show .name,.year",
+    "count @web --by status",
+    "expiring @*",
+    "evict @sets --tag retired --dry-run",
+  ]
+
+  private let store: Store
+  private let now: Timestamp
+
+  /// Creates the store; throws `.exists` if there is something at the path.
+  package static func create(at path: String) throws {
+    guard !LocalFile.exists(path) else {
+      throw LarderError(
+        .exists, "\"\(path)\" exists",
+        hint: "`larder \(path)` opens a store; `larder demo DIRECTORY` creates one elsewhere")
+    }
+    var options = Store.Options()
+    options.create = true
+    let store = try Store(at: path, options: options)
+    try DemoStore(store: store, now: options.clock.now).fill()
+    try store.close()
+  }
+
+  private func fill() throws {
+    try store.write { batch in
+      for number in 0..<240 { try addSet(number, to: &batch) }
+      for number in 0..<120 { try addPage(number, to: &batch) }
+      for number in 0..<40 { try addImage(number, to: &batch) }
+    }
+  }
+
+  // MARK: JSON
+
+  private static let places = [
+    "Harbor", "Mountain", "Forest", "Desert", "Arctic", "Moon", "Jungle", "River", "Island", "City",
+  ]
+  private static let buildings = [
+    "Castle", "Station", "Tower", "Bridge", "Market", "Lighthouse", "Workshop", "Museum",
+  ]
+  private static let themes = ["Town", "Space", "Knights", "Trains", "Nature"]
+
+  private func addSet(_ number: Int, to batch: inout WriteBatch) throws {
+    let name =
+      "\(Self.places[number % 10]) \(Self.buildings[number / 10 % 8])"
+      + (number >= 80 ? " \(number / 80 + 1)" : "")
+    let year = 1980 + number * 7 % 45
+    let theme = Self.themes[number % 5]
+    let value =
+      "{\"name\":\"\(name)\",\"year\":\(year),\"parts\":\(40 + number * 37 % 1900),"
+      + "\"theme\":\"\(theme)\",\"colors\":[\"\(number % 2 == 0 ? "red" : "blue")\",\"gray\"]}"
+    var attributes = EntryAttributes(codec: .json, expires: lifetime(of: number))
+    attributes.tags = year < 1990 ? [theme.lowercased(), "retired"] : [theme.lowercased()]
+    attributes.written = now.advanced(by: .minutes(-(3 + number % 55)))
+    try batch.set(
+      Array(value.utf8), for: "\(1000 + number)-1", in: store.namespace("sets"), attributes)
+  }
+
+  /// From a minute to never; every twelfth entry has expired.
+  private func lifetime(of number: Int) -> Expiration {
+    switch number % 12 {
+    case 0: .at(now.advanced(by: .minutes(-2)))
+    case 1: .after(.minutes(1 + number % 9))
+    case 2, 3, 4: .after(.minutes(15 + number % 45))
+    case 5, 6, 7: .after(.hours(1 + number % 23))
+    case 8, 9: .after(.hours(24 * (1 + number % 6)))
+    default: .never
+    }
+  }
+
+  // MARK: HTTP responses
+
+  private func addPage(_ number: Int, to batch: inout WriteBatch) throws {
+    let status =
+      switch number % 15 {
+      case 3: "404 Not Found"
+      case 7: "301 Moved Permanently"
+      case 11: "410 Gone"
+      default: "200 OK"
+      }
+    let title = "\(Self.places[number % 10]) \(Self.buildings[number % 8])"
+    let paragraph = "The \(title) opened in \(1900 + number). "
+    let body =
+      "<!doctype html>\n<title>\(title)</title>\n"
+      + String(repeating: "<p>\(paragraph)</p>\n", count: 1 + number % 12)
+    let maxAge = 60 * (1 + number % 30)
+    let head = [
+      "larder-http/1 \(status)", "", "Content-Type: text/html; charset=utf-8",
+      "Cache-Control: max-age=\(maxAge)", "ETag: \"page-\(number)\"",
+    ]
+    var attributes = EntryAttributes(codec: .bytes, expires: .after(.seconds(maxAge)))
+    attributes.entityTag = Array("\"page-\(number)\"".utf8)
+    attributes.metadata = Array(head.map { $0 + "\n" }.joined().utf8)
+    attributes.tags = ["page"]
+    attributes.written = now.advanced(by: .seconds(-number))
+    try batch.set(
+      Array(body.utf8), for: "https://example.org/places/\(number)", in: store.namespace("web"),
+      attributes)
+  }
+
+  // MARK: Images
+
+  /// A bitmap of 16 by 16 points in one color.
+  private func addImage(_ number: Int, to batch: inout WriteBatch) throws {
+    let (width, height) = (16, 16)
+    func bytes(_ number: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+    let size = 54 + width * height * 3
+    var image = Array("BM".utf8) + bytes(size, 4) + bytes(0, 4) + bytes(54, 4)
+    image += bytes(40, 4) + bytes(width, 4) + bytes(height, 4) + bytes(1, 2) + bytes(24, 2)
+    image += bytes(0, 4) + bytes(size - 54, 4) + bytes(2835, 4) + bytes(2835, 4) + bytes(0, 8)
+    let color = [UInt8(number * 6), UInt8(255 - number * 5), UInt8(number % 4 * 60)]
+    for _ in 0..<(width * height) { image += color }
+    var attributes = EntryAttributes(
+      codec: .bytes, expires: number % 3 == 0 ? .never : .after(.hours(1 + number)))
+    attributes.isPinned = number == 0
+    attributes.tags = ["thumbnail"]
+    try batch.set(
+      image, for: "thumbs/\(number / 10)/\(number).bmp", in: store.namespace("images"), attributes)
+  }
+}

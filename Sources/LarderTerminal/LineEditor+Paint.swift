@@ -1,0 +1,40 @@
+extension LineEditor {
+  /// Draws the line in its colors over the plain one; libedit never learns of it.
+  ///
+  /// The same characters are written to the same places, so nothing moves. Lines with control characters, which libedit draws
+  /// in another form, and lines taller than the window stay plain.
+  func paintLine() throws(TerminalError) {
+    guard style.showsColours else { return }
+    let line = line
+    let runs = paint(line.bytes)
+    // A line that was painted before is drawn again without colors.
+    guard !runs.isEmpty || isPainted else { return }
+    let scalars = line.beforeCursor + line.afterCursor
+    let columns = windowColumns
+    let start = Place(after: prompt.text.unicodeScalars, columns: columns)
+    let here = place(of: line.beforeCursor)
+    let end = place(of: scalars)
+    let rows = Terminal.size()?.rows ?? 24
+    guard scalars.allSatisfy({ $0 == "\n" || Terminal.width(of: CollectionOfOne($0)) != nil }),
+      end.row < rows
+    else { return }
+    // Saved and restored, because a full row leaves the cursor in a state that no motion describes.
+    var text = "\u{1B}7\r" + Self.sequence("A", here.row - start.row)
+    text += Self.sequence("C", start.column)
+    var offset = 0
+    var next = 0
+    for scalar in scalars {
+      if next < runs.count, offset == runs[next].range.upperBound {
+        text += "\u{1B}[0m"
+        next += 1
+      }
+      if next < runs.count, offset == runs[next].range.lowerBound {
+        text += "\u{1B}[\(runs[next].rendition)m"
+      }
+      if scalar == "\n" { text += "\r\u{1B}[B" } else { text.unicodeScalars.append(scalar) }
+      offset += UTF8.width(scalar)
+    }
+    try Terminal.write(text + "\u{1B}[0m\u{1B}8")
+    isPainted = !runs.isEmpty
+  }
+}

@@ -1,0 +1,105 @@
+/// The colors of a line while it is typed, by the same rules that read it.
+package struct Highlighter: Sendable {
+  /// Bytes of the line that one role covers.
+  package struct Run: Sendable, Hashable {
+    package let range: Range<Int>
+    package let color: Color
+  }
+
+  /// Longer lines stay plain: they must be drawn again with every key.
+  package static let longest = 4_096
+
+  private let table: CommandTable
+
+  package init(_ table: CommandTable) { self.table = table }
+
+  /// The runs in order, without overlap.
+  ///
+  /// - Parameter open: The earlier lines of a command whose quote is open, each with its newline.
+  package func runs(in line: [UInt8], behind open: [UInt8] = []) -> [Run] {
+    guard line.count <= Self.longest, open.count <= Self.longest else { return [] }
+    var lexer = Lexer()
+    var error: Range<Int>?
+    do throws(ShellError) {
+      try lexer.scan(open + line)
+    } catch let flaw {
+      error = flaw.range
+    }
+    var runs: [Run] = []
+    for (index, segment) in lexer.segments.enumerated() {
+      let isLast = index == lexer.segments.count - 1
+      let current = isLast ? lexer.current : nil
+      runs += self.runs(of: segment.words, current: current)
+    }
+    if let error {
+      runs.removeAll { $0.range.overlaps(error) }
+      runs.append(Run(range: error, color: .error))
+    }
+    return runs.compactMap { run in
+      let start = max(run.range.lowerBound - open.count, 0)
+      let end = min(run.range.upperBound - open.count, line.count)
+      return start < end ? Run(range: start..<end, color: run.color) : nil
+    }.sorted { $0.range.lowerBound < $1.range.lowerBound }
+  }
+
+  private func runs(of words: [Word], current: Word?) -> [Run] {
+    let all = words + [current].compactMap(\.self)
+    guard let first = all.first else { return [] }
+    let isTyping = words.isEmpty
+    let command = first.bareText.flatMap(table.command(named:))
+    var runs: [Run] = []
+    if command != nil {
+      runs.append(Run(range: first.range, color: .command))
+    } else if !isTyping || !begins(first, table.names) {
+      runs.append(Run(range: first.range, color: .wrong))
+    }
+    var optionsEnded = false
+    for (index, word) in all.enumerated().dropFirst() {
+      if !optionsEnded, word.bareText == "--" {
+        optionsEnded = true
+        runs.append(Run(range: word.range, color: .option))
+        continue
+      }
+      let isTyping = current != nil && index == all.count - 1
+      if let color = color(of: optionsEnded ? word.quoted : word, command, isTyping: isTyping) {
+        runs.append(Run(range: word.range, color: color))
+      }
+    }
+    return runs
+  }
+
+  private func color(of word: Word, _ command: CommandSpec?, isTyping: Bool) -> Color? {
+    if let option = OptionWord(word) {
+      guard let command else { return .option }
+      if command.option(named: option.spelling) != nil { return .option }
+      return isTyping && begins(word, command.options.map(\.name)) ? nil : .wrong
+    }
+    if word.leads(with: "@") { return .namespace }
+    if !word.isBare { return .quoted }
+    if word.isGlob, !word.isHexOrBase64 { return .pattern }
+    return isQuantity(word) ? .number : nil
+  }
+
+  private func begins(_ word: Word, _ names: [String]) -> Bool {
+    guard let text = word.bareText?.lowercased() else { return false }
+    return text == "-" || names.contains { $0.hasPrefix(text) }
+  }
+
+  /// A number, a size or a duration.
+  private func isQuantity(_ word: Word) -> Bool {
+    let digits = word.bytes.first == UInt8(ascii: "+") ? word.bytes.dropFirst() : word.bytes[...]
+    guard digits.first?.isDigit == true else { return false }
+    let word = Word(Array(digits), isBare: true, at: word.range)
+    do throws(ShellError) {
+      _ = try word.size()
+      return true
+    } catch {
+      do throws(ShellError) {
+        _ = try word.duration()
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+}

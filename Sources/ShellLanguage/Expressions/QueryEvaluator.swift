@@ -1,0 +1,254 @@
+/// Evaluates expressions and operands, with the state that one walk needs: compiled regular
+/// expressions, and the count of values that are not JSON.
+package struct QueryEvaluator {
+  private let now: UnixTime
+  private var regexes: [String: (_ text: [UInt8]) -> Bool] = [:]
+  /// The values that a path was applied to, and how many of them were not JSON.
+  package private(set) var values = 0
+  package private(set) var valuesNotJSON = 0
+  private var isCounted = false
+  /// The fields of the first values, and the paths that were found or missed, for a suggestion.
+  private var sampledFields: Set<String> = []
+  private var samples = 0
+  private var paths: [QueryPath: Bool] = [:]
+
+  private static let mostSamples = 200
+
+  package init(now: UnixTime) { self.now = now }
+
+  // MARK: Conditions
+
+  /// Call this for each entry, before its evaluations.
+  ///
+  /// - Parameter counting: The entry counts in `values`.
+  package mutating func begin(counting: Bool) { isCounted = !counting }
+
+  package mutating func passes(
+    _ expression: Expression, _ input: QueryInput, _ value: Span<UInt8>
+  ) -> Bool {
+    switch expression {
+    case .all(let parts):
+      for part in parts where !passes(part, input, value) { return false }
+      return true
+    case .any(let parts):
+      for part in parts where passes(part, input, value) { return true }
+      return false
+    case .not(let part): return !passes(part, input, value)
+    case .exists(let path): return !all(.path(path), input, value, missing: nil).isEmpty
+    case .holds(let operand):
+      return all(operand, input, value).contains(where: \.isTrue)
+    case .compare(let left, let comparison, let right):
+      let rights = all(right, input, value)
+      return all(left, input, value).contains { a in
+        rights.contains { Self.compares(a, comparison, $0) }
+      }
+    case .matches(let operand, let source):
+      let texts = all(operand, input, value)
+      let matches = matcher(source)
+      return texts.contains { if case .string(let text) = $0 { matches(text) } else { false } }
+    case .isOneOf(let operand, let list):
+      let wanted = list.flatMap { all($0, input, value) }
+      return all(operand, input, value).contains { a in wanted.contains { a.isEqual(to: $0) } }
+    case .isElement(let operand, let array):
+      let elements = all(array, input, value).flatMap(Self.elements)
+      return all(operand, input, value).contains { a in elements.contains { a.isEqual(to: $0) } }
+    case .isType(let operand, let type):
+      return all(operand, input, value).contains { $0.type == type }
+    }
+  }
+
+  private static func compares(
+    _ a: QueryValue, _ comparison: Expression.Comparison, _ b: QueryValue
+  ) -> Bool {
+    if comparison == .equal { return a.isEqual(to: b) }
+    guard let order = a.compare(to: b) else { return false }
+    return switch comparison {
+    case .equal: order == 0
+    case .less: order < 0
+    case .lessOrEqual: order <= 0
+    case .greater: order > 0
+    case .greaterOrEqual: order >= 0
+    }
+  }
+
+  private static func elements(_ value: QueryValue) -> [QueryValue] {
+    switch value {
+    case .list(let values): return values
+    case .array(let bytes):
+      return (JSONLookup.ranges(of: [.each], in: bytes.span) ?? [])
+        .map { JSONLookup.value(bytes.span, $0) }
+    default: return []
+    }
+  }
+
+  // MARK: Operands
+
+  /// The single value of an operand; of several elements the first one.
+  package mutating func value(
+    _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>
+  ) -> QueryValue {
+    all(operand, input, value).first ?? .null
+  }
+
+  /// All values of an operand; a missing field reads as null.
+  package mutating func all(
+    _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>,
+    missing: QueryValue? = .null
+  ) -> [QueryValue] {
+    switch operand {
+    case .constant(let constant): return [constant]
+    case .name(let name): return [named(name, input, value)]
+    case .call(let function, let argument):
+      return all(argument, input, value).map { Self.call(function, $0) }
+    case .path(let path):
+      let found = self.found(path, input, value)
+      return found.isEmpty ? missing.map { [$0] } ?? [] : found
+    }
+  }
+
+  private mutating func found(
+    _ path: QueryPath, _ input: QueryInput, _ value: Span<UInt8>
+  ) -> [QueryValue] {
+    switch path.root {
+    case .header(let name):
+      let values = input.response?.fields.filter { Self.isSame($0.name, name) }.map(\.value) ?? []
+      return values.isEmpty ? [] : [.string(Array(values.joined(separator: Array(", ".utf8))))]
+    case .metadata:
+      guard let metadata = input.metadata else { return [] }
+      return (JSONLookup.ranges(of: path.parts, in: metadata.span) ?? [])
+        .map { JSONLookup.value(metadata.span, $0) }
+    case .value:
+      let ranges = JSONLookup.ranges(of: path.parts, in: value)
+      if !isCounted {
+        isCounted = true
+        values += 1
+        if ranges == nil { valuesNotJSON += 1 }
+      }
+      let isFound = ranges?.isEmpty == false
+      if paths[path] != true { paths[path] = isFound }
+      if !isFound, samples < Self.mostSamples, ranges != nil {
+        samples += 1
+        sampledFields.formUnion(Self.fields(Self.copy(value)))
+      }
+      return (ranges ?? []).map { JSONLookup.value(value, $0) }
+    }
+  }
+
+  /// The first path that no value has, and a similar field that exists.
+  package var missedField: (path: QueryPath, suggestion: String?)? {
+    guard values > valuesNotJSON else { return nil }
+    for (path, isFound) in paths.sorted(by: { $0.key.text < $1.key.text }) where !isFound {
+      guard case .field(let name)? = path.parts.first else { continue }
+      let near = Suggestions.near(
+        String(decoding: name, as: UTF8.self), among: sampledFields.sorted())
+      return (path, near.map { ".\($0)" })
+    }
+    return nil
+  }
+
+  private static func isSame(_ name: [UInt8], _ lowercase: [UInt8]) -> Bool {
+    name.count == lowercase.count
+      && zip(name, lowercase).allSatisfy { ($0.isLetter ? $0 | 0x20 : $0) == $1 }
+  }
+
+  private func named(
+    _ name: QueryName, _ input: QueryInput, _ value: Span<UInt8>
+  ) -> QueryValue {
+    func text(_ bytes: [UInt8]?) -> QueryValue {
+      guard let bytes, String(validating: bytes, as: UTF8.self) != nil else { return .null }
+      return .string(bytes)
+    }
+    return switch name {
+    case .key: text(input.key)
+    case .namespace: .string(Array(input.namespace.utf8))
+    case .codec: .string(Array(input.codec.utf8))
+    case .etag: text(input.entityTag)
+    case .state: .string(Array(input.state.utf8))
+    case .size: .integer(Int64(input.size))
+    case .stored: .integer(Int64(input.stored))
+    case .version: .integer(Int64(input.version))
+    case .status: input.response.map { .integer(Int64($0.status)) } ?? .null
+    case .written: .time(input.written)
+    case .used: input.used.map { .time($0) } ?? .null
+    case .expires: input.expires.map { .time($0) } ?? .null
+    case .lastModified:
+      input.lastModified.flatMap(UnixTime.init(httpDate:)).map { .time($0) } ?? .null
+    case .now: .time(now)
+    case .ttl: input.expires.map { .duration($0.since(now)) } ?? .null
+    case .age: .duration(now.since(input.written))
+    case .idle: .duration(now.since(input.used ?? input.written))
+    case .tags: .list(input.tags.map { .string(Array($0.utf8)) })
+    case .pinned: .bool(input.isPinned)
+    case .negative: .bool(input.isNegative)
+    case .value: text(Self.copy(value))
+    }
+  }
+
+  private static func copy(_ span: Span<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(span.count)
+    for index in span.indices { bytes.append(span[index]) }
+    return bytes
+  }
+
+  private static func call(_ function: QueryFunction, _ value: QueryValue) -> QueryValue {
+    switch function {
+    case .length:
+      switch value {
+      case .string(let bytes): return .integer(Int64(String(decoding: bytes, as: UTF8.self).count))
+      case .list(let values): return .integer(Int64(values.count))
+      case .array: return .integer(Int64(elements(value).count))
+      case .object(let bytes): return .integer(Int64(fields(bytes).count))
+      default: return .null
+      }
+    case .lower:
+      guard case .string(let bytes) = value else { return .null }
+      return .string(Array(String(decoding: bytes, as: UTF8.self).lowercased().utf8))
+    case .number:
+      switch value {
+      case .integer, .number: return value
+      case .duration: return value.double.map { .number($0) } ?? .null
+      case .string(let bytes):
+        var end = 0
+        guard JSONLookup.skip(bytes.span, &end, 0), end == bytes.count,
+          case let number = JSONLookup.value(bytes.span, 0..<end), number.type == .number
+        else { return .null }
+        return number
+      default: return .null
+      }
+    case .string: return .string(value.text)
+    case .type: return .string(Array(value.type.rawValue.utf8))
+    }
+  }
+
+  /// The names of an object's fields, from its JSON text.
+  package static func fields(_ object: [UInt8]) -> [String] {
+    do throws(JSONText.Flaw) {
+      let text = try JSONText(object)
+      var names: [String] = []
+      var depth = 0
+      for token in text.tokens {
+        switch token.kind {
+        case .open: depth += 1
+        case .close: depth -= 1
+        case .name where depth == 1:
+          names.append(
+            String(decoding: JSONLookup.string(object.span, token.range), as: UTF8.self))
+        case .name, .value: break
+        }
+      }
+      return names
+    } catch {
+      return []
+    }
+  }
+
+  // MARK: Regular expressions
+
+  private mutating func matcher(_ source: String) -> (_ text: [UInt8]) -> Bool {
+    if let known = regexes[source] { return known }
+    let matcher = QueryRegex.matcher(source)
+    regexes[source] = matcher
+    return matcher
+  }
+}

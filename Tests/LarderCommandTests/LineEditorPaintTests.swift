@@ -1,0 +1,120 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The colors of the line, drawn over what libedit draws; the probe shows digits in magenta.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LineEditorPaintTests {
+  @Test func `parts of the line have colors, and the text is the same`() throws {
+    let session = try TerminalSession()
+    try session.type("ab12c")
+    session.expect("colored digits") {
+      $0.line == "probe> ab12c" && $0.rendition(of: "12") == "35" && $0.column == 12
+    }
+    #expect(session.screen.rendition(of: "ab") == "")
+    #expect(session.screen.rendition(of: "c") == "")
+    try session.type("\u{1}\u{1B}[3~x\r")
+    session.expect("the answer") { $0.lines.suffix(2) == ["=xb12c", "probe>"] }
+  }
+
+  @Test func `a line that wraps is painted in its rows`() throws {
+    let session = try TerminalSession(columns: 20)
+    try session.type("abcdefghijkl34567890z")
+    session.expect("the second row") {
+      $0.lines == ["probe> abcdefghijkl3", "4567890z"] && $0.rendition(of: "4567") == "35"
+        && $0.rendition(of: "3", in: 0) == "35"
+    }
+    try session.type("\u{1}")
+    session.expect("the cursor at the beginning") { $0.row == 0 && $0.column == 7 }
+    try session.type("\u{5}\u{7F}\u{7F}\r")
+    session.expect("the answer") { $0.lines.contains("=abcdefghijkl3456789") }
+  }
+
+  @Test func `a full row keeps its place`() throws {
+    let session = try TerminalSession(columns: 20)
+    try session.type("abcdefghijkl1")
+    session.expect("a full row") { $0.lines[0] == "probe> abcdefghijkl1" }
+    try session.type("2\u{7F}\u{7F}x\r")
+    session.expect("the answer") { $0.lines.contains("=abcdefghijklx") }
+  }
+
+  @Test func `colors go when the text that had them goes`() throws {
+    let session = try TerminalSession()
+    try session.type("a1\u{1B}[D")
+    session.expect("a digit") { $0.rendition(of: "1") == "35" && $0.column == 8 }
+    try session.type("\u{1B}[3~z")
+    session.expect("no digit") { $0.line == "probe> az" && $0.rendition(of: "z") == "" }
+  }
+
+  @Test func `NO_COLOR paints nothing`() throws {
+    let session = try TerminalSession(environment: ["NO_COLOR": "1"])
+    try session.type("a1")
+    session.expect(line: "probe> a1", column: 9)
+    #expect(session.screen.rendition(of: "1") == "")
+  }
+}
+
+/// Keys move over and delete what a person sees as one character.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LineEditorClusterTests {
+  /// A family of three, joined by U+200D, and an e with an accent of its own.
+  private static let family = "\u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F466}"
+  private static let accented = "e\u{301}"
+
+  @Test(arguments: [family, accented, "\u{1F1F8}\u{1F1EA}", "\u{1F44D}\u{1F3FD}"])
+  func `a character of several scalars is deleted as one`(character: String) throws {
+    let session = try TerminalSession()
+    try session.type("a\(character)\u{7F}b\r")
+    session.expect("backspace") { $0.lines.contains("=ab") }
+    try session.type("a\(character)z\u{1B}[D\u{1B}[D\u{1B}[3~\r")
+    session.expect("delete") { $0.lines.contains("=az") }
+    try session.type("c\(character)\u{2}\u{4}\r")
+    session.expect("^D") { $0.lines.contains("=c") }
+    try session.type("d\(character)\u{1B}[D\u{1B}[Ck\u{2}\u{2}x\r")
+    session.expect("arrows") { $0.lines.contains("=dx\(character)k") }
+  }
+
+  @Test func `^W deletes a word with its marks`() throws {
+    let session = try TerminalSession()
+    try session.type("keys r\(Self.accented)sum\(Self.accented)\u{17}x\r")
+    session.expect("the word is gone") { $0.lines.contains("=keys x") }
+    try session.type("a.b  \u{17}\u{17}c\r")
+    session.expect("separators go with the word") { $0.lines.contains("=c") }
+  }
+
+  @Test func `random keys and the arrows never split a character`() throws {
+    let session = try TerminalSession()
+    var text: [Character] = []
+    var cursor = 0
+    var typed = ""
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    let characters: [Character] = ["a", Character(Self.accented), Character(Self.family), "z"]
+    for _ in 0..<60 {
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0 where cursor > 0:
+        typed += "\u{1B}[D"
+        cursor -= 1
+      case 1 where cursor < text.count:
+        typed += "\u{1B}[C"
+        cursor += 1
+      case 2 where cursor > 0:
+        typed += "\u{7F}"
+        cursor -= 1
+        text.remove(at: cursor)
+      case 3 where cursor < text.count:
+        typed += "\u{1B}[3~"
+        text.remove(at: cursor)
+      default:
+        let character = characters.randomElement(using: &random)!
+        // A mark that is typed behind another character would join it.
+        typed += String(character)
+        text.insert(character, at: cursor)
+        cursor += 1
+      }
+    }
+    try session.type(typed + "\u{5}.\r")
+    let wanted = "=" + String(text) + "."
+    session.expect("LARDER_SEED=\(seed): \(wanted)") {
+      $0.lines.contains { $0.unicodeScalars.elementsEqual(wanted.unicodeScalars) }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Larder
+import Testing
+
+/// The prompt of the program: colors, an editor, type-ahead, the demo.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PromptEditingTests {
+  private let home = TemporaryHome()
+
+  private func session(
+    _ arguments: [String], showing prompt: String? = "larder>",
+    environment: [String: String] = [:], columns: Int = 100
+  ) throws -> TerminalSession {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    return try TerminalSession(
+      running: Fixture.programs + "/larder", arguments, showing: prompt, home: home,
+      environment: environment, columns: columns)
+  }
+
+  private func fill() throws -> String {
+    let path = home.path + "/store"
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    let store = try Store(at: path)
+    try store.namespace("sets").set("{\"name\":\"Castle\",\"year\":1999}", for: "a")
+    try store.namespace("sets").set("{\"name\":\"Moon\",\"year\":1969}", for: "b")
+    try store.close()
+    return path
+  }
+
+  @Test func `a line has colors while it is typed, and JSON has them in the answer`() throws {
+    let session = try session([fill(), "-n", "sets"], showing: "sets>")
+    try session.type("keys @sets 'a' x* --limit 5 --nope")
+    session.expect("the colors of words") {
+      $0.rendition(of: "keys") == "1" && $0.rendition(of: "@sets") == "36"
+        && $0.rendition(of: "'a'") == "32" && $0.rendition(of: "x*") == "33"
+        && $0.rendition(of: "--limit") == "34" && $0.rendition(of: "5") == "35"
+        && $0.rendition(of: "--nope") == "31"
+    }
+    try session.type("\u{15}get a\r")
+    session.expect("JSON") { screen in
+      guard let row = screen.lines.firstIndex(where: { $0.hasPrefix("{ \"name\"") }) else {
+        return false
+      }
+      return screen.rendition(of: "\"name\"", in: row) == "34"
+        && screen.rendition(of: "\"Castle\"", in: row) == "32"
+        && screen.rendition(of: "1999", in: row) == "35"
+    }
+  }
+
+  @Test(arguments: [["NO_COLOR": "1"], ["TERM": "dumb"]])
+  func `without colors nothing but text is written`(environment: [String: String]) throws {
+    let session = try session([fill(), "-n", "sets"], showing: "sets>", environment: environment)
+    try session.type("get a .year\r")
+    session.expect("the prompt") { $0.lines.contains("1999") && $0.line == "sets>" }
+    try session.type("keys nope")
+    session.expect("the line") { $0.lines.last == "sets> keys nope" }
+    #expect(session.screen.cells.allSatisfy { $0.allSatisfy { $0.rendition.isEmpty } })
+  }
+
+  @Test func `fields of values are completed within an open quote`() throws {
+    let session = try session([fill(), "-n", "sets"], showing: "sets>")
+    try session.type("count --where '.ye\t >= 1990'\r")
+    session.expect("the count") { $0.lines.contains("1 entry, 29 B") }
+    #expect(session.screen.lines.contains("sets> count --where '.year >= 1990'"))
+  }
+
+  @Test func `what is typed behind ^C stays`() throws {
+    let session = try session([fill(), "-n", "sets"], showing: "sets>")
+    try session.type("a b \u{3}count\r")
+    session.expect("the answer") { $0.lines.contains("2 entries, 56 B") }
+    #expect(session.screen.lines.contains("sets> count"))
+  }
+
+  @Test func `edit runs the editor on a private file and stores the result`() throws {
+    let path = try fill()
+    let script = home.path + "/editor.sh"
+    try home.write(
+      "ls -ld \"$(dirname \"$2\")\" \"$2\" | cut -c1-10 > '\(home.path)/modes'\nsed -i s/1999/2001/ \"$2\"\n",
+      to: "editor.sh")
+    let session = try session(
+      [path, "-n", "sets"], showing: "sets>",
+      environment: ["EDITOR": "sh \(script) --wait", "TMPDIR": home.path, "PATH": "/usr/bin:/bin"])
+    try session.type("edit a\rget a .year\r")
+    session.expect("the new value") { $0.lines.contains("2001") }
+    #expect(session.screen.lines.contains { $0.hasPrefix("set sets \"a\" (") })
+    let modes = try String(contentsOfFile: home.path + "/modes", encoding: .utf8)
+    #expect(modes == "drwx------\n-rw-------\n")
+    let left = try FileManager.default.contentsOfDirectory(atPath: home.path)
+    #expect(!left.contains { $0.hasPrefix("larder-") })
+    try session.type("quit\r")
+    #expect(try session.terminal.waitForExit() == 0)
+    #expect(session.terminal.isCanonical)
+  }
+
+  @Test func `demo creates a store and opens it`() throws {
+    let session = try session(["demo", home.path + "/demo"])
+    session.expect("suggestions and the prompt") { screen in
+      screen.lines.contains { $0.contains("count @web --by status") }
+        && screen.lines.contains { $0.contains("3 namespaces, 400 entries") }
+    }
+    try session.type("count @web --where 'status = 404'\r")
+    session.expect("an answer") { screen in screen.lines.contains { $0.hasPrefix("8 entries") } }
+  }
+
+  @Test func `history is cleared after a question, in the file and for Up`() throws {
+    let session = try session([fill(), "-n", "sets"], showing: "sets>")
+    try session.type("count\rhistory --clear\r")
+    session.expect("the question") { $0.line.hasSuffix("[y/N]") }
+    try session.type("y\r")
+    session.expect("the prompt") {
+      $0.lines.contains("removed 2 lines of the history") && $0.line == "sets>"
+    }
+    try session.type("\u{1B}[A")
+    try session.type("x")
+    session.expect("nothing recalled") { $0.line == "sets> x" }
+  }
+}

@@ -1,0 +1,126 @@
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+@Suite struct EditCommandTests {
+  /// A shell whose person edits a value by a function.
+  private func shell(_ change: @escaping (String) throws -> String) throws -> Shell {
+    let shell = try Shell(hasPerson: true)
+    shell.editing = change
+    return shell
+  }
+
+  @Test func `an edit keeps everything but the value`() throws {
+    let shell = try shell { $0.replacing("1", with: "2") + "\n" }
+    let notes = shell.store.namespace("notes")
+    var attributes = EntryAttributes(codec: .json, expires: .after(.minutes(15)))
+    attributes.tags = ["a"]
+    attributes.isPinned = true
+    attributes.metadata = [1, 2]
+    attributes.entityTag = Array("\"e\"".utf8)
+    attributes.stale = .minutes(5)
+    try notes.set(Array("{\"n\":1}".utf8), for: "k", attributes)
+    let before = try #require(try notes.entry(for: "k"))
+    shell.clock.advance(by: .minutes(5))
+    #expect(try shell("edit @notes k") == "set notes \"k\" (7 B), expires in 10 min (22:28)\n")
+    var after = try #require(try notes.entry(for: "k"))
+    #expect(try notes.value(for: "k").map { String(decoding: $0, as: UTF8.self) } == "{\"n\":2}")
+    #expect(after.version != before.version)
+    (after.version, after.written, after.lastUsed) = (
+      before.version, before.written, before.lastUsed
+    )
+    #expect(after == before)
+    #expect(shell.drafts == ["json"] && shell.keptDrafts.isEmpty)
+  }
+
+  @Test func `the same text changes nothing`() throws {
+    // Editors end the last line.
+    for ending in ["", "\n"] {
+      let shell = try shell { $0 + ending }
+      try shell("set @notes k text")
+      let before = try shell.store.namespace("notes").entry(for: "k")
+      #expect(try shell("edit @notes k") == "")
+      #expect(try shell.store.namespace("notes").entry(for: "k") == before)
+      #expect(shell.takeAside() == ["nothing changed"])
+    }
+  }
+
+  @Test func `an entry that another process wrote meanwhile is replaced only after a question`()
+    throws
+  {
+    let shell = try Shell(hasPerson: true)
+    let notes = shell.store.namespace("notes")
+    shell.editing = { text in
+      try notes.set("theirs", for: "k", expires: .after(.minutes(1)))
+      return text + " mine"
+    }
+    try shell("set @notes k text")
+    shell.answer = false
+    #expect(try shell.error("edit @notes k").code == .declined)
+    #expect(try shell("get @notes k --as text").hasSuffix("theirs\n"))
+    #expect(shell.keptDrafts == ["text mine"])
+    #expect(
+      shell.takeAside() == [
+        "your text is in draft", "\"k\" was changed by another process; overwrite?",
+      ])
+    shell.answer = true
+    shell.editing = { text in
+      try notes.remove("k")
+      return text + "!"
+    }
+    try shell("edit @notes k")
+    #expect(shell.takeAside() == ["\"k\" was removed by another process; overwrite?"])
+    #expect(try shell("get @notes k --as text").hasSuffix("theirs!\n"))
+  }
+
+  @Test func `JSON that is broken is stored only after a question`() throws {
+    let shell = try shell { _ in "{\"a\":" }
+    try shell("set @notes k {\"a\":1}")
+    shell.answer = false
+    #expect(try shell.error("edit @notes k").code == .declined)
+    #expect(try shell("get @notes k .a") == "1\n")
+    #expect(shell.questions.first?.hasPrefix("the value is no longer JSON (") == true)
+    shell.answer = true
+    try shell("edit @notes k")
+    #expect(try shell("get @notes k --as text").hasSuffix("{\"a\":\n"))
+  }
+
+  @Test func `an absent key is created after a question`() throws {
+    let shell = try shell { $0 + "new" }
+    try shell("set @notes other x")
+    shell.answer = false
+    #expect(try shell.error("edit @notes k").code == .declined)
+    #expect(shell.questions == ["no entry \"k\" in notes; create it?"] && shell.drafts.isEmpty)
+    shell.answer = true
+    try shell("edit @notes k")
+    #expect(try shell("get @notes k --as text").hasSuffix("new\n"))
+  }
+
+  @Test func `an editor that fails leaves the value and the text`() throws {
+    let shell = try Shell(hasPerson: true)
+    try shell("set @notes k text")
+    shell.editorProblem = "vi exited with 1"
+    #expect(try shell.error("edit @notes k").message.description == "vi exited with 1")
+    #expect(shell.keptDrafts == ["text"])
+    #expect(try shell("get @notes k --as text").hasSuffix("text\n"))
+  }
+
+  @Test func `what cannot be edited is refused before the editor starts`() throws {
+    let shell = try shell { $0 }
+    try shell("set @notes k hex:ff00")
+    #expect(
+      try shell.error("edit @notes k").message.description == "the value of \"k\" is not text")
+    let scripted = try Shell(.plain)
+    try scripted("set @notes k text")
+    let refused = try scripted.error("edit @notes k")
+    #expect(refused.code == .promptOnly && refused.code.exitCode == 2)
+    #expect(shell.drafts.isEmpty && scripted.drafts.isEmpty)
+    let reader = try Shell(hasPerson: true, isReadOnly: true)
+    #expect(try reader.error("edit @notes k").code == .readOnly)
+    let script = try CommandReader.commands(in: bytes("edit @notes k"), from: .eval(1))
+    #expect(throws: ShellError.self) { try shell.session.run(script[0]) }
+  }
+}
