@@ -50,6 +50,10 @@ shared:
 traits: packages
 	$(SWIFT) build --traits ServiceLifecycle --scratch-path .build/traits --target Larder
 
+# The tests of what the traits Logging and Metrics add, a package of its own. Not part of CI.
+trait-tests: packages
+	cd Tests/Traits && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+
 # The transports of LarderHTTP, AsyncHTTPClient's among them: what that needs is fetched and built first, for some minutes.
 transports: packages
 	cd Examples/Proxy && $(SWIFT) build --build-tests --traits AsyncHTTPClient --scratch-path .build/transports && \

@@ -74,9 +74,8 @@ let examples: [Target] =
     .target(
       name: "ExampleTesting",
       dependencies: [
-        "Larder", "LarderHTTP", "LarderShell", "ShellLanguage", httpTypes,
-        .product(name: "FlyingFox", package: "FlyingFox"),
-        .product(name: "FlyingSocks", package: "FlyingFox"),
+        "Larder", "LarderHTTP", "LarderHTTPTesting", "LarderShell", "LarderTesting",
+        "ShellLanguage", httpTypes,
       ],
       path: "Examples/Shared/ExampleTesting", swiftSettings: strict),
     .testTarget(
@@ -97,6 +96,9 @@ let package = Package(
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
     .library(name: "LarderAsyncHTTPClient", targets: ["LarderAsyncHTTPClient"]),
+    .library(name: "LarderTesting", targets: ["LarderTesting"]),
+    .library(name: "LarderMonitoring", targets: ["LarderMonitoring"]),
+    .library(name: "LarderHTTPTesting", targets: ["LarderHTTPTesting"]),
     .library(name: "LarderShared", targets: ["LarderShared"]),
     .library(name: "LarderSharedTesting", targets: ["LarderSharedTesting"]),
     .library(name: "LarderRedis", targets: ["LarderRedis"]),
@@ -111,6 +113,9 @@ let package = Package(
     .trait(
       name: "AsyncHTTPClient",
       description: "Carries the requests of `HTTPCache` by AsyncHTTPClient."),
+    .trait(name: "Logging", description: "Reports the events of a `StoreMonitor` to swift-log."),
+    .trait(
+      name: "Metrics", description: "Reports the figures of a `StoreMonitor` to swift-metrics."),
     .trait(name: "Redis", description: "Connects `Shared` to a Redis or Valkey server."),
   ],
   dependencies: [
@@ -120,9 +125,10 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    // For the examples' tests alone: the services that adapters talk to. A package that depends on a library of this
-    // package does not fetch it.
+    // For LarderHTTPTesting alone. A package that depends on another library of this package does not fetch it.
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
   ],
   targets: [
@@ -170,6 +176,24 @@ let package = Package(
           name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
       ],
       swiftSettings: strict),
+    .target(
+      name: "LarderMonitoring",
+      dependencies: [
+        "Larder",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+        .product(
+          name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+      ],
+      swiftSettings: strict),
+    .target(name: "LarderTesting", dependencies: ["Larder"], swiftSettings: strict),
+    .target(
+      name: "LarderHTTPTesting",
+      dependencies: [
+        "LarderHTTP", httpTypes,
+        .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "FlyingSocks", package: "FlyingFox"),
+      ],
+      swiftSettings: strict),
     .target(name: "LarderShared", dependencies: ["Larder"], swiftSettings: strict),
     .target(
       name: "LarderSharedTesting", dependencies: ["Larder", "LarderShared"], swiftSettings: strict),
@@ -214,16 +238,20 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LarderTests",
-      dependencies: ["Larder", "LMDB", "LarderSystem", "LarderPeer", "TestSupport"],
+      dependencies: [
+        "Larder", "LMDB", "LarderSystem", "LarderMonitoring", "LarderPeer", "LarderTesting",
+        "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "DocumentTests",
-      dependencies: ["Larder", "LarderHTTP", "TestSupport", httpTypes],
+      dependencies: ["Larder", "LarderHTTP", "LarderMonitoring", "TestSupport", httpTypes],
       swiftSettings: strict),
     .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
-        "LarderHTTP", "LarderURLSession", "Larder", "LarderPeer", "TestSupport", httpTypes,
+        "LarderHTTP", "LarderHTTPTesting", "LarderURLSession", "Larder", "LarderPeer",
+        "TestSupport", httpTypes,
       ],
       swiftSettings: strict),
     .testTarget(

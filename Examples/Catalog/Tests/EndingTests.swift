@@ -133,7 +133,7 @@ import Testing
       let lost = Catalog(
         at: fixture.server.base + "/api", user: "one", token: "one",
         over: HTTPCache(
-          in: fixture.cache.namespace, over: Failing.offline))
+          in: fixture.cache.namespace, over: FailingTransport.offline))
       #expect(try await lost.all() == all, "as long as it is fresh")
       fixture.clock.advance(by: .minutes(5))
       await #expect(throws: (any Error).self) { try await lost.all() }

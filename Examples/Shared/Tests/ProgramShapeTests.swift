@@ -132,9 +132,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Program.all, Fault.allCases)
+  @Test(arguments: Program.all, ServerFault.allCases)
   func `a misbehaving server is an error in words, and harms nothing`(
-    program: Program, fault: Fault
+    program: Program, fault: ServerFault
   ) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     let outcome = try await fault.serve { base in

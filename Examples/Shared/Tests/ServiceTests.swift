@@ -195,7 +195,7 @@ import Testing
     struct Odd: Error {}
     let store = try Store.temporary(clock: ManualClock())
     func outcome(of error: any Error) async -> String {
-      let network = Failing(with: error)
+      let network = FailingTransport(with: error)
       let base = "https://example.com"
       let service =
         isCached

@@ -2,6 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A typed view of a namespace: values of one type, encoded and decoded by a codec.
 ///
 /// Values that were read stay decoded in memory, within ``MemoryLimits``. Reads return the same with and without that,
@@ -89,7 +95,8 @@ public struct Cache<Value: Sendable>: Sendable {
 }
 
 extension Store {
-  /// A view of the namespace `name` as values of a `Codable` type, stored as JSON so that the shell can show them.
+  /// A view of the namespace `name` as values of a `Codable` type, stored as JSON so that the shell can show them. `Data`
+  /// and `[UInt8]` are stored as they are.
   ///
   /// Nothing is written and no rule is declared before the first write. A name that no namespace can have makes reads find
   /// nothing and writes throw ``LarderError/Code/invalidArgument``.
@@ -103,7 +110,32 @@ extension Store {
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil
   ) -> Cache<Value> {
-    cache(JSONCodec<Value>(), in: name, rules: rules, memory: memory, cost: cost)
+    // By the type itself, so that generic code stores the same bytes.
+    let raw: (any Sendable)? =
+      type == Data.self ? DataCodec() : type == [UInt8].self ? BytesCodec() : nil
+    if let raw = raw as? any Codec<Value> {
+      return cache(raw, in: name, rules: rules, memory: memory, cost: cost)
+    }
+    return cache(JSONCodec<Value>(), in: name, rules: rules, memory: memory, cost: cost)
+  }
+
+  /// A view of the namespace `name` as values of a `Codable` type that has changed: stored as JSON with the version of the
+  /// type, see ``VersionedCodec``.
+  ///
+  /// Caches of one type and version share their values in memory. The other parameters are those of
+  /// ``cache(of:in:rules:memory:cost:)``.
+  ///
+  /// - Parameters:
+  ///   - version: of the type; 1 or more.
+  ///   - migrate: makes a value of one that a lower version wrote; 0 is a value without a version.
+  public func cache<Value: Codable & Sendable>(
+    of type: Value.Type, in name: String, version: UInt32, rules: Rules? = nil,
+    memory: MemoryLimits? = nil, cost: (@Sendable (Value) -> Int)? = nil,
+    migrate: @escaping @Sendable (OlderValue) throws -> Value
+  ) -> Cache<Value> {
+    cache(
+      VersionedCodec(JSONCodec<Value>(), version: version, migrate: migrate), in: name,
+      rules: rules, memory: memory, cost: cost)
   }
 
   /// A view of the namespace `name` through a codec.

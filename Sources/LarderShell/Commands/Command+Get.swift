@@ -129,21 +129,22 @@ extension Command {
   }
 
   private static func fields(_ path: QueryPath, of value: StoredValue) -> [QueryValue] {
-    let bytes = value.bytes
+    let bytes = value.readable
     return (JSONLookup.ranges(of: path.parts, in: bytes.span) ?? [])
       .map { JSONLookup.value(bytes.span, $0) }
   }
 
   private static func noSuchField(_ path: QueryPath, in value: StoredValue) -> ShellError {
     let key = value.entry.key.bytes
-    guard JSONLookup.ranges(of: [], in: value.bytes.span) != nil else {
+    guard JSONLookup.ranges(of: [], in: value.readable.span) != nil else {
       return ShellError(
         .noSuchField, "the value of \(key) is not JSON", hint: "`get` without a path shows it")
     }
     var similar: SafeText?
     if case .field(let name)? = path.parts.first {
       similar = Suggestions.question(
-        String(decoding: name, as: UTF8.self), among: QueryEvaluator.fields(value.bytes), mark: ".")
+        String(decoding: name, as: UTF8.self), among: QueryEvaluator.fields(value.readable),
+        mark: ".")
     }
     return ShellError(.noSuchField, "no field \(path.text) in \(key)", hint: similar)
   }

@@ -32,7 +32,7 @@ struct Inconsistency {
       for facts in namespaces {
         try session.store.namespace(facts.name).scan { entry, value in
           if session.host.isInterrupted() { throw Interruption() }
-          if let detail = flaw(of: value, codec: entry.codec) {
+          if let detail = DecodedValue.flaw(of: value, codec: entry.codec) {
             faults.append(Inconsistency(entry, detail))
           }
           try progress.advance(by: 1)
@@ -41,21 +41,5 @@ struct Inconsistency {
       }
     }
     return faults
-  }
-
-  private static func flaw(of value: Span<UInt8>, codec: CodecID) -> String? {
-    switch codec {
-    case .json:
-      do throws(JSONText.Flaw) {
-        _ = try JSONText(value.bytes)
-        return nil
-      } catch {
-        return "the value is not JSON: \(error.reason) at byte \(error.offset)"
-      }
-    case .text:
-      return String(validating: value.bytes, as: UTF8.self) == nil ? "the value is not UTF-8" : nil
-    default:
-      return nil
-    }
   }
 }

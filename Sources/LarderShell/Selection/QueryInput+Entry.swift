@@ -66,7 +66,9 @@ final class QueryRun {
   ) -> Bool {
     evaluator.begin(counting: counts(.test))
     let input = QueryInput(entry, readsResponse: readsResponse)
-    let passes = evaluator.passes(expression, input, value)
+    let passes = DecodedValue.withReadable(value, entry.codec) {
+      evaluator.passes(expression, input, $0)
+    }
     if passes { passed += 1 }
     return passes
   }
@@ -80,8 +82,8 @@ final class QueryRun {
     _ operand: QueryOperand, for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
   ) -> QueryValue {
     evaluator.begin(counting: counts(purpose))
-    return evaluator.value(
-      operand, QueryInput(entry, readsResponse: operand.readsResponse), value)
+    let input = QueryInput(entry, readsResponse: operand.readsResponse)
+    return DecodedValue.withReadable(value, entry.codec) { evaluator.value(operand, input, $0) }
   }
 
   /// Notes for standard error after the command.

@@ -209,16 +209,3 @@ struct ImportedEntry {
     return expires.advanced(by: max(attributes.stale ?? .zero, .zero))
   }
 }
-
-extension CodecID {
-  fileprivate init?(name: String) {
-    switch name {
-    case "bytes": self = .bytes
-    case "text": self = .text
-    case "json": self = .json
-    default:
-      guard let number = UInt8(name) else { return nil }
-      self.init(rawValue: number)
-    }
-  }
-}

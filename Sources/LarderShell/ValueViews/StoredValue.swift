@@ -17,6 +17,9 @@ struct StoredValue {
   let entry: Store.Entry
   let bytes: [UInt8]
 
+  /// The bytes as people and queries read them: CBOR as JSON, without the version of a value.
+  var readable: [UInt8] { DecodedValue.readable(bytes.span, entry.codec) ?? bytes }
+
   /// The entry under a key, whether it has expired or not; nil if there is none.
   static func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> StoredValue? {
     try namespace.lookUp(key) { entry, value in StoredValue(entry: entry, bytes: value.bytes) }
@@ -45,7 +48,7 @@ struct StoredValue {
 
   func json(_ head: Int? = nil) throws(ShellError) -> JSONText {
     do throws(JSONText.Flaw) {
-      return try JSONText(Array(beginning(head)))
+      return try JSONText(Array(readable.prefix(head ?? .max)))
     } catch {
       throw ShellError(
         .usage,

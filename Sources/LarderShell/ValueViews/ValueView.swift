@@ -31,7 +31,8 @@ struct ValueView {
   init(_ value: StoredValue, as style: ValueStyle, head: Int?, isFull: Bool) throws(ShellError) {
     self.value = value
     self.isFull = isFull || head != nil
-    bytes = head.map { Array(value.bytes.prefix($0)) } ?? value.bytes
+    let whole = style == .auto ? value.readable : value.bytes
+    bytes = head.map { Array(whole.prefix($0)) } ?? whole
     kind = BinaryKind.name(of: bytes)
     form =
       switch style {
@@ -64,7 +65,9 @@ struct ValueView {
   private func facts(_ clock: WallClock) -> String {
     let entry = value.entry
     let size = Wording.size(entry.size)
-    let what = if case .hex = form, let kind { "\(kind), \(size)" } else { size }
+    let binary = if case .hex = form { kind } else { nil as String? }
+    let what = [DecodedValue.kind(value.bytes.span, entry.codec), binary, size]
+      .compactMap { $0 }.joined(separator: ", ")
     let end =
       switch entry.state {
       case .stale: "stale, \(clock.expiry(entry.expires?.unix))"

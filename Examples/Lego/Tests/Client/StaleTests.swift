@@ -49,7 +49,7 @@ import Testing
   @Test func `it is given when nobody can be reached, until its window ends`() async throws {
     let store = try Store.temporary(clock: clock)
     let service = LegoClient.service(
-      base: "http://127.0.0.1:1/api/v3", credential: nil, over: Failing.offline)
+      base: "http://127.0.0.1:1/api/v3", credential: nil, over: FailingTransport.offline)
     var plan = CachePlan.default
     plan.disk[.sets] = EntityRule(.after(.hours(1)))
     let gone = LegoClient(LegoManager(store, plan: plan), service: service)

@@ -3,15 +3,23 @@ import FlyingSocks
 public import Foundation
 import Synchronization
 
-/// A server on loopback with a handler of the test, which records its requests.
+/// An HTTP server on loopback with a handler of the test, which records its requests.
+///
+///     try await LocalServer.run { server in
+///       server.become { request in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
+///       let answer = try await client.get(server.base + "/a")
+///       #expect(server.count == 1)
+///     }
 public final class LocalServer: Sendable {
   /// A received request.
   public struct Received: Sendable {
+    /// As it came, `GET`.
     public var method: String
     /// With the query, escapes as they came.
     public var path: String
     /// Names in lower case.
     public var fields: [String: String]
+    /// The whole body.
     public var body: Data
 
     /// The value of a parameter of the query, without its escapes.
@@ -25,21 +33,27 @@ public final class LocalServer: Sendable {
 
   /// An answer.
   public struct Answer: Sendable {
+    /// The status code.
     public var status: Int
+    /// The fields; the server adds the length.
     public var fields: [String: String]
+    /// The whole body.
     public var body: Data
 
+    /// An answer with bytes.
     public init(_ status: Int = 200, _ fields: [String: String] = [:], body: Data = Data()) {
       self.status = status
       self.fields = fields
       self.body = body
     }
 
+    /// An answer with text as UTF-8.
     public init(_ status: Int = 200, _ fields: [String: String] = [:], text: String) {
       self.init(status, fields, body: Data(text.utf8))
     }
   }
 
+  /// Makes the answer to a request; an error becomes status 500.
   public typealias Handler = @Sendable (Received) async throws -> Answer
 
   private struct State {
@@ -56,6 +70,7 @@ public final class LocalServer: Sendable {
   public var base: String { address.withLock { $0 } }
   /// The received requests in their order.
   public var received: [Received] { state.withLock { $0.received } }
+  /// How many requests were received.
   public var count: Int { state.withLock { $0.received.count } }
 
   /// Sets the handler.

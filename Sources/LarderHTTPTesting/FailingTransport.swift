@@ -6,15 +6,17 @@ public import LarderHTTP
   import FoundationNetworking
 #endif
 
-/// A network on which every request fails.
-public struct Failing: HTTPTransport {
-  /// No network.
-  public static let offline = Failing(with: URLError(.notConnectedToInternet))
+/// A network on which every request fails, without a connection.
+public struct FailingTransport: HTTPTransport {
+  /// A network without a connection: `URLError.notConnectedToInternet`.
+  public static let offline = FailingTransport(with: URLError(.notConnectedToInternet))
 
   private let error: any Error
 
+  /// - Parameter error: the error of every request.
   public init(with error: any Error) { self.error = error }
 
+  /// Throws the error.
   public func send(
     _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void

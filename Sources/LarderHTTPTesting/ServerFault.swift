@@ -1,22 +1,29 @@
 import FlyingSocks
 import Foundation
 
-/// A server on loopback that answers every request with the same fault, byte by byte.
-public enum Fault: String, CaseIterable, Sendable {
+/// What a server on loopback does wrong in each of its answers; ``serve(_:)`` runs it.
+///
+/// For adapters: whatever an origin does, a cache must answer from what it has, or throw, and store nothing of it.
+public enum ServerFault: String, CaseIterable, Sendable {
   /// The connection closes before the announced end of the body.
   case truncated
   /// The connection closes without an answer.
   case reset
   /// The announced length is shorter than the body.
   case wrongLength
+  /// The answer is a line of text.
   case notHTTP
   /// A good status with a body of another type.
   case wrongType
+  /// A good status without a body.
   case emptyBody
-  /// 429 with a wait that is too long, as seconds and as a date.
-  case throttledSeconds, throttledDate
+  /// 429 with a wait of an hour, in seconds.
+  case throttledSeconds
+  /// 429 with a wait until a date, an hour after the date of the answer.
+  case throttledDate
   /// An answer with a date of 1970.
   case clockSkew
+  /// 500.
   case serverError
 
   private var answer: String {
@@ -45,7 +52,9 @@ public enum Fault: String, CaseIterable, Sendable {
     }
   }
 
-  /// Calls `body` with the address of such a server.
+  /// Runs such a server on a free port during `body`, which gets its address: `http://127.0.0.1:40123`.
+  ///
+  /// - Throws: the error of `body`, or that of the socket.
   public func serve<Result: Sendable>(
     _ body: (String) async throws -> Result
   ) async throws -> Result {

@@ -1,0 +1,96 @@
+import LMDB
+import LarderSystem
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Values that carry the version of their type, so that a program reads what an older one wrote.
+///
+///     let colors = store.cache(of: Color.self, in: "colors", version: 2) { old in
+///       let color = try old.decode(ColorWithoutHex.self)
+///       return Color(name: color.name, hex: "000000")
+///     }
+///
+/// Each value is 7 bytes longer. A value without a version, which its codec wrote alone, has version 0. A value of a higher
+/// version than the program's cannot be decoded: reads miss it and it stays until it is written. `Docs/FileFormat.md` has
+/// the bytes.
+public struct VersionedCodec<Base: Codec>: Codec {
+  /// The values of the base.
+  public typealias Value = Base.Value
+
+  private let base: Base
+  private let version: UInt32
+  private let migrate: @Sendable (OlderValue) throws -> Base.Value
+
+  /// - Parameters:
+  ///   - version: of the values that are written; 1 or more. Raise it with each change of the type that old values cannot
+  ///     be decoded as.
+  ///   - migrate: makes a value of one that a lower version wrote; if it throws, the read is a miss. It runs at each read
+  ///     from disk until the value is written again, and on any thread.
+  public init(
+    _ base: Base, version: UInt32, migrate: @escaping @Sendable (OlderValue) throws -> Base.Value
+  ) {
+    self.base = base
+    self.version = version
+    self.migrate = migrate
+  }
+
+  /// ``CodecID/versioned``.
+  public var id: CodecID { .versioned }
+  /// Whether the base is.
+  public var isLossless: Bool { base.isLossless }
+
+  /// The version, then the value as the base encodes it.
+  public func encode(_ value: Base.Value) throws -> [UInt8] {
+    ValueEnvelope(.versioned, codec: base.id, number: version).wrap(try base.encode(value))
+  }
+
+  /// The value, migrated if its version is lower; throws for a higher version.
+  public func decode(_ bytes: Span<UInt8>) throws -> Base.Value {
+    guard let envelope = ValueEnvelope(bytes), envelope.kind == .versioned else {
+      return try migrate(OlderValue(version: 0, codec: base.id, bytes: bytes.copied))
+    }
+    let value = bytes.extracting(droppingFirst: ValueEnvelope.size)
+    if envelope.number == version, envelope.codec == base.id { return try base.decode(value) }
+    guard envelope.number <= version else {
+      throw LarderError(
+        .undecodable, "the value has version \(envelope.number), and this program knows \(version)",
+        hint: "read it with the newer program, or write it again")
+    }
+    return try migrate(
+      OlderValue(version: envelope.number, codec: envelope.codec, bytes: value.copied))
+  }
+}
+
+/// Codecs are equal if version and base are: a version stands for one migration.
+extension VersionedCodec: Equatable where Base: Equatable {
+  /// Compares version and base.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.version == right.version && left.base == right.base
+  }
+}
+
+/// A value that a lower version of the program wrote, for the migration of ``VersionedCodec``.
+public struct OlderValue: Sendable {
+  /// The version that wrote it; 0 if it was written without one.
+  public let version: UInt32
+  /// The codec that encoded it.
+  public let codec: CodecID
+  /// The value as that codec encoded it.
+  public let bytes: [UInt8]
+
+  /// The value as an older type. Throws for a codec other than JSON and CBOR, and for bytes that are no such value.
+  public func decode<Old: Decodable>(_ type: Old.Type) throws -> Old {
+    switch codec {
+    case .json: return try JSONDecoder().decode(type, from: Data(bytes))
+    case .cbor: return try CBORValue(bytes.span).decode(type)
+    default:
+      throw LarderError(
+        .undecodable, "a value of codec \(codec.name) cannot be decoded as a \(Old.self)",
+        hint: "decode its bytes")
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Larder
+
+/// Something about a store that an operator wants to read. `Docs/Monitoring.md` lists the names.
+public struct MonitoringEvent: Hashable, Sendable {
+  /// How much it matters.
+  public enum Level: String, Hashable, Sendable {
+    /// Nothing is to be done.
+    case notice
+    /// The cache is worth less than it could be.
+    case warning
+    /// The store cannot be used as it should.
+    case error
+  }
+
+  /// `health`, `unreadable`, `undecodable`, `damaged`, `evicting`, `full` or `lagging_reader`.
+  public let name: String
+  /// How much it matters.
+  public let level: Level
+  /// A sentence with numbers and the names of namespaces; never a key or a value.
+  public let message: String
+  /// The namespace it is about; nil for the store.
+  public let namespace: String?
+
+  init(_ name: String, _ level: Level, _ message: String, namespace: String? = nil) {
+    self.name = name
+    self.level = level
+    self.message = message
+    self.namespace = namespace
+  }
+}
+
+/// What is known of a store at one moment, to be compared with the next.
+struct Observation {
+  var statistics: Statistics
+  var health: StoreHealth
+
+  /// A full resource is reported at this part of its limit, and again after it was below.
+  static let fullAt = 0.95
+  /// A reader whose snapshot is that many commits old keeps pages from being used again.
+  static let laggingAfter: UInt64 = 10_000
+
+  /// What happened since `before`; nil at the first observation, which reports only what is wrong now.
+  func events(since before: Observation?) -> [MonitoringEvent] {
+    var events: [MonitoringEvent] = []
+    if health != (before?.health ?? .healthy) { events.append(healthEvent) }
+    if isLagging, before?.isLagging != true {
+      events.append(
+        MonitoringEvent(
+          "lagging_reader", .warning,
+          "a reader holds a snapshot that is \(oldestReader) commits old: the file cannot use the pages freed since again"
+        ))
+    }
+    for (name, tier) in resources where isFull(tier) {
+      let was = before?.resources.first { $0.name == name }.map { isFull($0.tier) }
+      if was == true { continue }
+      events.append(
+        MonitoringEvent(
+          "full", .notice,
+          "\(tier.used) of \(tier.limit ?? 0) \(name) are used: older entries are evicted"))
+    }
+    guard let before else { return events }
+    let known = Dictionary(
+      before.statistics.namespaces.map { ($0.info.name, $0) }, uniquingKeysWith: { $1 })
+    for namespace in statistics.namespaces {
+      guard let old = known[namespace.info.name] else { continue }
+      events += namespace.events(since: old)
+    }
+    return events
+  }
+
+  private var healthEvent: MonitoringEvent {
+    switch health {
+    case .healthy: MonitoringEvent("health", .notice, "the store's files are in order again")
+    case .missing:
+      MonitoringEvent(
+        "health", .error,
+        "the store's files were deleted or moved: close the store and open it again")
+    case .replaced:
+      MonitoringEvent(
+        "health", .error,
+        "another store is in the place of this one: close the store and open it again")
+    case .unwritable(let reason):
+      MonitoringEvent("health", .error, "the store's files may not be written: \(reason)")
+    }
+  }
+
+  private var oldestReader: UInt64 { statistics.readers.compactMap(\.age).max() ?? 0 }
+  private var isLagging: Bool { oldestReader >= Self.laggingAfter }
+
+  private var resources: [(name: String, tier: Statistics.Tier)] {
+    let usage = statistics.usage
+    return [
+      ("entries", usage.entries), ("bytes of values", usage.bytes),
+      ("bytes of the data file", usage.disk),
+    ]
+  }
+
+  private func isFull(_ tier: Statistics.Tier) -> Bool { (tier.utilization ?? 0) >= Self.fullAt }
+}
+
+extension Statistics.Namespace {
+  fileprivate func events(since old: Statistics.Namespace) -> [MonitoringEvent] {
+    // Counts begin again at 0 with a reset.
+    func rise(_ now: UInt64, _ before: UInt64) -> UInt64? { now > before ? now - before : nil }
+    var events: [MonitoringEvent] = []
+    func add(_ name: String, _ level: MonitoringEvent.Level, _ message: String) {
+      events.append(MonitoringEvent(name, level, message, namespace: info.name))
+    }
+    if let count = rise(reads.damaged, old.reads.damaged) {
+      add("damaged", .error, "\(count) reads met a damaged entry: run `larder STORE verify`")
+    }
+    if let count = rise(reads.undecodable, old.reads.undecodable) {
+      add("undecodable", .warning, "the codec could not decode the values of \(count) reads")
+    }
+    if let count = rise(removals.evicted, old.removals.evicted) {
+      add("evicting", .notice, "\(count) entries were evicted for a limit")
+    }
+    return events
+  }
+}

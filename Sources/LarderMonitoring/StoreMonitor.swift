@@ -1,0 +1,132 @@
+public import Larder
+import Synchronization
+
+/// Looks at a store at intervals and reports its metrics and events.
+///
+/// Larder reports nothing by itself: without a monitor it is silent. One monitor for each store is enough, in any process
+/// that has it open, because the counts of a store are those of all its processes; only the figures of the memory are the
+/// process's own. With the traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
+///
+///     let monitor = StoreMonitor(of: store, report: .init(metrics: { publish($0) }, event: { print($0.message) }))
+///     monitor.start()
+///
+/// Times are those of the store's clock. The object stops when its last reference goes.
+public final class StoreMonitor: Sendable {
+  /// Where the reports go.
+  public struct Report: Sendable {
+    /// Gets all metrics after each look.
+    public var metrics: @Sendable ([Metric]) -> Void
+    /// Gets what happened since the look before.
+    public var event: @Sendable (MonitoringEvent) -> Void
+
+    /// Reports that are not wanted may be left out.
+    public init(
+      metrics: @escaping @Sendable ([Metric]) -> Void = { _ in },
+      event: @escaping @Sendable (MonitoringEvent) -> Void = { _ in }
+    ) {
+      self.metrics = metrics
+      self.event = event
+    }
+  }
+
+  private struct State {
+    var task: Task<Void, Never>?
+    var last: Observation?
+    var isUnreadable = false
+  }
+
+  private let store: Store
+  private let name: String
+  private let interval: Duration
+  private let report: Report
+  private let state = Mutex(State())
+  /// Held during a look, so that two do not report the same event.
+  private let looking = Mutex<Void>(())
+
+  /// Makes an object that does nothing before ``start()`` or ``lookOnce()``.
+  ///
+  /// - Parameters:
+  ///   - name: names the store in labels; nil takes the last part of its path.
+  ///   - interval: from one look to the next; at least a second. A look reads the statistics: O(namespaces).
+  ///   - report: is called on the thread of the look.
+  public init(
+    of store: Store, named name: String? = nil, every interval: Duration = .seconds(15),
+    report: Report
+  ) {
+    self.store = store
+    self.name = name ?? store.path.split(separator: "/").last.map(String.init) ?? store.path
+    self.interval = max(interval, .seconds(1))
+    self.report = report
+  }
+
+  deinit { state.withLock { $0.task?.cancel() } }
+
+  /// Starts to look, at once and then at intervals; does nothing if it has started.
+  public func start() {
+    state.withLock { state in
+      guard state.task == nil else { return }
+      state.task = Task.detached(priority: .utility) { [weak self, clock = store.clock, interval] in
+        while !Task.isCancelled {
+          let next = clock.monotonic + interval
+          guard let self, self.lookOnce() else { return }
+          do { try await clock.sleep(until: next) } catch { return }
+        }
+      }
+    }
+  }
+
+  /// Stops; ``start()`` starts it again.
+  public func stop() {
+    state.withLock { state in
+      state.task?.cancel()
+      state.task = nil
+    }
+  }
+
+  /// Looks once, and reports.
+  ///
+  /// - Returns: false for a store that is closed.
+  @discardableResult
+  public func lookOnce() -> Bool {
+    looking.withLock { _ in
+      do throws(LarderError) {
+        let now = Observation(statistics: try store.statistics(), health: try store.health())
+        let last = state.withLock { state in
+          defer {
+            state.last = now
+            state.isUnreadable = false
+          }
+          return state.last
+        }
+        report.metrics(MetricList(now.statistics, now.health, store: name).all)
+        for event in now.events(since: last) { report.event(event) }
+      } catch {
+        if error.code == .closed { return false }
+        let wasUnreadable = state.withLock { state in
+          defer { state.isUnreadable = true }
+          return state.isUnreadable
+        }
+        if !wasUnreadable {
+          report.event(
+            MonitoringEvent("unreadable", .error, "the statistics cannot be read: \(error.code)"))
+        }
+      }
+      return true
+    }
+  }
+}
+
+extension StoreMonitor.Report {
+  /// A report to both.
+  public func and(_ other: Self) -> Self {
+    Self(
+      metrics: {
+        metrics($0)
+        other.metrics($0)
+      },
+      event: {
+        event($0)
+        other.event($0)
+      })
+  }
+}

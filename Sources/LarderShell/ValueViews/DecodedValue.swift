@@ -1,0 +1,101 @@
+import Larder
+import ShellLanguage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value in a form that people and queries can read: CBOR as JSON, and the inside of a value with a version.
+enum DecodedValue {
+  /// Nil if the bytes are readable as they are, or are not what the codec says.
+  static func readable(_ bytes: Span<UInt8>, _ codec: CodecID) -> [UInt8]? {
+    switch codec {
+    case .cbor:
+      do throws(DecodingError) {
+        return Array(try CBORValue(bytes).json.text.utf8)
+      } catch {
+        return nil
+      }
+    case .versioned:
+      guard let envelope = ValueEnvelope(bytes), envelope.codec != .versioned else { return nil }
+      let inside = bytes.extracting(droppingFirst: ValueEnvelope.size)
+      return readable(inside, envelope.codec) ?? inside.bytes
+    default: return nil
+    }
+  }
+
+  /// Lends the readable form, else the bytes as they are.
+  static func withReadable<Result>(
+    _ bytes: Span<UInt8>, _ codec: CodecID, _ body: (Span<UInt8>) -> Result
+  ) -> Result {
+    if let readable = readable(bytes, codec) { return body(readable.span) }
+    return body(bytes)
+  }
+
+  /// What the bytes are beside their size, such as `version 2 of cbor`; nil for the codecs without a form of their own.
+  static func kind(_ bytes: Span<UInt8>, _ codec: CodecID) -> String? {
+    switch codec {
+    case .cbor: "cbor"
+    case .versioned:
+      ValueEnvelope(bytes).map { "version \($0.number) of \($0.codec.name)" }
+    default: nil
+    }
+  }
+
+  /// Why the bytes are not what the codec says; nil if they are, or if the codec is unknown.
+  static func flaw(of value: Span<UInt8>, codec: CodecID) -> String? {
+    switch codec {
+    case .json:
+      do throws(JSONText.Flaw) {
+        _ = try JSONText(value.bytes)
+        return nil
+      } catch {
+        return "the value is not JSON: \(error.reason) at byte \(error.offset)"
+      }
+    case .text:
+      return String(validating: value.bytes, as: UTF8.self) == nil ? "the value is not UTF-8" : nil
+    case .cbor:
+      do throws(DecodingError) {
+        _ = try CBORValue(value)
+        return nil
+      } catch {
+        guard case .dataCorrupted(let context) = error else { return "the value is not CBOR" }
+        return "the value is \(context.debugDescription)"
+      }
+    case .versioned:
+      // Without a version it is of the time before versions, in a codec that only the program knows.
+      guard let envelope = ValueEnvelope(value), envelope.codec != .versioned else {
+        return "the value has no version"
+      }
+      return flaw(
+        of: value.extracting(droppingFirst: ValueEnvelope.size), codec: envelope.codec)
+    default:
+      return nil
+    }
+  }
+}
+
+extension CBORValue {
+  /// Byte strings as base64, floats that JSON lacks as text; the fields of a map in the order of their names.
+  fileprivate var json: JSON {
+    switch self {
+    case .unsigned(let number): .verbatim(String(number))
+    case .negative(let number): .verbatim(String(-1 - Int128(number)))
+    case .bytes(let bytes): .string(Data(bytes).base64EncodedString())
+    case .text(let text): .string(text)
+    case .array(let items): .array(items.map(\.json))
+    case .map(let items):
+      .object(items.sorted { $0.key < $1.key }.map { JSON.Field($0.key, $0.value.json) })
+    case .bool(let value): .bool(value)
+    case .null: .null
+    case .float(let number): Self.json(number)
+    case .double(let number): Self.json(number)
+    }
+  }
+
+  private static func json(_ number: some BinaryFloatingPoint & CustomStringConvertible) -> JSON {
+    number.isFinite ? .verbatim(number.description) : .string(number.description)
+  }
+}

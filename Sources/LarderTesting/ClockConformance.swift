@@ -1,0 +1,107 @@
+public import Larder
+import Synchronization
+
+/// Checks the promises of a ``/Larder/LarderClock``.
+///
+/// - The wall clock is after 1970 and before the year 10889, the last that a store can index.
+/// - The monotonic clock never goes back, also as several threads see it.
+/// - Moving time forward moves both.
+/// - A sleep until a moment that has passed returns at once. Another one returns when the clock has reached the moment, and
+///   throws a `CancellationError` if its task is cancelled before.
+///
+/// - Parameters:
+///   - clock: the clock.
+///   - advance: moves the clock forward by at least the duration. The default waits that long, for clocks that move by
+///     themselves.
+/// - Throws: ``ConformanceFailure`` with all promises that were broken; the error of `advance`.
+public func checkConformance<C: LarderClock>(
+  of clock: C,
+  advance: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+) async throws {
+  var problems: [String] = []
+  let latest = Timestamp(milliseconds: 1 << 48)
+  if !(Timestamp(milliseconds: 0)..<latest).contains(clock.now) {
+    problems.append("the wall clock shows \(clock.now)")
+  }
+
+  let goesBack = await withTaskGroup(of: Bool.self) { group in
+    for _ in 0..<4 {
+      group.addTask {
+        var last = clock.monotonic
+        for _ in 0..<10_000 {
+          let next = clock.monotonic
+          if next < last { return true }
+          last = next
+        }
+        return false
+      }
+    }
+    return await group.reduce(false) { $0 || $1 }
+  }
+  if goesBack { problems.append("the monotonic clock goes back") }
+
+  // The clocks are exact to the millisecond.
+  let step = Duration.milliseconds(5)
+  let (wall, steady) = (clock.now, clock.monotonic)
+  try await advance(step)
+  if clock.monotonic - steady < step - .milliseconds(1) {
+    problems.append("the monotonic clock does not follow when time moves forward")
+  }
+  if clock.now <= wall { problems.append("the wall clock does not follow when time moves forward") }
+
+  do {
+    try await clock.sleep(until: clock.monotonic)
+    try await clock.sleep(until: clock.monotonic - .seconds(1))
+  } catch {
+    problems.append("a sleep until now throws \(error)")
+  }
+  problems += try await sleepProblems(of: clock, step: step, advance: advance)
+  try ConformanceFailure.throwing(problems, of: clock)
+}
+
+private func sleepProblems(
+  of clock: some LarderClock, step: Duration,
+  advance: @escaping @Sendable (Duration) async throws -> Void
+) async throws -> [String] {
+  var problems: [String] = []
+  let moment = clock.monotonic + step
+  let woken = Woken()
+  let sleeper = Task {
+    try await clock.sleep(until: moment)
+    woken.at.withLock { $0 = clock.monotonic }
+  }
+  // Time for a sleep that ends too early to do so.
+  for _ in 0..<20 where woken.at.withLock({ $0 }) == nil {
+    try await Task.sleep(for: .milliseconds(5))
+  }
+  try await advance(step)
+  do {
+    try await sleeper.value
+    if let time = woken.at.withLock({ $0 }), time < moment {
+      problems.append("a sleep ends before its moment")
+    }
+  } catch {
+    problems.append("a sleep throws \(error)")
+  }
+
+  let cancelled = Task { try await clock.sleep(until: clock.monotonic + .seconds(60)) }
+  cancelled.cancel()
+  // So that a clock which ignores the cancellation does not wait forever.
+  let mover = Task { try await advance(.seconds(60)) }
+  do {
+    try await cancelled.value
+    problems.append("a cancelled sleep does not throw")
+  } catch is CancellationError {
+    // As promised.
+  } catch {
+    problems.append("a cancelled sleep throws \(error) and no CancellationError")
+  }
+  mover.cancel()
+  _ = await mover.result
+  return problems
+}
+
+/// When a sleep ended.
+private final class Woken: Sendable {
+  let at = Mutex<Duration?>(nil)
+}

@@ -1,0 +1,173 @@
+public import Larder
+
+/// Checks the promises of a ``/Larder/Codec`` with some of its values.
+///
+/// - Its `id` is one for applications, or the codec is one of Larder's.
+/// - Every value is decoded as it was encoded if the codec is lossless; otherwise a value that was decoded once is decoded
+///   to the same again.
+/// - A cache over a store returns what the codec does, from memory and from disk.
+/// - Several threads can use the codec at once.
+/// - Bytes that were cut, changed, prolonged or never a value make `decode` throw or return a value. A codec that traps ends
+///   the test with its process.
+///
+/// - Parameters:
+///   - codec: the codec.
+///   - values: at least one; the more of the type's forms they show, the more is checked.
+///   - damages: how many damaged encodings of each value are decoded.
+///   - seed: decides which; the same seed damages the same bytes.
+/// - Throws: ``ConformanceFailure`` with all promises that were broken; ``LarderError`` if no store can be made.
+public func checkConformance<C: Codec>(
+  of codec: C, with values: [C.Value], damages: Int = 1_000, seed: UInt64 = 1
+) async throws where C.Value: Equatable {
+  var check = CodecCheck(codec: codec)
+  check.checkIdentity()
+  if values.isEmpty { check.problems.append("there is no value to check it with") }
+  for (index, value) in values.enumerated() {
+    guard let bytes = check.checkRoundTrip(value, "value \(index)") else { continue }
+    check.damage(bytes, times: damages, seed: seed &+ UInt64(index))
+  }
+  try check.checkCache(values)
+  await check.checkThreads(values)
+  try ConformanceFailure.throwing(check.problems, of: codec)
+}
+
+private struct CodecCheck<C: Codec> where C.Value: Equatable {
+  let codec: C
+  var problems: [String] = []
+
+  mutating func checkIdentity() {
+    let module = String(reflecting: C.self).prefix { $0 != "." }
+    if codec.id.rawValue < 128, module != "Larder" {
+      problems.append(
+        "its id is \(codec.id.rawValue), and 0 to 127 belong to Larder: take one from 128 to 255")
+    }
+  }
+
+  /// The encoded value; nil if it could not be encoded and decoded.
+  mutating func checkRoundTrip(_ value: C.Value, _ name: String) -> [UInt8]? {
+    do {
+      let bytes = try codec.encode(value)
+      let decoded = try LarderTesting.decoded(codec, value)
+      if codec.isLossless, decoded != value {
+        problems.append("it is lossless, and \(name) is decoded as another value: \(decoded)")
+      }
+      if try LarderTesting.decoded(codec, decoded) != decoded {
+        problems.append("\(name) changes each time it is encoded and decoded")
+      }
+      return bytes
+    } catch {
+      problems.append("\(name) cannot be encoded and decoded: \(error)")
+      return nil
+    }
+  }
+
+  /// Decodes damaged bytes for nothing but the proof that decoding returns.
+  func damage(_ bytes: [UInt8], times: Int, seed: UInt64) {
+    var random = Random(state: seed)
+    for count in 0..<min(bytes.count, times) { attempt(Array(bytes.prefix(count))) }
+    for _ in 0..<times {
+      var damaged = bytes
+      for _ in 0...random.below(3) {
+        let place = random.below(damaged.count + 1)
+        let byte = UInt8(truncatingIfNeeded: random.next())
+        switch random.below(5) {
+        case 0 where place < damaged.count: damaged[place] = byte
+        case 1 where place < damaged.count: damaged[place] ^= 1 << (byte & 7)
+        case 2 where place < damaged.count: damaged.remove(at: place)
+        // Lengths that claim as much as they can.
+        case 3: damaged.insert(contentsOf: [UInt8](repeating: 0xFF, count: 8), at: place)
+        default: damaged.insert(byte, at: place)
+        }
+      }
+      attempt(damaged)
+    }
+    for count in [0, 1, 7, 64, 4096] {
+      for byte: UInt8 in [0, 0x20, 0x7F, 0x80, 0xFF] {
+        attempt([UInt8](repeating: byte, count: count))
+      }
+    }
+  }
+
+  private func attempt(_ bytes: [UInt8]) {
+    do { _ = try codec.decode(bytes.span) } catch {}
+  }
+
+  mutating func checkCache(_ values: [C.Value]) throws {
+    let store = try Store.temporary(clock: ManualClock())
+    let cache = store.cache(codec, in: "conformance")
+    // Without a memory tier every read decodes.
+    let disk = store.cache(codec, in: "conformance", memory: .off)
+    for (index, value) in values.enumerated() {
+      guard try self.store(value, under: index, in: cache) else { continue }
+      let expected = try disk.value(for: index)
+      if expected == nil { problems.append("a cache misses value \(index) that it has stored") }
+      // The second read is answered from memory.
+      let first = try cache.value(for: index)
+      let second = try cache.value(for: index)
+      if first != expected || second != expected {
+        problems.append("value \(index) differs in memory and on disk")
+      }
+      if try disk.entry(for: index)?.codec != codec.id {
+        problems.append("the entry of value \(index) names another codec")
+      }
+    }
+    try store.finish()
+  }
+
+  /// False for a value that cannot be encoded, which was reported already.
+  private func store(
+    _ value: C.Value, under key: Int, in cache: Cache<C.Value>
+  ) throws(LarderError) -> Bool {
+    do throws(LarderError) {
+      try cache.set(value, for: key)
+      return true
+    } catch {
+      if error.code == .unencodable { return false }
+      throw error
+    }
+  }
+
+  mutating func checkThreads(_ values: [C.Value]) async {
+    let codec = codec
+    let failures = await withTaskGroup(of: Bool.self) { group in
+      for value in values {
+        for _ in 0..<8 {
+          group.addTask { !isSteady(codec, value) }
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    if failures > 0 { problems.append("several threads at once decode other values than one") }
+  }
+}
+
+/// Whether a value is always decoded to the same. An error was reported already by the check of one thread.
+private func isSteady<C: Codec>(_ codec: C, _ value: C.Value) -> Bool where C.Value: Equatable {
+  do {
+    let first = try decoded(codec, value)
+    for _ in 0..<20 {
+      if try decoded(codec, value) != first { return false }
+    }
+  } catch {}
+  return true
+}
+
+private func decoded<C: Codec>(_ codec: C, _ value: C.Value) throws -> C.Value {
+  let bytes = try codec.encode(value)
+  return try codec.decode(bytes.span)
+}
+
+/// SplitMix64: the same numbers for the same seed.
+private struct Random {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+
+  mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(limit, 1))) }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import LarderMonitoring
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Larder
+
+@Suite struct MonitoringTests {
+  /// What a monitor has reported.
+  private final class Reports: Sendable {
+    private let state = Mutex<(metrics: [[Metric]], events: [MonitoringEvent])>(([], []))
+
+    var report: StoreMonitor.Report {
+      .init(
+        metrics: { [self] all in state.withLock { $0.metrics.append(all) } },
+        event: { [self] event in state.withLock { $0.events.append(event) } })
+    }
+    var looks: Int { state.withLock { $0.metrics.count } }
+
+    func takeEvents() -> [MonitoringEvent] {
+      state.withLock { state in
+        defer { state.events = [] }
+        return state.events
+      }
+    }
+
+    /// The value of the last metric with that name and these labels.
+    func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+      state.withLock { state in
+        state.metrics.last?.first { metric in
+          metric.name == name
+            && labels.allSatisfy { label in
+              metric.dimensions.contains { $0.name == label.key && $0.value == label.value }
+            }
+        }?.value
+      }
+    }
+
+    var all: [Metric] { state.withLock { $0.metrics.flatMap(\.self) } }
+  }
+
+  @Test func `the figures of a store are its metrics, without a key or a value`() throws {
+    try withStore { store, _ in
+      let reports = Reports()
+      let monitor = StoreMonitor(of: store, named: "shop", report: reports.report)
+      let names = store.namespace("names")
+      try store.declare(StoreLimits(bytes: 1000))
+      try names.set("secret-value", for: "secret-key")
+      _ = try names.text("secret-key")
+      _ = try names.text("absent-key")
+      try names.remove("secret-key")
+      try names.set("0123456789", for: "other-key")
+      #expect(monitor.lookOnce())
+      let labels = ["store": "shop", "namespace": "names"]
+      #expect(reports.value("larder_healthy", ["store": "shop"]) == 1)
+      #expect(reports.value("larder_entries", labels) == 1)
+      #expect(reports.value("larder_value_bytes", labels) == 10)
+      #expect(reports.value("larder_hits", labels) == 1)
+      #expect(reports.value("larder_misses", labels.merging(["reason": "absent"]) { $1 }) == 1)
+      #expect(reports.value("larder_removals", labels.merging(["reason": "removed"]) { $1 }) == 1)
+      #expect(reports.value("larder_utilization_ratio", ["resource": "bytes"]) == 0.01)
+      #expect(reports.value("larder_utilization_ratio", ["resource": "entries"]) == nil)
+      #expect(reports.value("larder_file_bytes") ?? 0 > 0)
+      for metric in reports.all {
+        #expect(metric.name.hasPrefix("larder_") && metric.value.isFinite)
+        #expect(metric.dimensions.first == reports.all[0].dimensions[0])
+        for dimension in metric.dimensions {
+          #expect(!dimension.value.contains("secret") && !dimension.value.contains("key"))
+        }
+      }
+      #expect(reports.takeEvents() == [])
+    }
+  }
+
+  @Test func `the page names every metric, and no other`() throws {
+    try withStore { store, _ in
+      let reports = Reports()
+      try store.declare(StoreLimits(entries: 10, bytes: 1000, disk: 1 << 30, memory: 1000))
+      try store.namespace("n").set("v", for: "k")
+      StoreMonitor(of: store, report: reports.report).lookOnce()
+      let page = try String(
+        contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+          .deletingLastPathComponent().appending(path: "Docs/Monitoring.md"), encoding: .utf8)
+      let table = page.split(separator: "\n").filter { $0.hasPrefix("| `larder_") }
+      let named = Set(
+        table.flatMap { row in
+          row.split(separator: "|")[0].split(separator: ",").map {
+            $0.trimmingCharacters(in: CharacterSet(charactersIn: " `"))
+          }
+        })
+      #expect(Set(reports.all.map(\.name)) == named)
+      for metric in reports.all {
+        let row = try #require(table.first { $0.contains("`\(metric.name)`") })
+        #expect(row.contains("| \(metric.kind.rawValue) |"), "\(metric.name)")
+        for dimension in metric.dimensions where dimension.name != "store" {
+          #expect(row.contains("`\(dimension.name)`"), "\(metric.name)")
+          if ["reason", "resource"].contains(dimension.name) {
+            #expect(row.contains("`\(dimension.value)`"), "\(metric.name)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `what goes wrong is reported once, and again when it happens again`() throws {
+    try withStore { store, _ in
+      let reports = Reports()
+      let monitor = StoreMonitor(of: store, report: reports.report)
+      let cache = store.cache(of: Int.self, in: "numbers", rules: Rules(limits: Limits(entries: 2)))
+      try store.declare(StoreLimits(entries: 2))
+      try cache.set(1, for: 1)
+      monitor.lookOnce()
+      #expect(reports.takeEvents() == [])
+      try cache.namespace.set("secret", for: 2)
+      _ = try cache.value(for: 2)
+      monitor.lookOnce()
+      let events = reports.takeEvents()
+      #expect(Set(events.map(\.name)) == ["undecodable", "full"])
+      #expect(events.first { $0.name == "undecodable" }?.namespace == "numbers")
+      #expect(events.first { $0.name == "undecodable" }?.level == .warning)
+      #expect(!events.contains { $0.message.contains("secret") })
+      monitor.lookOnce()
+      #expect(reports.takeEvents() == [])
+      try cache.set(3, for: 3)
+      monitor.lookOnce()
+      #expect(reports.takeEvents().map(\.name) == ["evicting"])
+      try store.resetStatistics()
+      monitor.lookOnce()
+      #expect(reports.takeEvents() == [])
+    }
+  }
+
+  @Test func `a store whose files were moved is an error, and in order again a notice`() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.path + "/store")
+    let reports = Reports()
+    let monitor = StoreMonitor(of: store, report: reports.report)
+    try FileManager.default.moveItem(atPath: store.path, toPath: store.path + ".away")
+    monitor.lookOnce()
+    #expect(reports.takeEvents().map { [$0.name, $0.level.rawValue] } == [["health", "error"]])
+    #expect(reports.value("larder_healthy") == 0)
+    try FileManager.default.moveItem(atPath: store.path + ".away", toPath: store.path)
+    monitor.lookOnce()
+    #expect(reports.takeEvents().map { [$0.name, $0.level.rawValue] } == [["health", "notice"]])
+    #expect(try store.verify().faults == [])
+    try store.close()
+    #expect(!monitor.lookOnce())
+    #expect(reports.takeEvents() == [])
+  }
+
+  @Test func `a monitor looks at intervals of the store's clock until it stops`() async throws {
+    let clock = ManualClock()
+    let store = try Store.temporary(clock: clock)
+    let reports = Reports()
+    let monitor = StoreMonitor(of: store, every: .seconds(10), report: reports.report)
+    monitor.start()
+    monitor.start()
+    try await waitUntil { reports.looks == 1 && clock.isAwaited }
+    clock.advance(by: .seconds(10))
+    try await waitUntil { reports.looks == 2 && clock.isAwaited }
+    monitor.stop()
+    try await waitUntil { !clock.isAwaited }
+    clock.advance(by: .seconds(100))
+    #expect(reports.looks == 2)
+    #expect(try store.verify().faults == [])
+  }
+}

@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The tests of what the optional dependencies add, in a package of its own so that the other tests need none of them.
+let package = Package(
+  name: "larder-traits",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "larder", path: "../..", traits: ["Logging", "Metrics", "ServiceLifecycle"]),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    .testTarget(
+      name: "TraitTests",
+      dependencies: [
+        .product(name: "Larder", package: "larder"),
+        .product(name: "LarderMonitoring", package: "larder"),
+        .product(name: "LarderTesting", package: "larder"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "InMemoryLogging", package: "swift-log"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      path: "Tests",
+      swiftSettings: [
+        .swiftLanguageMode(.v6), .strictMemorySafety(), .treatAllWarnings(as: .error),
+      ])
+  ]
+)

@@ -1,0 +1,69 @@
+import CoreMetrics
+import InMemoryLogging
+import Larder
+import LarderMonitoring
+import LarderTesting
+import Logging
+import MetricsTestKit
+import ServiceLifecycle
+import Testing
+
+@Suite struct MonitoringTraitTests {
+  @Test func `figures become gauges, and what counts have risen becomes counters`() throws {
+    try withTemporaryStore { store, _ in
+      let metrics = TestMetrics()
+      let monitor = StoreMonitor(of: store, named: "shop", report: .metrics(to: metrics))
+      let names = store.namespace("names")
+      let gone = store.namespace("gone")
+      try gone.set("v", for: "k")
+      try names.set("0123456789", for: "k")
+      let _: String? = try names.value(for: "k")
+      monitor.lookOnce()
+      let labels = [("store", "shop"), ("namespace", "names")]
+      #expect(try metrics.expectGauge("larder_value_bytes", labels).lastValue == 10)
+      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 0)
+      for _ in 0..<3 { let _: String? = try names.value(for: "k") }
+      try names.set("0123", for: "k")
+      monitor.lookOnce()
+      #expect(try metrics.expectGauge("larder_value_bytes", labels).lastValue == 4)
+      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 3)
+      try store.resetStatistics()
+      let _: String? = try names.value(for: "k")
+      try store.rename("gone", to: "moved")
+      monitor.lookOnce()
+      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 4)
+      let goneLabels = [("store", "shop"), ("namespace", "gone")]
+      #expect(metrics.recorders(label: "larder_entries", dimensions: goneLabels).isEmpty)
+    }
+  }
+
+  @Test func `events become lines of a logger with their names`() throws {
+    try withTemporaryStore { store, _ in
+      let handler = InMemoryLogHandler()
+      var logger = Logger(label: "cache") { _ in handler }
+      logger.logLevel = .trace
+      let metrics = TestMetrics()
+      let monitor = StoreMonitor(
+        of: store, report: .metrics(to: metrics).and(.logging(to: logger)))
+      let numbers = store.cache(of: Int.self, in: "numbers")
+      try numbers.set(1, for: 1)
+      monitor.lookOnce()
+      #expect(handler.entries.isEmpty)
+      try numbers.namespace.set("secret", for: 1)
+      _ = try numbers.value(for: 1)
+      monitor.lookOnce()
+      let entry = try #require(handler.entries.first)
+      #expect(handler.entries.count == 1 && entry.level == .warning)
+      #expect(entry.metadata == ["event": "undecodable", "namespace": "numbers"])
+      #expect(!entry.message.description.contains("secret"))
+      #expect(!metrics.recorders.isEmpty)
+    }
+  }
+
+  @Test func `maintenance is a service`() throws {
+    try withTemporaryStore { store, _ in
+      let service: any Service = try Maintenance(of: store)
+      #expect(service is Maintenance)
+    }
+  }
+}
