@@ -54,7 +54,7 @@ public final class FaultyTransport: HTTPTransport {
 
   /// Sends the request, unless its fault is that it is not sent.
   public func send(
-    _ request: HTTPRequest, body: [UInt8],
+    _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     let fault = state.withLock { state in
