@@ -56,6 +56,6 @@ import Testing
     try shell.store.namespace("a").set([1], for: "v", codec: .versioned)
     let found = try shell("output json", "verify --deep")
     #expect(found.contains("longer than the value") && found.contains("has no version"))
-    #expect(try shell("get @a c --as hex").contains("9b"))
+    #expect(try shell("output plain", "get @a c --as hex").contains("9b"))
   }
 }
