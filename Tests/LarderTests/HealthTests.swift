@@ -21,19 +21,19 @@ import Testing
 
     try files.moveItem(atPath: place, toPath: path + "/away")
     #expect(try store.health() == .missing)
-    #expect(await changes.next()?.kind == .health(.missing))
+    #expect(await changes.nextHealth() == .missing)
     #expect(try notes.text("k") == "v")
 
     _ = try Store(at: place)
     #expect(try store.health() == .replaced)
-    #expect(await changes.next()?.kind == .health(.replaced))
+    #expect(await changes.nextHealth() == .replaced)
     #expect(try notes.text("k") == "v")
     #expect(failure { try notes.store.write { try $0.set("w", for: "k", in: notes) } } != nil)
 
     try files.removeItem(atPath: place)
     try files.moveItem(atPath: path + "/away", toPath: place)
     #expect(try store.health() == .healthy)
-    #expect(await changes.next()?.kind == .health(.healthy))
+    #expect(await changes.nextHealth() == .healthy)
     try await notes.set("again", for: "k")
     #expect(try store.verify().faults == [])
     try store.close()
@@ -54,5 +54,15 @@ import Testing
     #expect(!reason.isEmpty)
     try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path + "/s")
     #expect(try store.health() == .healthy)
+  }
+}
+
+extension Changes.Iterator {
+  /// The health that is reported next. Changes that a busy machine made the subscription miss do not matter here.
+  fileprivate mutating func nextHealth() async -> StoreHealth? {
+    while let change = await next() {
+      if case .health(let health) = change.kind { return health }
+    }
+    return nil
   }
 }
