@@ -1,0 +1,100 @@
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+@Suite struct ArgumentTests {
+  private func argument(_ text: String) throws -> Argument { try command("x " + text).arguments[1] }
+
+  @Test func `what is bare acts`() throws {
+    guard case .option(let long) = try argument("--limit=5") else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+    #expect(long.name == "limit" && long.value?.bytes == bytes("5"))
+    guard case .option(let quoted) = try argument("--tag='a b'") else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+    #expect(quoted.name == "tag" && quoted.value?.bytes == bytes("a b"))
+    guard case .option(let short) = try argument("-0") else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+    #expect(short.isShort && short.name == "0")
+    guard case .namespace(.named(let name)) = try argument("@departures") else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+    #expect(name.text == "departures")
+    guard case .namespace(.all) = try argument("@*") else {
+      throw ShellError(.usage, "", hint: nil)
+    }
+  }
+
+  @Test(arguments: [
+    "'--x'", "\"--x\"", "'@a'", "\\@a", "\\--x", "''--x", "'-0'", "''@a",
+  ])
+  func `what is quoted is a plain word`(text: String) throws {
+    guard case .word = try argument(text) else {
+      Issue.record("\(text) acts")
+      return
+    }
+  }
+
+  @Test(arguments: ["'a*'", "\"a?\"", #"a\*"#, "'[a]'", #"\{a,b\}"#, "plain", "hex:00"])
+  func `a quoted pattern is a key`(text: String) throws {
+    #expect(try !word(text).isGlob)
+  }
+
+  @Test(arguments: ["a*", "'a b'*", "?", "[ab]c", "{a,b}"])
+  func `a bare sign makes a pattern`(text: String) throws {
+    #expect(try word(text).isGlob)
+  }
+
+  @Test func `behind two dashes every word is exact data`() throws {
+    let arguments = try command("x @m -- --y @n -- a* hex:00").arguments
+    guard case .namespace = arguments[1] else { throw ShellError(.usage, "", hint: nil) }
+    let words = try arguments.dropFirst(2).map { argument -> Word in
+      guard case .word(let word) = argument else { throw ShellError(.usage, "", hint: nil) }
+      return word
+    }
+    #expect(words.map(\.bytes) == ["--y", "@n", "--", "a*", "hex:00"].map(bytes))
+    #expect(words.allSatisfy { !$0.isBare && !$0.isGlob && !$0.isHexOrBase64 })
+  }
+
+  @Test(arguments: ["@", "@a@b", "@'a b'", "@\u{3000}x", "@\\xff", "@dep*"])
+  func `a namespace has a name`(text: String) throws {
+    #expect(try error { _ = try argument(text) }.code == .usage)
+  }
+
+  @Test func `a namespace has at most 100 bytes`() throws {
+    _ = try argument("@" + String(repeating: "a", count: 100))
+    _ = try error { _ = try argument("@" + String(repeating: "a", count: 101)) }
+  }
+
+  @Test(arguments: [
+    ("hex:00ff", [0x00, 0xFF]), ("hex:FF0a", [0xFF, 0x0A]), ("hex:", []), ("b64:AP8=", [0, 0xFF]),
+    ("'hex:00'", bytes("hex:00")), (#"\hex:00"#, nil),
+    ("HEX:00", bytes("HEX:00")),
+  ])
+  func `bare hex and base64 are bytes`(text: String, expected: [UInt8]?) throws {
+    guard let expected else {
+      _ = try error { _ = try word(text) }
+      return
+    }
+    #expect(try word(text).data() == expected)
+  }
+
+  @Test(arguments: [("hex:0", 3), ("hex:0g", 8), ("hex:00*", 9), ("b64:A", 3), ("b64:A*==", 3)])
+  func `bad digits are pointed at`(text: String, column: Int) throws {
+    let line = try command("x " + text)
+    guard case .word(let word) = line.arguments[1] else { throw ShellError(.usage, "", hint: nil) }
+    let error = try error { _ = try word.data() }
+    #expect(line.locate(error).place?.column == column)
+  }
+
+  @Test func `a key is not empty and no pattern`() throws {
+    _ = try error { _ = try word("''").key() }
+    _ = try error { _ = try word("hex:").key() }
+    let pattern = try error { _ = try word("a*").key() }
+    #expect(pattern.message.description.contains("pattern"))
+    #expect(try word("'a*'").key() == bytes("a*"))
+  }
+}
