@@ -49,9 +49,9 @@ proxy: packages
 shared:
 	@./.ci/shared
 
-# The library with its optional dependency, which nothing else builds.
+# The library and its monitoring with their optional dependencies, which nothing else builds.
 traits: packages
-	$(SWIFT) build --traits ServiceLifecycle --scratch-path .build/traits --target Larder
+	$(SWIFT) build --traits ServiceLifecycle,Logging,Metrics --scratch-path .build/traits --target LarderMonitoring
 
 # The tests of what the traits Logging and Metrics add, a package of its own. Not part of CI.
 trait-tests: packages
