@@ -8,10 +8,12 @@ struct ChunkedPayload {
 
   /// Bytes of the payload.
   static let size = 16
+  /// The seed of ``checksum``, which keeps it apart from checksums of other kinds.
+  static let seed: UInt64 = 3
 
   init(of value: Span<UInt8>) {
     count = value.count
-    checksum = Checksum.of(value, seed: 3)
+    checksum = Checksum.of(value, seed: Self.seed)
   }
 
   /// Nil if the payload is damaged.
@@ -60,7 +62,8 @@ struct ChunkAssembly {
 
   /// The value; nil if a chunk is missing or the checksum of the value does not match.
   var result: [UInt8]? {
-    value.count == expected.count && Checksum.of(value.span, seed: 3) == expected.checksum
+    value.count == expected.count
+      && Checksum.of(value.span, seed: ChunkedPayload.seed) == expected.checksum
       ? value : nil
   }
 }

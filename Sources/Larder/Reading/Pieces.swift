@@ -74,7 +74,7 @@ extension StoreEngine {
     let prefix = IndexKey.chunks(of: found.header.version, in: found.id)
     let mark = VerifiedValues.mark(of: found.record, found.header, keyHash: found.keyHash)
     if !verified.contains(mark) {
-      var checksum = Checksum.Stream(seed: 3)
+      var checksum = Checksum.Stream(seed: ChunkedPayload.seed)
       let isWhole = try visitChunks(
         prefix, in: 0..<expected.count, of: expected.count, in: transaction
       ) { checksum.append($0) }

@@ -83,7 +83,7 @@ struct SalvageWriter {
       index += 1
     }
     guard value.count == expected.count,
-      Checksum.of(value.span, seed: 3) == expected.checksum
+      Checksum.of(value.span, seed: ChunkedPayload.seed) == expected.checksum
     else { return nil }
     return value
   }
