@@ -212,7 +212,7 @@ import Testing
         #expect(failure { try bad.set("w", for: "k") } == .damaged)
         try good.set("w\(place)", for: "k")
         #expect(try good.text("k") == "w\(place)")
-        #expect(try store.faults.contains(.catalogue))
+        #expect(try store.faults.contains(.metadata))
       }
       try store.tamper { transaction, _ in try transaction.put(record, for: key, in: .main) }
       try store.tamperState { $0.generation += 1 }

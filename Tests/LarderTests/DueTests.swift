@@ -68,7 +68,7 @@ import Testing
       try store.tamper { transaction, _ in
         try transaction.put([1, 2, 3], for: MetadataKey.state, in: .main)
       }
-      #expect(try store.faults == [.catalogue])
+      #expect(try store.faults == [.metadata])
       try store.purge()
       #expect(try state(store).nextDue == UInt64(clock.now.milliseconds) + 1000)
       clock.advance(by: .seconds(1))

@@ -125,7 +125,7 @@ import Testing
       let key = MetadataKey.garbage(try boards.id)
       try store.tamper { transaction, _ in try transaction.put(record, for: key, in: .main) }
       try store.tamperState { $0.garbage += 1 }
-      #expect(try store.faults.contains(.catalogue))
+      #expect(try store.faults.contains(.metadata))
       try store.purge()
       for number in 0..<20 { try notes.set("v", for: number) }
       #expect(try boards.count() == 200 && boards.text(7) == "v")

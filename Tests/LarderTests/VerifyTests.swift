@@ -134,7 +134,7 @@ import Testing
     #expect(copied.contains(.damagedEntry) && copied.contains(.counters))
   }
 
-  @Test func `contradictions of the catalogue are found`() throws {
+  @Test func `contradictions of the metadata are found`() throws {
     let orphan = try planting { transaction, _, notes in
       let record = try notes.record("k")
       for key in 0..<100 {
@@ -142,25 +142,25 @@ import Testing
         try transaction.put(record, for: slot, in: .main)
       }
     }
-    #expect(orphan == [.catalogue])
+    #expect(orphan == [.metadata])
     let counts = try planting { transaction, _, notes in
       let id = NamespaceID(rawValue: 999)
       let record = NamespaceCounters().record(of: id, seal: notes.engine.seal)
       try transaction.put(record, for: MetadataKey.counters(id), in: .main)
     }
-    #expect(counts == [.catalogue])
+    #expect(counts == [.metadata])
     let twice = try planting { transaction, _, notes in
       let record = NamespaceRecord(id: try notes.id, created: 0)
       let key = MetadataKey.namespace("twin")
       let bytes = try record.record(name: "twin", seal: notes.engine.seal)
       try transaction.put(bytes, for: key, in: .main)
     }
-    #expect(twice.contains(.catalogue))
+    #expect(twice.contains(.metadata))
     let both = try planting { transaction, _, notes in
       let key = MetadataKey.garbage(try notes.id)
       try transaction.put(notes.engine.seal.seal([], for: key), for: key, in: .main)
     }
-    #expect(both.contains(.catalogue))
+    #expect(both.contains(.metadata))
   }
 
   @Test func `a sound store is walked whole and says what it holds`() throws {

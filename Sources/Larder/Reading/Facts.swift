@@ -37,7 +37,7 @@ extension StoreEngine {
     let owners = entry.owners
     if owners.isEmpty { return [] }
     var names: [NamespaceID: String] = [:]
-    for (name, bytes) in try catalogue(in: transaction) {
+    for (name, bytes) in try namespaceRecords(in: transaction) {
       if let id = NamespaceRecord.id(bytes.span, name: name, seal: seal) { names[id] = name }
     }
     return owners.compactMap { owner in names[owner.id].map { Owner(Key(owner.key), in: $0) } }

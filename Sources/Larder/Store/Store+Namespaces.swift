@@ -89,7 +89,7 @@ extension StoreEngine {
     -> [ListedNamespace]
   {
     var listed: [ListedNamespace] = []
-    for (name, bytes) in try catalogue(in: transaction) {
+    for (name, bytes) in try namespaceRecords(in: transaction) {
       listed.append(
         try facts(
           of: NamespaceRecord(bytes.span, name: name, seal: seal), name: name, in: transaction))
@@ -98,7 +98,7 @@ extension StoreEngine {
   }
 
   /// The metadata records of all namespaces, by name.
-  func catalogue(in transaction: borrowing ReadTransaction) throws(LarderError)
+  func namespaceRecords(in transaction: borrowing ReadTransaction) throws(LarderError)
     -> [(name: String, record: [UInt8])]
   {
     var records: [(name: String, record: [UInt8])] = []

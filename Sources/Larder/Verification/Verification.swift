@@ -19,7 +19,7 @@ public struct Verification: Sendable {
       /// A counter differs from the entries that are stored.
       case counters
       /// A record of a namespace or of the store itself is damaged, or contradicts another.
-      case catalogue
+      case metadata
       /// A page of the data file is not what it must be; entries on it are lost.
       case pages
     }

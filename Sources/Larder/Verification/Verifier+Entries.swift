@@ -14,14 +14,14 @@ extension Verifier {
       if found.key.count > 4 {
         try checkEntry(found.key.copied, found.value, transaction)
       } else {
-        report(.catalogue, nil, "there is a record with a key of \(found.key.count) bytes")
+        report(.metadata, nil, "there is a record with a key of \(found.key.count) bytes")
       }
       try step()
       record = try cursor.next()
     }
     for (id, count) in orphans {
       report(
-        .catalogue, nil,
+        .metadata, nil,
         "there are \(count) entries of namespace id \(id.rawValue), which does not exist")
     }
   }

@@ -6,16 +6,16 @@ import LarderSystem
 extension Verifier {
   /// Every namespace must have a readable record and an id of its own.
   mutating func checkNamespaces(_ transaction: borrowing ReadTransaction) throws(LarderError) {
-    for (name, bytes) in try engine.catalogue(in: transaction) {
+    for (name, bytes) in try engine.namespaceRecords(in: transaction) {
       let record: NamespaceRecord
       do throws(LarderError) {
         record = try NamespaceRecord(bytes.span, name: name, seal: engine.seal)
       } catch {
-        report(.catalogue, nil, error.message)
+        report(.metadata, nil, error.message)
         continue
       }
       if let other = names.updateValue(name, forKey: record.id) {
-        report(.catalogue, nil, "namespaces \(other) and \(name) have the same id")
+        report(.metadata, nil, "namespaces \(other) and \(name) have the same id")
       }
       do throws(LarderError) {
         namespaces.append(try engine.facts(of: record, name: name, in: transaction))
@@ -39,10 +39,10 @@ extension Verifier {
       {
         garbage.insert(id)
         if let name = names[id] {
-          report(.catalogue, nil, "namespace \(name) is in use and listed as cleared")
+          report(.metadata, nil, "namespace \(name) is in use and listed as cleared")
         }
       } else {
-        report(.catalogue, nil, "the record of a cleared namespace is damaged")
+        report(.metadata, nil, "the record of a cleared namespace is damaged")
       }
       record = try cursor.next()
     }
@@ -57,7 +57,7 @@ extension Verifier {
       let id = MetadataKey.id(of: found.key) ?? .store
       if names[id] == nil, !garbage.contains(id) {
         report(
-          .catalogue, nil, "there are counters of namespace id \(id.rawValue), which does not exist"
+          .metadata, nil, "there are counters of namespace id \(id.rawValue), which does not exist"
         )
       }
       record = try cursor.next()
@@ -75,7 +75,7 @@ extension Verifier {
     while let found = record, found.key.starts(with: prefix.span) {
       count += 1
       if Tombstone(found.value, at: found.key, seal: engine.seal) == nil {
-        report(.catalogue, nil, "the record of an invalidated tag is damaged")
+        report(.metadata, nil, "the record of an invalidated tag is damaged")
       }
       record = try cursor.next()
     }

@@ -67,7 +67,7 @@ struct Verifier {
           try verifier.checkTombstones(state, transaction)
         } else {
           verifier.report(
-            .catalogue, nil,
+            .metadata, nil,
             "the record of the store's state is damaged; the next write rebuilds it")
         }
       }

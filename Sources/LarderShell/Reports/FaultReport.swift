@@ -13,7 +13,7 @@ struct FaultReport {
     ("tags", "the index of tags agrees with the entries"),
     ("chunks", "every chunk belongs to an entry"),
     ("counters", "the counts are what is there"),
-    ("catalogue", "the catalogue agrees with itself"),
+    ("metadata", "the records of namespaces and counters fit together"),
     ("pages", "the pages of the file are whole"),
   ]
 
