@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What the application knows better than an origin about the responses of some URIs.
+/// The settings of an application for the responses of some URIs, in place of the origin's.
 ///
 /// Of the rules in ``HTTPCachePolicy/rules`` the first whose pattern matches applies. A rule never stores what the response
 /// forbids to store (`no-store`, and `private` in a shared cache), and never avoids a validation that it demands
@@ -24,7 +24,7 @@ public struct HTTPCacheRule: Sendable, Hashable {
   /// Whether the order of query parameters changes nothing.
   public var ignoresParameterOrder: Bool
 
-  /// A rule that changes nothing but what is given.
+  /// Creates a rule. A parameter that is nil changes nothing.
   public init(
     _ pattern: String, freshness: Duration? = nil, defaultFreshness: Duration? = nil,
     statuses: Set<Int>? = nil, contentTypes: Set<String>? = nil,

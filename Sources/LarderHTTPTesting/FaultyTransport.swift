@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The first request meets the first fault of the plan, and so on; requests behind the plan meet none.
 public final class FaultyTransport: HTTPTransport {
-  /// What a request meets.
+  /// The fault that a request meets.
   public enum Fault: Sendable {
     /// The other transport's answer as it is.
     case pass

@@ -1,9 +1,9 @@
 import FlyingSocks
 import Foundation
 
-/// What a server on loopback does wrong in each of its answers; ``serve(_:)`` runs it.
+/// The fault of a server on loopback in each of its answers; ``serve(_:)`` runs the server.
 ///
-/// For adapters: whatever an origin does, a cache must answer from what it has, or throw, and store nothing of it.
+/// It serves the tests of adapters: with any fault of the origin, a cache must answer from what it has, or throw, and store nothing of it.
 public enum ServerFault: String, CaseIterable, Sendable {
   /// The connection closes before the announced end of the body.
   case truncated

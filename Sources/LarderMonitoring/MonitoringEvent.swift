@@ -29,7 +29,7 @@ public struct MonitoringEvent: Hashable, Sendable {
   }
 }
 
-/// What is known of a store at one moment, to be compared with the next.
+/// The statistics and health of a store at one moment, to be compared with the next.
 struct Observation {
   var statistics: Statistics
   var health: StoreHealth
@@ -39,7 +39,7 @@ struct Observation {
   /// A reader whose snapshot is that many commits old keeps pages from being used again.
   static let laggingAfter: UInt64 = 10_000
 
-  /// What happened since `before`; nil at the first observation, which reports only what is wrong now.
+  /// The events since `before`. The first observation has no `before` and reports only present faults.
   func events(since before: Observation?) -> [MonitoringEvent] {
     var events: [MonitoringEvent] = []
     if health != (before?.health ?? .healthy) { events.append(healthEvent) }

@@ -21,7 +21,7 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
-  /// The user that owns a file or directory; nil if there is none.
+  /// The user that owns a file or directory; nil if that does not exist.
   package static func owner(of path: String) -> UInt32? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? status.st_uid : nil

@@ -7,7 +7,7 @@ import CEditline
 #endif
 
 extension LineEditor {
-  /// Recalls the entries of earlier sessions, and keeps those of this one in the file from now on.
+  /// Reads the entries of earlier sessions from the file and adds those of this one to it.
   ///
   /// - Parameter creating: False makes no file where there is none: the person wants no history.
   package func keepHistory(in file: HistoryFile, creating: Bool = true) throws(TerminalError) {

@@ -51,7 +51,7 @@ extension LineEditor {
 
   /// Erases the rows of the prompt and the line, and puts the cursor where they began.
   ///
-  /// Terminals differ in whether they wrap anew when the width changes. The first row may then be at one of two
+  /// Some terminals wrap the rows again when the width changes, others do not. The first row may then be at one of two
   /// places, and the lower one is taken: some of the old rows may stay, but nothing above them is lost.
   func eraseLine() throws(TerminalError) {
     let before = line.beforeCursor

@@ -50,7 +50,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   /// `bytes`, `text`, `json`, `cbor`, `versioned`, or the number.
   public var name: String { Self.names.first { $0.0 == self }?.1 ?? String(rawValue) }
 
-  /// The codec of a ``name``; nil for a word that is none, and for a number above 255.
+  /// The codec of a ``name``; nil for an unknown word and for a number above 255.
   public init?(name: String) {
     if let known = Self.names.first(where: { $0.1 == name })?.0 {
       self = known

@@ -14,7 +14,8 @@ import LarderSystem
 ///       return Color(name: color.name, hex: "000000")
 ///     }
 ///
-/// Each value is 7 bytes longer. A value without a version, which its codec wrote alone, has version 0. A value of a higher
+/// Each value is 7 bytes longer. A value without a version, which its codec wrote alone, has version 0; raw bytes that
+/// begin with 0xFF 0x01 look as if they had a version, so such namespaces begin with a versioned codec. A value of a higher
 /// version than the program's cannot be decoded: reads miss it and it stays until it is written. `Docs/FileFormat.md` has
 /// the bytes.
 public struct VersionedCodec<Base: Codec>: Codec {

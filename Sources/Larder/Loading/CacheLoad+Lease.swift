@@ -5,7 +5,7 @@ extension CacheLoad {
   /// How a load begins.
   struct Turn {
     var lookup: CacheLookup<Value>
-    /// Nil if there is none to be had.
+    /// Nil if the load runs without a lease.
     var lease: LoadLease?
     /// Whether the lookup found the outcome of another process's load, so that there is nothing to load.
     var isAnswered = false

@@ -15,7 +15,7 @@ struct LoadedValue<Value: Sendable>: Sendable {
   /// The write of the outcome; nil if nothing is to be written, or it could not be queued.
   var write: LoadWrite?
 
-  /// The result for a caller, who may come after the commit.
+  /// The result for a caller; it says that the value is committed once that is so.
   var current: CacheResult<Value>? {
     var result = result
     if let write, write.isCommitted { result?.isCommitted = true }

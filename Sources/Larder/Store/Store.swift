@@ -23,7 +23,7 @@ public struct Store: Sendable {
 
   /// Options for opening a store.
   public struct Options: Sendable {
-    /// Whether to make the store if there is none; otherwise that throws ``LarderError/Code/notFound``.
+    /// Whether to make a missing store; if false, opening it throws ``LarderError/Code/notFound``.
     public var create = true
     /// Whether to refuse every change through this handle. A read-only handle never makes a store.
     public var readOnly = false
@@ -73,7 +73,7 @@ public struct Store: Sendable {
     }
   }
 
-  /// Opens the store in the directory `path`; makes it, private to the user, if there is none.
+  /// Opens the store in the directory `path`; makes a missing one, private to the user.
   ///
   /// Takes a few milliseconds, whatever the size of the store.
   ///

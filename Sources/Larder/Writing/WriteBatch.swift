@@ -109,7 +109,7 @@ extension WriteBatch {
     }
   }
 
-  /// The fresh value under `key` with the changes of this batch; nil if there is none. Counts as no hit or miss.
+  /// The fresh value under `key` with the changes of this batch; nil if it is absent. Counts as no hit or miss.
   public mutating func value(for key: some StoreKey, in namespace: Store.Namespace) throws
     -> [UInt8]?
   {
@@ -122,7 +122,7 @@ extension WriteBatch {
     try value(for: key, in: cache.namespace).flatMap { cache.decodeCounting($0.span) }
   }
 
-  /// The attributes of the entry under `key` with the changes of this batch, even if it has expired; nil if there is none.
+  /// The attributes of the entry under `key` with the changes of this batch, even if it has expired; nil if it is absent.
   public mutating func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws -> Store.Entry? {

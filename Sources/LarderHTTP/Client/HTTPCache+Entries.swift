@@ -25,7 +25,7 @@ extension HTTPCache {
     return result
   }
 
-  /// Stores `response` as if the origin had just sent it to `request`, in place of what is stored for it.
+  /// Stores `response` as if the origin had just sent it to `request`, and replaces the stored response to it.
   ///
   /// - Parameters:
   ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.

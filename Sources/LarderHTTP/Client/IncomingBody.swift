@@ -14,8 +14,9 @@ actor IncomingBody {
   /// The bytes from `start` on.
   private var bytes: [UInt8] = []
   private var start = 0
-  /// What the client has read, and what it may read.
+  /// The end of the bytes that the client has read.
   private var position = 0
+  /// The end of the bytes that it may read.
   private var visible = 0
   private var reserved: Int
   private var isKept = true

@@ -25,7 +25,7 @@ public struct CacheReception: Sendable {
   /// URIs whose responses are invalid; remove them before storing.
   public var invalidates: [ResponseKey] = []
 
-  /// Whether the answer or what is stored is made of the received body.
+  /// Whether the answer or a stored response is made of the received body.
   var needsReceivedBody: Bool {
     stores.contains { store in
       if case .stored = store.body { false } else { true }

@@ -34,7 +34,7 @@ enum DecodedValue {
     return body(bytes)
   }
 
-  /// What the bytes are beside their size, such as `version 2 of cbor`; nil for the codecs without a form of their own.
+  /// The description of the bytes that stands beside their size, such as `version 2 of cbor`; nil for the codecs without a form of their own.
   static func kind(_ bytes: Span<UInt8>, _ codec: CodecID) -> String? {
     switch codec {
     case .cbor: "cbor"

@@ -20,7 +20,7 @@ struct StoredValue {
   /// The bytes as people and queries read them: CBOR as JSON, without the version of a value.
   var readable: [UInt8] { DecodedValue.readable(bytes.span, entry.codec) ?? bytes }
 
-  /// The entry under a key, whether it has expired or not; nil if there is none.
+  /// The entry under a key, whether it has expired or not; nil if it is absent.
   static func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> StoredValue? {
     try namespace.lookUp(key) { entry, value in StoredValue(entry: entry, bytes: value.bytes) }
   }
