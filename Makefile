@@ -49,12 +49,8 @@ proxy: packages
 shared:
 	@./.ci/shared
 
-# The library and its monitoring with their optional dependencies, which nothing else builds.
+# The tests of what the traits Logging, Metrics and ServiceLifecycle add, a package of its own because it needs their packages.
 traits: packages
-	$(SWIFT) build --traits ServiceLifecycle,Logging,Metrics --scratch-path .build/traits --target LarderMonitoring
-
-# The tests of what the traits Logging and Metrics add, a package of its own. Not part of CI.
-trait-tests: packages
 	cd Tests/Traits && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
 
 # The transports of LarderHTTP, AsyncHTTPClient's among them: what that needs is fetched and built first, for some minutes.
