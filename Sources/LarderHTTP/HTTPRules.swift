@@ -3,7 +3,9 @@
 /// Ask ``decide(_:stored:at:)`` with a request and all stored responses of its URI. Where it says to forward, send that
 /// and give the answer to ``receive(_:bodySize:to:requested:received:)``, or say ``fail(_:at:)``.
 public struct HTTPRules: Sendable, Hashable {
+  /// The settings that the rules follow.
   public var policy: HTTPCachePolicy
 
+  /// Rules that follow a policy, the default one unless told otherwise.
   public init(policy: HTTPCachePolicy = HTTPCachePolicy()) { self.policy = policy }
 }

@@ -14,6 +14,7 @@ public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
   private let exchanges = SessionExchanges()
 
+  /// A transport with a session of its own. The session keeps no cache and no cookies.
   public init(configuration: URLSessionConfiguration = .ephemeral) {
     configuration.urlCache = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData

@@ -66,7 +66,12 @@ public enum Eviction: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The order in which namespaces evict when the store as a whole is full: those of the lowest priority first.
 public enum Priority: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-  case low, normal, high
+  /// Evicts before the other two.
+  case low
+  /// The priority of a namespace without a rule.
+  case normal
+  /// Evicts last.
+  case high
 
   /// Whether a namespace with the left priority evicts before one with the right.
   public static func < (left: Self, right: Self) -> Bool {

@@ -13,6 +13,7 @@ public struct Owner: Hashable, Sendable {
   /// The owner's key there.
   public var key: Key
 
+  /// The entry under `key` of a namespace; neither has to exist yet.
   public init(_ key: Key, in namespace: String) {
     self.namespace = namespace
     self.key = key

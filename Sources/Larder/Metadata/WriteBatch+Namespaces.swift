@@ -10,6 +10,7 @@ public struct RemovalResult: Sendable, Hashable {
   /// Whether a purge removed nothing because the clock seems to have jumped; see ``Store/purge()``.
   public var skippedAfterClockJump = false
 
+  /// A removal of so many entries and bytes.
   public init(entries: Int = 0, bytes: Int = 0) {
     self.entries = entries
     self.bytes = bytes

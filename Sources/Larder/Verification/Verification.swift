@@ -24,6 +24,7 @@ public struct Verification: Sendable {
       case pages
     }
 
+    /// The check that found it.
     public var kind: Kind
     /// The namespace it concerns; nil if it concerns none or is unknown.
     public var namespace: String?
@@ -51,6 +52,7 @@ public struct Verification: Sendable {
   public var entries = 0
   /// Bytes of their values.
   public var bytes = 0
+  /// Namespaces that were checked.
   public var namespaces = 0
   /// Entries of cleared namespaces that are still in the file.
   public var garbage = 0

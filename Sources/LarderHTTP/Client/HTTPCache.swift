@@ -7,7 +7,9 @@ public import Larder
 /// of caches, in any process, may share a namespace. An entry expires later than its response, because a stale response
 /// can be validated.
 public struct HTTPCache: Sendable {
+  /// The namespace that holds the responses.
   public let namespace: Store.Namespace
+  /// The rules that decide what is stored and what is answered.
   public private(set) var rules: HTTPRules
   let transport: any HTTPTransport
   let flights = SingleFlight<String>()

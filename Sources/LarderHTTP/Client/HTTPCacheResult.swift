@@ -2,7 +2,9 @@ public import HTTPTypes
 
 /// A response and its source.
 public struct HTTPCacheResult: Sendable {
+  /// The status and the fields.
   public var response: HTTPResponse
+  /// The body, which can be read once.
   public var body: HTTPBody
   /// Why the cache could answer; nil for the origin's response.
   public var reason: CacheAnswer.Reason?

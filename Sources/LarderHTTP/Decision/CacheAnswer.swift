@@ -4,6 +4,7 @@ public import HTTPTypes
 public struct CacheAnswer: Sendable, Hashable {
   /// The source of the body.
   public enum Body: Sendable, Hashable {
+    /// No body.
     case none
     /// The whole body of the stored response with that index.
     case stored(Int)
@@ -13,7 +14,9 @@ public struct CacheAnswer: Sendable, Hashable {
     case joined(JoinedBody)
   }
 
+  /// Why the cache may answer with a stored response.
   public enum Reason: Sendable, Hashable {
+    /// The stored response is fresh.
     case fresh
     /// The origin has just confirmed it.
     case validated
@@ -30,6 +33,7 @@ public struct CacheAnswer: Sendable, Hashable {
     /// No stored response is usable and the request has `only-if-cached`: a 504.
     case onlyIfCached
 
+    /// Whether the answer is stale.
     public var isStale: Bool {
       switch self {
       case .fresh, .validated, .completed, .onlyIfCached: false
@@ -38,8 +42,11 @@ public struct CacheAnswer: Sendable, Hashable {
     }
   }
 
+  /// The status and the fields for the client.
   public var response: HTTPResponse
+  /// The source of the body.
   public var body: Body
+  /// Why the cache may give this answer.
   public var reason: Reason
   /// In seconds, as its `Age` field says.
   public var age: Int
@@ -55,9 +62,11 @@ public struct CacheAnswer: Sendable, Hashable {
 
 /// Two overlapping or adjoining parts of a whole.
 public struct JoinedBody: Sendable, Hashable {
-  /// The index of the stored part, and its first byte.
+  /// The index of the stored part.
   public var stored: Int
+  /// The place of the stored part in the whole body, in bytes.
   public var storedStart: Int
+  /// The place of the received part in the whole body, in bytes.
   public var receivedStart: Int
 
   /// The bytes from the first of either on; the received ones count where both have some.

@@ -4,5 +4,6 @@ public enum CacheDecision: Sendable, Hashable {
   case answer(CacheAnswer)
   /// Answer at once and revalidate in the background, once for all clients.
   case answerWhileRevalidating(CacheAnswer, CacheForward)
+  /// Send a request to the origin.
   case forward(CacheForward)
 }

@@ -6,6 +6,7 @@ public struct CacheForward: Sendable, Hashable {
   public enum Reason: String, Sendable, Hashable {
     /// A cache does not answer such a request.
     case bypass
+    /// The method is one that the cache does not answer.
     case method
     /// No response is stored for the URI.
     case uriMiss = "uri-miss"
@@ -13,6 +14,7 @@ public struct CacheForward: Sendable, Hashable {
     case varyMiss = "vary-miss"
     /// The request demands a newer response.
     case request
+    /// The stored response is stale.
     case stale
     /// The stored part does not contain the requested range.
     case partial
@@ -20,6 +22,7 @@ public struct CacheForward: Sendable, Hashable {
 
   /// The request to send.
   public var request: HTTPRequest
+  /// Why the cache could not answer by itself.
   public var reason: Reason
   /// The request of the client.
   public let original: HTTPRequest

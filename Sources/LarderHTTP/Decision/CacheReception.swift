@@ -1,5 +1,6 @@
 /// How a cache handles a response of the origin.
 public struct CacheReception: Sendable {
+  /// The next step for the client's request.
   public enum Outcome: Sendable, Hashable {
     /// Pass the response on.
     case pass
@@ -9,14 +10,17 @@ public struct CacheReception: Sendable {
     case again(CacheForward)
   }
 
+  /// The source of a stored body.
   public enum Body: Sendable, Hashable {
     /// The received body.
     case received
     /// The stored body of that index.
     case stored(Int)
+    /// A stored part and the received one, put together.
     case joined(JoinedBody)
   }
 
+  /// The next step for the client's request.
   public var outcome: Outcome
   /// The responses to store, with the source of their bodies.
   public var stores: [(response: StoredResponse, body: Body)] = []

@@ -6,6 +6,7 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
   /// Since 1970, UTC.
   public let seconds: Int64
 
+  /// The date so many seconds after 1970, UTC.
   public init(seconds: Int64) { self.seconds = seconds }
 
   /// The second that `moment` lies in.
@@ -14,7 +15,11 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
     seconds = rest < 0 ? quotient - 1 : quotient
   }
 
-  public var timestamp: Timestamp { Timestamp(milliseconds: seconds * 1000) }
+  /// The same moment for a store; the nearest that a timestamp can hold.
+  public var timestamp: Timestamp {
+    let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    return Timestamp(milliseconds: overflow ? (seconds < 0 ? .min : .max) : milliseconds)
+  }
 
   public static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
 
