@@ -30,7 +30,7 @@ struct Replay {
       #expect(change.sizeBefore == before && before != nil && change.sizeAfter == nil, comment)
       sizes[namespace]?[key] = nil
     case .cleared:
-      #expect(change.sizeBefore == sizes[namespace]?.values.reduce(0, +), comment)
+      #expect(change.sizeBefore == (sizes[namespace] ?? [:]).values.reduce(0, +), comment)
       sizes[namespace] = [:]
     case .renamed(let name):
       #expect(sizes[name] == nil, comment)
