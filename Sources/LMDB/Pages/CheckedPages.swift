@@ -21,6 +21,8 @@ struct CheckedPages {
     var total: Int32 = 0
     /// Whether those values of a leaf that lie on overflow pages were checked.
     var hasCheckedValues = false
+    /// The address of the key in front of the page, in the branch that led to it; 0 for the first page of a level.
+    var separator: UInt = 0
   }
 
   private var slots: [Facts]
@@ -50,20 +52,30 @@ struct CheckedPages {
 
   func contains(_ page: UInt64) -> Bool { slots[place(of: page)].page == page }
 
-  mutating func insert(_ page: UInt64) {
+  mutating func insert(_ page: UInt64, separator: UInt) {
     if count * 2 >= slots.count { grow() }
     let place = place(of: page)
     if slots[place].page != page {
-      slots[place] = Facts(page: page, write: write)
+      slots[place] = Facts(page: page, write: write, separator: separator)
       count += 1
     }
+  }
+
+  /// - Precondition: the page was inserted.
+  func separator(of page: UInt64) -> UInt { slots[place(of: page)].separator }
+
+  /// - Precondition: the page was inserted.
+  mutating func setSeparator(_ separator: UInt, of page: UInt64) {
+    slots[place(of: page)].separator = separator
   }
 
   /// - Precondition: the page was inserted.
   subscript(page: UInt64) -> Facts {
     get {
       var facts = slots[place(of: page)]
-      if facts.write != write { facts = Facts(page: page, write: write) }
+      if facts.write != write {
+        facts = Facts(page: page, write: write, separator: facts.separator)
+      }
       return facts
     }
     set { slots[place(of: page)] = newValue }

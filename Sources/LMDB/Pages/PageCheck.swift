@@ -67,6 +67,28 @@ struct PageCheck {
     return Summary(count: page.count, used: used + 2 * page.count)
   }
 
+  /// Proves that the keys of a page that was checked lie from `low` on and before `high`.
+  func checkBounds(
+    _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
+  ) throws(PageDamage) {
+    let page = try open(number, isLeaf: isLeaf)
+    // The first record of a branch stands for every key before the second.
+    let first = isLeaf ? 0 : 1
+    guard first < page.count else { return }
+    guard let start = page.node(first, pageSize: table.pageSize),
+      let end = page.node(page.count - 1, pageSize: table.pageSize)
+    else {
+      throw PageDamage(page: number, reason: "a record lies outside the page")
+    }
+    let lowest = unsafe Key(start: start.key, count: start.keyCount)
+    let highest = unsafe Key(start: end.key, count: end.keyCount)
+    let isWithin =
+      low.map { !isBefore(lowest, $0) } ?? true && high.map { isBefore(highest, $0) } ?? true
+    guard isWithin else {
+      throw PageDamage(page: number, reason: "its keys belong to another page")
+    }
+  }
+
   func open(_ number: UInt64, isLeaf: Bool) throws(PageDamage) -> TreePage {
     guard table.contains(number) else {
       throw PageDamage(page: number, reason: "a reference to a page that the file does not have")

@@ -66,7 +66,7 @@ final class WriteGuard: @unchecked Sendable {
     }
     freePages = check.free
     hasCheckedFreeLists = true
-    for page in check.treePages { checkedPages.insert(page) }
+    for page in check.treePages { checkedPages.insert(page, separator: 0) }
   }
 
   /// Runs a check; if it finds damage the environment refuses writes from now on.
@@ -109,12 +109,17 @@ final class WriteGuard: @unchecked Sendable {
     to high: PageCheck.Key?
   ) throws(PageDamage) -> TreePage {
     let check = PageCheck(table: pages.table, numberKeys: numberKeys, tiling: tiling)
+    let separator = low.map { unsafe UInt(bitPattern: $0.start) } ?? 0
     if !checkedPages.contains(number) {
       _ = try check.check(number, isLeaf: isLeaf, from: low, to: high)
       if freePages?.contains(number) == true {
         throw PageDamage(page: number, reason: "it is in use and on a list of free pages")
       }
-      checkedPages.insert(number)
+      checkedPages.insert(number, separator: separator)
+    } else if checkedPages.separator(of: number) != separator {
+      // A damaged page number may name a sound page that belongs elsewhere.
+      try check.checkBounds(number, isLeaf: isLeaf, from: low, to: high)
+      checkedPages.setSeparator(separator, of: number)
     }
     return try check.open(number, isLeaf: isLeaf)
   }
