@@ -53,12 +53,12 @@ extension Host {
     window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }
     isInterrupted = { Interrupts.isPending }
     pause = { duration in
-      try output.release()
+      try output.wait()
       return Self.pause(duration)
     }
     if Terminal.isTerminal(.input), Terminal.isTerminal(.error) {
       ask = { question in
-        try output.release()
+        try output.wait()
         return try Self.ask(question)
       }
     }
@@ -71,11 +71,11 @@ extension Host {
       }
     }
     if Terminal.isTerminal(.input), Terminal.isTerminal(.output) {
-      edit = { try Draft($0, pathExtension: $1, environment) { try output.release() } }
+      edit = { try Draft($0, pathExtension: $1, environment) { try output.wait() } }
     }
     if Terminal.canEditLines(environment: environment) {
       openScreen = {
-        try output.release()
+        try output.wait()
         return try Screen(FullScreen())
       }
     }

@@ -99,7 +99,8 @@ extension BrowseState {
       removed: [EntryID(browsed([1])[0].entry)], at: .seconds(2))
     #expect(state.keys == ["00", "01", "02", "03", "04", "05"])
     #expect(state.rows.map(\.change) == [nil, .removed, nil, .changed, nil, nil])
-    #expect(state.wanted == nil && state.chosen.isEmpty)
+    // The next key concerns an entry that exists.
+    #expect(state.selected == 2 && state.wanted?.key == Key("02"))
     let result1 = state.fade(at: .seconds(3))
     #expect(!result1)
     #expect(state.rows.map(\.change) == [nil, .removed, nil, nil, nil, nil])

@@ -38,15 +38,15 @@ import Testing
     let text = try shell("watch --for 5s")
     #expect(
       text == """
-        22:13:00  set      a "x"  5 B (+2)  never expires
+        22:13:00  set      a "x"  5 B (+2)  expires in 15 min
         22:13:00  updated  a "x"  5 B  never expires
         22:13:00  set      a "z"  2 B  expires in 15 min
-        22:13:00  set      a "w"  2 B
+        22:13:00  set      a "w"  2 B  never expires
         22:13:00  evicted  a "w"  2 B
-        22:13:00  set      a "y"  4 B
+        22:13:00  set      a "y"  4 B  expires now
         22:13:00  expired  a "y"  4 B
         22:13:00  set      b "\\e"  1 B  never expires
-        22:13:00  set      c "n"  2 B
+        22:13:00  set      c "n"  2 B  never expires
         22:13:00  cleared  c  2 B  all entries
         22:13:00  renamed  c  to d
 
@@ -158,6 +158,6 @@ import Testing
     }
     let key = String(repeating: "k", count: 64)
     let line = try shell("watch @a \(key)* --for 1s")
-    #expect(line == "22:13:00  set      \"\(key)\"...  1 B\n")
+    #expect(line == "22:13:00  set      \"\(key)\"...  1 B  never expires\n")
   }
 }

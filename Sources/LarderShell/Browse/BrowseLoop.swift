@@ -72,7 +72,7 @@ final class BrowseLoop {
       } catch is Interruption {
         continue
       }
-      try wait(state.total == nil || state.pending != nil ? .zero : Self.tick)
+      try wait(reader.total == nil || state.pending != nil ? .zero : Self.tick)
       try lookForChanges()
     }
   }
@@ -172,14 +172,13 @@ final class BrowseLoop {
 
   /// Counts the list, some entries at a time.
   private func countSome() throws {
-    guard state.total == nil, state.pending == nil, state.input == nil || keys.isEmpty else {
-      return
-    }
+    guard reader.total == nil, state.pending == nil, keys.isEmpty else { return }
     isReading = true
     defer { isReading = false }
     try reader.count()
-    state.total = reader.total
-    if let total = state.total, state.firstIndex == nil, state.selected == state.rows.count - 1 {
+    guard let total = reader.total else { return }
+    state.total = total
+    if state.firstIndex == nil, state.selected == state.rows.count - 1 {
       state.firstIndex = max(total - state.rows.count, 0)
     }
   }

@@ -70,8 +70,16 @@ extension BrowseState {
       refresh(with: new, removed, since, now)
       if let former, let index = rows.firstIndex(where: { $0.id == former }) { selected = index }
       selected = min(selected, max(rows.count - 1, 0))
+      leaveRemovedRow()
     }
     if selectedRow?.id != former { valueTop = 0 }
+  }
+
+  /// The next key concerns an entry that exists.
+  private mutating func leaveRemovedRow() {
+    guard selectedRow?.change == .removed else { return }
+    let living = rows.indices.filter { rows[$0].change != .removed }
+    selected = living.first { $0 > selected } ?? living.last ?? selected
   }
 
   /// Marks what is new, changed and gone. A removed row stays for a moment where it was.

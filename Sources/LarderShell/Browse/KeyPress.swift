@@ -63,7 +63,7 @@ struct KeyDecoder {
       return .some(nil)
     }
     pending.removeFirst(end)
-    return .some(.text(Character(scalar)))
+    return .some(scalar.isControl ? nil : .text(Character(scalar)))
   }
 
   private static func control(_ byte: UInt8) -> KeyPress? {

@@ -35,13 +35,25 @@ struct Find {
 
     var context: [UInt8] { before + match + after }
 
-    /// The line with the match in color.
-    func text(_ presentation: Presentation) -> String {
-      let found = Quoting.printable(match)
-      let shown = presentation.hasColor ? "\u{1B}[1;31m\(found)\u{1B}[0m" : found
+    /// The line with the match in color, cut on both sides to the columns that there are.
+    func text(_ presentation: Presentation, columns: Int?) -> String {
       let mark = presentation.hasUnicode ? "\u{2026}" : "..."
-      let (lead, tail) = (isCutBefore ? mark : "", isCutAfter ? mark : "")
-      return "\(lead)\(Quoting.printable(before))\(shown)\(Quoting.printable(after))\(tail)"
+      var (before, after) = (Quoting.printable(before), Quoting.printable(after))
+      var found = Quoting.printable(match)
+      var (isCutBefore, isCutAfter) = (isCutBefore, isCutAfter)
+      if let columns {
+        found = DisplayWidth.fit(found, to: max(columns - 2 * DisplayWidth.of(mark), 1), mark: mark)
+        let room = max(columns - DisplayWidth.of(found) - 2 * DisplayWidth.of(mark), 0)
+        // What one side does not need, the other has.
+        let right = min(DisplayWidth.of(after), max(room / 2, room - DisplayWidth.of(before)))
+        let left = min(DisplayWidth.of(before), room - right)
+        isCutBefore = isCutBefore || left < DisplayWidth.of(before)
+        isCutAfter = isCutAfter || right < DisplayWidth.of(after)
+        before = DisplayWidth.suffix(of: before, columns: left)
+        after = DisplayWidth.prefix(of: after, columns: right)
+      }
+      let shown = presentation.hasColor ? "\u{1B}[1;31m\(found)\u{1B}[0m" : found
+      return "\(isCutBefore ? mark : "")\(before)\(shown)\(after)\(isCutAfter ? mark : "")"
     }
   }
 
@@ -76,10 +88,15 @@ struct Find {
   /// `departures "Malmo C:07"  { "station": "Malmo C" }`, and further matches below the first.
   func lines(_ presentation: Presentation, namesNamespaces: Bool) -> [UInt8] {
     let name = namesNamespaces ? "\(SafeText(entry.namespace)) " : ""
-    let lead = "\(name)\(Quoting.brief(entry.key.bytes))  "
-    let indent = String(repeating: " ", count: min(DisplayWidth.of(lead), 20))
+    var lead = "\(name)\(Quoting.brief(entry.key.bytes))  "
+    // A long name has a line of its own.
+    if let width = presentation.width, DisplayWidth.of(lead) > width / 2 { lead += "\n" }
+    let indent = lead.hasSuffix("\n") ? 4 : min(DisplayWidth.of(lead), 20)
+    let columns = presentation.width.map { $0 - (lead.hasSuffix("\n") ? 4 : DisplayWidth.of(lead)) }
     return shown.enumerated().flatMap { index, match in
-      Array("\(index == 0 ? lead : indent)\(match.text(presentation))\n".utf8)
+      let isBehind = index == 0 && !lead.hasSuffix("\n")
+      let start = (index == 0 ? lead : "") + (isBehind ? "" : String(repeating: " ", count: indent))
+      return Array("\(start)\(match.text(presentation, columns: columns))\n".utf8)
     }
   }
 }

@@ -97,8 +97,10 @@ package enum DisplayWidth {
       let margin = String(repeating: " ", count: indent)
       var result = ""
       var current = ""
+      var isFirst = true
       for word in line.split(separator: " ", omittingEmptySubsequences: false) {
-        let next = current.isEmpty && result.isEmpty ? String(word) : current + " " + word
+        let next = isFirst ? String(word) : current + " " + word
+        isFirst = false
         if of(next) > columns, !current.allSatisfy({ $0 == " " }) {
           result += current + "\n"
           current = margin + word
