@@ -71,8 +71,8 @@ extension `Writing over damage` {
           try transaction.remove(Fixture.bytes(1600).span, from: second)
         }
       } else {
-        try environment.write { try $0.remove(Fixture.bytes(800).span, from: second) }
-        try environment.write { try $0.remove(Fixture.bytes(1600).span, from: second) }
+        _ = try environment.write { try $0.remove(Fixture.bytes(800).span, from: second) }
+        _ = try environment.write { try $0.remove(Fixture.bytes(1600).span, from: second) }
       }
     }
     #expect(error == .damagedPage)

@@ -57,6 +57,8 @@ import LarderSystem
     "obey": { try $0.obeyByTheClock() },
     "read-without-permission": { try $0.readWithoutPermission() },
     "standard-descriptors": { try $0.recordStandardDescriptors() },
+    "starvation-trials": { try $0.starvationTrials() },
+    "starved-client": { try $0.actStarved() },
     "starved": { try $0.writeStarved() },
     "write-and-stay": { try $0.writeAndStay() },
     "read": { try $0.read() },

@@ -28,6 +28,7 @@ struct PageSet {
     guard end > self.end else { return }
     self.end = end
     let missing = Int(end / 64) + 1 - words.count
+    guard missing > 0 else { return }
     // Half as much again, so that a growing file does not cost a copy with each commit.
     words.append(contentsOf: repeatElement(0, count: max(missing, words.count / 2)))
   }
