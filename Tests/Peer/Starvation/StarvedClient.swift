@@ -24,7 +24,7 @@ enum Shortage: String, CaseIterable {
       if geteuid() == 0 {
         guard setgid(65_534) == 0, setuid(65_534) == 0 else { throw POSIXError(.EPERM) }
       }
-      try Self.limit(RLIMIT_NPROC, to: 1)
+      try Self.limit(Self.processes, to: 1)
     case .space:
       let statm = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
       let used = statm.split(separator: " ").first.flatMap { Int($0) }! * Int(getpagesize())
@@ -35,8 +35,10 @@ enum Shortage: String, CaseIterable {
 
   #if canImport(Glibc)
     private typealias Resource = __rlimit_resource
+    private static let processes = __RLIMIT_NPROC
   #else
     private typealias Resource = Int32
+    private static let processes = RLIMIT_NPROC
   #endif
 
   private static func limit(_ resource: Resource, to amount: Int) throws {
