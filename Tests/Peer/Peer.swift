@@ -53,6 +53,7 @@ import LarderSystem
     "power": { try $0.power() },
     "power-group": { try $0.powerGroup() },
     "queue": { try $0.queueUp() },
+    "race": { try $0.race() },
     "rate": { try $0.rate() },
     "obey": { try $0.obeyByTheClock() },
     "read-without-permission": { try $0.readWithoutPermission() },

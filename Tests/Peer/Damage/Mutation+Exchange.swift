@@ -28,8 +28,11 @@ extension Mutation {
   /// Makes one of the references lead to another page.
   private mutating func exchange(_ references: [Reference], flags: Set<UInt16>, in data: inout Data)
   {
-    guard let one = references.randomElement(using: &random) else { return }
     let count = data.count / Self.pageSize
+    // An empty tree has no root.
+    guard
+      let one = references.filter({ $0.page >= 2 && $0.page < count }).randomElement(using: &random)
+    else { return }
     // Another page that is in use like this one, one beside it, or any that looks so: maybe a free page.
     let candidates: [Int] =
       switch random.next(in: 0..<4) {

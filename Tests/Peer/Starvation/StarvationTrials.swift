@@ -177,7 +177,7 @@ struct StarvationTrials {
     _ store: String, _ acked: [Int], _ what: String, mayBeFull: Bool
   ) throws {
     let manager = FileManager.default
-    guard manager.fileExists(atPath: store) else {
+    guard manager.fileExists(atPath: store + "/data.mdb") else {
       if !acked.isEmpty { fail(what, "the store is gone") }
       return
     }

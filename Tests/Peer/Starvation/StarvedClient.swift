@@ -5,7 +5,7 @@ import Larder
 enum Shortage: String, CaseIterable {
   /// File descriptors: as many as the amount.
   case descriptors
-  /// Threads: none can be created.
+  /// Threads: none can be created. Swift's own tasks then wait for ever, so only calls that need none are made.
   case threads
   /// Address space: the amount in megabytes beyond what the process has.
   case space
@@ -92,7 +92,6 @@ extension Peer {
     _ = attempt { try opened.health() }
     _ = attempt { try opened.sync() }
     if let found = attempt({ try opened.verify() }), !found.isSound { Peer.say("WRONG \(found)") }
-    withExtendedLifetime(opened.changes()) {}
     _ = attempt { try opened.close() }
     _ = attempt { try Store.compact(at: store) }
     Peer.say("end")
