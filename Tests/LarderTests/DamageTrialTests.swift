@@ -14,6 +14,7 @@ import Testing
     var lines: [String] = []
     while let line = peer.line() { lines.append(line) }
     let summary = try #require(lines.last)
+    print("\(summary) (seed \(TestSettings.seed))")
     #expect(
       summary.hasPrefix("damage: \(count) cases, 0 crashes, 0 hangs, 0 wrong"),
       "\(lines.joined(separator: "\n"))")
