@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials proxy shared traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials sanitize proxy shared traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -40,6 +40,11 @@ test: packages
 # The long forms of the random tests: kills, power failures, damage, models, fuzzers. Some hours with the usual factor.
 trials: packages
 	./.ci/trials $(TRIALS)
+
+# The tests of LMDB, Larder and the shell under ThreadSanitizer, then under AddressSanitizer; SANITIZE=thread or =address runs one.
+SANITIZE ?=
+sanitize: packages
+	./.ci/sanitize $(SANITIZE)
 
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages
@@ -105,4 +110,4 @@ dist: packages
 	@SWIFT='$(SWIFT)' ./.ci/dist
 
 clean:
-	rm -rf .build Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build
+	rm -rf .build .build-tsan .build-asan Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build

@@ -11,7 +11,9 @@ extension StoreEngine {
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
     try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
-      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned), entryKey.count > 5
+      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned),
+        entryKey.count > 5,
+        entryKey[entryKey.count - 1] == 0
       else {
         return try visitUncommon(
           entryKey, record, of: namespace, id, prefix, in: transaction, visit)
