@@ -1,5 +1,13 @@
-/// The opening tags of a piece of HTML with their attributes, without comments and scripts. The HTML may be malformed.
-struct HTMLTags: Sequence, IteratorProtocol {
+/// The text and the tags of a piece of HTML, without comments and the contents of scripts. The HTML may be malformed.
+struct HTMLTokens: Sequence, IteratorProtocol {
+  enum Token: Equatable {
+    /// As it stands, with character references.
+    case text(String)
+    case open(Tag)
+    /// In lower case.
+    case close(String)
+  }
+
   struct Tag: Equatable {
     /// In lower case, like the names of its attributes.
     var name: String
@@ -15,18 +23,38 @@ struct HTMLTags: Sequence, IteratorProtocol {
 
   init(_ html: String) { bytes = Array(html.utf8) }
 
-  mutating func next() -> Tag? {
-    while let start = find(UInt8(ascii: "<")) {
-      position = start + 1
+  /// Elements with contents that are no HTML.
+  private static let raw: Set<String> = [
+    "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
+  ]
+
+  mutating func next() -> Token? {
+    while position < bytes.count {
+      let start = position
+      guard bytes[start] == UInt8(ascii: "<") else {
+        position = find(UInt8(ascii: "<")) ?? bytes.count
+        return .text(text(start..<position))
+      }
+      position += 1
       if skip("!--") {
         pass("-->")
-        continue
+      } else if skip("/") {
+        let name = word()
+        position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+        if !name.isEmpty { return .close(name) }
+      } else if current?.isLetter == true {
+        let tag = Tag(name: word(), attributes: attributes())
+        if current == UInt8(ascii: ">") { position += 1 }
+        if Self.raw.contains(tag.name) {
+          pass("</" + tag.name)
+          position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+        }
+        return .open(tag)
+      } else if current == UInt8(ascii: "!") || current == UInt8(ascii: "?") {
+        position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+      } else {
+        return .text("<")
       }
-      guard let first = current, first.isLetter else { continue }
-      let name = word()
-      let tag = Tag(name: name, attributes: attributes())
-      if name == "script" || name == "style" { pass("</" + name) }
-      return tag
     }
     return nil
   }
@@ -110,41 +138,4 @@ extension UInt8 {
   }
 
   fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-}
-
-/// HTML character references: `&amp;`, `&#38;`, `&#x26;`.
-enum CharacterReferences {
-  private static let named: [Substring: Character] = [
-    "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">",
-  ]
-
-  /// Unknown references, as in `?a=1&b=2`, stay unchanged.
-  static func resolved(_ text: String) -> String {
-    guard text.contains("&") else { return text }
-    var result = ""
-    var rest = Substring(text)
-    while let start = rest.firstIndex(of: "&") {
-      result += rest[..<start]
-      rest = rest[start...]
-      // The longest is a number of six digits.
-      let name = rest.dropFirst().prefix(9).prefix { $0 != ";" }
-      if name.endIndex < rest.endIndex, rest[name.endIndex] == ";", let character = character(name)
-      {
-        result.append(character)
-        rest = rest[rest.index(after: name.endIndex)...]
-      } else {
-        result.append("&")
-        rest = rest.dropFirst()
-      }
-    }
-    return result + rest
-  }
-
-  private static func character(_ name: Substring) -> Character? {
-    guard name.hasPrefix("#") else { return named[name] }
-    let digits = name.dropFirst()
-    let isHexadecimal = digits.hasPrefix("x") || digits.hasPrefix("X")
-    let code = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
-    return code.flatMap { Unicode.Scalar($0) }.map { Character($0) }
-  }
 }
