@@ -194,7 +194,8 @@ let package = Package(
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
       swiftSettings: strict),
-    .target(name: "LarderShared", dependencies: ["Larder"], swiftSettings: strict),
+    .target(
+      name: "LarderShared", dependencies: ["Larder", "LarderSystem"], swiftSettings: strict),
     .target(
       name: "LarderSharedTesting", dependencies: ["Larder", "LarderShared"], swiftSettings: strict),
     .target(
