@@ -35,6 +35,12 @@ struct RecentChanges: Sendable {
     if store.isReadOnly { words.openForReading() } else { words.open(making: Self.count) }
   }
 
+  /// The words as they are, for a look at a store that the process need not be able to change.
+  init(reading store: Store) {
+    words = store.sharedWords(layout: 1, count: Self.count)
+    words.openForReading()
+  }
+
   // MARK: Trust
 
   /// How current the copies of this machine are.

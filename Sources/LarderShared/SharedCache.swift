@@ -196,7 +196,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
       try copies.outbox.checkRoom()
       try await here(nil)
       throw LarderError(
-        .pending, "a removal in namespace \(name) acts on this machine alone so far: \(error.message)",
+        .pending,
+        "a removal in namespace \(name) acts on this machine alone so far: \(error.message)",
         hint: "nothing: it is sent when the server can be reached again")
     }
     try await here(position)

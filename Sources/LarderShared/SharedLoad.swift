@@ -92,6 +92,8 @@ struct SharedLoad<Value: Sendable>: Sendable {
     if rejected == nil { rejected = .some(found.stamp) }
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil) {
       guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else { return .changed }
+      // A replica that lags behind must not answer with an older value afterwards.
+      copies.recent.note(RecentChanges.name(of: key), at: copy.stamp.version)
       guard let value = copy.value else { return .loadAlone(copy.stamp.version) }
       return .use(value, copy)
     }
@@ -164,7 +166,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
       let version = try await ask { () throws(LarderError) in
         try await shared.tier.fill(key, cache.tierValue(frame, key), lease)
       }
-      return version.map { loaded(value, $0, ticket, nil) }
+      guard let version else { return nil }
+      copies.recent.note(RecentChanges.name(of: key), at: version)
+      return loaded(value, version, ticket, nil)
     } catch {
       return loaded(value, lease.head, ticket, error)
     }

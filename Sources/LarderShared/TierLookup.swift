@@ -69,7 +69,8 @@ extension SharedCache {
   }
 
   private func lookup(_ fetched: FetchedValue, _ frame: Frame) -> TierLookup<Value> {
-    var copy = TierCopy<Value>(stamp: fetched.stamp, age: fetched.age, frame: frame, head: fetched.head)
+    var copy = TierCopy<Value>(
+      stamp: fetched.stamp, age: fetched.age, frame: frame, head: fetched.head)
     guard let bytes = frame.value else { return .copy(copy) }
     do {
       guard frame.codec == codec.id else {

@@ -93,8 +93,8 @@ public final class MemoryTier: SharedTier {
     state.withLock { $0.image.log.removeFirst(max($0.image.log.count - count, 0)) }
   }
 
-  /// How many records the log has.
-  public var logLength: Int { state.withLock { $0.image.log.count } }
+  /// The position of the newest record; nil for an empty log.
+  public var newest: Position? { state.withLock { $0.image.head } }
 
   /// Puts other bytes in place of a value's frame, as damage does.
   public func damage(_ key: SharedKey, _ change: (inout [UInt8]) -> Void) {
@@ -221,7 +221,8 @@ public final class MemoryTier: SharedTier {
   // MARK: Log
 
   public func newestRecord() async throws(LarderError) -> LogRecord {
-    try await perform(counts: false) { image, now in image.log.last ?? image.advance(now, .nothing) }
+    try await perform(counts: false) { image, now in image.log.last ?? image.advance(now, .nothing)
+    }
   }
 
   public func look(
