@@ -3,9 +3,9 @@ public import Larder
 /// A cache over a store and a tier that the machines of an application share: a miss asks the tier before it loads, and one
 /// machine at a time loads a key.
 ///
-/// A read that finds a fresh copy in this store does not touch the tier, and costs about what it costs in a ``Cache``. A
+/// A read that finds a fresh copy in this store does not touch the tier, and costs about what it costs in a ``/Larder/Cache``. A
 /// change on another machine ends the copy as soon as its record in the log arrives here; a machine that has not seen the log
-/// for two seconds says so by ``CacheResult/isConfirmed``. `Docs/Fleet.md` has what is promised.
+/// for two seconds says so by ``/Larder/CacheResult/isConfirmed``. `Docs/Fleet.md` has what is promised.
 public struct SharedCache<Value: Sendable>: Sendable {
   /// The values of this machine's store. Changes through it are not shared.
   public let local: Cache<Value>
@@ -33,7 +33,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
-  /// - Throws: what ``Cache/value(for:expires:stale:load:)`` throws. A tier that cannot be used is no error: `load` runs.
+  /// - Throws: what ``/Larder/Cache/value(for:expires:stale:load:)`` throws. A tier that cannot be used is no error: `load` runs.
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value
@@ -44,9 +44,9 @@ public struct SharedCache<Value: Sendable>: Sendable {
 
   /// The same as ``value(for:expires:stale:load:)``, with the value's source and age.
   ///
-  /// ``CacheResult/error`` tells why the tier took no part, if it did not. The policies mean:
-  /// ``RequestPolicy/cacheOnly`` asks this store alone; ``RequestPolicy/revalidate`` loads, or takes the value that
-  /// another machine stores meanwhile; ``RequestPolicy/reload`` always loads.
+  /// ``/Larder/CacheResult/error`` tells why the tier took no part, if it did not. The policies mean:
+  /// ``/Larder/RequestPolicy/cacheOnly`` asks this store alone; ``/Larder/RequestPolicy/revalidate`` loads, or takes the value that
+  /// another machine stores meanwhile; ``/Larder/RequestPolicy/reload`` always loads.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value
@@ -111,7 +111,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - expires: how long it stays fresh, at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
-  /// - Throws: ``LarderError/Code/unreachable``, and nothing has changed anywhere; ``LarderError/Code/unanswered``, and
+  /// - Throws: ``/Larder/LarderError/Code/unreachable``, and nothing has changed anywhere; ``/Larder/LarderError/Code/unanswered``, and
   ///   this store has dropped its copy, whatever became of the tier's value; or the errors of a write.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
@@ -154,8 +154,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// Removes the value under `key` from this store and from the tier, and ends the load of it on any machine: a value that
   /// was loaded before the removal is stored nowhere.
   ///
-  /// - Throws: ``LarderError/Code/pending`` if the tier cannot be reached: the key is removed here, and the removal waits
-  ///   in the store until some process of this machine can send it. ``LarderError/Code/unreachable`` if too many wait already.
+  /// - Throws: ``/Larder/LarderError/Code/pending`` if the tier cannot be reached: the key is removed here, and the removal waits
+  ///   in the store until some process of this machine can send it. ``/Larder/LarderError/Code/unreachable`` if too many wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
     try await change(.remove(key)) { position in try await copies.remove(key, at: position) }

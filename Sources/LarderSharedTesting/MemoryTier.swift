@@ -10,7 +10,7 @@ import Synchronization
 
 /// A tier in the memory of one process, with faults on demand, for tests without a server.
 ///
-/// It keeps the rules that ``SharedTier`` states. Stores of one process that share it behave as machines that share a
+/// It keeps the rules that ``/LarderShared/SharedTier`` states. Stores of one process that share it behave as machines that share a
 /// server.
 public final class MemoryTier: SharedTier {
   /// A fault that a request meets.
@@ -29,9 +29,9 @@ public final class MemoryTier: SharedTier {
     fileprivate var leases: [SharedKey: (token: LeaseToken, end: Duration)] = [:]
     fileprivate var namespaces: [String: Position] = [:]
     fileprivate var tags: [String: Position] = [:]
-    fileprivate var log: [LogRecord] = []
+    var log: [LogRecord] = []
 
-    fileprivate var head: Position? { log.last?.position }
+    var head: Position? { log.last?.position }
   }
 
   fileprivate struct Stored {
@@ -40,7 +40,7 @@ public final class MemoryTier: SharedTier {
     var written: Duration
   }
 
-  private struct State {
+  struct State {
     var image = Image()
     var faults: [Fault] = []
     var permanent: Fault?
@@ -51,7 +51,7 @@ public final class MemoryTier: SharedTier {
 
   public let application: String
   private let clock: any LarderClock
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   /// An empty tier.
   ///
@@ -105,7 +105,7 @@ public final class MemoryTier: SharedTier {
     }
   }
 
-  private func perform<Result: Sendable>(
+  func perform<Result: Sendable>(
     counts: Bool = true, _ request: (inout Image, Duration) -> Result
   ) async throws(LarderError) -> Result {
     let fault = state.withLock { state in
@@ -217,76 +217,11 @@ public final class MemoryTier: SharedTier {
       }
     }
   }
-
-  // MARK: Log
-
-  public func newestRecord() async throws(LarderError) -> LogRecord {
-    try await perform(counts: false) { image, now in image.log.last ?? image.advance(now, .nothing)
-    }
-  }
-
-  public func look(
-    at position: Position
-  ) async throws(LarderError) -> (head: Position?, record: LogRecord?) {
-    try await perform(counts: false) { image, _ in
-      (image.head, image.log.last { $0.position == position })
-    }
-  }
-
-  /// Waits in real time too, so that a clock that stands still does not keep it.
-  public func records(
-    after position: Position, waiting: Duration
-  ) async throws(LarderError) -> [LogRecord] {
-    func records() async throws(LarderError) -> [LogRecord] {
-      try await perform(counts: false) { image, _ in
-        Array(image.log.drop { $0.position <= position }.prefix(500))
-      }
-    }
-    let found = try await records()
-    if !found.isEmpty || waiting <= .zero { return found }
-    await waitForRecord(after: position, for: waiting)
-    return try await records()
-  }
-
-  private func waitForRecord(after position: Position, for time: Duration) async {
-    let name = UUID()
-    let timer = Task { [self] in
-      do { try await Task.sleep(for: time) } catch {
-        // The wait ends as well if it is cancelled.
-      }
-      wake(name)
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if timer.isCancelled || (state.image.head ?? .zero) > position { return true }
-          state.waiting[name] = continuation
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      timer.cancel()
-    }
-    timer.cancel()
-  }
-
-  private func wake(_ name: UUID) {
-    state.withLock { $0.waiting.removeValue(forKey: name) }?.resume()
-  }
-
-  private func wakeReaders() {
-    let waiting = state.withLock { state in
-      defer { state.waiting = [:] }
-      return state.waiting
-    }
-    for continuation in waiting.values { continuation.resume() }
-  }
 }
 
 extension MemoryTier.Image {
   /// The record of a new change. Its position rises even if the clock does not.
-  fileprivate mutating func advance(_ now: Duration, _ subject: LogRecord.Subject) -> LogRecord {
+  mutating func advance(_ now: Duration, _ subject: LogRecord.Subject) -> LogRecord {
     let time = UInt64(now / .milliseconds(1)) + 1
     var position = Position(milliseconds: time, sequence: 0)
     if let head, head >= position {
