@@ -6,7 +6,7 @@
   import NIOSSL
   import Synchronization
 
-  /// What a connection needs before its first command.
+  /// The first command of a connection, and its encryption.
   struct Login: Sendable {
     /// The first command of a connection. Its reply shows that the server can be used.
     var words: [[UInt8]]

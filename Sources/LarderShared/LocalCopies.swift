@@ -17,7 +17,8 @@ struct LocalCopies: Sendable {
     outbox = Outbox(store, state)
   }
 
-  /// What a request knows when it begins. A value may be stored only if none of it has changed in a way that matters.
+  /// The state of the store when a request begins. The request's value may be stored only in the same history, and if no
+  /// removal was queued meanwhile.
   struct Ticket: Sendable {
     /// The history of the log; nil before the first contact with it.
     var epoch: UInt64?

@@ -1,6 +1,6 @@
 import Larder
 
-/// One change in the log of the tier. It says what was changed, and has no value.
+/// One change in the log of the tier. It names the data that was changed, and has no value.
 public struct LogRecord: Hashable, Sendable {
   /// The data that a change concerns.
   public enum Subject: Hashable, Sendable {
@@ -40,7 +40,7 @@ public struct LogRecord: Hashable, Sendable {
     return Checksum.of(bytes, seed: 3)
   }
 
-  /// The names under which ``LocalCopies`` remembers what was changed.
+  /// The name under which ``RecentChanges`` remembers the change; nil for a record that changes nothing.
   var name: [UInt8]? {
     switch subject {
     case .nothing: nil

@@ -1,7 +1,7 @@
 import Larder
 import LarderSystem
 
-/// The file `shared` of a store: what its processes know of the tier, without a lock and without a lookup.
+/// The file `shared` of a store: the knowledge of its processes about the tier, without a lock and without a lookup.
 ///
 /// The words are hints that may be lost. Without the file no value of the tier is kept, and no copy is confirmed.
 struct RecentChanges: Sendable {
@@ -134,7 +134,7 @@ struct RecentChanges: Sendable {
     if let head { view.store(head.word, wide: Word.head.rawValue) }
   }
 
-  // MARK: What was changed
+  // MARK: Changes
 
   static func name(of key: SharedKey) -> [UInt8] { [1] + TierNames.name(of: key) }
   static func name(ofNamespace name: String) -> [UInt8] { [2] + Array(name.utf8) }

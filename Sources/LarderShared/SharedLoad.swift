@@ -76,7 +76,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// The outcome of one look into the tier.
   private enum Attempt {
     case use(Value, TierCopy<Value>)
-    /// What was found is outdated already.
+    /// The value that was found is outdated already.
     case changed
     /// The tier does not want a value of this key.
     case loadAlone(Position)

@@ -1,6 +1,6 @@
 public import Larder
 
-/// What a store knows of the tier, without asking it.
+/// The knowledge of a store about the tier, without a connection to it.
 public struct SharedStatus: Sendable {
   /// The application whose data the store has; nil before the first contact with the tier.
   public var application: String?

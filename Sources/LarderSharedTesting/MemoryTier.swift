@@ -109,7 +109,7 @@ public final class MemoryTier: SharedTier {
     counts: Bool = true, _ request: (inout Image, Duration) -> Result
   ) async throws(LarderError) -> Result {
     let fault = state.withLock { state in
-      // What the background does meets no fault that is meant for the next request.
+      // The requests of a machine's reader meet no fault that is meant for the next request of a caller.
       guard counts else { return state.permanent }
       state.requests += 1
       return state.faults.isEmpty ? state.permanent : state.faults.removeFirst()

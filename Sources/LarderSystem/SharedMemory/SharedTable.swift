@@ -194,7 +194,7 @@ package enum MappedFile: String, CaseIterable, Sendable {
   case changes
   /// Loads under way.
   case leases
-  /// What the processes of a machine know of the tier that machines share.
+  /// Recent changes of the tier that machines share.
   case shared
 
   /// The temporary name of a new file before it is renamed.

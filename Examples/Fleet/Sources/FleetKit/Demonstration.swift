@@ -43,7 +43,7 @@ public final class Demonstration {
   }
 
   private func run() async throws {
-    print("A Redis, an origin that counts, and \(Self.machineCount) machines with a store each.")
+    print("One Redis, an origin that counts, and \(Self.machineCount) machines with a store each.")
     print("Each reads some 1,000 times a second and changes keys. The origin takes 20 ms.\n")
     print(Row.title)
     try await replicate()

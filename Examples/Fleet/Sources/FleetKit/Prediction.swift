@@ -97,6 +97,8 @@ struct Disturbance {
     case replayed = "10 s untold, then the log is replayed"
     case dropped = "10 s untold, then copies are dropped"
     case down = "tier down for 20 s, copies are used"
+
+    var hasGap: Bool { self == .untold || self == .replayed || self == .dropped }
   }
 
   private var machines: Int
@@ -138,7 +140,7 @@ struct Disturbance {
     for step in 0..<Self.seconds * Self.readsPerSecond {
       let now = Double(step) / Double(Self.readsPerSecond)
       let second = step / Self.readsPerSecond
-      let isGap = second >= Self.fault && second < Self.fault + 10
+      let isGap = kind.hasGap && second >= Self.fault && second < Self.fault + 10
       let isDown = kind == .down && second >= Self.fault && second < Self.fault + 20
       if step == Self.fault * Self.readsPerSecond, kind == .flushLeased || kind == .flushUnleased {
         // The history of the log is lost: no machine uses its copies any more.
@@ -147,9 +149,13 @@ struct Disturbance {
           for machine in 0..<machines { copies[key][machine].end = 0 }
         }
       }
-      if step == (Self.fault + 10) * Self.readsPerSecond {
-        if kind == .replayed {
-          for key in missed { for machine in 0..<machines { copies[key][machine].end = 0 } }
+      if step == (Self.fault + (kind == .down ? 20 : 10)) * Self.readsPerSecond {
+        if kind == .replayed || kind == .down {
+          for key in missed {
+            for machine in 0..<machines { copies[key][machine].end = 0 }
+            // The removals that waited: the tier has values from before.
+            if kind == .down { shared[key].end = 0 }
+          }
         } else if kind == .dropped {
           for key in 0..<Self.keys { for machine in 0..<machines { copies[key][machine].end = 0 } }
         }
@@ -159,7 +165,7 @@ struct Disturbance {
         versions[key] += 1
         changed[key] = now
         if !isDown { shared[key] = Value(version: versions[key], end: now + Self.lifetime) }
-        if isGap || isDown, kind != .nothing {
+        if isGap || isDown {
           missed.append(key)
         } else {
           for machine in 0..<machines { copies[key][machine].end = 0 }
