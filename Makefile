@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials sanitize proxy shared traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials sanitize proxy proxy-bench shared fleet traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -53,6 +53,10 @@ proxy: packages
 # The shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
 shared:
 	@./.ci/shared
+
+# Five machines over one Redis, with changes and faults, as a table: half a minute after the build.
+fleet:
+	@./.ci/shared --fleet
 
 # The tests of what the traits Logging, Metrics and ServiceLifecycle add, a package of its own because it needs their packages.
 traits: packages
