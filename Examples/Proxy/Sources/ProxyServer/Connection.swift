@@ -63,6 +63,21 @@ struct Connection: Sendable {
     }
   }
 
+  /// Waits between two exchanges, in which the other side sends nothing; false if it has.
+  func beginWait() async -> Bool { await onLoop { $0.beginSilence() } }
+
+  /// Ends the wait; false if the other side has sent something, or ended the connection.
+  func endWait() async -> Bool { await onLoop { $0.endSilence() } }
+
+  private func onLoop(_ body: @escaping @Sendable (ByteSource) -> Bool) async -> Bool {
+    do {
+      return try await channel.eventLoop.submit { body(source.value) }.get()
+    } catch {
+      // The event loop has ended.
+      return false
+    }
+  }
+
   /// Closes the connection at once.
   func close() { channel.close(promise: nil) }
 
