@@ -87,9 +87,9 @@ open class HTTPCacheURLProtocol: URLProtocol {
   }
 }
 
-/// What the session hears of a request, until the task of the request is cancelled.
+/// Reports the progress of a request to its session, until the task of the request is cancelled.
 ///
-/// The protocol object only identifies the request here. It is not sendable because its subclasses may not be.
+/// The protocol object only identifies the request here; a subclass of it need not be sendable.
 private struct SessionEvents: @unchecked Sendable {
   private let identity: URLProtocol
   private let client: (any URLProtocolClient)?

@@ -33,7 +33,7 @@ extension URLRequest {
     return try httpBodyStream?.bytes(upTo: limit) ?? []
   }
 
-  /// What the cache policy of the request asks a cache for (RFC 9111, section 5.2.1).
+  /// The directives that mean the cache policy of the request (RFC 9111, section 5.2.1); nil for the usual one.
   fileprivate var cacheControl: String? {
     switch cachePolicy {
     case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,

@@ -37,7 +37,10 @@ struct Connection: Sendable {
   /// The next bytes, at most 64 KB; nil when the other side has ended.
   func read() async throws -> ByteBuffer? {
     try await withTaskCancellationHandler {
-      try await channel.eventLoop.flatSubmit { source.value.next() }.get()
+      let loop = channel.eventLoop
+      return try await
+        (loop.inEventLoop
+        ? source.value.next() : loop.flatSubmit { source.value.next() }).get()
     } onCancel: {
       close()
     }

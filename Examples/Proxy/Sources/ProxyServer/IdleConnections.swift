@@ -8,7 +8,9 @@ final class IdleConnections: Sendable {
   private static let most = 32
   private let connections = Mutex<[Connection]>([])
 
-  deinit { connections.withLock { $0.forEach { $0.close() } } }
+  deinit {
+    for connection in connections.withLock({ $0 }) { connection.close() }
+  }
 
   /// A connection that was silent since its last response; nil without one.
   func take() async -> Connection? {
