@@ -50,6 +50,12 @@ sanitize: packages
 proxy: packages
 	cd Examples/Proxy && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
 
+# Processor time per hit, throughput and memory of the proxy beside nginx and Varnish, which `apt-get install nginx-light varnish
+# wrk` installs. Takes two minutes after the build.
+proxy-bench: packages
+	cd Examples/Proxy && $(SWIFT) build -c release --product larder-proxy
+	python3 Examples/Proxy/Bench/bench.py Examples/Proxy/.build/release/larder-proxy
+
 # The shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
 shared:
 	@./.ci/shared
