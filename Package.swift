@@ -245,7 +245,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "DocumentTests",
-      dependencies: ["Larder", "LarderHTTP", "LarderMonitoring", "TestSupport", httpTypes],
+      dependencies: [
+        "Larder", "LarderHTTP", "LarderHTTPTesting", "LarderMonitoring", "LarderShared",
+        "LarderSharedTesting", "LarderTesting", "LarderURLSession", "TestSupport", httpTypes,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LarderHTTPTests",
