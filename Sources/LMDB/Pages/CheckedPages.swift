@@ -19,6 +19,8 @@ struct CheckedPages {
     var covered: Int32 = 0
     /// Bytes used by all the pages below; 0 if they were not all checked.
     var total: Int32 = 0
+    /// Whether the page behind a leaf was checked.
+    var hasCheckedNext = false
     /// Whether those values of a leaf that lie on overflow pages were checked.
     var hasCheckedValues = false
     /// The address of the record that led to the page.
@@ -78,6 +80,18 @@ struct CheckedPages {
   subscript(page: UInt64) -> Facts {
     get { slots[place(of: page)] }
     set { slots[place(of: page)] = newValue }
+  }
+
+  /// Notes that the write under way adds bytes to the records of a page, and removes others.
+  ///
+  /// - Precondition: the page was inserted.
+  mutating func note(added: Int, removed: Int, on page: UInt64) {
+    let place = place(of: page)
+    if slots[place].write != write {
+      slots[place] = Facts(page: page, write: write, separator: slots[place].separator)
+    }
+    slots[place].added &+= Int32(clamping: added)
+    slots[place].removed &+= Int32(clamping: removed)
   }
 
   private mutating func grow() {
