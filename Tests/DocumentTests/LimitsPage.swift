@@ -20,4 +20,21 @@ import Testing
       try store.close()
     }
   }
+
+  @Test func `a store without a disk limit`() throws {
+    try withTemporaryDirectory { directory in
+      let archive = try Store(
+        at: directory + "/archive", options: Store.Options(limits: .unlimited))
+      #expect(try archive.limits().effective.disk == nil)
+      try archive.close()
+    }
+  }
+
+  @Test func `rules with a version`() throws {
+    let store = try Store.temporary()
+    let recent = store.cache(
+      of: String.self, in: "recent", rules: Rules(limits: Limits(entries: 500), version: 2))
+    try recent.set("v", for: "k")
+    #expect(try recent.info()?.declared.version == 2)
+  }
 }

@@ -37,8 +37,14 @@ extension StoreEngine {
         (transaction: inout WriteTransaction) throws(LMDBError) in
         let format = StoreFormat.new()
         try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
-        let state = StoreState().record(seal: RecordSeal(identity: format.identity))
+        let seal = RecordSeal(identity: format.identity)
+        let state = StoreState().record(seal: seal)
         try transaction.put(state, for: MetadataKey.state, in: .main)
+        if options.flushes, let free = options.freeDisk(path) {
+          let settings = StoreSettings.record(
+            defaultDisk: StoreLimits.defaultDisk(free: free), seal: seal)
+          try transaction.put(settings, for: MetadataKey.settings, in: .main)
+        }
       }
     } catch {
       throw LarderError(error)

@@ -45,6 +45,10 @@ final class StoreEngine: Sendable {
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   /// Decoded values.
   let memory = MemoryRegistry()
+  /// Nil if the memory tier does not trim itself.
+  let memoryPressure: (@Sendable () -> MemoryPressure)?
+  /// When the pressure was last looked at, by the store's clock.
+  let pressureChecked = Atomic<Int64>(0)
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
   private let handles = Mutex<[String: NamespaceHandle]>([:])
@@ -64,6 +68,7 @@ final class StoreEngine: Sendable {
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
     timer = options.timer
+    memoryPressure = options.trimsMemory ? options.memoryPressure : nil
     pageSize = environment.info.pageSize
     chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)

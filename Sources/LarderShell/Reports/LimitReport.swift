@@ -99,7 +99,7 @@ struct LimitReport {
         (effective.bytes, declared.bytes, overrides.bytes), whenFull: way),
       row(
         Self.store, "disk", try store.statistics().file.size, Cell.size,
-        (effective.disk, declared.disk, overrides.disk), whenFull: way),
+        (effective.disk, declared.disk ?? limits.defaultDisk, overrides.disk), whenFull: way),
       // The memory of other processes is unknown.
       row(
         Self.store, "memory", nil, Cell.size,
