@@ -6,7 +6,10 @@ let package = Package(
   name: "larder-traits",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "larder", path: "../..", traits: ["Logging", "Metrics", "ServiceLifecycle"]),
+    .package(
+      name: "larder", path: "../..",
+      traits: ["Compression", "Encryption", "Logging", "Metrics", "ServiceLifecycle"]),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -16,11 +19,14 @@ let package = Package(
       name: "TraitTests",
       dependencies: [
         .product(name: "Larder", package: "larder"),
+        .product(name: "LarderCompression", package: "larder"),
+        .product(name: "LarderEncryption", package: "larder"),
         .product(name: "LarderMonitoring", package: "larder"),
         .product(name: "LarderTesting", package: "larder"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "InMemoryLogging", package: "swift-log"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],

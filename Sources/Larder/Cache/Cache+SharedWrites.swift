@@ -12,14 +12,6 @@ struct Stored: Sendable {
 
 /// The writes of one value, as they share a commit with others.
 extension Cache {
-  /// Declares the rules once per opening, before the first write. A lower limit evicts one bounded transaction with each write
-  /// until it is reached.
-  func declareRules() throws(LarderError) {
-    try namespace.store.checkWritable()
-    guard let rules, !namespace.handle.hasDeclared(rules) else { return }
-    try namespace.engine.commit { batch in try batch.declareOnce(rules, for: namespace) }
-  }
-
   func setting(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) -> SharedWrite<Stored> {

@@ -14,6 +14,8 @@ import Synchronization
 /// closes when the last handle goes or ``close()`` is called.
 ///
 /// The last handle of a store that was not closed writes the counts of reads and the removals that wait, as ``close()`` does.
+/// So does the end of the process, by `exit` or by returning from `main`, for the stores that are still open, such as globals
+/// of `main.swift`; temporary stores are removed then.
 /// It cannot report errors: it waits for other writers for at most 100 ms, and after any error those counts are lost,
 /// and nothing else. Call ``close()`` to see errors.
 public struct Store: Sendable {
@@ -43,6 +45,9 @@ public struct Store: Sendable {
     public var durability: Durability?
     /// How long after a commit a ``Durability/checkpointed`` store is safe from a power failure.
     public var checkpointInterval = Duration.milliseconds(200)
+    /// Changes values on their way into the store and back, in this order: compression, then encryption. Entries without them
+    /// are read as they are, unless a transform is required. All openings of a store in one process must use the same.
+    public var transforms: [any ValueTransform] = []
     /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if it is
     /// critical. The system is asked at most once a second, when a value is decoded. The first opening in a process decides.
     public var trimsMemory = true

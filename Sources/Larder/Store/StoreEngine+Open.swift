@@ -9,8 +9,10 @@ extension StoreEngine {
     return try environment.attachment.withLock { attachment throws(LarderError) in
       if let engine = attachment.object as? StoreEngine {
         try engine.checkClock(options.clock)
+        try engine.checkTransforms(options.transforms)
         return engine
       }
+      endsWithProcess
       let format = try format(of: environment)
       let engine = StoreEngine(environment: environment, format: format, options: options)
       attachment.object = engine
@@ -90,6 +92,15 @@ extension StoreEngine {
     } catch {
       throw LarderError(error, path: environment.path)
     }
+  }
+
+  /// Refuses other transforms: a handle without them could not read what another has written.
+  private func checkTransforms(_ others: [any ValueTransform]) throws(LarderError) {
+    if transforms.map(\.id) == others.map(\.id) { return }
+    throw LarderError(
+      .invalidArgument,
+      "\(environment.path) is already open in this process with other transforms",
+      hint: "open it once and share it, or pass the same transforms")
   }
 
   /// Refuses a second clock: two clocks on one store would disagree about expiry.

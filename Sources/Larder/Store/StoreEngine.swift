@@ -27,6 +27,12 @@ final class StoreEngine: Sendable {
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
+  /// Applied to the values that are written.
+  let transforms: [any ValueTransform]
+  /// Whether one of them is required.
+  let requiresTransforms: Bool
+  /// The value that was last read in pieces and changed by transforms.
+  let piecewise = Mutex<(mark: UInt64, value: [UInt8])?>(nil)
   /// The accesses of all processes.
   let access: AccessTable
   /// The last minute in which resizing the access table failed.
@@ -68,6 +74,8 @@ final class StoreEngine: Sendable {
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
     timer = options.timer
+    transforms = options.transforms
+    requiresTransforms = options.transforms.contains { $0.isRequired }
     memoryPressure = options.trimsMemory ? options.memoryPressure : nil
     pageSize = environment.info.pageSize
     chunkSize = pageSize - 16

@@ -17,7 +17,7 @@ struct StoredEntry {
 
   /// Nil for a record whose index records cannot be told from it: one that is damaged, or has flags of a later version.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
-    guard let header = EntryHeader(record), header.flags.isSubset(of: .known),
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange))
     else { return nil }
     self.entryKey = entryKey
