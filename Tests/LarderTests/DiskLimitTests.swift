@@ -209,4 +209,22 @@ struct DiskLimitTests {
       try large.close()
     }
   }
+
+  @Test func `the map fits the default limit before the first read, which may hold a write`() throws
+  {
+    try withTemporaryDirectory { path in
+      var store = try Store(at: path + "/store")
+      try store.namespace("notes").set("v", for: "a")
+      try store.close()
+      store = try Store(at: path + "/store")
+      let notes = store.namespace("notes")
+      #expect(try store.engine.environment.fileLimit == store.limits().effective.disk)
+      try store.read { snapshot in
+        #expect(try snapshot.contains("a", in: notes))
+        try notes.set("w", for: "b")
+      }
+      #expect(try notes.count() == 2)
+      try store.close()
+    }
+  }
 }

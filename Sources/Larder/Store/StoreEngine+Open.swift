@@ -16,6 +16,7 @@ extension StoreEngine {
       let format = try format(of: environment)
       let engine = StoreEngine(environment: environment, format: format, options: options)
       attachment.object = engine
+      if !options.readOnly, !options.allowsForeignOwner { engine.applyFileLimit() }
       return engine
     }
   }
@@ -91,6 +92,16 @@ extension StoreEngine {
       return StoreFormat.read(transaction.bytes(of: region))
     } catch {
       throw LarderError(error, path: environment.path)
+    }
+  }
+
+  /// Maps no more than the disk limit allows, before any read: a map with reads in it cannot be made smaller.
+  private func applyFileLimit() {
+    do throws(LarderError) {
+      guard let limit = try settings(in: beginRead()).limits.disk else { return }
+      environment.setFileLimit(limit)
+    } catch {
+      // A damaged record of the limits must not keep the store from being opened; the next write reports it.
     }
   }
 
