@@ -269,10 +269,6 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "DocumentTests",
-      dependencies: ["Larder", "LarderHTTP", "LarderMonitoring", "TestSupport", httpTypes],
-      swiftSettings: strict),
-    .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
         "LarderHTTP", "LarderHTTPTesting", "LarderURLSession", "Larder", "LarderPeer",

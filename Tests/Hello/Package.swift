@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
   name: "hello",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "larder", path: "../..")],
+  dependencies: [.package(name: "larder", path: "../..", traits: [])],
   targets: [
     .executableTarget(
       name: "hello", dependencies: [.product(name: "Larder", package: "larder")], path: "Sources")

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Larder
 import LarderHTTP
-import TestSupport
 import Testing
 
 /// The programs of the reference's articles, in the folders `.docc` of the libraries.
