@@ -3,13 +3,15 @@
 Usage: pictures.py LARDER STORE OUTPUT COMMAND...
 """
 
+import fcntl
 import html
 import os
 import pty
 import re
 import select
+import struct
 import sys
-import time
+import termios
 
 COLUMNS, SIZE, LINE, WIDE = 92, 14, 20, 8.43
 # Viewers collapse plain spaces.
@@ -19,27 +21,37 @@ PALETTE = {30: "#45475a", 31: "#f38ba8", 32: "#a6e3a1", 33: "#f9e2af", 34: "#89b
            96: "#94e2d5", 97: "#ffffff"}
 
 
-def run(program, arguments):
-    """The output of a program at a terminal."""
+def answers(program, store, commands):
+    """The lines of the prompt's answer to each command, as a terminal shows them."""
     child, terminal = pty.fork()
     if child == 0:
-        environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC", PAGER="cat", COLUMNS=str(COLUMNS))
-        os.execve(program, [program] + arguments, environment)
-    import fcntl, struct, termios
+        environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC", PAGER="cat", COLUMNS=str(COLUMNS),
+                           LARDER_HISTORY="off")
+        os.execve(program, [program, store, "--no-rc"], environment)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
-    output, end = b"", time.time() + 30
-    while time.time() < end:
-        if not select.select([terminal], [], [], 0.2)[0]:
-            continue
-        try:
-            part = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        output += part
+
+    def read():
+        """What comes until the program waits."""
+        output = b""
+        while select.select([terminal], [], [], 1)[0]:
+            try:
+                output += os.read(terminal, 65536)
+            except OSError:
+                break
+        return output.decode().replace("\r", "")
+
+    read()
+    result = []
+    for command in commands:
+        os.write(terminal, command.encode())
+        read()
+        os.write(terminal, b"\r")
+        # The rest of the line that was typed, the answer, and the next prompt.
+        lines = read().split("\n")
+        result.append([line for line in lines[1:-1] if re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line)])
+    os.write(terminal, b"\x04")
     os.waitpid(child, 0)
-    return output.decode().replace("\r", "")
+    return result
 
 
 def spans(line):
@@ -62,10 +74,8 @@ def spans(line):
 
 def main(program, store, output, commands):
     rows = []
-    for command in commands:
-        rows.append(f"\x1b[32mlarder>\x1b[0m {command}")
-        text = run(os.path.abspath(program), [store, "--no-rc", "-e", command])
-        rows += text.rstrip("\n").split("\n")
+    for command, lines in zip(commands, answers(os.path.abspath(program), store, commands)):
+        rows += [f"\x1b[32mlarder>\x1b[0m {command}"] + lines
     width, height = int(COLUMNS * WIDE) + 32, len(rows) * LINE + 52
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
            f'aria-label="A session of the Larder shell">',

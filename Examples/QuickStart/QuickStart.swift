@@ -1,9 +1,6 @@
 import Larder
 
-struct Color: Codable {
-  var name: String
-  var rgb: String
-}
+struct Color: Codable { var rgb: String }
 
 @main struct QuickStart {
   static func main() throws {
@@ -14,10 +11,10 @@ struct Color: Codable {
 
     let colors = store.cache(
       of: Color.self, in: "lego.colors", rules: Rules(expires: .after(.days(7))))
-    try colors.set(Color(name: "Red", rgb: "C91A09"), for: "4")
-    if let red = try colors.value(for: "4") { print(red.name, red.rgb) }
+    try colors.set(Color(rgb: "C91A09"), for: "red")
+    if let red = try colors.value(for: "red") { print(red.rgb) }
 
-    let length = try notes.withValue(for: "zurich") { bytes in bytes.count }  // borrowed
+    let length = try notes.withValue(for: "zurich") { bytes in bytes.count }  // without a copy
     print(length ?? 0, "bytes,", try colors.count(), "color,", try store.purge().entries, "expired")
   }
 }

@@ -15,7 +15,7 @@ public import Larder
 ///   - values: at least one; the more of the type's forms they show, the more is checked.
 ///   - damages: how many damaged encodings of each value are decoded.
 ///   - seed: decides which; the same seed damages the same bytes.
-/// - Throws: ``ConformanceFailure`` with all promises that were broken; ``LarderError`` if no store can be made.
+/// - Throws: ``ConformanceFailure`` with all promises that were broken; ``/Larder/LarderError`` if no store can be made.
 public func checkConformance<C: Codec>(
   of codec: C, with values: [C.Value], damages: Int = 1_000, seed: UInt64 = 1
 ) async throws where C.Value: Equatable {

@@ -35,7 +35,7 @@ extension Store {
 ///   - clock: the store's; it moves only when the test advances it.
 ///   - options: other options of the store. Their clock is replaced.
 ///   - body: gets the store and the clock.
-/// - Throws: the error of `body`; ``InconsistentStore`` for a fault; ``LarderError`` if no store can be made.
+/// - Throws: the error of `body`; ``InconsistentStore`` for a fault; ``/Larder/LarderError`` if no store can be made.
 public func withTemporaryStore<Result>(
   clock: ManualClock = ManualClock(), options: Store.Options = Store.Options(),
   _ body: (Store, ManualClock) throws -> Result

@@ -26,7 +26,12 @@ let package = Package(
       dependencies: [
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderHTTP", package: "larder"),
+        .product(name: "LarderHTTPTesting", package: "larder"),
         .product(name: "LarderMonitoring", package: "larder"),
+        .product(name: "LarderShared", package: "larder"),
+        .product(name: "LarderSharedTesting", package: "larder"),
+        .product(name: "LarderTesting", package: "larder"),
+        .product(name: "LarderURLSession", package: "larder"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Documents", swiftSettings: strict),

@@ -8,7 +8,7 @@ import Foundation
 ///     ? 2                              its exit code, if it is not 0
 ///
 /// A blank line ends an answer, so one within it is written `\n`, as `\r` and `\0` are; the fixture is
-/// `$PWD`. Anything before the first command, and lines that begin with `# `
+/// `$PWD`. In a document `...` stands for text that differs between runs, such as a time. Anything before the first command, and lines that begin with `# `
 /// between them, are remarks.
 struct Transcript {
   struct Step {
@@ -16,6 +16,25 @@ struct Transcript {
     var answer: String
     /// Where the answer stands in the lines of the text.
     var lines: Range<Int>
+
+    /// Whether the answer is the one that the document shows.
+    func accepts(_ given: String) -> Bool {
+      let shown = answer.split(separator: "\n", omittingEmptySubsequences: false)
+      let lines = given.split(separator: "\n", omittingEmptySubsequences: false)
+      return shown.count == lines.count && zip(shown, lines).allSatisfy(Self.fits)
+    }
+
+    private static func fits(_ shown: Substring, _ line: Substring) -> Bool {
+      let parts = shown.components(separatedBy: "...")
+      guard parts.count > 1 else { return shown == line }
+      guard line.hasPrefix(parts[0]) else { return false }
+      var rest = line.dropFirst(parts[0].count)
+      for part in parts.dropFirst().dropLast() {
+        guard let found = rest.range(of: part) else { return false }
+        rest = rest[found.upperBound...]
+      }
+      return rest.hasSuffix(parts[parts.count - 1])
+    }
   }
 
   let lines: [String]
@@ -74,10 +93,13 @@ final class Fixture {
   }
 
   /// What a command of `/bin/sh` answers, in the form of a transcript.
-  func answer(to command: String) throws -> String {
+  ///
+  /// - Parameter asAtTerminal: `larder` answers in the form that it has at a terminal.
+  func answer(to command: String, asAtTerminal: Bool = false) throws -> String {
+    let terminal = asAtTerminal ? "larder() { command larder -o table \"$@\"; }\n" : ""
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", command]
+    process.arguments = ["-c", terminal + command]
     process.currentDirectoryURL = URL(fileURLWithPath: home.path)
     process.environment = [
       "PATH": Self.programs + ":/usr/bin:/bin", "HOME": home.path, "LC_ALL": "C.UTF-8", "TZ": "UTC",

@@ -11,10 +11,21 @@ import Testing
     )
     .map { $0.deletingPathExtension().lastPathComponent }.sorted()
 
-  @Test(arguments: ["Operations", "Shell"])
-  func `the program answers as the document says`(page: String) throws {
-    let url = Self.root.deletingLastPathComponent().appendingPathComponent("Docs/\(page).md")
-    _ = try run(Transcript(document: try String(contentsOf: url, encoding: .utf8)))
+  @Test func `the program answers a script as the document says`() throws {
+    _ = try run(try Self.document("Shell"))
+  }
+
+  @Test func `the program answers at a terminal as the document says`() throws {
+    let fixture = try Fixture()
+    for step in try Self.document("Operations").steps {
+      let answer = try fixture.answer(to: step.command, asAtTerminal: true)
+      #expect(step.accepts(answer), "\(step.command): \(answer)")
+    }
+  }
+
+  private static func document(_ page: String) throws -> Transcript {
+    let url = root.deletingLastPathComponent().appendingPathComponent("Docs/\(page).md")
+    return Transcript(document: try String(contentsOf: url, encoding: .utf8))
   }
 
   private func run(_ transcript: Transcript) throws -> [String] {

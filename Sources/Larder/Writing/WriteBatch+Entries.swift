@@ -88,7 +88,8 @@ extension WriteBatch {
     writer.engine.access.written(
       Checksum.keyHash(of: key, in: id), isNew: previous == nil, sequence: header.sequence,
       of: id, in: writer.now.milliseconds / 60_000)
-    try writer.recordSet(key, in: id, before: previous?.valueCount, after: value.count)
+    try writer.recordSet(
+      key, in: id, before: previous?.valueCount, after: value.count, expires: header.expires)
     writer.recordWriteTime()
     return (id, header.remembered(idle))
   }
@@ -241,7 +242,7 @@ extension WriteBatch {
     let isDone = try writer.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
       idle: lifetime.idle, written: min(entry.header.written, writer.now.milliseconds))
-    if isDone { try writer.recordTouch(of: entry) }
+    if isDone { try writer.recordTouch(of: entry, expires: end) }
     return isDone
   }
 
@@ -265,6 +266,7 @@ extension WriteBatch {
     try writer.subtract(weight, from: entry.id)
     weight.queuePosition = position
     try writer.add(weight, to: entry.id)
+    try writer.recordTouch(of: entry, expires: entry.header.expires)
     return true
   }
 }

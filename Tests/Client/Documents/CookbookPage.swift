@@ -7,6 +7,7 @@ import Testing
 @Suite struct CookbookPage {
   private struct Board: Codable, Equatable { var boats: Int }
   private struct Session: Codable, Equatable { var user: Int }
+  private struct Point: Equatable { var x, y: UInt8 }
 
   /// A service without a network.
   private struct Service: HTTPTransport {
@@ -183,11 +184,31 @@ import Testing
       try batch.set("90", for: "anna", in: accounts)
       try batch.set("110", for: "ben", in: accounts)
     }
-    let total = try store.read { snapshot in
+    let size = try store.read { snapshot in
       try snapshot.value(for: "anna", in: accounts)!.count
         + snapshot.value(for: "ben", in: accounts)!.count
     }
-    #expect(total == 5)
+    #expect(size == 5)
+  }
+
+  @Test func `a codec of your own`() throws {
+    struct PointCodec: Codec {
+      struct Malformed: Error {}
+      let id = CodecID(rawValue: 128)
+      let isLossless = true  // decoding returns exactly the encoded value
+
+      func encode(_ point: Point) -> [UInt8] { [point.x, point.y] }
+      func decode(_ bytes: Span<UInt8>) throws -> Point {
+        guard bytes.count == 2 else { throw Malformed() }
+        return Point(x: bytes[0], y: bytes[1])
+      }
+    }
+
+    let points = store.cache(PointCodec(), in: "points")
+    try points.set(Point(x: 3, y: 4), for: "home")
+    let home = try points.value(for: "home")
+    #expect(home == Point(x: 3, y: 4))
+    #expect(throws: PointCodec.Malformed.self) { try PointCodec().decode([1].span) }
   }
 
   @Test func `tests without waiting`() throws {

@@ -24,9 +24,34 @@ import Testing
 
   @Test(arguments: [
     "Larder/Larder.docc/Larder", "Larder/Larder.docc/GettingStarted", "Larder/Larder.docc/Testing",
-    "LarderHTTP/LarderHTTP.docc/LarderHTTP",
+    "LarderHTTP/LarderHTTP.docc/LarderHTTP", "LarderTesting/LarderTesting.docc/LarderTesting",
+    "LarderHTTPTesting/LarderHTTPTesting.docc/LarderHTTPTesting",
+    "LarderShared/LarderShared.docc/LarderShared",
+    "LarderSharedTesting/LarderSharedTesting.docc/LarderSharedTesting",
   ]) func `a test runs every program of an article`(_ article: String) throws {
     try expectRun("Sources/\(article).md", in: "CataloguePage.swift")
+  }
+
+  @Test func `a test runs the program of the article on monitoring`() throws {
+    try expectRun(
+      "Sources/LarderMonitoring/LarderMonitoring.docc/LarderMonitoring.md",
+      in: "MonitoringPage.swift")
+  }
+
+  @Test func `the steps of the tutorial lead to the program that is compiled`() throws {
+    let program = Self.lines(try Documents.text("Examples/Tutorial/Weather.swift"))
+    let steps = try (1...3).map { step in
+      Self.lines(
+        try Documents.text("Sources/Larder/Larder.docc/Resources/weather-\(step).swift"))
+    }
+    #expect(steps.last == program)
+    for step in steps {
+      var rest = program[...]
+      for line in step {
+        let index = try #require(rest.firstIndex(of: line), "\(line)")
+        rest = rest[(index + 1)...]
+      }
+    }
   }
 
   private func expectRun(_ page: String, in file: String) throws {

@@ -27,6 +27,16 @@ import Testing
       })
   }
 
+  @Test func `the files that the architecture names exist`() throws {
+    let page = try Documents.text("Docs/Architecture.md")
+    let paths = page.matches(of: #/`(\w+(?:/[\w+]+)+\.swift)`/#).map { "Sources/" + $0.1 }
+    #expect(paths.count > 5)
+    for path in paths {
+      let file = Documents.root.appendingPathComponent(path)
+      #expect(FileManager.default.fileExists(atPath: file.path), "\(path)")
+    }
+  }
+
   @Test func `every link of the documents leads somewhere`() throws {
     let pages = try Documents.pages()
     #expect(pages.contains("README.md") && pages.count > 20)

@@ -1,0 +1,26 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+struct Forecast: Codable {
+  var sky: String
+  var degrees: Double
+}
+
+@main struct Weather {
+  static func main() async throws {
+    let place = CommandLine.arguments.dropFirst().first ?? "zurich"
+  }
+
+  static func load(_ place: String) async throws -> Forecast {
+    let service = ProcessInfo.processInfo.environment["SERVICE"] ?? "http://127.0.0.1:8000"
+    let (body, response) = try await URLSession.shared.data(
+      from: URL(string: "\(service)/\(place).json")!)
+    guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+      throw URLError(.badServerResponse)
+    }
+    return try JSONDecoder().decode(Forecast.self, from: body)
+  }
+}
