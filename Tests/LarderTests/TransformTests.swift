@@ -207,7 +207,7 @@ import Testing
 
   /// An attacker who can write the file makes the checksums right again.
   @Test func `values that were swapped, moved or changed are missed`() throws {
-    let store = try Store.temporary(options: options([Veil()]))
+    let store = try Store.temporary(options: options([Veil(isRequired: true)]))
     let (notes, others) = (store.namespace("notes"), store.namespace("others"))
     try notes.set("first", for: "a")
     try notes.set("other", for: "b")
