@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials sanitize proxy proxy-bench shared fleet traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials sanitize proxy proxy-bench shared fleet client hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -64,9 +64,14 @@ shared:
 fleet:
 	@./.ci/shared --fleet
 
-# The tests of what the traits Logging, Metrics and ServiceLifecycle add, a package of its own because it needs their packages.
-traits: packages
-	cd Tests/Traits && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+# A client of the public API, a package of its own: the programs of the documents, and the tests of what the traits Compression,
+# Encryption, Logging, Metrics and ServiceLifecycle add, which need packages of others.
+client: packages
+	cd Tests/Client && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+
+# The smallest program with a cache: what it fetches, and its size and start, as one static file too. Takes some minutes.
+hello: packages
+	@./.ci/hello
 
 # The transports of LarderHTTP, AsyncHTTPClient's among them: what that needs is fetched and built first, for some minutes.
 transports: packages

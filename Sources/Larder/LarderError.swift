@@ -48,6 +48,8 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case unencodable
     /// A stored value could not be decoded.
     case undecodable
+    /// The value is compressed or encrypted, and the store was opened without what reads it.
+    case unreadable
     /// The call is not possible inside a write of the same thread.
     case insideWrite
     /// The store was closed.

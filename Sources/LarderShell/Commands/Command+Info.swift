@@ -59,7 +59,8 @@ extension Command {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
       .bool(entry.isNegative), entry.timeToIdle.map { .span($0.milliseconds) } ?? .null,
-      entry.staleUntil.map { .expiry($0.unix) } ?? .null, .text(entry.codec.name),
+      entry.staleUntil.map { .expiry($0.unix) } ?? .null,
+      .text(([entry.codec.name] + entry.transforms.map(\.name)).joined(separator: ", ")),
       .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
       .bool(entry.isPinned), .list(entry.owners.map(Cell.owner)), bytes(entry.entityTag),
       bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,

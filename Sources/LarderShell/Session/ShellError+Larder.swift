@@ -9,7 +9,7 @@ extension ShellError {
       case .notFound: (.noSuchStore, nil)
       case .cannotOpen, .foreign, .newerFormat, .needsRecovery: (.cannotOpen, nil)
       case .damaged: (.damaged, "`verify` lists the damage")
-      case .undecodable: (.damaged, nil)
+      case .undecodable, .unreadable: (.damaged, nil)
       case .busy: (.busy, nil)
       case .full: (.full, nil)
       case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored, .loadCycle,

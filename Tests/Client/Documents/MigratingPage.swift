@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Larder
 import LarderHTTP
-import TestSupport
 import Testing
 
 /// The programs of `Docs/Migrating.md`.

@@ -1,7 +1,6 @@
 import Larder
 import LarderMonitoring
 import Synchronization
-import TestSupport
 import Testing
 
 /// The program of `Docs/Monitoring.md`.

@@ -66,8 +66,8 @@ import Testing
   @Test func `a kept loader`() async throws {
     typealias Board = String
     let store = try Store.temporary(clock: ManualClock())
-    let boards = store.cache(of: Board.self, in: "boards").loading(
-      options: LoadOptions(expires: .after(.minutes(2)))
+    let boards = store.cache(
+      of: Board.self, in: "boards", options: LoadOptions(expires: .after(.minutes(2)))
     ) { (station: String) in try await api.board(station) }
     let board = try await boards.value(for: "thun")
     let newer = try await boards.refresh("thun")

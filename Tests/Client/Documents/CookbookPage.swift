@@ -1,7 +1,6 @@
 import HTTPTypes
 import Larder
 import LarderHTTP
-import TestSupport
 import Testing
 
 /// The programs of `Docs/Cookbook.md`.

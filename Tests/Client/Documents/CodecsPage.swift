@@ -1,5 +1,4 @@
 import Larder
-import TestSupport
 import Testing
 
 /// The programs of `Docs/Codecs.md`.

@@ -7,7 +7,6 @@ import LarderShared
 import LarderSharedTesting
 import LarderTesting
 import LarderURLSession
-import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

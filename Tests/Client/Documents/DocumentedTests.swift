@@ -55,7 +55,7 @@ import Testing
   }
 
   private func expectRun(_ page: String, in file: String) throws {
-    let compiled = Self.lines(try Documents.text("Tests/DocumentTests/\(file)"))
+    let compiled = Self.lines(try Documents.text("Tests/Client/Documents/\(file)"))
     let blocks = Self.blocks(in: try Documents.text(page))
     #expect(!blocks.isEmpty)
     for block in blocks {

@@ -1,5 +1,4 @@
 import Larder
-import TestSupport
 import Testing
 
 /// The programs of `Docs/Limits.md`.
@@ -19,5 +18,22 @@ import Testing
       #expect(try store.verify().isSound)
       try store.close()
     }
+  }
+
+  @Test func `a store without a disk limit`() throws {
+    try withTemporaryDirectory { directory in
+      let archive = try Store(
+        at: directory + "/archive", options: Store.Options(limits: .unlimited))
+      #expect(try archive.limits().effective.disk == nil)
+      try archive.close()
+    }
+  }
+
+  @Test func `rules with a version`() throws {
+    let store = try Store.temporary()
+    let recent = store.cache(
+      of: String.self, in: "recent", rules: Rules(limits: Limits(entries: 500), version: 2))
+    try recent.set("v", for: "k")
+    #expect(try recent.info()?.declared.version == 2)
   }
 }
