@@ -84,12 +84,9 @@ struct CheckedPages {
 
   /// Notes that the write under way adds bytes to the records of a page, and removes others.
   ///
-  /// - Precondition: the page was inserted.
+  /// - Precondition: this write came to the page.
   mutating func note(added: Int, removed: Int, on page: UInt64) {
     let place = place(of: page)
-    if slots[place].write != write {
-      slots[place] = Facts(page: page, write: write, separator: slots[place].separator)
-    }
     slots[place].added &+= Int32(clamping: added)
     slots[place].removed &+= Int32(clamping: removed)
   }
