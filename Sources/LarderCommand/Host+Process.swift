@@ -53,12 +53,12 @@ extension Host {
     window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }
     isInterrupted = { Interrupts.isPending }
     pause = { duration in
-      try output.release()
+      try output.wait()
       return Self.pause(duration)
     }
     if Terminal.isTerminal(.input), Terminal.isTerminal(.error) {
       ask = { question in
-        try output.release()
+        try output.wait()
         return try Self.ask(question)
       }
     }
@@ -71,7 +71,13 @@ extension Host {
       }
     }
     if Terminal.isTerminal(.input), Terminal.isTerminal(.output) {
-      edit = { try Draft($0, pathExtension: $1, environment) { try output.release() } }
+      edit = { try Draft($0, pathExtension: $1, environment) { try output.wait() } }
+    }
+    if Terminal.canEditLines(environment: environment) {
+      openScreen = {
+        try output.wait()
+        return try Screen(FullScreen())
+      }
     }
     history = { try HistoryFile.lines(environment) }
     forgetHistory = { try HistoryFile.remove(environment) }
@@ -128,6 +134,26 @@ extension Host {
       usleep(UInt32(min(left, .milliseconds(50)) / .microseconds(1)))
     }
     return false
+  }
+}
+
+extension Host.Screen {
+  fileprivate init(_ screen: FullScreen) {
+    self.init(
+      size: {
+        let size = Terminal.size() ?? Terminal.Size(columns: 80, rows: 24)
+        return Host.Window(columns: size.columns, rows: size.rows)
+      },
+      wait: { limit in
+        switch try screen.next(within: limit) {
+        case .bytes(let bytes): .bytes(bytes)
+        case .redraw: .redraw
+        case .timedOut: .timeout
+        case .end: .end
+        }
+      },
+      write: { try screen.write($0.span) }, suspend: { try screen.suspend() },
+      close: { try screen.close() })
   }
 }
 

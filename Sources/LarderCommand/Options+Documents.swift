@@ -17,7 +17,7 @@ extension Options {
       guard let shell = CompletionShell(rawValue: name.lowercased()) else {
         throw ShellError(
           .usage, "there are no completions for \(Array(name.utf8))",
-          hint: "say one of \(shells.joined(separator: ", "))")
+          hint: "use one of \(shells.joined(separator: ", "))")
       }
       return Self.completionScript(for: shell) + "\n"
     }

@@ -20,6 +20,8 @@ final class PagedOutput {
   private var state = State.straight
   /// A note ended the line on which the terminal shows ^C.
   private(set) var hasLeftInterrupt = false
+  /// The command waited for a person, so that its duration tells nothing.
+  private(set) var hasWaited = false
   private let command: String?
 
   init(environment: [String: String]) {
@@ -30,6 +32,13 @@ final class PagedOutput {
   func begin(isPaged: Bool) {
     state = isPaged && command != nil ? .gathering([]) : .straight
     hasLeftInterrupt = false
+    hasWaited = false
+  }
+
+  /// The command waits for a person, who sees all of its output.
+  func wait() throws {
+    hasWaited = true
+    try release()
   }
 
   /// Writes a note to standard error, below the output so far.

@@ -176,7 +176,7 @@ struct PromptLoop {
     }
     let outcome = try result.get()
     let taken = ContinuousClock.now - start
-    if taken > Self.longTime || session.settings.showsTiming {
+    if taken > Self.longTime && !runner.output.hasWaited || session.settings.showsTiming {
       runner.messages.write("(\(taken.words))\n")
     }
     return outcome

@@ -2,7 +2,7 @@
 package enum Interrupts {
   /// Notes ^C from now on, and lets writing to a closed pipe fail instead of ending the process.
   ///
-  /// Called once, first thing. A program started by this one has both as usual. A third ^C that nobody has answered
+  /// Called once, first thing. A program started by this one has both as usual. A third ^C without an answer
   /// ends the process after all: what runs then does not come to a resting place. `SIGTERM` ends it at once, also if
   /// it was started with that ignored or blocked.
   package static func install() {

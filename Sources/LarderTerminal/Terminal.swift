@@ -17,6 +17,11 @@ package enum Terminal {
   package struct Size: Equatable, Sendable {
     package let columns: Int
     package let rows: Int
+
+    package init(columns: Int, rows: Int) {
+      self.columns = columns
+      self.rows = rows
+    }
   }
 
   /// Whether the stream is a terminal rather than a file or a pipe.

@@ -11,6 +11,9 @@ struct Screen {
   private(set) var row = 0
   private(set) var column = 0
   private(set) var isPasteMarked = false
+  private(set) var isCursorHidden = false
+  /// What the screen showed before the alternate one; nil while it is the usual one.
+  private var usual: (cells: [[Cell]], row: Int, column: Int)?
   /// Sequences this screen does not know: what it shows is then not to be trusted.
   private(set) var unknown: [String] = []
 
@@ -154,8 +157,28 @@ struct Screen {
     case "m": rendition = first == 0 ? "" : arguments
     case "h" where arguments == "?2004": isPasteMarked = true
     case "l" where arguments == "?2004": isPasteMarked = false
+    case "l" where arguments == "?25": isCursorHidden = true
+    case "h" where arguments == "?25": isCursorHidden = false
+    case "h" where arguments == "?1049": enterAlternate()
+    case "l" where arguments == "?1049": leaveAlternate()
     default: unknown.append("CSI \(arguments) \(final)")
     }
+  }
+
+  var isAlternate: Bool { usual != nil }
+
+  private mutating func enterAlternate() {
+    if usual == nil { usual = (cells, row, column) }
+    for index in cells.indices { cells[index] = cells[index].map { _ in Cell() } }
+  }
+
+  private mutating func leaveAlternate() {
+    guard let usual else { return }
+    let size = (columns, cells.count)
+    cells = usual.cells
+    self.usual = nil
+    (row, column) = (usual.row, usual.column)
+    resize(columns: size.0, rows: size.1)
   }
 
   private mutating func eraseLine(_ part: Int) {

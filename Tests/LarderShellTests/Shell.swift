@@ -33,6 +33,8 @@ final class Shell {
   /// The kinds of files that were edited, and the texts of those that were left.
   private(set) var drafts: [String] = []
   private(set) var keptDrafts: [String] = []
+  /// The size of the window.
+  var window = LarderShell.Host.Window(columns: 80, rows: 24)
   /// What the last command has printed.
   private(set) var printed: [UInt8] = []
 
@@ -70,7 +72,7 @@ final class Shell {
       guard path.hasPrefix(Self.temporary) else { throw FileProblem.notPermitted }
       return path
     }
-    host.window = { LarderShell.Host.Window(columns: 80, rows: 24) }
+    host.window = { [unowned self] in window }
     host.copy = { [unowned self] in notices.append("copied \($0.count)") }
     host.isInterrupted = { [unowned self] in
       lockTimeout -= 1

@@ -112,7 +112,7 @@ import Testing
     let shell = try Shell(.plain)
     try shell.fill()
     #expect(
-      try shell("limits @articles --entries 1 --dry-run") == "would limits\tarticles\t2\t2000\n")
+      try shell("limits @articles --entries 1 --dry-run") == "would evict\tarticles\t2\t2000\n")
     let refused = try shell.error("limits @articles --entries 1")
     #expect(refused.code == .needsYes)
     #expect(

@@ -38,15 +38,15 @@ import Testing
     let text = try shell("watch --for 5s")
     #expect(
       text == """
-        22:13:00  set      a "x"  5 B (+2)  never expires
+        22:13:00  set      a "x"  5 B (+2)  expires in 15 min
         22:13:00  updated  a "x"  5 B  never expires
         22:13:00  set      a "z"  2 B  expires in 15 min
-        22:13:00  set      a "w"  2 B
+        22:13:00  set      a "w"  2 B  never expires
         22:13:00  evicted  a "w"  2 B
-        22:13:00  set      a "y"  4 B
+        22:13:00  set      a "y"  4 B  expires now
         22:13:00  expired  a "y"  4 B
         22:13:00  set      b "\\e"  1 B  never expires
-        22:13:00  set      c "n"  2 B
+        22:13:00  set      c "n"  2 B  never expires
         22:13:00  cleared  c  2 B  all entries
         22:13:00  renamed  c  to d
 
@@ -94,6 +94,35 @@ import Testing
     #expect(found == expected, "\(rows)")
   }
 
+  @Test func `an event carries its own expiry`() throws {
+    let shell = try shell(.jsonl) { shell in
+      let a = shell.store.namespace("a")
+      try a.set("1", for: "k", expires: .after(.minutes(15)))
+      try a.set("1", for: "k")
+      try a.pin("k")
+      try a.remove("k")
+    }
+    let lines = try shell("watch k --count 4").split(separator: "\n")
+    #expect(lines.count == 4)
+    #expect(lines[0].contains("\"expires\":\"2026-11-20T21:28:00.050Z\""))
+    #expect(lines[1].contains("\"expires\":null"))
+    #expect(lines[2].contains("\"event\":\"updated\"") && lines[2].contains("\"expires\":null"))
+    #expect(!lines[3].contains("\"expires\""))
+  }
+
+  @Test func `a condition is tested on the value that is there`() throws {
+    let shell = try shell(.plain) { shell in
+      let a = shell.store.namespace("a")
+      try a.set("{\"n\":1}", for: "one")
+      try a.set("{\"n\":2}", for: "two")
+      try a.set("text", for: "text")
+      try a.set("{\"n\":3}", for: "gone")
+      try a.remove("gone")
+    }
+    let rows = try shell("watch @a --where '.n > 1' --for 1s").split(separator: "\n")
+    #expect(rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false)[3] } == ["two"])
+  }
+
   @Test(arguments: [
     "--tag a", "--older 1d", "--contains a", "--sort size", "--limit 3", "--reverse", "--stdin",
     "--expired", "--after x", "--events sat", "--events ''", "@nope",
@@ -129,6 +158,6 @@ import Testing
     }
     let key = String(repeating: "k", count: 64)
     let line = try shell("watch @a \(key)* --for 1s")
-    #expect(line == "22:13:00  set      \"\(key)\"...  1 B\n")
+    #expect(line == "22:13:00  set      \"\(key)\"...  1 B  never expires\n")
   }
 }

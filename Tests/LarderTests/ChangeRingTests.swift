@@ -124,6 +124,47 @@ import Testing
     #expect(await watch.next()?.key == Key(9))
   }
 
+  @Test func `the file fits the store and grows with it`() async throws {
+    let store = try Store.temporary()
+    let ring = store.engine.changes.ring
+    #expect(ring.slots == 0)
+    var watch = store.changes().makeAsyncIterator()
+    #expect(ring.slots == ChangeRing.fewestSlots)
+    let notes = store.namespace("notes")
+    try await notes.set("v", for: "before")
+    #expect(await watch.next()?.key == Key("before"))
+    let value = [UInt8](repeating: 7, count: 200_000)
+    for key in 0..<60 { try await notes.set(value, for: key) }
+    #expect(ring.slots == 4096)
+    // The new file has none of the changes of the old one, and says so.
+    var (sets, missed) = (0, 0)
+    try await notes.set("v", for: "last")
+    while let change = await watch.next(), change.key != Key("last") {
+      if case .missed = change.kind { missed += 1 } else { sets += 1 }
+    }
+    #expect(missed >= 1 && missed <= 3 && sets < 60)
+    #expect(sets > 0, "what follows the larger file is whole")
+    try await notes.set("v", for: "after")
+    #expect(await watch.next()?.key == Key("after"))
+  }
+
+  @Test func `a subscription that a larger file has forgotten is told so`() async throws {
+    var options = Store.Options()
+    options.changeSlots = 64
+    let store = try Store.temporary(options: options)
+    var watch = store.changes().makeAsyncIterator()
+    let feed = store.engine.changes
+    // As if the lease was taken while the file was replaced.
+    #expect(feed.ring.exchangeWatched(feed.ring.watchedUntil, for: 0))
+    try await store.namespace("notes").set("v", for: "unseen")
+    #expect(feed.poll(after: feed.ring.position) != nil)
+    // The feed's own poll may have noticed before the write.
+    let first = await watch.next()
+    #expect(first?.kind == .missed(nil) || first?.key == Key("unseen"))
+    try await store.namespace("notes").set("v", for: "seen")
+    #expect(await watch.next()?.key == Key("seen"))
+  }
+
   @Test func `a watcher that is overtaken while it reads sees nothing twice and nothing wrong`()
     async throws
   {

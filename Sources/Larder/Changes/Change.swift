@@ -6,7 +6,7 @@ public struct Change: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     /// A value was stored.
     case set
-    /// The entry got another expiration, without its value being written.
+    /// The entry got another expiration or pin, without its value being written.
     case touched
     /// The entry was removed, for this reason.
     case removed(RemovalReason)
@@ -37,6 +37,8 @@ public struct Change: Sendable, Hashable {
   public var sizeBefore: Int?
   /// Bytes of the value after the change; nil if no value is left.
   public var sizeAfter: Int?
+  /// When the entry expires after it was set or touched; nil for never, and for other changes.
+  package var expires: Timestamp?
   /// When the batch of the change began, by the clock of its store.
   public var time: Timestamp?
   /// The number of the commit the change became visible with.

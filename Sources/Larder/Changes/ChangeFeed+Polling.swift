@@ -50,7 +50,8 @@ extension ChangeFeed {
       state.heldAt = newest()
       return
     }
-    if ChangeLease.isLive(lease.end, at: now) {
+    // Writers look at the ring's own word, which a larger ring that replaced this one may have lost.
+    if ChangeLease.isLive(lease.end, at: now), ChangeLease.isLive(ring.watchedUntil, at: now) {
       state.heldAt = commit
       if now + ChangeLease.length < lease.end + ChangeLease.renewal { return }
       state.lease?.renew(on: ring, at: now)

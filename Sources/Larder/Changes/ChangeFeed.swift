@@ -26,6 +26,8 @@ final class ChangeFeed: Sendable {
   let sleepers = Sleepers()
   /// The file could not be mapped. Batches do not try again, subscriptions do.
   private let isWithout = Atomic(false)
+  /// The number of slots that the disk had no room for.
+  private let refusedSlots = Atomic(0)
 
   struct State {
     var subscriptions = 0
@@ -81,7 +83,16 @@ final class ChangeFeed: Sendable {
       ring.forget(until)
       return nil
     }
+    growRing()
     return PendingChanges(feed: self, first: ring.head, transaction: transaction)
+  }
+
+  /// Makes the ring fit a store that has grown. Without room on the disk it stays as it is, and a slow subscription misses
+  /// changes sooner.
+  private func growRing() {
+    let wanted = ring.wantedSlots
+    guard wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed) else { return }
+    if !ring.grow(to: wanted) { refusedSlots.store(wanted, ordering: .relaxed) }
   }
 
   /// The changes up to `target` are committed.
@@ -113,7 +124,10 @@ final class ChangeFeed: Sendable {
       state.subscriptions += 1
       hold(&state)
       if state.task == nil { state.task = polling() }
-      return (ring.position, state.leaseExpirations)
+      let begin = (ring.position, state.leaseExpirations)
+      // Between the lease and the position a writer may have replaced the ring, and the lease with it.
+      hold(&state)
+      return begin
     }
   }
 

@@ -4,7 +4,8 @@ import LarderSystem
 /// overwritten.
 ///
 /// Word 0 has the kind, the reason, the lengths of name and key, and flags; word 1 the commit; 2 the namespace's id and
-/// the process; 3 and 4 the sizes before and after; 5 the time. Then come the bytes of the name and the key.
+/// the process; 3 and 4 the sizes before and after; 5 the time; 6 the expiry after the change. Then come the bytes of the name
+/// and the key.
 struct ChangeRecord {
   enum Kind: UInt8 {
     case set = 1
@@ -15,9 +16,10 @@ struct ChangeRecord {
     static let keyIsCut: UInt64 = 1 << 32
     static let hasBefore: UInt64 = 1 << 33
     static let hasAfter: UInt64 = 1 << 34
+    static let hasExpiry: UInt64 = 1 << 35
   }
 
-  static let fixedCount = 6
+  static let fixedCount = 7
   /// Words of a slot: the seal and the record.
   static let slotCount = 32
   /// A name has at most 100 bytes; so has the new name that a renaming has in place of a key.
@@ -28,8 +30,8 @@ struct ChangeRecord {
   /// - Parameter key: the first of its bytes; the new name of a renamed namespace.
   init(
     _ kind: Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8], key: [UInt8] = [],
-    isKeyCut: Bool = false, before: Int? = nil, after: Int? = nil, time: Timestamp,
-    transaction: UInt64, process: Int32
+    isKeyCut: Bool = false, before: Int? = nil, after: Int? = nil, expires: Timestamp? = nil,
+    time: Timestamp, transaction: UInt64, process: Int32
   ) {
     let text = name + key
     precondition(text.count <= Self.longestText && name.count < 256 && key.count < 256)
@@ -38,9 +40,11 @@ struct ChangeRecord {
     if isKeyCut { head |= Flag.keyIsCut }
     if before != nil { head |= Flag.hasBefore }
     if after != nil { head |= Flag.hasAfter }
+    if expires != nil { head |= Flag.hasExpiry }
     words = [
       head, transaction, UInt64(id.rawValue) << 32 | UInt64(UInt32(bitPattern: process)),
       UInt64(before ?? 0), UInt64(after ?? 0), UInt64(bitPattern: time.milliseconds),
+      UInt64(bitPattern: expires?.milliseconds ?? 0),
     ]
     for start in stride(from: 0, to: text.count, by: 8) {
       var word: UInt64 = 0
@@ -101,6 +105,9 @@ struct ChangeRecord {
     if words[0] & Flag.hasBefore != 0 { change.sizeBefore = Int(clamping: words[3]) }
     if words[0] & Flag.hasAfter != 0 { change.sizeAfter = Int(clamping: words[4]) }
     change.time = Timestamp(milliseconds: Int64(bitPattern: words[5]))
+    if words[0] & Flag.hasExpiry != 0 {
+      change.expires = Timestamp(milliseconds: Int64(bitPattern: words[6]))
+    }
     change.transaction = words[1]
     change.process = Int(Int32(truncatingIfNeeded: words[2]))
     return change

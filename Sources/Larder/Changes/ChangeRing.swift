@@ -10,11 +10,20 @@ import LarderSystem
 ///
 /// Readers read up to the head without a lock. A record counts only if the slot's seal matches; otherwise a writer has
 /// overtaken the reader.
+///
+/// The file holds 1/16 of the bytes of the data file in slots. When the data file has grown, a writer replaces the ring by
+/// a larger one and adds a gap: what subscribers have not read yet is reported to them as missed.
 struct ChangeRing {
   let words: SharedTable
-  let slots: Int
+  private let environment: Environment
+  /// The number of slots in tests; nil for one that fits the store.
+  private let fixedSlots: Int?
 
-  static let usualSlots = 65_536
+  /// 256 kB and 16 MB. The number is a power of two.
+  static let fewestSlots = 1024
+  static let mostSlots = 65_536
+  /// Bytes of the data file for each byte of slots.
+  private static let share = 16
 
   /// Words of 64 bits in front of the slots.
   private enum Place {
@@ -33,17 +42,55 @@ struct ChangeRing {
 
   static let leaseCount = 256
 
-  init(of environment: Environment, store: [UInt8], slots: Int = usualSlots) {
-    self.slots = slots
-    let count = 2 * (Place.slots + slots * ChangeRecord.slotCount)
+  init(of environment: Environment, store: [UInt8], slots: Int?) {
+    self.environment = environment
+    fixedSlots = slots
     words = SharedTable(
-      SharedTable.Format(file: .changes, layout: 1, store: store) { $0 == count },
+      SharedTable.Format(file: .changes, layout: 2, store: store) { count in
+        let slots = Self.slots(in: count)
+        return slots > 0 && slots <= Self.mostSlots && slots.nonzeroBitCount == 1
+          && count == Self.count(slots)
+      },
       of: environment)
   }
 
+  /// The 32-bit words of a file with so many slots.
+  private static func count(_ slots: Int) -> Int {
+    2 * (Place.slots + slots * ChangeRecord.slotCount)
+  }
+
+  private static func slots(in count: Int) -> Int {
+    (count / 2 - Place.slots) / ChangeRecord.slotCount
+  }
+
+  /// The number of slots that fits the store as it is now.
+  var wantedSlots: Int {
+    if let fixedSlots { return fixedSlots }
+    let info = environment.info
+    let fitting = info.pages * info.pageSize / Self.share / (8 * ChangeRecord.slotCount)
+    var slots = Self.fewestSlots
+    while slots < fitting, slots < Self.mostSlots { slots *= 2 }
+    return slots
+  }
+
+  /// The number of slots in the file; 0 if there is none.
+  var slots: Int { max(Self.slots(in: words.view.count), 0) }
+
   /// Maps the file, and makes it if it is missing; false if that fails.
   func open() -> Bool {
-    words.open(making: 2 * (Place.slots + slots * ChangeRecord.slotCount))
+    words.open(making: Self.count(wantedSlots))
+  }
+
+  /// Replaces the file by one with so many slots. Called inside a write transaction, so that no record is written meanwhile.
+  ///
+  /// A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices that.
+  ///
+  /// - Returns: false if that fails; the file stays as it is.
+  func grow(to slots: Int) -> Bool {
+    words.replace(count: Self.count(slots)) { old, new in
+      for place in 0..<Place.slots { new.store(old.wide(place), wide: place) }
+      new.store(old.wide(Place.gaps) &+ 1, wide: Place.gaps)
+    }
   }
 
   /// Whether there is a file, and the store is open.
@@ -79,7 +126,7 @@ struct ChangeRing {
   func write(_ record: ChangeRecord, at place: UInt64) {
     let view = words.view
     guard view.isWritable else { return }
-    let slot = slot(place)
+    let slot = Self.slot(place, in: view.count)
     for (index, word) in record.words.enumerated() { view.store(word, wide: slot + 1 + index) }
     view.release(record.seal(at: place), to: slot)
   }
@@ -131,15 +178,15 @@ struct ChangeRing {
   func read(_ place: UInt64) -> ChangeRecord? {
     let view = words.view
     guard view.count > 0 else { return nil }
-    let slot = slot(place)
+    let slot = Self.slot(place, in: view.count)
     let seal = view.acquire(slot)
     guard let count = ChangeRecord.count(head: view.wide(slot + 1)) else { return nil }
     let words = (0..<count).map { view.wide(slot + 1 + $0) }
     return ChangeRecord(words, sealed: seal, at: place)
   }
 
-  private func slot(_ place: UInt64) -> Int {
-    Place.slots + Int(place % UInt64(slots)) * ChangeRecord.slotCount
+  private static func slot(_ place: UInt64, in count: Int) -> Int {
+    Place.slots + Int(place % UInt64(slots(in: count))) * ChangeRecord.slotCount
   }
 
   // MARK: Leases

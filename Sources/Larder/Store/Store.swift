@@ -48,8 +48,9 @@ public struct Store: Sendable {
     package var chunksAbove: Int?
     /// Runs a closure once, after a delay, on another thread.
     var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreEngine.later
-    /// How many changes the ring of changes holds; the same in every process.
-    var changeSlots = ChangeRing.usualSlots
+    /// How many changes the ring of changes holds, a power of two and the same in every process; nil for a number that
+    /// fits the store.
+    var changeSlots: Int?
     /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
     package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are flushed to the disk; off only for temporary stores.

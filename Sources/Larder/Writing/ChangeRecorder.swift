@@ -31,13 +31,15 @@ struct ChangeRecorder {
 
   mutating func add(
     _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],
-    key: [UInt8] = [], before: Int? = nil, after: Int? = nil
+    key: [UInt8] = [], before: Int? = nil, after: Int? = nil, expires: Int64 = EntryHeader.never
   ) {
     let isCut = kind != .renamed && key.count > Change.longestKey
     let record = ChangeRecord(
       kind, reason: reason, id: id, name: name,
       key: isCut ? Array(key.prefix(Change.longestKey)) : key, isKeyCut: isCut, before: before,
-      after: after, time: time, transaction: transaction, process: pending?.feed.process ?? 0)
+      after: after,
+      expires: expires == EntryHeader.never ? nil : Timestamp(milliseconds: expires), time: time,
+      transaction: transaction, process: pending?.feed.process ?? 0)
     pending?.add(record)
   }
 
@@ -48,18 +50,19 @@ struct ChangeRecorder {
 extension EntryWriter {
   @inline(__always)
   mutating func recordSet(
-    _ key: Span<UInt8>, in id: NamespaceID, before: Int?, after: Int
+    _ key: Span<UInt8>, in id: NamespaceID, before: Int?, after: Int, expires: Int64
   ) throws(LarderError) {
     guard changes.wantsNext() else { return }
     changes.add(
-      .set, id: id, name: try recordedName(of: id), key: key.copied, before: before, after: after)
+      .set, id: id, name: try recordedName(of: id), key: key.copied, before: before, after: after,
+      expires: expires)
   }
 
-  mutating func recordTouch(of entry: StoredEntry) throws(LarderError) {
+  mutating func recordTouch(of entry: StoredEntry, expires: Int64) throws(LarderError) {
     guard changes.wantsNext() else { return }
     changes.add(
       .touched, id: entry.id, name: try recordedName(of: entry.id), key: recordedKey(of: entry),
-      before: entry.valueCount, after: entry.valueCount)
+      before: entry.valueCount, after: entry.valueCount, expires: expires)
   }
 
   mutating func recordRemoval(

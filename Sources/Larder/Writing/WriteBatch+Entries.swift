@@ -16,7 +16,8 @@ extension WriteBatch {
         hint: "use 1 to \(Key.longest) bytes")
     }
     // Whatever can be refused is checked before the first change.
-    let rules = try writer.namespace(name)?.rules ?? Rules()
+    let known = try writer.namespace(name)
+    let rules = known?.rules ?? Rules()
     try budget.checkSize(value.count, rules: rules, namespace: name)
     let isLong = key.count > StoredKey.longestShort
     let owners = try resolve(attributes.owners, mayCome: attributes.awaitsOwners)
@@ -28,7 +29,8 @@ extension WriteBatch {
     let encodedFields = fields.encoded()
     try checkBudget(value.count + key.count + encodedFields.count)
 
-    let namespace = try writer.findOrMakeNamespace(name)
+    let namespace =
+      if let known { known } else { try writer.findOrMakeNamespace(name) }
     let id = namespace.id
     let entryKey = StoredKey.entry(key, in: id)
     let previous = try replaced(at: entryKey, key: key)
@@ -66,7 +68,8 @@ extension WriteBatch {
     writer.engine.access.written(
       Checksum.keyHash(of: key, in: id), isNew: previous == nil, sequence: header.sequence,
       of: id, in: writer.now.milliseconds / 60_000)
-    try writer.recordSet(key, in: id, before: previous?.valueCount, after: value.count)
+    try writer.recordSet(
+      key, in: id, before: previous?.valueCount, after: value.count, expires: header.expires)
     writer.recordWriteTime()
     return (id, header.remembered(idle))
   }
@@ -219,7 +222,7 @@ extension WriteBatch {
     let isDone = try writer.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
       idle: lifetime.idle, written: min(entry.header.written, writer.now.milliseconds))
-    if isDone { try writer.recordTouch(of: entry) }
+    if isDone { try writer.recordTouch(of: entry, expires: end) }
     return isDone
   }
 
@@ -243,6 +246,7 @@ extension WriteBatch {
     try writer.subtract(weight, from: entry.id)
     weight.queuePosition = position
     try writer.add(weight, to: entry.id)
+    try writer.recordTouch(of: entry, expires: entry.header.expires)
     return true
   }
 }

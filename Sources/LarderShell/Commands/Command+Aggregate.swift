@@ -218,7 +218,7 @@ extension Session {
     let queries = queries
     try withProgress("reading", of: all) { progress in
       try forEachValue(of: selection, in: namespaces) { entry, value in
-        (entry.withoutExtras, operands.map { queries.value($0, for: .column, entry, value) })
+        (entry.withoutExtras, queries.values(operands, for: .column, entry, value))
       } _: { items in
         for (entry, values) in items { try body(entry, values) }
         try progress.advance(by: items.count)

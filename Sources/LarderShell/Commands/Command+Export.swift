@@ -11,6 +11,7 @@ extension Command {
         "--format", .choice(ExportFormat.allCases.map(\.rawValue)),
         "jsonl, which import reads, or csv for other programs"),
       .flag("--force", "replace an existing file"),
+      .value("--show", .columns, "with csv: fields of the values as columns: `help where`"),
     ],
     examples: [
       Example("export backup.jsonl @*", "everything"),
@@ -25,6 +26,11 @@ extension Command {
     // A backup without a namespace is one of the whole store.
     let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
+    let shown = call.columns("--show") ?? []
+    guard shown.isEmpty || format == .csv else {
+      throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
+    }
+    let queries = session.queries
     let writer =
       isPipe
       ? Host.Writer(write: session.write, finish: {})
@@ -33,11 +39,15 @@ extension Command {
     var done = Tally()
     var last: Store.Entry?
     do {
-      try writer.write(format.head(namespaces.map { try session.facts(of: $0.name) }))
+      try writer.write(format.head(namespaces.map { try session.facts(of: $0.name) }, shown))
       try session.withProgress("exporting", of: total) { progress in
         try session.forEachValue(of: selection, in: namespaces) { entry, value in
           // A negative entry has no value to keep.
-          let line = entry.isNegative ? nil : format.line(entry, value)
+          let cells =
+            shown.isEmpty
+            ? [] : queries.values(shown.map(\.operand), for: .column, entry, value).map(\.cell)
+          let columns = zip(shown, cells).map { (Column($0.label), $1) }
+          let line = entry.isNegative ? nil : format.line(entry, value, columns)
           return (entry: entry.withoutExtras, line: line)
         } _: { items in
           for item in items {

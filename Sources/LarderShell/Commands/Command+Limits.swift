@@ -141,7 +141,7 @@ extension Command {
   private static func preview(
     _ excess: Tally, of usage: Tally, _ name: String?, for presentation: Presentation
   ) -> Reply {
-    var found = ChangeSummary("limits")
+    var found = ChangeSummary("evict")
     found.add(excess, in: name ?? "@*")
     guard presentation.mode.isForPerson else {
       return found.preview(found.counts, for: presentation)

@@ -71,7 +71,8 @@ extension Command {
       } else {
         help.overview
       }
-    try session.answer(Reply(.text(text)))
+    let width = session.presentation.width
+    try session.answer(Reply(.text(DisplayWidth.wrapColumns(text, columns: width))))
     return .done
   }
 }

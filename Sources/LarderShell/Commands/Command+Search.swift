@@ -32,27 +32,25 @@ extension Command {
     var isFound = false
     let total = try namespaces.map { try $0.count() }.reduce(0, +)
     try session.withProgress("searching", of: total) { progress in
-      try session.forEachValue(of: selection, in: namespaces) { entry, value -> [Find] in
-        var finds: [Find] = []
-        if place != "values" {
-          finds += finder.finds(in: entry.key.bytes).prefix(1)
-            .map { Find(entry, "key", $0, in: entry.key.bytes) }
-        }
-        if place != "keys" {
-          let bytes: [UInt8] = value.bytes
-          finds += finder.finds(in: bytes).map { Find(entry, "value", $0, in: bytes) }
-        }
-        return finds
+      try session.forEachValue(of: selection, in: namespaces) { entry, value -> Find? in
+        let key = entry.key.bytes
+        let inKey = place == "values" ? nil : finder.finds(in: key).first
+        let bytes: [UInt8] = place == "keys" ? [] : value.bytes
+        let inValue = place == "keys" ? [] : finder.finds(in: bytes)
+        guard inKey != nil || !inValue.isEmpty else { return nil }
+        return Find(
+          entry, inKey.map { Find.Match($0, in: key) },
+          inValue.map { Find.Match($0, in: bytes) })
       } _: { found in
-        let finds = found.filter { !$0.isEmpty }.prefix(left)
+        let finds = found.compactMap(\.self).prefix(left)
         left -= finds.count
         isFound = isFound || !finds.isEmpty
         if presentation.mode == .table {
-          for find in finds.joined() {
-            try session.write(find.line(presentation, namesNamespaces: namespaces.count > 1))
+          for find in finds {
+            try session.write(find.lines(presentation, namesNamespaces: namespaces.count > 1))
           }
         } else {
-          try session.write(writer.write(finds.joined().map(\.cells)))
+          try session.write(writer.write(finds.map(\.cells)))
         }
         try progress.advance(by: found.count)
         return left > 0

@@ -11,6 +11,7 @@ extension Command {
         "--events", .choices(ChangeEvent.Kind.allCases.map(\.rawValue)),
         "only these, separated by commas", placeholder: "set,evicted,..."),
       .flag("--values", "also the present value"),
+      showOption,
       .value("--for", .duration, "end after this time"),
       .value("--count", .count, "end after so many events"),
     ],
@@ -35,11 +36,13 @@ extension Command {
     }
     let names = try names(selection, in: session)
     let test = try ChangeTest(
-      selection, names: names, events: call.choices("--events").map { Set($0) })
+      selection, names: names, events: call.choices("--events").map { Set($0) },
+      in: session.store, session.queries)
     let changes = session.store.changes(in: names?.count == 1 ? names!.first : nil)
       .makeAsyncIterator()
     let form = ChangeForm(
-      namesNamespaces: names?.count != 1, hasValues: call.has("--values"))
+      namesNamespaces: names?.count != 1, hasValues: call.has("--values"),
+      shown: call.columns("--show") ?? [])
     var writer = RowWriter(presentation, columns: form.columns)
     if session.presentation.isTerminal {
       let place = names.map { $0.sorted().joined(separator: ", ") } ?? "all namespaces"
@@ -57,8 +60,8 @@ extension Command {
       while looked < batch, count + events.count < most, let change = changes.nextNow() {
         looked += 1
         if case .ended(let error) = change.kind { throw error }
-        guard let event = ChangeEvent(change), test.passes(event) else { continue }
-        events.append(try event.completed(withValue: form.hasValues, from: session.store))
+        guard let event = ChangeEvent(change), try test.passes(event) else { continue }
+        events.append(try event.completed(for: form, from: session.store, session.queries))
       }
       let clock = session.wallClock
       try session.write(

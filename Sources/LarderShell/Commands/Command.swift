@@ -29,7 +29,8 @@ extension Command {
 
   /// Every command, in the order in which help lists them.
   static let all: [Command] = [
-    .namespaces, .keys, .more, .count, .sumUp, .minimum, .maximum, .average, .get, .copy, .info,
+    .namespaces, .keys, .more, .browse, .count, .sumUp, .minimum, .maximum, .average, .get, .copy,
+    .info,
     .exists, .ttl, .expiring, .search,
     .sizes,
     .plot, .watch, .mark, .diff, .set, .edit, .touch, .expire, .persist, .evict, .purge, .clear,

@@ -56,7 +56,8 @@ extension EntryForm {
   func row(
     _ entry: Store.Entry, _ value: Span<UInt8>, _ clock: WallClock, _ queries: QueryRun
   ) -> [Cell] {
-    cells(entry, clock) + shown.map { queries.value($0.operand, for: .column, entry, value).cell }
+    cells(entry, clock)
+      + queries.values(shown.map(\.operand), for: .column, entry, value).map(\.cell)
   }
 
   /// The expiry of entries.

@@ -32,9 +32,12 @@ enum HTML {
     body { margin: 2rem auto; max-width: 52rem; padding: 0 1rem; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
     h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line); }
     p { color: var(--faint); } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-    td, th { padding: .2rem .6rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-    th { color: var(--faint); font-weight: normal; }
-    svg { width: 100%; height: auto; display: block; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; } svg rect { fill: var(--bar); }
+    td, th { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line); overflow-wrap: break-word; max-width: 24rem; }
+    th { color: var(--faint); font-weight: normal; } .table { overflow-x: auto; }
+    .bars { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .3rem .7rem; margin: 0; font-size: .9rem; } .bars > div { display: contents; }
+    dt { text-align: right; overflow-wrap: anywhere; } dd { margin: 0; display: flex; align-items: center; gap: .5rem; } dd span { white-space: nowrap; }
+    dd i { background: var(--bar); height: 1rem; border-radius: 2px; flex: none; } footer { overflow-wrap: anywhere; font-size: .9rem; }
+    @media (max-width: 40rem) { .bars { grid-template-columns: 1fr; gap: 0; } dt { text-align: left; margin-top: .5rem; } table { font-size: .85rem; } }
     </style>
     </head>
     <body>
@@ -54,37 +57,25 @@ enum HTML {
     let body = rows.map { row in
       "<tr>" + row.map { "<td>\(text($0))</td>" }.joined() + "</tr>"
     }
-    return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
+    return (["<div class=\"table\"><table>", "<tr>\(head)</tr>"] + body + ["</table></div>"])
+      .joined(separator: "\n")
   }
 
-  /// A bar for each row, the longest as long as fits.
+  /// A bar for each row, the longest as long as fits. Labels wrap, and in a narrow window they stand above their bars, so
+  /// that none is cut.
   ///
   /// - Parameter rows: The label, the part of the longest bar, and the amount in words.
   static func bars(_ title: String, _ rows: [(label: String, share: Double, words: String)])
     -> String
   {
-    let step = 24
-    let shown = rows.map {
-      DisplayWidth.fit(SafeText($0.label).description, to: 44, mark: "\u{2026}")
-    }
-    // About 8 units for a character of 13 units: neither labels nor words are clipped.
-    let labels = min(max((shown.map { DisplayWidth.of($0) }.max() ?? 0) * 8 + 16, 80), 368)
-    let longest = rows.map { DisplayWidth.of($0.words) }.max() ?? 0
-    let room = max(720 - labels - 16 - longest * 8, 40)
-    var lines = [
-      "<svg viewBox=\"0 0 720 \(max(rows.count, 1) * step)\" role=\"img\" aria-label=\"\(text(title))\">"
-    ]
-    for (index, row) in rows.enumerated() {
-      let top = index * step
+    let items = rows.map { row in
       let share = row.share.isFinite ? min(max(row.share, 0), 1) : 0
-      let width = share > 0 ? max(Int(share * Double(room)), 1) : 0
-      let label = shown[index]
-      lines += [
-        "<text x=\"\(labels - 8)\" y=\"\(top + 16)\" text-anchor=\"end\">\(text(label))</text>",
-        "<rect x=\"\(labels)\" y=\"\(top + 4)\" width=\"\(width)\" height=\"16\" rx=\"2\"/>",
-        "<text x=\"\(labels + width + 8)\" y=\"\(top + 16)\">\(text(row.words))</text>",
-      ]
+      let part = Int((share * 1000).rounded())
+      return "<div><dt>\(text(row.label))</dt><dd>"
+        + "<i style=\"width: calc((100% - 11rem) * \(part) / 1000)\"></i>"
+        + "<span>\(text(row.words))</span></dd></div>"
     }
-    return (lines + ["</svg>"]).joined(separator: "\n")
+    return (["<dl class=\"bars\" aria-label=\"\(text(title))\">"] + items + ["</dl>"])
+      .joined(separator: "\n")
   }
 }

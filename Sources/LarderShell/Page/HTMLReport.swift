@@ -116,7 +116,7 @@ struct HTMLReport {
         largest.map {
           [
             $0.namespace, Quoting.brief($0.key.bytes), Wording.size($0.size),
-            clock.distance(to: $0.written.unix), clock.expiryAndClock($0.expires?.unix),
+            clock.fullDate($0.written.unix), $0.expires.map { clock.fullDate($0.unix) } ?? "never",
           ]
         }))
   }

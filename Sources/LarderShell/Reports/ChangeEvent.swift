@@ -9,13 +9,16 @@ struct ChangeEvent {
 
   let kind: Kind
   let change: Change
-  /// The expiry of the entry; nil if the entry is gone.
-  private(set) var expires: Timestamp??
+  /// The expiry that the change gave the entry; nil for an event without one.
+  let expires: Timestamp??
   private(set) var value: [UInt8]?
+  /// The values of `--show`.
+  private(set) var shown: [Cell] = []
 
   /// Nil for the end of the changes.
   init?(_ change: Change) {
     self.change = change
+    expires = [.set, .touched].contains(change.kind) ? .some(change.expires) : nil
     switch change.kind {
     case .set: kind = .set
     case .touched: kind = .updated
@@ -42,23 +45,32 @@ struct ChangeEvent {
     }
   }
 
-  /// The event with the expiry and value that the entry has now.
-  func completed(withValue: Bool, from store: Store) throws -> ChangeEvent {
-    guard kind == .set || kind == .updated, !change.isKeyCut, let key = change.key,
-      let name = change.namespace
-    else { return self }
+  /// The event with what a form shows of the entry that is there now.
+  func completed(
+    for form: ChangeForm, from store: Store, _ queries: QueryRun
+  ) throws -> ChangeEvent {
     var event = self
-    let namespace = store.namespace(name)
-    if withValue {
-      _ = try namespace.lookUp(key.bytes) { entry, value in
-        event.expires = .some(entry.expires)
-        // A negative entry has no value.
-        event.value = entry.isNegative ? nil : value.bytes
-      }
-    } else {
-      event.expires = try namespace.entry(for: key).map { .some($0.expires) } ?? nil
+    event.shown = form.shown.map { _ in Cell.null }
+    guard form.hasValues || !form.shown.isEmpty else { return event }
+    try lookUp(in: store) { entry, value in
+      // A negative entry has no value.
+      event.value = entry.isNegative || !form.hasValues ? nil : value.bytes
+      guard !form.shown.isEmpty else { return }
+      event.shown = queries.values(form.shown.map(\.operand), for: .column, entry, value)
+        .map(\.cell)
     }
     return event
+  }
+
+  /// Lends the entry that was set or updated as it is now; nil if it is gone.
+  @discardableResult
+  func lookUp<Result>(
+    in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
+  ) throws -> Result? {
+    guard kind == .set || kind == .updated, !change.isKeyCut, let key = change.key,
+      let name = change.namespace
+    else { return nil }
+    return try store.namespace(name).lookUp(key.bytes, body)
   }
 }
 

@@ -8,6 +8,8 @@ struct ChangeForm {
 
   let namesNamespaces: Bool
   let hasValues: Bool
+  /// The columns of `--show`.
+  let shown: [QueryColumn]
 
   var columns: [Column] {
     [
@@ -17,6 +19,7 @@ struct ChangeForm {
       Column("key_is_cut", in: .data), Column("transaction", in: .data),
       Column("process", in: .data),
     ] + (hasValues ? [Column("value", holdsBytes: true)] : [])
+      + shown.map { Column($0.label, group: "show") }
   }
 
   func cells(_ event: ChangeEvent) -> [Cell] {
@@ -29,14 +32,14 @@ struct ChangeForm {
     func text(_ text: String?) -> Cell { text.map { .text($0) } ?? .null }
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     let time: Cell = change.time.map { .time($0.unix) } ?? .null
-    let expires: Cell = event.expires.map { .expiry($0?.unix) } ?? .null
+    let expires: Cell = event.expires.map { .expiry($0?.unix) } ?? .blank
     var cells: [Cell] = [time, text(event.kind.rawValue), text(change.namespace)]
     cells += [bytes(change.key?.bytes), size(change.sizeAfter), size(change.sizeBefore), expires]
     cells += [text(event.kind == .evicted ? change.reason?.name : nil), text(name), number(missed)]
     cells += [.bool(change.isKeyCut), number(change.transaction.map { Int(clamping: $0) })]
     cells.append(number(change.process))
     if hasValues { cells.append(bytes(event.value)) }
-    return cells
+    return cells + event.shown
   }
 
   /// `21:40:03  set     departures "Malmö C:07"  812 B (+14)  expires in 15 min`
@@ -47,11 +50,15 @@ struct ChangeForm {
     let name: SafeText? = namesNamespaces ? change.namespace.map { "\($0)" } : nil
     let key = change.key.map { SafeText(quoting: $0.bytes) + (change.isKeyCut ? "..." : "") }
     let place = [name, key].compactMap(\.self).joined(separator: " ")
-    let parts: [SafeText?] = [
-      "\(time)", "\(kind)", place.description.isEmpty ? nil : place, sizes(change),
-      remark(event, clock),
-      event.value.map { SafeText(quoting: Array($0.prefix(Self.shownOfValue))) },
-    ]
+    let fields = zip(shown, event.shown).map { column, cell in
+      "\(column.label) \(cell.plain(isName: false))" as SafeText
+    }
+    let parts: [SafeText?] =
+      [
+        "\(time)", "\(kind)", place.description.isEmpty ? nil : place, sizes(change),
+        remark(event, clock),
+        event.value.map { SafeText(quoting: Array($0.prefix(Self.shownOfValue))) },
+      ] + fields
     return parts.compactMap(\.self).joined(separator: "  ")
   }
 

@@ -1,63 +1,102 @@
 import Larder
 import ShellLanguage
 
-/// A match of `search`, with the line around it.
+/// An entry in which `search` found its text, with the lines around the matches.
 struct Find {
-  /// The bytes of a line that are shown on either side.
-  private static let around = 40
+  /// A match in the key or in a line of the value.
+  struct Match {
+    /// The bytes of a line that are shown on either side.
+    private static let around = 40
 
-  private let entry: Store.Entry
-  private let place: String
-  private let offset: Int
-  private let before: [UInt8]
-  private let match: [UInt8]
-  private let after: [UInt8]
-  /// The line continues on that side.
-  private let isCutBefore: Bool
-  private let isCutAfter: Bool
+    let offset: Int
+    private let before: [UInt8]
+    private let match: [UInt8]
+    private let after: [UInt8]
+    /// The line continues on that side.
+    private let isCutBefore: Bool
+    private let isCutAfter: Bool
 
-  /// - Parameter place: `key` or `value`.
-  init(_ entry: Store.Entry, _ place: String, _ range: Range<Int>, in bytes: [UInt8]) {
-    self.entry = entry.withoutExtras
-    self.place = place
-    offset = range.lowerBound
-    let start = bytes[..<range.lowerBound].lastIndex(of: .newline).map { $0 + 1 } ?? 0
-    let end = bytes[range.upperBound...].firstIndex(of: .newline) ?? bytes.count
-    var first = max(start, range.lowerBound - Self.around)
-    // A character is not cut in two.
-    while first > start, first < range.lowerBound, bytes[first] & 0xC0 == 0x80 { first += 1 }
-    var last = min(end, range.upperBound + Self.around)
-    while last < end, last > range.upperBound, bytes[last] & 0xC0 == 0x80 { last -= 1 }
-    before = Array(bytes[first..<range.lowerBound])
-    // The match itself can be very long.
-    match = Array(bytes[range].prefix(4 * Self.around))
-    after = match.count < range.count ? [] : Array(bytes[range.upperBound..<last])
-    isCutBefore = first > start
-    isCutAfter = last < end || match.count < range.count
+    init(_ range: Range<Int>, in bytes: [UInt8]) {
+      offset = range.lowerBound
+      let start = bytes[..<range.lowerBound].lastIndex(of: .newline).map { $0 + 1 } ?? 0
+      let end = bytes[range.upperBound...].firstIndex(of: .newline) ?? bytes.count
+      var first = max(start, range.lowerBound - Self.around)
+      // A character is not cut in two.
+      while first > start, first < range.lowerBound, bytes[first] & 0xC0 == 0x80 { first += 1 }
+      var last = min(end, range.upperBound + Self.around)
+      while last < end, last > range.upperBound, bytes[last] & 0xC0 == 0x80 { last -= 1 }
+      before = Array(bytes[first..<range.lowerBound])
+      // The match itself can be very long.
+      match = Array(bytes[range].prefix(4 * Self.around))
+      after = match.count < range.count ? [] : Array(bytes[range.upperBound..<last])
+      isCutBefore = first > start
+      isCutAfter = last < end || match.count < range.count
+    }
+
+    var context: [UInt8] { before + match + after }
+
+    /// The line with the match in color, cut on both sides to the columns that there are.
+    func text(_ presentation: Presentation, columns: Int?) -> String {
+      let mark = presentation.hasUnicode ? "\u{2026}" : "..."
+      var (before, after) = (Quoting.printable(before), Quoting.printable(after))
+      var found = Quoting.printable(match)
+      var (isCutBefore, isCutAfter) = (isCutBefore, isCutAfter)
+      if let columns {
+        found = DisplayWidth.fit(found, to: max(columns - 2 * DisplayWidth.of(mark), 1), mark: mark)
+        let room = max(columns - DisplayWidth.of(found) - 2 * DisplayWidth.of(mark), 0)
+        // What one side does not need, the other has.
+        let right = min(DisplayWidth.of(after), max(room / 2, room - DisplayWidth.of(before)))
+        let left = min(DisplayWidth.of(before), room - right)
+        isCutBefore = isCutBefore || left < DisplayWidth.of(before)
+        isCutAfter = isCutAfter || right < DisplayWidth.of(after)
+        before = DisplayWidth.suffix(of: before, columns: left)
+        after = DisplayWidth.prefix(of: after, columns: right)
+      }
+      let shown = presentation.hasColor ? "\u{1B}[1;31m\(found)\u{1B}[0m" : found
+      return "\(isCutBefore ? mark : "")\(before)\(shown)\(after)\(isCutAfter ? mark : "")"
+    }
   }
 
+  private let entry: Store.Entry
+  private let inKey: Match?
+  private let inValue: [Match]
+
+  init(_ entry: Store.Entry, _ inKey: Match?, _ inValue: [Match]) {
+    self.entry = entry.withoutExtras
+    self.inKey = inKey
+    self.inValue = inValue
+  }
+
+  /// The offset is that of the first match; the context has a line for each match.
   static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("in"), Column("offset"),
     Column("context", holdsBytes: true),
   ]
 
   var cells: [Cell] {
-    [
-      .text(entry.namespace), .bytes(entry.key.bytes), .text(place), .number(offset),
-      .bytes(before + match + after),
+    let place = inKey == nil ? "value" : inValue.isEmpty ? "key" : "both"
+    let matches = shown
+    return [
+      .text(entry.namespace), .bytes(entry.key.bytes), .text(place), .number(matches[0].offset),
+      .bytes(Array(matches.map(\.context).joined(separator: [.newline]))),
     ]
   }
 
-  /// `departures "Malmö C:07"  { "station": "Malmö C" }`, with the match in color.
-  func line(_ presentation: Presentation, namesNamespaces: Bool) -> [UInt8] {
+  /// The matches in the value, which tell more than the key that stands beside them; else the one in the key.
+  private var shown: [Match] { inValue.isEmpty ? inKey.map { [$0] } ?? [] : inValue }
+
+  /// `departures "Malmo C:07"  { "station": "Malmo C" }`, and further matches below the first.
+  func lines(_ presentation: Presentation, namesNamespaces: Bool) -> [UInt8] {
     let name = namesNamespaces ? "\(SafeText(entry.namespace)) " : ""
-    let key = Quoting.brief(entry.key.bytes)
-    let found = Quoting.printable(match)
-    let shown = presentation.hasColor ? "\u{1B}[1;31m\(found)\u{1B}[0m" : found
-    let mark = presentation.hasUnicode ? "\u{2026}" : "..."
-    let (lead, tail) = (isCutBefore ? mark : "", isCutAfter ? mark : "")
-    let line =
-      "\(name)\(key)  \(lead)\(Quoting.printable(before))\(shown)\(Quoting.printable(after))\(tail)\n"
-    return Array(line.utf8)
+    var lead = "\(name)\(Quoting.brief(entry.key.bytes))  "
+    // A long name has a line of its own.
+    if let width = presentation.width, DisplayWidth.of(lead) > width / 2 { lead += "\n" }
+    let indent = lead.hasSuffix("\n") ? 4 : min(DisplayWidth.of(lead), 20)
+    let columns = presentation.width.map { $0 - (lead.hasSuffix("\n") ? 4 : DisplayWidth.of(lead)) }
+    return shown.enumerated().flatMap { index, match in
+      let isBehind = index == 0 && !lead.hasSuffix("\n")
+      let start = (index == 0 ? lead : "") + (isBehind ? "" : String(repeating: " ", count: indent))
+      return Array("\(start)\(match.text(presentation, columns: columns))\n".utf8)
+    }
   }
 }

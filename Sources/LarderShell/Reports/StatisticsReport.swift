@@ -175,7 +175,7 @@ struct StatisticsReport {
         ("entries", facts.rules.limits.entries), ("bytes", facts.rules.limits.bytes),
       ]) + Self.counts(namespace.reads)
       + RemovalReason.allCases.map { reason in
-        ("removals_\(reason)", .number(Int(clamping: namespace.removals[reason])))
+        ("removals_\(reason.name)", .number(Int(clamping: namespace.removals[reason])))
       }
   }
 

@@ -7,7 +7,7 @@ struct TextFinder {
   /// - Parameter isExact: Capitals and small letters differ.
   init(_ text: [UInt8], isRegex: Bool, isExact: Bool) throws(ShellError) {
     guard !text.isEmpty else {
-      throw ShellError(.usage, "there is no text to look for", hint: "say search TEXT")
+      throw ShellError(.usage, "there is no text to search for", hint: "`search TEXT`")
     }
     if !isRegex, isExact || text.allSatisfy({ $0 < 0x80 }) {
       let wanted = isExact ? text : text.map(\.lowercased)
@@ -59,9 +59,7 @@ struct TextFinder {
       regex = try Regex(source).matchingSemantics(.unicodeScalar).ignoresCase(!isExact)
     } catch {
       throw ShellError(
-        .badPattern,
-        "\(Array(source.utf8)) is not a regular expression: \(String(describing: error))",
-        hint: "put it in single quotes, so that the backslashes stay")
+        .badPattern, "invalid regular expression: \(KeyRegex.reason(error))", hint: nil)
     }
     return { line in
       guard let text = String(validating: line, as: UTF8.self),

@@ -3,23 +3,27 @@ import ShellLanguage
 
 /// Tests whether a change belongs to a selection.
 ///
-/// Of a removed entry only key and size are known, so other filters are refused.
+/// Of a removed entry only key and size are known, so other filters are refused. A condition of `--where` is tested on the
+/// entry that is there now; without one it is false.
 struct ChangeTest {
   private let names: Set<String>?
   private let events: Set<String>?
   private let patterns: [Selection.Pattern]
-  private var conditions: [(ChangeEvent) -> Bool] = []
+  private var conditions: [(ChangeEvent) throws -> Bool] = []
 
   /// - Parameters:
   ///   - names: The namespaces; nil is all.
   ///   - events: The kinds; nil is all.
   init(
-    _ selection: Selection, names: Set<String>?, events: Set<String>?
+    _ selection: Selection, names: Set<String>?, events: Set<String>?, in store: Store,
+    _ queries: QueryRun
   ) throws(ShellError) {
     self.names = names
     self.events = events
     patterns = selection.patterns
-    for filter in selection.filters { conditions.append(try Self.condition(filter)) }
+    for filter in selection.filters {
+      conditions.append(try Self.condition(filter, store, queries))
+    }
     guard selection.sort == nil, !selection.isReversed, selection.limit == nil,
       selection.after == nil, selection.input == nil
     else {
@@ -29,19 +33,20 @@ struct ChangeTest {
     }
   }
 
-  func passes(_ event: ChangeEvent) -> Bool {
+  func passes(_ event: ChangeEvent) throws -> Bool {
     guard names.map({ $0.contains(event.change.namespace ?? "") }) ?? true || event.kind == .missed,
       events?.contains(event.kind.rawValue) ?? true
     else { return false }
     // A change of a whole namespace concerns the selected entries, too.
     guard event.change.key != nil else { return true }
-    return (patterns.isEmpty || patterns.contains { event.matches($0) })
-      && conditions.allSatisfy { $0(event) }
+    guard patterns.isEmpty || patterns.contains(where: { event.matches($0) }) else { return false }
+    for condition in conditions where try !condition(event) { return false }
+    return true
   }
 
   private static func condition(
-    _ filter: Selection.Filter
-  ) throws(ShellError) -> (ChangeEvent) -> Bool {
+    _ filter: Selection.Filter, _ store: Store, _ queries: QueryRun
+  ) throws(ShellError) -> (ChangeEvent) throws -> Bool {
     switch filter {
     case .match(let glob):
       return { $0.matches(.glob(glob)) }
@@ -52,10 +57,17 @@ struct ChangeTest {
       return { event in event.size.map { $0 > size } ?? false }
     case .smaller(let size):
       return { event in event.size.map { $0 < size } ?? false }
-    case .query, .tag, .contains, .expiring, .expired, .permanent, .older, .newer, .idle:
+    case .query(let expression):
+      let readsResponse = expression.readsResponse
+      return { event in
+        try event.lookUp(in: store) { entry, value in
+          queries.passes(expression, readsResponse: readsResponse, entry, value)
+        } ?? false
+      }
+    case .tag, .contains, .expiring, .expired, .permanent, .older, .newer, .idle:
       throw ShellError(
         .usage, "of what has gone only key and size are known",
-        hint: "watch takes keys, patterns, --match, --regex, --larger and --smaller")
+        hint: "watch takes keys, patterns, --match, --regex, --larger, --smaller and --where")
     }
   }
 }

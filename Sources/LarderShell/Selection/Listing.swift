@@ -99,7 +99,7 @@ struct Listing {
 }
 
 /// An entry with the value of the operand that it is sorted by.
-struct Ranked {
+struct Ranked: Equatable {
   let entry: Store.Entry
   let value: QueryValue
 }

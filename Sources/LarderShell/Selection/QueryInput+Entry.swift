@@ -81,9 +81,18 @@ final class QueryRun {
   func value(
     _ operand: QueryOperand, for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
   ) -> QueryValue {
+    values([operand], for: purpose, entry, value)[0]
+  }
+
+  /// The values of several operands; the entry counts once.
+  func values(
+    _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
+  ) -> [QueryValue] {
     evaluator.begin(counting: counts(purpose))
-    let input = QueryInput(entry, readsResponse: operand.readsResponse)
-    return DecodedValue.withReadable(value, entry.codec) { evaluator.value(operand, input, $0) }
+    let input = QueryInput(entry, readsResponse: operands.contains(where: \.readsResponse))
+    return DecodedValue.withReadable(value, entry.codec) { value in
+      operands.map { evaluator.value($0, input, value) }
+    }
   }
 
   /// Notes for standard error after the command.

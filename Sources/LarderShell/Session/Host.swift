@@ -116,6 +116,41 @@ package struct Host {
   /// Writes bytes to a private file to edit, whose name has this extension; nil without a terminal.
   package var edit: ((_ bytes: [UInt8], _ pathExtension: String) throws -> Draft)?
 
+  /// The whole screen of the terminal, while a command has it for itself.
+  package struct Screen {
+    package enum Event {
+      case bytes([UInt8])
+      /// The window has another size, or shows something else.
+      case redraw
+      case timeout
+      /// The terminal is gone.
+      case end
+    }
+
+    let size: () -> Window
+    let wait: (_ limit: Duration) throws -> Event
+    let write: ([UInt8]) throws -> Void
+    /// Stops the process as ^Z does, and takes the screen again when it is continued.
+    let suspend: () throws -> Void
+    /// Restores what the terminal showed.
+    let close: () throws -> Void
+
+    package init(
+      size: @escaping () -> Window, wait: @escaping (_ limit: Duration) throws -> Event,
+      write: @escaping ([UInt8]) throws -> Void, suspend: @escaping () throws -> Void,
+      close: @escaping () throws -> Void
+    ) {
+      self.size = size
+      self.wait = wait
+      self.write = write
+      self.suspend = suspend
+      self.close = close
+    }
+  }
+
+  /// Takes the whole screen; nil without a terminal that can move its cursor.
+  package var openScreen: (() throws -> Screen)?
+
   /// The lines typed at the prompt, the oldest first.
   package var history: () throws -> [String] = { [] }
   /// Removes all of them.

@@ -44,6 +44,17 @@ package final class Session {
     self.host = host
   }
 
+  /// A session on the same store whose answers, as sentences, go to another host. Its person was asked already.
+  func helper(_ host: Host, configure: (inout Host) -> Void) -> Session {
+    var host = host
+    configure(&host)
+    var settings = settings
+    settings.mode = .table
+    settings.isTerminal = false
+    settings.hasColor = false
+    return Session(store: store, options: options, settings: settings, host: host)
+  }
+
   package var now: UnixTime { clock.now.unix }
   package var wallClock: WallClock { WallClock(now: now, zone: settings.zone) }
 

@@ -16,10 +16,12 @@ enum ExportFormat: String, CaseIterable {
   static let version = 1
 
   /// The lines before the first entry: the format, and the rules of each namespace.
-  func head(_ namespaces: [NamespaceInfo]) throws -> [UInt8] {
+  ///
+  /// - Parameter shown: Columns of `--show` behind those of CSV.
+  func head(_ namespaces: [NamespaceInfo], _ shown: [QueryColumn]) throws -> [UInt8] {
     switch self {
     case .csv:
-      return CSV.line(CSV.header(Self.columns))
+      return CSV.line(CSV.header(Self.columns) + shown.map(\.label))
     case .jsonl:
       var lines = [JSON.object([.init("larder_export", .number(Self.version))])]
       for facts in namespaces {
@@ -36,11 +38,11 @@ enum ExportFormat: String, CaseIterable {
     }
   }
 
-  func line(_ entry: Store.Entry, _ value: Span<UInt8>) -> [UInt8] {
+  func line(_ entry: Store.Entry, _ value: Span<UInt8>, _ shown: [(Column, Cell)]) -> [UInt8] {
     let cells = Self.cells(entry, value.bytes)
     switch self {
     case .csv:
-      return CSV.line(zip(Self.columns, cells).flatMap { CSV.fields($1, of: $0) })
+      return CSV.line((Array(zip(Self.columns, cells)) + shown).flatMap { CSV.fields($1, of: $0) })
     case .jsonl:
       // Null fields are omitted, except `expires`.
       let fields = zip(Self.columns, cells).filter { $1 != .null || $0.name == "expires" }

@@ -89,7 +89,7 @@ struct Import {
       return
     }
     switch parsed {
-    case .head: throw wrong("an export begins anew here", line: lines.count, column: 1)
+    case .head: throw wrong("a second export begins here", line: lines.count, column: 1)
     case .namespace(let name, let rules, let overrides): try declare(name, rules, overrides)
     case .entry(let entry):
       waiting.append((entry, lines.count))

@@ -46,7 +46,14 @@ struct ValueView {
 
   func bytes(for presentation: Presentation) -> [UInt8] {
     let clock = presentation.clock
-    var result = presentation.hasColor ? "\u{1B}[2m\(facts(clock))\u{1B}[0m\n" : "\(facts(clock))\n"
+    let facts = DisplayWidth.wrap(facts(clock), columns: presentation.width, indent: 2)
+    let line = presentation.hasColor ? "\u{1B}[2m\(facts)\u{1B}[0m\n" : "\(facts)\n"
+    return Array(line.utf8) + content(for: presentation)
+  }
+
+  /// The value without the line of facts.
+  func content(for presentation: Presentation) -> [UInt8] {
+    var result = ""
     if let head = value.entry.metadata.flatMap(ResponseHead.init) {
       result += cut(head.text) + "\n"
     }

@@ -32,14 +32,15 @@ struct ValueWriter {
     form.columns
       + [
         Column(
-          style == .json ? "value_json" : "value", in: .data, holdsBytes: style != .json)
+          style == .json ? "value_json" : "value", in: .everywhere, holdsBytes: style != .json)
       ]
   }
 
-  private var isData: Bool {
+  /// Values are a column beside the facts of their entries.
+  private var hasRows: Bool {
     switch presentation.mode {
-    case .json, .jsonl, .csv: true
-    case .table, .plain, .raw, .auto, .vertical, .box, .markdown: false
+    case .json, .jsonl, .csv, .vertical, .box, .markdown: true
+    case .table, .plain, .raw, .auto: false
     }
   }
 
@@ -50,7 +51,7 @@ struct ValueWriter {
     let writer = ValueWriter(
       session, style: style, head: head, isFull: isFull, namesNamespaces: false)
     switch writer.presentation.mode {
-    case .table, .vertical, .box, .markdown:
+    case .table:
       try writer.show(value)
     case .plain where writer.presentation.isTerminal:
       // No value can send an escape sequence to a terminal, unless `raw` is set.
@@ -64,7 +65,7 @@ struct ValueWriter {
       }
     case .raw:
       try session.write(try value.encoded(as: style, head: head))
-    case .json, .jsonl, .csv:
+    case .json, .jsonl, .csv, .vertical, .box, .markdown:
       var rows = RowWriter(
         writer.presentation, columns: columns(writer.form, style), isObject: true)
       try session.write(rows.begin())
@@ -73,7 +74,7 @@ struct ValueWriter {
     }
   }
 
-  func begin() throws { if isData { try session.write(rows.begin()) } }
+  func begin() throws { if hasRows { try session.write(rows.begin()) } }
 
   /// Writes the values of a key in these namespaces; false if no namespace has one.
   mutating func write(_ key: [UInt8], in namespaces: [Store.Namespace]) throws -> Bool {
@@ -91,7 +92,7 @@ struct ValueWriter {
   mutating func write(_ value: StoredValue) throws {
     defer { count += 1 }
     switch presentation.mode {
-    case .table, .vertical, .box, .markdown:
+    case .table:
       if count > 0 { try session.write([.newline]) }
       try showWithKey(value)
     case .plain where presentation.isTerminal:
@@ -107,20 +108,26 @@ struct ValueWriter {
       try session.write(Array(line.utf8))
     case .raw:
       try session.write(try value.encoded(as: style, head: head))
-    case .json, .jsonl, .csv:
+    case .json, .jsonl, .csv, .vertical, .box, .markdown:
       try session.write(rows.write([cells(value)]))
     }
   }
 
   mutating func end() throws {
-    if isData { try session.write(rows.end()) }
+    if hasRows { try session.write(rows.end()) }
     if presentation.mode == .table, count == 0 {
       try session.write(presentation.lines(["no entries"]))
     }
   }
 
   private func cells(_ value: StoredValue) throws -> [Cell] {
-    form.cells(value.entry, session.wallClock) + [try value.cell(as: style, head: head)]
+    let facts = form.cells(value.entry, session.wallClock)
+    guard presentation.mode.isForPerson else {
+      return facts + [try value.cell(as: style, head: head)]
+    }
+    // A person reads JSON without quotes around it.
+    let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
+    return facts + [.text(Quoting.plainValue(Array(bytes.prefix(head ?? .max))))]
   }
 
   private func showWithKey(_ value: StoredValue) throws {

@@ -72,6 +72,22 @@ package enum DisplayWidth {
     text + String(repeating: " ", count: max(width - of(text), 0))
   }
 
+  /// Wraps the lines of a text of one or two columns at spaces. A continuation stands below its column, or is indented
+  /// where that has too little room.
+  package static func wrapColumns(_ text: String, columns: Int?) -> String {
+    guard let columns else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      guard of(line) > columns else { return String(line) }
+      let lead = line.prefix { $0 == " " }.count
+      let gap = line.dropFirst(lead).firstRange(of: "  ")
+      let second = gap.map {
+        of(line[..<$0.lowerBound]) + line[$0.lowerBound...].prefix { $0 == " " }.count
+      }
+      let indent = second.flatMap { $0 <= columns / 2 ? $0 : nil } ?? lead + 4
+      return wrap(String(line), columns: columns, indent: indent)
+    }.joined(separator: "\n")
+  }
+
   /// Wraps lines at spaces; continuation lines are indented.
   package static func wrap(_ text: String, columns: Int?, indent: Int) -> String {
     guard let columns, columns > indent + 10 else { return text }
@@ -81,8 +97,10 @@ package enum DisplayWidth {
       let margin = String(repeating: " ", count: indent)
       var result = ""
       var current = ""
+      var isFirst = true
       for word in line.split(separator: " ", omittingEmptySubsequences: false) {
-        let next = current.isEmpty && result.isEmpty ? String(word) : current + " " + word
+        let next = isFirst ? String(word) : current + " " + word
+        isFirst = false
         if of(next) > columns, !current.allSatisfy({ $0 == " " }) {
           result += current + "\n"
           current = margin + word

@@ -143,7 +143,7 @@ package struct RowWriter: Sendable {
     var fields: [JSON.Field] = []
     var grouped: [JSON.Field] = []
     var group: String?
-    for index in shown {
+    for index in shown where row[index] != .blank {
       let field = row[index].jsonField(columns[index].name)
       if let name = columns[index].group {
         group = name

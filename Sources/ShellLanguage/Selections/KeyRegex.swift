@@ -38,7 +38,7 @@ package struct KeyRegex: Sendable, Hashable {
   }
 
   /// The compiler's message in the shell's words.
-  private static func reason(_ error: any Error) -> String {
+  package static func reason(_ error: any Error) -> String {
     let text = String(describing: error)
     if text.contains("expected ')'") { return "missing \")\"" }
     if text.contains("expected ']'") { return "missing \"]\"" }

@@ -1,0 +1,294 @@
+import Larder
+import ShellLanguage
+
+/// The loop of the full-screen view: keys, reads, drawing.
+///
+/// A read lasts at most until the next key that is no movement, so that typing is never slow; it begins again
+/// after the key. No snapshot is held while the view waits.
+final class BrowseLoop {
+  /// The interval between two looks at the change feed, and the longest between a key and its effect elsewhere.
+  private static let tick = Duration.milliseconds(100)
+  /// The time after an Escape in which the rest of a key's sequence comes, also over a slow line.
+  private static let escapeTime = Duration.milliseconds(60)
+  /// Windows are read again for changes at most this share of the time.
+  private static let quietFactor = 5
+  private static let interruptionChecks = 256
+
+  private let parent: Session
+  private let screen: Host.Screen
+  private var session: Session!
+  private var state: BrowseState
+  private var reader: BrowseReader
+  private var read: BrowseQuery
+  private var decoder = KeyDecoder()
+  private var keys: [KeyPress] = []
+  private var shown: Frame?
+  private var hasEnded = false
+  private var isReading = false
+  private var checks = 0
+  /// What a command says, for the last line.
+  private var said: [String] = []
+  private var commit: UInt64 = 0
+  private var readAt: Timestamp?
+  private var quietUntil = Duration.zero
+
+  init(_ name: String?, in parent: Session, on screen: Host.Screen) throws {
+    self.parent = parent
+    self.screen = screen
+    var state = BrowseState(
+      size: screen.size(), storeName: Self.lastPart(of: parent.store.path),
+      isReadOnly: parent.isReadOnly)
+    state.query.namespace = name
+    self.state = state
+    read = state.query
+    reader = try BrowseReader(state.query, of: parent)
+    session = parent.helper(
+      Host(
+        write: { [unowned self] in self.said.append(String(decoding: $0, as: UTF8.self)) },
+        read: { _ in throw FileProblem.notPermitted },
+        make: { _, _ in throw FileProblem.notPermitted }),
+      configure: { host in
+        host.notify = { [unowned self] in self.said.append($0.description) }
+        host.isInterrupted = { [unowned self] in self.isInterrupted() }
+        host.copy = parent.host.copy
+      })
+  }
+
+  func run() throws {
+    try reload()
+    while !hasEnded {
+      while let key = keys.first {
+        keys.removeFirst()
+        guard let command = state.take(key) else { continue }
+        if command == .leave { return }
+        try perform(command)
+      }
+      try draw()
+      do {
+        try readRows()
+        try readValue()
+        try draw()
+        try countSome()
+      } catch is Interruption {
+        continue
+      }
+      try wait(reader.total == nil || state.pending != nil ? .zero : Self.tick)
+      try lookForChanges()
+    }
+  }
+
+  // MARK: Input
+
+  private func wait(_ limit: Duration) throws {
+    var limit = limit
+    if decoder.isWaiting { limit = Self.escapeTime }
+    switch try screen.wait(limit) {
+    case .bytes(let bytes): keys += decoder.keys(of: bytes)
+    case .redraw:
+      shown = nil
+      state.size = screen.size()
+      if state.pending == nil { state.pending = .refresh }
+    case .timeout: if decoder.isWaiting, limit > .zero { keys += decoder.flush() }
+    case .end: hasEnded = true
+    }
+  }
+
+  /// A read is interrupted by a key that does not only move, a change by ^C.
+  private func isInterrupted() -> Bool {
+    checks += 1
+    guard checks % Self.interruptionChecks == 0 else { return false }
+    do { try wait(.zero) } catch { hasEnded = true }
+    if hasEnded { return true }
+    return isReading ? keys.contains { !$0.isMovement } : keys.contains(.control("c"))
+  }
+
+  // MARK: Reading
+
+  private func readRows() throws {
+    guard let request = state.pending, !state.isTooSmall else { return }
+    isReading = true
+    defer { isReading = false }
+    do {
+      if read != state.query {
+        reader = try BrowseReader(state.query, of: session)
+        read = state.query
+      }
+      let start = ContinuousClock.now
+      let now = session.clock.now
+      let last = session.store.lastCommit
+      try read(request)
+      (commit, readAt) = (last, now)
+      quietUntil =
+        session.clock.monotonic
+        + max(Self.tick, (ContinuousClock.now - start) * Self.quietFactor)
+    } catch let error as ShellError {
+      read.filter = "\0"
+      state.refuse(error)
+    }
+  }
+
+  private func read(_ request: BrowseState.PageRequest) throws {
+    let rows = state.rows.filter { $0.change != .removed }
+    switch request {
+    case .top: state.show(try reader.rows(after: nil, state.height), for: request)
+    case .bottom: state.show(try reader.rows(before: nil, state.height), for: request)
+    case .down(let count):
+      state.show(try reader.rows(after: rows.last?.ranked, count), for: request)
+    case .up(let count):
+      state.show(try reader.rows(before: rows.first?.ranked, count), for: request)
+    case .refresh:
+      let found = try reader.rows(after: rows.first?.ranked, includes: true, state.height)
+      if found.isEmpty, !rows.isEmpty, state.firstIndex != 0 {
+        return state.show(try reader.rows(before: nil, state.height), for: .bottom)
+      }
+      let there = Set(found.map { EntryID($0.entry) })
+      let removed = try state.rows.filter { row in
+        try !there.contains(row.id) && reader.isGone(row.entry)
+      }
+      state.show(
+        found, for: request, removed: Set(removed.map(\.id)), since: readAt,
+        at: session.clock.monotonic)
+    }
+  }
+
+  private func readValue() throws {
+    let isWhole = state.page == .value
+    guard let entry = state.wanted else {
+      state.value = nil
+      return
+    }
+    if state.showsOnePane, state.pane != .value, !isWhole { return }
+    let width = max(state.valueWidth - (isWhole ? 0 : 1), 1)
+    if let value = state.value, value.entry == entry, value.width == width,
+      value.isWhole == isWhole
+    {
+      return
+    }
+    isReading = true
+    defer { isReading = false }
+    state.value = try BrowseState.ValueText(
+      entry, width: width, isWhole: isWhole, in: session, for: presentation(width: width))
+  }
+
+  /// Counts the list, some entries at a time.
+  private func countSome() throws {
+    guard reader.total == nil, state.pending == nil, keys.isEmpty else { return }
+    isReading = true
+    defer { isReading = false }
+    try reader.count()
+    guard let total = reader.total else { return }
+    state.total = total
+    if state.firstIndex == nil, state.selected == state.rows.count - 1 {
+      state.firstIndex = max(total - state.rows.count, 0)
+    }
+  }
+
+  private func lookForChanges() throws {
+    let now = session.clock.monotonic
+    if state.fade(at: now), state.pending == nil { state.pending = .refresh }
+    guard !state.isPaused, state.pending == nil, now >= quietUntil else { return }
+    let isExpired = state.rows.contains { row in
+      row.change != .removed && (row.entry.expires.map { $0 <= session.clock.now } ?? false)
+        && row.entry.staleUntil == nil
+    }
+    guard session.store.lastCommit != commit || isExpired else { return }
+    state.pending = .refresh
+    try reload()
+    if reader.total != nil { try reader.recount() }
+  }
+
+  private func reload() throws {
+    state.namespaces = try session.store.namespaces().map {
+      BrowseState.NamespaceRow(name: $0.name, entries: $0.entries, bytes: $0.bytes)
+    }
+    if let name = state.query.namespace, !state.namespaces.contains(where: { $0.name == name }) {
+      state.query.namespace = nil
+      state.restart()
+    }
+  }
+
+  // MARK: Commands
+
+  private func perform(_ command: BrowseCommand) throws {
+    switch command {
+    case .leave: hasEnded = true
+    case .suspend:
+      try screen.suspend()
+      shown = nil
+      state.size = screen.size()
+      state.pending = state.pending ?? .refresh
+    case .reload:
+      try reload()
+      try reader.recount()
+      state.total = nil
+      state.value = nil
+      state.pending = state.pending ?? .refresh
+      state.message = BrowseState.Message(text: "read again")
+    case .copy(let entry):
+      let words = ["copy", "@\(entry.namespace)", "--"].map { Array($0.utf8) } + [entry.key.bytes]
+      state.message = try answer([words])
+    case .check(let change):
+      let message = try answer(change.commands("--dry-run"))
+      guard message.isError else {
+        state.question = change
+        return
+      }
+      state.message = message
+      if case .expire(let time) = change.verb {
+        state.input = BrowseState.Input(
+          purpose: .expiry(change.entries), text: time, before: "")
+      }
+    case .change(let change):
+      state.message = try answer(change.commands("--yes"))
+      state.marks = [:]
+      state.pending = state.pending ?? .refresh
+      try reload()
+      if reader.total != nil { try reader.recount() }
+    }
+  }
+
+  /// Runs commands of the shell; the message is what they say.
+  private func answer(_ commands: [[[UInt8]]]) throws -> BrowseState.Message {
+    said = []
+    for words in commands {
+      do {
+        _ = try session.run(CommandReader.command(of: words))
+      } catch let error as ShellError {
+        let hint = error.hint.map { "; \($0)" as SafeText } ?? ""
+        return BrowseState.Message(text: error.message + hint, isError: true)
+      }
+    }
+    let text = said.joined(separator: "; ").split(separator: "\n").joined(separator: "; ")
+    return BrowseState.Message(text: SafeText(text))
+  }
+
+  // MARK: Drawing
+
+  private func draw() throws {
+    let frame = BrowseScreen(state: state, presentation: presentation(width: state.size.columns))
+      .frame()
+    guard frame != shown else { return }
+    try screen.write(frame.bytes(over: shown))
+    shown = frame
+  }
+
+  private func presentation(width: Int) -> Presentation {
+    Presentation(
+      .table, isTerminal: true, width: width, hasColor: parent.settings.hasColor,
+      hasUnicode: parent.settings.hasUnicode, clock: session.wallClock)
+  }
+
+  private static func lastPart(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+}
+
+extension KeyPress {
+  fileprivate var isMovement: Bool {
+    switch self {
+    case .up, .down, .pageUp, .pageDown, .left, .right, .tab, .backTab: true
+    case .text(let character): "hjkl".contains(character)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Larder
+import ShellLanguage
+
+/// What the full-screen view shows. Its answers to keys and to rows are in extensions; it reads no store and draws
+/// nothing.
+struct BrowseState: Equatable {
+  enum Pane { case namespaces, keys, value }
+
+  /// A whole window that lies over the panes.
+  enum Page: Equatable { case panes, value, help }
+
+  struct NamespaceRow: Equatable {
+    let name: String
+    let entries: Int
+    let bytes: Int
+  }
+
+  /// An entry of the list.
+  struct Row: Equatable {
+    /// What happened to an entry while it was shown.
+    enum Change { case added, changed, removed }
+
+    let ranked: Ranked
+    var change: Change?
+    /// The monotonic time at which `change` is no longer shown.
+    var fades = Duration.zero
+
+    var entry: Store.Entry { ranked.entry }
+    var id: EntryID { EntryID(entry) }
+  }
+
+  /// The part of the list that is to be read next.
+  enum PageRequest: Equatable {
+    case top, bottom
+    /// So many rows behind the last one, or before the first one.
+    case down(Int)
+    case up(Int)
+    /// The same rows again.
+    case refresh
+  }
+
+  /// A line that is typed at the bottom.
+  struct Input: Equatable {
+    enum Purpose: Equatable {
+      case filter, expression, find
+      case expiry([Store.Entry])
+    }
+
+    let purpose: Purpose
+    var text: String
+    /// The text to return to.
+    let before: String
+  }
+
+  /// The lines of a value.
+  struct ValueText: Equatable {
+    let entry: Store.Entry
+    /// The width for which the lines were made.
+    let width: Int
+    let isWhole: Bool
+    let facts: [String]
+    let lines: [String]
+  }
+
+  var size: Host.Window
+  let isReadOnly: Bool
+  let storeName: String
+  var namespaces: [NamespaceRow] = []
+  var pane = Pane.keys
+  var page = Page.panes
+  var query = BrowseQuery()
+  /// The rows of the window, and nothing else of the list.
+  var rows: [Row] = []
+  var selected = 0
+  /// The number of entries before the first row; nil if unknown.
+  var firstIndex: Int? = 0
+  /// The number of entries of the list; nil while they are counted.
+  var total: Int?
+  var pending: PageRequest? = .top
+  /// Marked entries, which `e`, `d` and `p` change together.
+  var marks: [EntryID: Store.Entry] = [:]
+  var value: ValueText?
+  /// The first line of the value that is shown.
+  var valueTop = 0
+  var find = ""
+  var input: Input?
+  var question: BrowseChange?
+  /// Changes in the store are not shown until the person continues.
+  var isPaused = false
+  var message: Message?
+
+  struct Message: Equatable {
+    let text: SafeText
+    var isError = false
+  }
+
+  init(size: Host.Window, storeName: String, isReadOnly: Bool) {
+    self.size = size
+    self.storeName = storeName
+    self.isReadOnly = isReadOnly
+  }
+}
+
+extension BrowseState {
+  /// The smallest window in which the view is of use.
+  static let smallest = Host.Window(columns: 40, rows: 10)
+  /// Below this width one pane is shown at a time.
+  private static let narrowest = 60
+
+  var isTooSmall: Bool {
+    size.columns < Self.smallest.columns || size.rows < Self.smallest.rows
+  }
+
+  var showsOnePane: Bool { size.columns < Self.narrowest }
+
+  /// The rows between the borders.
+  var height: Int { max(size.rows - 4, 1) }
+
+  var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
+
+  /// The entry whose value is shown.
+  var wanted: Store.Entry? {
+    guard let row = selectedRow, row.change != .removed else { return nil }
+    return row.entry
+  }
+
+  /// The entries that a change concerns: the marked ones, else the selected one.
+  var chosen: [Store.Entry] {
+    guard marks.isEmpty else {
+      return marks.values.sorted { ($0.namespace, $0.key) < ($1.namespace, $1.key) }
+    }
+    return wanted.map { [$0] } ?? []
+  }
+
+  /// The widths of the three panes without their borders.
+  var widths: (namespaces: Int, keys: Int, value: Int) {
+    guard !showsOnePane else {
+      let width = size.columns - 2
+      return (width, width, width)
+    }
+    let longest = namespaces.map { DisplayWidth.of($0.name) + Wording.count($0.entries).count }
+      .max()
+    let left = min(max((longest ?? 0) + 4, 14), size.columns / 4)
+    let right = size.columns * 3 / 10
+    return (left, size.columns - left - right - 4, right)
+  }
+
+  var valueWidth: Int { page == .value ? size.columns : widths.value }
+
+  /// The rows for the lines of the value.
+  var valueHeight: Int { page == .value ? size.rows - 2 : height }
+
+  var mostValueTop: Int {
+    guard let value else { return 0 }
+    return max(value.facts.count + value.lines.count - valueHeight, 0)
+  }
+}

@@ -1,0 +1,95 @@
+import Larder
+import ShellLanguage
+
+extension BrowseState.ValueText {
+  /// The bytes of a value that are read; the rest of a larger one is for `get --full`.
+  private static let mostBytes = 4_000_000
+
+  /// Reads the value of an entry as lines of at most `width` columns; nil if the entry is gone.
+  init?(
+    _ entry: Store.Entry, width: Int, isWhole: Bool, in session: Session,
+    for presentation: Presentation
+  ) throws {
+    let namespace = session.store.namespace(entry.namespace)
+    guard try namespace.info() != nil else { return nil }
+    let found = try namespace.lookUp(entry.key.bytes) { entry, value in
+      StoredValue(
+        entry: entry,
+        bytes: value.extracting(first: Self.mostBytes).bytes)
+    }
+    guard let found else { return nil }
+    self.entry = entry
+    self.width = width
+    self.isWhole = isWhole
+    facts = Self.facts(found.entry, presentation.clock)
+      .flatMap { Self.wrapped($0, width) }
+    guard found.entry.hasValue else {
+      lines = Self.wrapped("negative: a load found no value", width)
+      return
+    }
+    let view = try ValueView(
+      found, as: .auto, head: nil, isFull: isWhole && found.entry.size <= Self.mostBytes)
+    let text = String(decoding: view.content(for: presentation), as: UTF8.self)
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      .flatMap { Self.wrapped(String($0), width) }
+  }
+
+  private static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [String] {
+    let state = entry.state == .stale ? "stale, " : ""
+    var facts = [
+      "\(Wording.size(entry.size))  written \(clock.distance(to: entry.written.unix))",
+      entry.expires == nil
+        ? "never expires" : "\(state)expires \(clock.distance(to: entry.expires!.unix))",
+      "version \(entry.version)  codec \(entry.codec.name)\(entry.isPinned ? "  pinned" : "")",
+    ]
+    if !entry.tags.isEmpty {
+      facts.append("tags " + entry.tags.map { SafeText($0).description }.joined(separator: ", "))
+    }
+    return facts + [""]
+  }
+
+  /// Wraps by words, and cuts words that are longer than a line. Renditions do not count, and go on in the next line.
+  private static func wrapped(_ text: String, _ width: Int) -> [String] {
+    let width = max(width, 1)
+    guard DisplayWidth.of(Frame.plain(text)) > width else { return [text] }
+    var lines: [String] = []
+    var line = ""
+    var used = 0
+    var rendition = ""
+    /// The line up to its last space, and what follows it.
+    var space: (head: String, tail: String, tailWidth: Int)?
+    var scalars = text.unicodeScalars[...]
+    func add(_ part: String) {
+      line += part
+      space?.tail += part
+    }
+    while let scalar = scalars.popFirst() {
+      if scalar == "\u{1B}", let numbers = Frame.takeRendition(&scalars) {
+        rendition = numbers == "0" ? "" : numbers
+        add("\u{1B}[\(numbers)m")
+        continue
+      }
+      let columns = DisplayWidth.of(scalar)
+      if used + columns > width {
+        if let split = space, scalar != " ", split.tailWidth < width / 2 {
+          lines.append(split.head)
+          (line, used) = (split.tail, split.tailWidth)
+        } else {
+          lines.append(line)
+          (line, used) = (rendition.isEmpty ? "" : "\u{1B}[\(rendition)m", 0)
+        }
+        space = nil
+        if scalar == " ", used == 0 { continue }
+      }
+      used += columns
+      if scalar == " " {
+        space = (line, rendition.isEmpty ? "" : "\u{1B}[\(rendition)m", 0)
+        line += " "
+      } else {
+        add(String(scalar))
+        space?.tailWidth += columns
+      }
+    }
+    return lines + (line.isEmpty ? [] : [line])
+  }
+}

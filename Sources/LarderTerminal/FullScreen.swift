@@ -1,0 +1,157 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The whole screen of the terminal: each key is read as it is typed, and the screen before returns at the end.
+///
+/// The terminal is restored on every way out, also when a signal or a fault ends the process. One at a time, and
+/// not while a `LineEditor` reads.
+package final class FullScreen {
+  package enum Event {
+    case bytes([UInt8])
+    /// The window has another size, or the process was continued.
+    case redraw
+    case timedOut
+    /// The terminal is gone.
+    case end
+  }
+
+  /// The alternate screen without a cursor and with marks around pasted text.
+  private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
+  static let end = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
+
+  private let modes: termios
+  private var seen: TerminalSignals.Counts
+  private var isOpen = false
+
+  package init() throws(TerminalError) {
+    var modes = termios()
+    guard unsafe tcgetattr(STDIN_FILENO, &modes) == 0 else {
+      throw .failed(operation: "tcgetattr", code: errno)
+    }
+    self.modes = modes
+    TerminalSignals.countChanges()
+    seen = TerminalSignals.counts
+    try enter()
+  }
+
+  /// The next bytes that were typed, or what else happened within the time.
+  package func next(within limit: Duration) throws(TerminalError) -> Event {
+    let wakening = try Terminal.wait(for: .input, atMost: limit)
+    let counts = TerminalSignals.counts
+    let before = seen
+    seen = counts
+    if counts.suspensions != before.suspensions {
+      try suspend()
+      return .redraw
+    }
+    if counts.continuations != before.continuations {
+      // It was stopped by a signal that cannot be caught, and a shell may have changed the modes meanwhile.
+      try enter()
+      return .redraw
+    }
+    if counts.resizes != before.resizes { return .redraw }
+    if counts.interrupts != before.interrupts {
+      Interrupts.acknowledge()
+      return .bytes([0x03])
+    }
+    guard wakening == .ready else { return .timedOut }
+    let bytes = try Terminal.read(.input, atMost: 4096)
+    return bytes.isEmpty ? .end : .bytes(bytes)
+  }
+
+  package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
+    try Terminal.write(bytes, to: .output)
+  }
+
+  /// Gives the terminal back, stops the process as ^Z does, and takes the terminal again.
+  package func suspend() throws(TerminalError) {
+    try leave()
+    TerminalSignals.suspend()
+    try enter()
+    seen = TerminalSignals.counts
+  }
+
+  package func close() throws(TerminalError) {
+    guard isOpen else { return }
+    try leave()
+  }
+
+  private func enter() throws(TerminalError) {
+    var raw = modes
+    unsafe cfmakeraw(&raw)
+    TerminalSignals.holdEnds()
+    EmergencyExit.arm(restoring: modes)
+    isOpen = true
+    guard unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0 else {
+      throw .failed(operation: "tcsetattr", code: errno)
+    }
+    try Terminal.write(Self.begin)
+  }
+
+  private func leave() throws(TerminalError) {
+    isOpen = false
+    defer {
+      EmergencyExit.disarm()
+      TerminalSignals.releaseEnds()
+    }
+    var modes = modes
+    let code = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
+    try Terminal.write(Self.end)
+    guard code == 0 else { throw .failed(operation: "tcsetattr", code: errno) }
+  }
+
+  deinit {
+    guard isOpen else { return }
+    do throws(TerminalError) { try leave() } catch { return }
+  }
+}
+
+/// Restores the terminal when a signal ends the process: `SIGTERM`, `SIGHUP`, `SIGQUIT`, and those of faults.
+///
+/// A handler does only what is allowed there: `write`, `tcsetattr` and `raise`.
+private enum EmergencyExit {
+  private static let ends = [
+    SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE,
+  ]
+  nonisolated(unsafe) private static var modes = termios()
+  nonisolated(unsafe) private static var sequence: [UInt8] = []
+
+  static func arm(restoring modes: termios) {
+    unsafe Self.modes = modes
+    unsafe sequence = Array(FullScreen.end.utf8)
+    for end in ends {
+      let before = signal(end) { number in
+        unsafe EmergencyExit.restore()
+        // The handler is gone: the signal ends the process when this one returns, with its own status.
+        _ = signal(number, SIG_DFL)
+        raise(number)
+      }
+      if isIgnored(before), end != SIGTERM { _ = signal(end, SIG_IGN) }
+    }
+  }
+
+  static func disarm() {
+    for end in ends {
+      let before = signal(end, SIG_DFL)
+      if isIgnored(before) { _ = signal(end, SIG_IGN) }
+    }
+  }
+
+  @unsafe private static func restore() {
+    _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &modes)
+    unsafe sequence.withUnsafeBufferPointer { bytes in
+      #if canImport(Glibc)
+        _ = unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
+      #else
+        _ = unsafe Darwin.write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
+      #endif
+    }
+  }
+
+  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+    unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+}

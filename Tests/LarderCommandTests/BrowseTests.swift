@@ -1,0 +1,223 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+/// The full-screen view in a terminal. One at a time: each waits for what the screen shows.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BrowseTests {
+  private let home = TemporaryHome()
+  private var path: String { home.path + "/store" }
+
+  private func withStore(_ body: (Store) throws -> Void) throws {
+    let store = try Store(at: path)
+    try body(store)
+    try store.close()
+  }
+
+  private func start(
+    _ arguments: [String] = ["browse"], entries: Int = 40, environment: [String: String] = [:],
+    columns: Int = 80, rows: Int = 24, showing text: String? = "1 of"
+  ) throws -> TerminalSession {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    try withStore { store in
+      for number in 10..<10 + entries {
+        try store.namespace("sets").set("{\"number\":\(number)}", for: "set-\(number)")
+      }
+      try store.namespace("web").set("text", for: "page\n1", expires: .after(.hours(5)))
+    }
+    let session = try TerminalSession(
+      running: Fixture.programs + "/larder", [path] + arguments, showing: nil, home: home,
+      environment: environment, columns: columns, rows: rows)
+    if let text { session.expect(Comment(rawValue: text)) { $0.has(text) } }
+    return session
+  }
+
+  /// Expects that the terminal is as a shell needs it.
+  private func expectRestored(
+    _ terminal: PseudoTerminal, at location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(terminal.isCanonical, sourceLocation: location)
+    let screen = terminal.screen
+    #expect(
+      !screen.isAlternate && !screen.isCursorHidden && !screen.isPasteMarked,
+      sourceLocation: location)
+  }
+
+  @Test func `lists, filters, shows values and leaves`() throws {
+    let session = try start(["browse", "@sets"])
+    session.expect("three panes") { screen in
+      screen.has("namespaces") && screen.has("set-10") && screen.has("1 of 40")
+        && screen.has("\"number\": 10") && screen.lines[0].hasSuffix("live")
+    }
+    #expect(session.screen.isAlternate && session.screen.isCursorHidden)
+    try session.type("jj")
+    session.expect("the third") { $0.has("3 of 40") && $0.has("\"number\": 12") }
+    try session.type("G")
+    session.expect("the last") { $0.has("40 of 40") && $0.has("set-49") }
+    try session.type("\u{1B}[5~")
+    session.expect("a page up") { $0.has("20 of 40") }
+    try session.type("g/T-3")
+    session.expect("no such text in this case") { $0.has("no entries") }
+    try session.type("\u{7F}\u{7F}\u{7F}t-3")
+    session.expect("ten") { $0.has("1 of 10") && $0.has("set-39") && !$0.has("set-40") }
+    try session.type("\r\r")
+    session.expect("the whole value") { $0.has("lines") && $0.has("sets \"set-30\"") }
+    try session.type("q")
+    session.expect("the panes") { $0.has("1 of 10") }
+    try session.type("\u{1B}")
+    session.expect("without filter") { $0.has("1 of 40") }
+    try session.type("q")
+    #expect(try session.terminal.waitForExit() == 0)
+    expectRestored(session.terminal)
+  }
+
+  @Test func `a condition narrows the list`() throws {
+    let session = try start(["browse", "@*"])
+    try session.type("w.number >=")
+    session.expect("the line") { $0.lines.last?.hasPrefix(" where: .number >=") == true }
+    try session.type("\r")
+    session.expect("the error") { $0.lines.last?.contains("expected a value after") == true }
+    try session.type(" 48\r")
+    session.expect("two") { $0.has("1 of 2") && $0.has("set-48") && !$0.has("set-47") }
+    try session.type("q")
+    #expect(try session.terminal.waitForExit() == 0)
+  }
+
+  @Test func `changes of other processes appear`() throws {
+    let session = try start(["browse", "@sets"])
+    session.expect("all counted") { $0.has("1 of 40") }
+    try withStore { store in
+      try store.namespace("sets").set("{\"number\":0}", for: "set-10")
+      try store.namespace("sets").set("new", for: "set-11a")
+      try store.namespace("sets").remove("set-13")
+    }
+    session.expect("marks") { screen in
+      screen.row("set-10")?.contains("~") == true && screen.row("set-11a")?.contains("+") == true
+        && screen.row("set-13")?.contains("-  ") == true || screen.row("set-13") == nil
+    }
+    session.expect("the new value") { $0.has("\"number\": 0") }
+    session.expect("no marks") { screen in
+      screen.row("set-13") == nil && screen.row("set-10")?.contains("~") == false
+        && screen.has("1 of 40")
+    }
+    try session.type("q")
+    #expect(try session.terminal.waitForExit() == 0)
+  }
+
+  @Test func `changes ask first`() throws {
+    let session = try start(["browse", "@sets"], entries: 3)
+    try session.type("d")
+    session.expect("the question") {
+      $0.lines.last == " Evict \"set-10\": 1 entry (13 B) in sets? [y/N]"
+    }
+    try session.type("\r")
+    session.expect("declined") { $0.lines.last == " nothing changed" }
+    try session.type("mmd")
+    session.expect("both") { $0.lines.last?.contains("2 entries (26 B) in sets?") == true }
+    try session.type("y")
+    session.expect("the answer") { $0.lines.last?.contains("evicted 2 entries") == true }
+    session.expect("one left") { $0.has("1 of 1") && $0.has("set-12") }
+    try session.type("e2 hours\r")
+    session.expect("the error") {
+      $0.lines.last?.hasPrefix(" expire 1 entry at or in: 2 hours_") == true
+    }
+    try session.type("\u{15}2h\r")
+    session.expect("the question") { $0.lines.last?.hasSuffix("in sets at 2h? [y/N]") == true }
+    try session.type("y")
+    session.expect("the answer") { $0.lines.last?.contains("was never, now in 2 h") == true }
+    try session.type("pyq")
+    #expect(try session.terminal.waitForExit() == 0)
+    try withStore { store in
+      let entry = try #require(try store.namespace("sets").entry(for: "set-12"))
+      #expect(entry.isPinned && entry.expires != nil)
+      #expect(try store.namespace("sets").entry(for: "set-10") == nil)
+      #expect(try store.verify().isSound)
+    }
+  }
+
+  @Test(arguments: ["q", "\u{3}", "\u{4}", "\u{1B}"])
+  func `every key that leaves restores the terminal`(key: String) throws {
+    let session = try start()
+    try session.type(key)
+    #expect(try session.terminal.waitForExit() == 0)
+    expectRestored(session.terminal)
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT])
+  func `a signal that ends the program restores the terminal`(signal: Int32) throws {
+    let session = try start()
+    session.terminal.send(signal)
+    #expect(try session.terminal.waitForExit() == -signal)
+    expectRestored(session.terminal)
+  }
+
+  @Test func `^Z and fg give the terminal back and take it again`() throws {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    try withStore { try $0.namespace("sets").set("v", for: "set-10") }
+    let terminal = try PseudoTerminal(
+      running: "/bin/sh", ["-i"],
+      environment: ["HOME": home.path, "TERM": "xterm-256color", "PS1": "sh: ", "LANG": "C.UTF-8"])
+    #expect(terminal.shows { $0.line == "sh:" })
+    try terminal.type("\(Fixture.programs)/larder \(path) browse\n")
+    #expect(terminal.shows { $0.has("1 of 1") })
+    try terminal.type("\u{1A}")
+    #expect(terminal.shows { !$0.isAlternate && $0.line == "sh:" })
+    #expect(!terminal.screen.isCursorHidden && !terminal.screen.isPasteMarked)
+    try terminal.type("echo back\n")
+    #expect(terminal.shows { $0.lines.suffix(3) == ["sh: echo back", "back", "sh:"] })
+    terminal.resize(columns: 100, rows: 30)
+    try terminal.type("fg\n")
+    #expect(terminal.shows { $0.isAlternate && $0.has("1 of 1") && $0.lines.count == 30 })
+    try terminal.type("q")
+    #expect(terminal.shows { !$0.isAlternate && $0.line == "sh:" })
+  }
+
+  @Test func `another size is drawn at once`() throws {
+    let session = try start(entries: 100)
+    for (columns, rows) in [(120, 40), (50, 12), (30, 8), (80, 24)] {
+      session.terminal.resize(columns: columns, rows: rows)
+      session.expect("\(columns)x\(rows)") { screen in
+        columns < 40
+          ? screen.has("too small")
+          : screen.lines.count == rows && screen.has("\u{2510}")
+            && screen.lines.allSatisfy { $0.count <= columns }
+      }
+    }
+    try session.type("q")
+    #expect(try session.terminal.waitForExit() == 0)
+  }
+
+  @Test func `the prompt goes on behind it`() throws {
+    let session = try start([], showing: "larder>")
+    try session.type("use sets\rbrowse\r")
+    session.expect("the view") { $0.isAlternate && $0.has("1 of 40") }
+    try session.type("q")
+    session.expect("the prompt") { !$0.isAlternate && $0.line == "sets>" }
+    try session.type("count\r")
+    session.expect("an answer") { $0.has("40 entries") && $0.line == "sets>" }
+    try session.type("\u{4}")
+    #expect(try session.terminal.waitForExit() == 0)
+  }
+
+  @Test func `a terminal without cursor is refused`() throws {
+    let session = try start(environment: ["TERM": "dumb"], showing: nil)
+    #expect(try session.terminal.waitForExit() == 2)
+    #expect(session.screen.has("browse works at a terminal only"))
+    expectRestored(session.terminal)
+  }
+
+  @Test func `no color and plain lines are respected`() throws {
+    let session = try start(entries: 3, environment: ["NO_COLOR": "1", "LANG": "C"])
+    session.expect("lines") { $0.has("+ namespaces -") && $0.has("\"page\\n1\"") }
+    #expect(session.screen.cells.allSatisfy { $0.allSatisfy { $0.rendition.isEmpty } })
+    try session.type("q")
+    #expect(try session.terminal.waitForExit() == 0)
+  }
+}
+
+extension Screen {
+  fileprivate func has(_ text: String) -> Bool { row(text) != nil }
+
+  /// The row that contains the text.
+  fileprivate func row(_ text: String) -> String? { lines.first { $0.contains(text) } }
+}

@@ -1,0 +1,139 @@
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+@Suite struct BrowseScreenTests {
+  private func frame(
+    _ state: BrowseState, hasColor: Bool = false, hasUnicode: Bool = true
+  ) -> Frame {
+    BrowseScreen(
+      state: state,
+      presentation: Presentation(
+        .table, isTerminal: true, width: state.size.columns, hasColor: hasColor,
+        hasUnicode: hasUnicode, clock: stockholm)
+    ).frame()
+  }
+
+  private func lines(_ frame: Frame) -> [String] { (0..<frame.rows).map(frame.text) }
+
+  @Test func `a window of 80 columns has three panes`() {
+    let shown = lines(frame(browseState()))
+    #expect(
+      shown[0].hasPrefix(" store   ")
+        && shown[0].hasSuffix("2 namespaces  101 entries  5 kB  \u{25CF} live"))
+    #expect(shown[1].hasPrefix("\u{250C} namespaces \u{2500}\u{2500}\u{252C} a \u{2500}"))
+    #expect(shown[1].contains("\u{252C} \"00\" \u{2500}") && shown[1].hasSuffix("\u{2510}"))
+    #expect(shown[1...8].allSatisfy { DisplayWidth.of($0) == 80 })
+    #expect(shown[2].contains("\u{25B8}\"00\"") && shown[2].contains("0 B  never"))
+    #expect(shown[8].contains(" 1 of 100 "))
+    #expect(
+      shown[9]
+        == " / filter  \u{23CE} value  s sort  w where  e expire  d evict  p pin  y copy  ? help")
+  }
+
+  @Test func `a narrow window has one pane, and a tiny one asks for room`() {
+    var state = browseState(columns: 50)
+    #expect(lines(frame(state))[1].hasPrefix("\u{250C} a \u{2500}"))
+    state.take(.tab)
+    #expect(lines(frame(state))[1].contains("\"00\""))
+    state.size = Host.Window(columns: 39, rows: 24)
+    #expect(lines(frame(state))[1] == "40x10 at least; q leaves")
+    let (first, second) = (state.take(.text("d")), state.take(.text("q")))
+    #expect(first == nil && state.question == nil && second == .leave)
+  }
+
+  @Test func `a terminal without colors and lines gets neither`() {
+    let shown = frame(browseState(), hasUnicode: false)
+    let text = lines(shown).joined(separator: "\n")
+    #expect(text.utf8.allSatisfy { $0 < 0x80 })
+    #expect(!String(decoding: shown.bytes(over: nil), as: UTF8.self).contains("\u{1B}[1m"))
+    let colored = frame(browseState(), hasColor: true)
+    #expect(
+      colored.rendition(at: 2, colored.columns / 4 + 1) != "" || colored.rendition(at: 1, 2) != "")
+  }
+
+  @Test func `hostile keys and names stay in their cells`() {
+    var state = browseState()
+    let keys = [
+      "\u{1B}[2J\u{7}\n", "\u{202E}abc", String(repeating: "\u{301}", count: 500),
+      "\u{1F468}\u{200D}\u{1F469}",
+    ]
+    state.show(
+      keys.map { Ranked(entry: browsedEntry($0), value: .null) }, for: .top)
+    state.namespaces[0] = .init(name: "a\u{1B}]0;x\u{7}", entries: 1, bytes: 1)
+    let bytes = frame(state, hasColor: true).bytes(over: nil)
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(
+      text.contains("\\e[2J\\x07\\n") && !text.contains("\u{202E}") && !text.contains("\u{7}"))
+    #expect(!text.contains("\u{1B}]"))
+    for state in [state, browseState(columns: 61), browseState(columns: 40)] {
+      let frame = frame(state)
+      for row in 0..<frame.rows { #expect(DisplayWidth.of(frame.text(of: row)) <= frame.columns) }
+    }
+  }
+
+  @Test func `only cells that differ are written`() {
+    let before = frame(browseState())
+    var state = browseState()
+    state.take(.down)
+    let after = frame(state)
+    #expect(after.bytes(over: before).count < 120)
+    #expect(after.bytes(over: after).isEmpty)
+    #expect(String(decoding: after.bytes(over: nil), as: UTF8.self).contains("\u{1B}[2J"))
+  }
+
+  @Test func `wide characters are written whole`() {
+    var before = Frame(columns: 10, rows: 1)
+    before.put("ab\u{4E2D}\u{6587}", at: 0, 0)
+    var after = Frame(columns: 10, rows: 1)
+    after.put("a\u{4E2D}c\u{6587}", at: 0, 0)
+    #expect(String(decoding: after.bytes(over: before), as: UTF8.self) == "\u{1B}[1;2H\u{4E2D}c")
+    after.put("\u{4E2D}", at: 0, 9)
+    #expect(after.text(of: 0) == "a\u{4E2D}c\u{6587}")
+    after.put("x\u{4E2D}y", at: 0, 0, width: 2)
+    #expect(after.text(of: 0).hasPrefix("x"))
+  }
+
+  @Test func `a long value is wrapped and scrolls`() throws {
+    let shell = try Shell()
+    let words = (0..<200).map { "word\($0)" }.joined(separator: " ")
+    try shell.store.namespace("a").set(words, for: "long")
+    let entry = try #require(try shell.store.namespace("a").entry(for: "long"))
+    var state = browseState()
+    state.show([Ranked(entry: entry, value: .null)], for: .top)
+    let presentation = Presentation(
+      .table, isTerminal: true, width: 23, hasColor: true, clock: stockholm)
+    state.value = try BrowseState.ValueText(
+      entry, width: 23, isWhole: false, in: shell.session, for: presentation)
+    let value = try #require(state.value)
+    #expect(value.lines.joined(separator: " ").split(separator: " ").map(String.init).count >= 200)
+    #expect(value.lines.allSatisfy { DisplayWidth.of(Frame.plain($0)) <= 23 })
+    #expect(value.lines[0] == "word0 word1 word2 word3")
+    state.take(.tab, .end)
+    #expect(state.valueTop == state.mostValueTop && state.valueTop > 0)
+    state.take(.tab, .tab, .enter, .text("/"))
+    state.type("WORD150")
+    state.take(.enter)
+    #expect(state.valueTop > 0)
+  }
+
+  @Test func `JSON keeps its colors across the lines of a narrow pane`() throws {
+    let shell = try Shell()
+    let text = "{\"name\":\"" + String(repeating: "x", count: 60) + "\",\"n\":1}"
+    try shell.store.namespace("a").set(text, for: "json")
+    let entry = try #require(try shell.store.namespace("a").entry(for: "json"))
+    let presentation = Presentation(
+      .table, isTerminal: true, width: 23, hasColor: true, clock: stockholm)
+    let value = try #require(
+      try BrowseState.ValueText(
+        entry, width: 23, isWhole: false, in: shell.session, for: presentation))
+    var frame = Frame(columns: 23, rows: value.lines.count)
+    for (row, line) in value.lines.enumerated() { frame.put(line, at: row, 0) }
+    let row = try #require(value.lines.firstIndex { Frame.plain($0).hasPrefix("xxxx") })
+    #expect(frame.rendition(at: row, 0) == Color.string.rawValue)
+    #expect((0..<frame.rows).map(frame.text).joined().filter { $0 == "x" }.count == 60)
+  }
+}

@@ -1,0 +1,280 @@
+import TestSupport
+import Testing
+
+@testable import Larder
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// An entry of the namespace "a" that no store holds.
+func browsedEntry(_ key: some StoreKey, size: Int = 0, version: UInt64 = 1) -> Store.Entry {
+  Store.Entry(
+    namespace: "a", key: Key(of: key), size: size, storedSize: size,
+    written: Timestamp(milliseconds: 0), lastUsed: nil, expires: nil, staleUntil: nil,
+    timeToIdle: nil, state: .fresh, codec: .text, version: version, isPinned: false,
+    isNegative: false, owners: [], tags: [], entityTag: nil, lastModified: nil, metadata: nil)
+}
+
+/// Entries with keys of two digits, as rows.
+func browsed(_ numbers: some Sequence<Int>, version: UInt64 = 1) -> [Ranked] {
+  numbers.map { number in
+    let key = number < 10 ? "0\(number)" : "\(number)"
+    return Ranked(entry: browsedEntry(key, size: number, version: version), value: .null)
+  }
+}
+
+/// A view with a window of six rows over the first entries of a hundred.
+func browseState(rows: Int = 10, columns: Int = 80, isReadOnly: Bool = false) -> BrowseState {
+  var state = BrowseState(
+    size: Host.Window(columns: columns, rows: rows), storeName: "store", isReadOnly: isReadOnly)
+  state.namespaces = [
+    .init(name: "a", entries: 100, bytes: 4950), .init(name: "b", entries: 1, bytes: 2),
+  ]
+  state.query.namespace = "a"
+  state.show(browsed(0..<state.height), for: .top)
+  state.total = 100
+  return state
+}
+
+extension BrowseState {
+  @discardableResult
+  mutating func take(_ keys: KeyPress...) -> BrowseCommand? {
+    var command: BrowseCommand?
+    for key in keys { command = take(key) }
+    return command
+  }
+
+  mutating func type(_ text: String) { for character in text { _ = take(.text(character)) } }
+
+  fileprivate var keys: [String] {
+    rows.map { String(decoding: $0.entry.key.bytes, as: UTF8.self) }
+  }
+}
+
+@Suite struct BrowseStateTests {
+  @Test func `moving within the window reads nothing`() {
+    var state = browseState()
+    state.pending = nil
+    state.take(.down, .text("j"), .down, .up)
+    #expect(state.selected == 2 && state.pending == nil)
+    state.take(.text("k"), .up, .up)
+    #expect(state.pending == .up(1))
+  }
+
+  @Test func `the window follows the selected row`() {
+    var state = browseState()
+    for _ in 0..<6 { state.take(.down) }
+    #expect(state.pending == .down(1))
+    // Keys that were typed ahead are one read.
+    state.take(.down, .down)
+    #expect(state.pending == .down(3))
+    state.take(.up)
+    #expect(state.pending == .down(2))
+    state.show(browsed(6..<8), for: .down(2))
+    #expect(state.keys == ["02", "03", "04", "05", "06", "07"])
+    #expect(state.selected == 5 && state.firstIndex == 2)
+    state.take(.pageUp)
+    #expect(state.pending == .up(1))
+    state.show(browsed(1..<2), for: .up(1))
+    #expect(state.keys.first == "01" && state.selected == 0 && state.firstIndex == 1)
+    state.take(.end)
+    #expect(state.pending == .bottom)
+    state.show(browsed(94..<100), for: .bottom)
+    #expect(state.selected == 5 && state.firstIndex == 94)
+    state.take(.pageDown)
+    state.show([], for: .down(6))
+    #expect(state.selected == 5 && state.firstIndex == 94)
+  }
+
+  @Test func `changes are marked for a moment`() {
+    var state = browseState()
+    state.take(.down)
+    var new = browsed([0, 1, 2, 4, 5])
+    new.insert(contentsOf: browsed([3], version: 2), at: 3)
+    state.show(new, for: .refresh, at: .seconds(1))
+    #expect(state.rows.map(\.change) == [nil, nil, nil, .changed, nil, nil])
+    #expect(state.selectedRow?.id == EntryID(browsed([1])[0].entry))
+    // The row of an entry that went stays where it was, and is not to be changed.
+    state.show(
+      browsed([0, 2]) + browsed([3], version: 2) + browsed([4, 5, 6]), for: .refresh,
+      removed: [EntryID(browsed([1])[0].entry)], at: .seconds(2))
+    #expect(state.keys == ["00", "01", "02", "03", "04", "05"])
+    #expect(state.rows.map(\.change) == [nil, .removed, nil, .changed, nil, nil])
+    // The next key concerns an entry that exists.
+    #expect(state.selected == 2 && state.wanted?.key == Key("02"))
+    let result1 = state.fade(at: .seconds(3))
+    #expect(!result1)
+    #expect(state.rows.map(\.change) == [nil, .removed, nil, nil, nil, nil])
+    let result2 = state.fade(at: .seconds(4))
+    #expect(result2)
+    #expect(state.keys == ["00", "02", "03", "04", "05"])
+  }
+
+  @Test func `an entry written since is new`() {
+    var state = browseState()
+    var new = browsed(0..<6)
+    new[3] = browsed([60])[0]
+    state.show(new, for: .refresh, since: Timestamp(milliseconds: 1))
+    #expect(state.rows[3].change == nil)
+    state.show(browsed(0..<6), for: .top)
+    state.show(new, for: .refresh, since: Timestamp(milliseconds: 0))
+    #expect(state.rows[3].change == .added)
+  }
+
+  @Test func `a filter is typed and taken back`() {
+    var state = browseState()
+    state.take(.text("/"))
+    state.type("us")
+    #expect(state.query.filter == "us" && state.pending == .top && state.total == nil)
+    state.take(.backspace)
+    #expect(state.query.filter == "u")
+    state.take(.paste("ser/*\u{1B}[A"))
+    #expect(state.query.filter == "user/*[A")
+    state.take(.control("u"))
+    state.type("e\u{301}x")
+    state.take(.backspace, .backspace)
+    #expect(state.query.filter == "")
+    state.type("a b")
+    state.take(.enter)
+    #expect(state.input == nil && state.query.filter == "a b")
+    state.take(.text("/"))
+    state.type("c")
+    state.take(.escape)
+    #expect(state.query.filter == "a b")
+    let result3 = state.take(.escape)
+    #expect(result3 == nil)
+    #expect(!state.query.isNarrowed)
+    let result4 = state.take(.escape)
+    #expect(result4 == .leave)
+  }
+
+  @Test func `a change asks before it is made`() throws {
+    var state = browseState()
+    let result5 = state.take(.text("d"))
+    #expect(result5 == nil)
+    let question = try #require(state.question)
+    #expect(question.question.description == "Evict \"00\": 1 entry (0 B) in a?")
+    let result6 = state.take(.enter)
+    #expect(result6 == nil)
+    #expect(state.question == nil && state.message?.text == "nothing changed")
+    state.take(.text("m"), .text("m"))
+    #expect(state.selected == 2 && state.marks.count == 2)
+    state.take(.text("d"))
+    #expect(state.question?.question.description == "Evict 2 entries (1 B) in a?")
+    guard case .change(let change)? = state.take(.text("y")) else {
+      return #expect(Bool(false), "no change")
+    }
+    #expect(
+      change.commands("--yes") == [
+        ["evict", "@a", "--yes", "--", "00", "01"].map { Array($0.utf8) }
+      ])
+    state.take(.text("p"))
+    #expect(state.question?.verb == .pin)
+  }
+
+  @Test func `an expiry is typed, checked and asked about`() {
+    var state = browseState()
+    state.take(.text("e"))
+    state.type("+2h")
+    guard case .check(let change)? = state.take(.enter) else {
+      return #expect(Bool(false), "no check")
+    }
+    #expect(change.verb == .expire("+2h"))
+    #expect(change.commands("--dry-run")[0].last == Array("+2h".utf8))
+  }
+
+  @Test func `a store that is read only is not changed`() {
+    var state = browseState(isReadOnly: true)
+    for key in "edp" {
+      let result7 = state.take(.text(key))
+      #expect(result7 == nil)
+      #expect(state.question == nil && state.input == nil && state.message?.isError == true)
+    }
+  }
+
+  @Test func `keys leave or go back`() {
+    for key in [KeyPress.text("q"), .control("c"), .control("d"), .escape] {
+      var state = browseState()
+      let result8 = state.take(key)
+      #expect(result8 == .leave)
+      state.take(.enter)
+      #expect(state.page == .value)
+      let result9 = state.take(key)
+      #expect(result9 == nil && state.page == .panes)
+      state.take(.text("?"))
+      let result10 = state.take(key)
+      #expect(result10 == nil && state.page == .panes)
+    }
+    var state = browseState()
+    let result11 = state.take(.control("z"))
+    #expect(result11 == .suspend)
+    // In a line that is typed, q is a letter.
+    state.take(.text("/"), .text("q"))
+    #expect(state.query.filter == "q")
+    let result12 = state.take(.control("c"))
+    #expect(result12 == nil && state.query.filter == "")
+  }
+
+  @Test func `the namespace is chosen in its pane`() {
+    var state = browseState()
+    state.take(.text("h"), .down)
+    #expect(state.query.namespace == "b" && state.pending == .top)
+    state.take(.down, .down)
+    #expect(state.query.namespace == nil)
+    state.take(.home)
+    #expect(state.query.namespace == "a")
+    state.take(.enter)
+    #expect(state.pane == .keys)
+    state.take(.tab, .tab, .tab, .backTab)
+    #expect(state.pane == .namespaces)
+  }
+
+  @Test func `orders follow each other`() {
+    var state = browseState()
+    let orders = (0..<5).map { _ in
+      state.take(.text("s"))
+      return state.query.order.rawValue
+    }
+    #expect(orders == ["size", "expiry", "written", "used", "key"])
+  }
+
+  @Test func `a condition that cannot be read is typed on`() throws {
+    var state = browseState()
+    state.take(.text("w"))
+    state.type(".a =")
+    state.take(.enter)
+    #expect(state.query.expression == ".a =")
+    let query = state.query
+    let error = #expect(throws: ShellError.self) { try query.selection(stockholm) }
+    state.refuse(try #require(error))
+    #expect(state.input?.text == ".a =" && state.query.expression.isEmpty)
+    #expect(state.message?.text.description.hasPrefix("expected a value after \"=\"") == true)
+  }
+
+  @Test(arguments: TestSettings.seeds(corpus: 60))
+  func `any keys keep the window in order`(seed: UInt64) {
+    var rng = SeededRNG(seed: seed)
+    var state = browseState(rows: Int.random(in: 5...14, using: &rng))
+    let keys: [KeyPress] =
+      [
+        .up, .down, .left, .right, .pageUp, .pageDown, .home, .end, .tab, .backTab, .enter, .escape,
+        .backspace,
+      ]
+      + "hjklgGsmpedy/wn?r \u{301}x*[".map { .text($0) }
+    for _ in 0..<300 {
+      guard let key = keys.randomElement(using: &rng) else { break }
+      _ = state.take(key)
+      if let request = state.pending, Bool.random(using: &rng) {
+        let all = Array(0..<Int.random(in: 0...30, using: &rng))
+        let count = Int.random(in: 0...all.count, using: &rng)
+        state.show(browsed(all.prefix(count)), for: request, at: .seconds(1))
+      }
+      #expect(
+        state.rows.isEmpty ? state.selected == 0 : state.rows.indices.contains(state.selected))
+      #expect(state.rows.count <= max(state.height, 30))
+      let frame = BrowseScreen(
+        state: state, presentation: Presentation(.table, isTerminal: true, clock: stockholm)
+      ).frame()
+      #expect(frame.rows == state.size.rows)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// What a terminal of a width receives, with its colors as bytes. With `RECORD` set the answers are written down, to be
+/// read before they are believed.
+@Suite struct WidthTests {
+  private static let commands = [
+    "namespaces", "keys @lego.parts", "keys @lego.part_colors --long",
+    "keys @sets --show .name,.year --sort .year", "get @sets \"75-1\"", "info @sets \"75-1\"",
+    "sizes @*", "limits @sets", "plot sizes @*", "count @sets --by .year",
+    "output box", "keys @sets", "output markdown", "keys @sets --limit 1", "output vertical",
+    "keys @sets --limit 1", "output table", "help keys", "help where", "expire @sets \"75-1\" 1mo",
+    "get @sets \"74-1\"", "keys @sets --where '.year >= and .name ~ \"a\" and .year < 2000'",
+    "kesy", "evict @sets",
+  ]
+
+  private static func file(_ width: Int) -> URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Widths/\(width).txt")
+  }
+
+  private func shell(_ width: Int) throws -> Shell {
+    let shell = try Shell { $0.hasColor = true }
+    shell.window = LarderShell.Host.Window(columns: width, rows: 24)
+    for number in 1...3 {
+      try shell.store.namespace("lego.parts").set(
+        String(repeating: "p", count: 40 * number),
+        for: "part/with/a/long/name/and/number/\(number)")
+      try shell.store.namespace("lego.part_colors").set(
+        "color", for: "\u{8272}\u{5F69}\(number)", expires: .after(.hours(number)))
+    }
+    let sets = shell.store.namespace("sets")
+    let names = ["Cinderella's Castle", "Hogwarts\u{2122} Castle", "\u{57CE}"]
+    for (number, name) in names.enumerated() {
+      try sets.set(
+        "{\"name\":\"\(name)\",\"year\":\(2018 - number),\"tags\":[\"castle\",null,true],\"parts\":{\"plates\":\(number * 1000)}}",
+        for: "7\(5 + number)-1", expires: .after(.hours(21)))
+    }
+    return shell
+  }
+
+  @Test(arguments: [40, 80, 120]) func `answers fit the window`(width: Int) throws {
+    let shell = try shell(width)
+    var text = ""
+    for command in Self.commands {
+      text += "larder> \(command)\n"
+      var answer: String
+      do {
+        answer = try shell(command)
+      } catch let error as ShellError {
+        answer = error.prompted(promptWidth: 8, columns: width)
+      }
+      // Box and markdown are for documents; only a terminal cuts a box.
+      if !command.hasPrefix("output") {
+        let isDocument = shell.session.settings.mode == .markdown
+        for line in answer.split(separator: "\n") where !isDocument {
+          #expect(DisplayWidth.of(Frame.plain(String(line))) <= width, "\(command): \(line)")
+        }
+      }
+      answer = answer.replacing("\u{1B}", with: "\\e")
+      text += answer + shell.takeAside().map { "? \($0)\n" }.joined() + "\n"
+    }
+    if ProcessInfo.processInfo.environment["RECORD"] != nil {
+      try FileManager.default.createDirectory(
+        at: Self.file(width).deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: Self.file(width))
+    } else {
+      #expect(try String(contentsOf: Self.file(width), encoding: .utf8) == text)
+    }
+  }
+}
