@@ -105,6 +105,7 @@ struct LogReader: Sendable {
       let keeps = clock.monotonic - written >= Self.progressInterval
       guard let removed = try await copies.apply(records, next, keepsProgress: keeps) else {
         progress = try await start()
+        (goal, looked) = (nil, nil)
         continue
       }
       if keeps || removed > 0 { written = clock.monotonic }
