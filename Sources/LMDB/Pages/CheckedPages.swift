@@ -19,6 +19,8 @@ struct CheckedPages {
     var covered: Int32 = 0
     /// Bytes used by all the pages below; 0 if they were not all checked.
     var total: Int32 = 0
+    /// Whether the page behind a leaf was checked.
+    var hasCheckedNext = false
     /// Whether those values of a leaf that lie on overflow pages were checked.
     var hasCheckedValues = false
     /// The address of the key in front of the page, in the branch that led to it; 0 for the first page of a level.
@@ -79,6 +81,18 @@ struct CheckedPages {
       return facts
     }
     set { slots[place(of: page)] = newValue }
+  }
+
+  /// Notes that the write under way adds bytes to the records of a page, and removes others.
+  ///
+  /// - Precondition: the page was inserted.
+  mutating func note(added: Int, removed: Int, on page: UInt64) {
+    let place = place(of: page)
+    if slots[place].write != write {
+      slots[place] = Facts(page: page, write: write, separator: slots[place].separator)
+    }
+    slots[place].added &+= Int32(clamping: added)
+    slots[place].removed &+= Int32(clamping: removed)
   }
 
   private mutating func grow() {

@@ -14,7 +14,17 @@ final class WriteGuard: @unchecked Sendable {
   private let tiling = Tiling()
   private(set) var pages = SnapshotPages.unreadable(0)
   private var named: [Tree?] = []
-  var checkedPages = CheckedPages()
+  // Only the writer uses these two, and never while they change. Without checks at run time that saves a tenth of a write.
+  @exclusivity(unchecked) private var pagesChecked = CheckedPages()
+  @exclusivity(unchecked) private var pathsTaken = RecentPaths()
+  var checkedPages: CheckedPages {
+    @inline(__always) _read { yield unsafe pagesChecked }
+    @inline(__always) _modify { yield unsafe &pagesChecked }
+  }
+  var recentPaths: RecentPaths {
+    @inline(__always) _read { yield unsafe pathsTaken }
+    @inline(__always) _modify { yield unsafe &pathsTaken }
+  }
   /// The free pages of the commit that this write begins on, if its lists were read in this write.
   private var freePages: PageSet?
   private var hasCheckedFreeLists = false
@@ -44,6 +54,7 @@ final class WriteGuard: @unchecked Sendable {
     freePages = nil
     self.pages = pages
     checkedPages.begin()
+    recentPaths.forget()
   }
 
   func noteCommit(_ id: UInt64) { ownCommit = id }

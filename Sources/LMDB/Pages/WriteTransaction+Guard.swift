@@ -57,9 +57,9 @@ extension Environment {
   var activeWriteGuard: WriteGuard? { dataMap == nil ? nil : writeGuard }
 
   /// Gives the guard the commit on which write `id` begins. No other write can begin or end meanwhile.
-  func beginGuarding(_ id: UInt64) throws(LMDBError) {
+  func beginGuarding(_ id: UInt64, fileSize: Int) throws(LMDBError) {
     guard dataMap != nil else { return }
-    guard let pages = try snapshotPages(of: id - 1) else {
+    guard let pages = try snapshotPages(of: id - 1, fileSize: fileSize) else {
       return try writeGuard.checking { () throws(PageDamage) in
         throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
       }

@@ -144,7 +144,7 @@ extension Cache {
     guard let item = memory?.current(key.span) else { return nil }
     let written = Timestamp(milliseconds: item.writtenAt)
     return CacheResult(
-      value: unbox(item), source: .memory,
+      value: unbox(item.box), source: .memory,
       age: max(.zero, written.duration(to: namespace.engine.clock.now)))
   }
 

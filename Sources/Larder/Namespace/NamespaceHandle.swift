@@ -126,6 +126,11 @@ final class NamespaceHandle: Sendable {
     return total
   }
 
+  var hasUnmerged: Bool { unmerged() != ReadCounters() }
+
+  /// Whether the handle remembers what no other has: counts that are not merged, or rules that this opening has declared.
+  var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
+
   /// Drops the unmerged counts if the store's counters began anew with commit `epoch`, as commit `moment` shows.
   ///
   /// A reset is a new generation of the metadata, so the first read after it calls this. Earlier reads do not count then,

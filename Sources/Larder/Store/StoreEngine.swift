@@ -47,7 +47,7 @@ final class StoreEngine: Sendable {
   let memory = MemoryRegistry()
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
-  private let handles = Mutex<[String: NamespaceHandle]>([:])
+  private let handles = Mutex(NamespaceHandles())
 
   init(environment: Environment, format: StoreFormat, options: Store.Options) {
     self.environment = environment
@@ -90,25 +90,14 @@ final class StoreEngine: Sendable {
   }
 
   func handle(for name: String) -> NamespaceHandle {
-    handles.withLock { handles in
-      if let handle = handles[name] { return handle }
-      let handle = NamespaceHandle(name: name)
-      handles[name] = handle
-      return handle
-    }
+    handles.withLock { $0.handle(for: name) }
   }
 
-  var allHandles: [NamespaceHandle] { handles.withLock { Array($0.values) } }
+  var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }
 
   /// The handles whose reads the store has not counted yet.
   var handlesWithCounts: [NamespaceHandle] {
-    handles.withLock { handles in
-      var found: [NamespaceHandle] = []
-      for handle in handles.values where handle.unmerged() != ReadCounters() {
-        found.append(handle)
-      }
-      return found
-    }
+    handles.withLock { $0.withCounts }
   }
 
   func error(_ error: LMDBError) -> LarderError {

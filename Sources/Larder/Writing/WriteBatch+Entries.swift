@@ -16,7 +16,8 @@ extension WriteBatch {
         hint: "use 1 to \(Key.longest) bytes")
     }
     // Whatever can be refused is checked before the first change.
-    let rules = try writer.namespace(name)?.rules ?? Rules()
+    let known = try writer.namespace(name)
+    let rules = known?.rules ?? Rules()
     try budget.checkSize(value.count, rules: rules, namespace: name)
     let isLong = key.count > StoredKey.longestShort
     let owners = try resolve(attributes.owners, mayCome: attributes.awaitsOwners)
@@ -28,7 +29,8 @@ extension WriteBatch {
     let encodedFields = fields.encoded()
     try checkBudget(value.count + key.count + encodedFields.count)
 
-    let namespace = try writer.findOrMakeNamespace(name)
+    let namespace =
+      if let known { known } else { try writer.findOrMakeNamespace(name) }
     let id = namespace.id
     let entryKey = StoredKey.entry(key, in: id)
     let previous = try replaced(at: entryKey, key: key)
