@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials proxy shared traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials proxy proxy-bench shared traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -44,6 +44,12 @@ trials: packages
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages
 	cd Examples/Proxy && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+
+# Processor time per hit, throughput and memory of the proxy beside nginx and Varnish, which `apt-get install nginx-light varnish
+# wrk` installs. Takes two minutes after the build.
+proxy-bench: packages
+	cd Examples/Proxy && $(SWIFT) build -c release --product larder-proxy
+	python3 Examples/Proxy/Bench/bench.py Examples/Proxy/.build/release/larder-proxy
 
 # The shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
 shared:
