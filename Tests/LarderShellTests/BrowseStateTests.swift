@@ -11,7 +11,8 @@ func browsedEntry(_ key: some StoreKey, size: Int = 0, version: UInt64 = 1) -> S
     namespace: "a", key: Key(of: key), size: size, storedSize: size,
     written: Timestamp(milliseconds: 0), lastUsed: nil, expires: nil, staleUntil: nil,
     timeToIdle: nil, state: .fresh, codec: .text, version: version, isPinned: false,
-    isNegative: false, owners: [], tags: [], entityTag: nil, lastModified: nil, metadata: nil)
+    isNegative: false, owners: [], tags: [], entityTag: nil, lastModified: nil, metadata: nil,
+    transforms: [])
 }
 
 /// Entries with keys of two digits, as rows.
