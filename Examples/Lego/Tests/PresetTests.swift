@@ -164,7 +164,7 @@ import Testing
       let lego = try LegoCache(
         at: folder.url.path + "/" + name, diskLimit: diskLimit, options: options)
       defer { do { try lego.larder.close() } catch { Issue.record(error) } }
-      return try lego.larder.limits().effective.disk
+      return try lego.larder.limits().declared.disk
     }
     #expect(try limit("new") == 10_000_000)
     #expect(try limit("new", 20_000_000) == 20_000_000)
