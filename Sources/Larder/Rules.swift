@@ -23,6 +23,11 @@ public struct Rules: Hashable, Sendable, Codable {
   /// that an older build does not undo what a newer one declares. Of equal versions the last declaration holds.
   public var version: Int
 
+  /// For data of the user that no service can deliver again: it never expires and is never evicted.
+  ///
+  /// ``Store/verify()`` warns if an operator's overrides let the store remove it all the same.
+  public static let userData = Rules(expires: .never, eviction: .refuse, priority: .high)
+
   /// 64 MB.
   public static let defaultLargestValue = 64_000_000
   /// 1 GiB.

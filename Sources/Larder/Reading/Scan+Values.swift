@@ -12,7 +12,8 @@ extension StoreEngine {
   ) throws -> ScanPosition {
     try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
       guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned),
-        entryKey.count > 5, !requiresTransforms
+        entryKey.count > 5,
+        entryKey[entryKey.count - 1] == 0, !requiresTransforms
       else {
         return try visitUncommon(
           entryKey, record, of: namespace, id, prefix, in: transaction, visit)

@@ -109,11 +109,26 @@ public struct Store: Sendable {
   /// A new store in the system's temporary directory, removed when its last handle goes. Its commits are not flushed to the
   /// disk.
   public static func temporary(options: Options = Options()) throws(LarderError) -> Store {
+    try temporary(in: FileManager.default.temporaryDirectory.path, options)
+  }
+
+  /// A new store in memory, removed when its last handle goes: in `/dev/shm`, the file system that Linux keeps in memory. A system
+  /// without it gets a store as ``temporary(options:)`` makes it.
+  public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
+    let memory = "/dev/shm"
+    guard FileManager.default.isWritableFile(atPath: memory) else {
+      return try temporary(options: options)
+    }
+    return try temporary(in: memory, options)
+  }
+
+  private static func temporary(
+    in folder: String, _ options: Options
+  ) throws(LarderError) -> Store {
     let name = "larder-" + UUID().uuidString
     var options = options
     options.flushes = false
-    let store = try Store(
-      at: FileManager.default.temporaryDirectory.path + "/" + name, options: options)
+    let store = try Store(at: folder + "/" + name, options: options)
     store.engine.isTemporary.store(true, ordering: .relaxed)
     return store
   }
@@ -175,4 +190,14 @@ public struct Store: Sendable {
 extension Store {
   /// 16 random bytes that no other store has, for keyed digests.
   package var secret: [UInt8] { engine.identity }
+
+  /// Tells the opened store from every other one of this process.
+  package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
+
+  /// The words of the file `shared`, not mapped yet.
+  package func sharedWords(layout: UInt32, count: Int) -> SharedTable {
+    SharedTable(
+      SharedTable.Format(file: .shared, layout: layout, store: engine.identity) { $0 == count },
+      of: engine.environment)
+  }
 }
