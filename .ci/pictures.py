@@ -1,6 +1,7 @@
 """Draws a session of the shell as an SVG: runs `larder` at a pseudo-terminal, and turns its colours into text of a picture.
 
 Usage: pictures.py LARDER STORE OUTPUT COMMAND...
+       pictures.py LARDER STORE OUTPUT --browse KEYS      the full-screen view after these keys
 """
 
 import fcntl
@@ -21,35 +22,71 @@ PALETTE = {30: "#45475a", 31: "#f38ba8", 32: "#a6e3a1", 33: "#f9e2af", 34: "#89b
            96: "#94e2d5", 97: "#ffffff"}
 
 
-def answers(program, store, commands):
-    """The lines of the prompt's answer to each command, as a terminal shows them."""
+def start(program, words, columns, rows):
+    """The program at a pseudo-terminal: its process, a function that writes, and one that reads until it waits."""
     child, terminal = pty.fork()
     if child == 0:
-        environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC", PAGER="cat", COLUMNS=str(COLUMNS),
-                           LARDER_HISTORY="off")
-        os.execve(program, [program, store, "--no-rc"], environment)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
+        # The parent sets the size of the window first.
+        select.select([], [], [], 0.3)
+        environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC", PAGER="cat", LARDER_HISTORY="off")
+        os.execve(program, [program] + words, environment)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def read():
-        """What comes until the program waits."""
         output = b""
         while select.select([terminal], [], [], 1)[0]:
             try:
                 output += os.read(terminal, 65536)
             except OSError:
                 break
-        return output.decode().replace("\r", "")
+        return output.decode()
+
+    return child, lambda text: os.write(terminal, text.encode()), read
+
+
+def browsed(program, store, keys, columns=80, rows=16):
+    """The rows of the full-screen view, which moves the cursor before it writes."""
+    child, write, read = start(program, [store, "browse", "@*"], columns, rows)
+    output = read()
+    for key in keys:
+        write(key)
+        output += read()
+    grid = [[(" ", "")] * columns for _ in range(rows)]
+    row, column, style = 0, 0, ""
+    for text, numbers, end in re.findall(r"([^\x1b]+)|\x1b\[([0-9;?]*)([A-Za-z])", output):
+        if end == "H":
+            row, column = [int(n or 1) - 1 for n in (numbers or "1;1").split(";")]
+        elif end == "m":
+            style = "" if numbers in ("", "0") else f"\x1b[{numbers}m"
+        elif end == "J":
+            grid = [[(" ", "")] * columns for _ in range(rows)]
+        for character in text if not end else "":
+            grid[row][column] = (character, style)
+            column += 1
+    write("\x03")
+    write("q")
+    read()
+    os.waitpid(child, 0)
+    return ["".join(f"{s}{c}\x1b[0m" if s else c for c, s in cells) for cells in grid]
+
+
+def answers(program, store, commands):
+    """The lines of the prompt's answer to each command, as a terminal shows them."""
+    child, write, read_all = start(program, [store, "--no-rc"], COLUMNS, 60)
+
+    def read():
+        return read_all().replace("\r", "")
 
     read()
     result = []
     for command in commands:
-        os.write(terminal, command.encode())
+        write(command)
         read()
-        os.write(terminal, b"\r")
+        write("\r")
         # The rest of the line that was typed, the answer, and the next prompt.
         lines = read().split("\n")
         result.append([line for line in lines[1:-1] if re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line)])
-    os.write(terminal, b"\x04")
+    write("\x04")
     os.waitpid(child, 0)
     return result
 
@@ -73,10 +110,13 @@ def spans(line):
 
 
 def main(program, store, output, commands):
-    rows = []
+    rows, columns = [], COLUMNS
+    if commands[0] == "--browse":
+        rows, columns = browsed(os.path.abspath(program), store, commands[1]), 80
+        commands = []
     for command, lines in zip(commands, answers(os.path.abspath(program), store, commands)):
         rows += [f"\x1b[32mlarder>\x1b[0m {command}"] + lines
-    width, height = int(COLUMNS * WIDE) + 32, len(rows) * LINE + 52
+    width, height = int(columns * WIDE) + 32, len(rows) * LINE + 52
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
            f'aria-label="A session of the Larder shell">',
            f'<rect width="{width}" height="{height}" rx="8" fill="#1e1e2e"/>']

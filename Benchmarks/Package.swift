@@ -20,6 +20,9 @@ let package = Package(
     .target(name: "BenchData"),
     // LMDB as a C program would use it: the limit that everything else is measured against.
     .target(name: "RawLMDB", dependencies: ["BenchData"], linkerSettings: [.linkedLibrary("lmdb")]),
+    // SQLite in the same way.
+    .target(
+      name: "RawSQLite", dependencies: ["BenchData"], linkerSettings: [.linkedLibrary("sqlite3")]),
     // RocksDB and LevelDB, found when the program runs.
     .target(
       name: "LSMStores", dependencies: ["BenchData"],
@@ -28,7 +31,7 @@ let package = Package(
     .executableTarget(
       name: "LarderBench",
       dependencies: [
-        "BenchData", "RawLMDB", "LSMStores",
+        "BenchData", "RawLMDB", "RawSQLite", "LSMStores",
         .product(name: "Larder", package: "larder"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -2,7 +2,7 @@ public import HTTPTypes
 public import Larder
 
 /// The choices that RFC 9111 leaves to a cache.
-public struct HTTPCachePolicy: Sendable, Hashable {
+public struct HTTPCachePolicy: Sendable {
   /// For whom a cache stores responses (RFC 9111, section 1).
   public enum Kind: Sendable, Hashable {
     /// For one user, or for users that credentials keep apart.
@@ -21,7 +21,8 @@ public struct HTTPCachePolicy: Sendable, Hashable {
   public var whenDisconnected: Duration
   /// The longest freshness of a response that states none. Default: one day.
   public var longestHeuristic: Duration
-  /// Whether `Set-Cookie` is stored with its response. A shared cache never stores it.
+  /// Whether `Set-Cookie` is stored with its response, and served with it. In a shared cache every client of the response
+  /// gets the cookie: leave it out unless no cookie of the origins names a user. Default: false.
   public var storesCookies: Bool
   /// The time limit for the head of a response, and then for each piece of its body. Default: 15 s.
   public var timeout: Duration
@@ -40,6 +41,12 @@ public struct HTTPCachePolicy: Sendable, Hashable {
   /// Request fields that identify a user besides `Authorization`: `Cookie`, `X-API-Key`. Requests with different values
   /// never share a response, whatever `Vary` says.
   public var partitionFields: Set<HTTPField.Name>
+  /// Names the user of a request, such as the subject of its token; nil where the request says nothing of a user.
+  ///
+  /// A name takes the place of the credentials of the request: requests with the same name share responses, although their
+  /// tokens differ, and requests with different names never do. Without a name the credentials count. The closure must
+  /// return the same name for the same request each time; one request may call it several times. Default: none.
+  public var principal: (@Sendable (HTTPRequest) -> String?)?
   /// The key of all digests; an ``HTTPCache`` takes it from its store.
   var secret: [UInt8] = []
 
@@ -53,7 +60,8 @@ public struct HTTPCachePolicy: Sendable, Hashable {
     secretParameters: Set<String> = [
       "key", "api_key", "apikey", "api-key", "token", "access_token", "auth_token", "secret",
       "password", "sig", "signature",
-    ], partitionFields: Set<HTTPField.Name> = [], rules: [HTTPCacheRule] = []
+    ], partitionFields: Set<HTTPField.Name> = [],
+    principal: (@Sendable (HTTPRequest) -> String?)? = nil, rules: [HTTPCacheRule] = []
   ) {
     self.kind = kind
     self.retention = retention
@@ -66,6 +74,7 @@ public struct HTTPCachePolicy: Sendable, Hashable {
     self.largestVariantCount = largestVariantCount
     self.secretParameters = secretParameters
     self.partitionFields = partitionFields
+    self.principal = principal
     self.rules = rules
   }
 }

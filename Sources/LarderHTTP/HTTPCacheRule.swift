@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// The settings of an application for the responses of some URIs, in place of the origin's.
 ///
@@ -23,12 +23,19 @@ public struct HTTPCacheRule: Sendable, Hashable {
   public var ignoredParameters: Set<String>
   /// Whether the order of query parameters changes nothing.
   public var ignoresParameterOrder: Bool
+  /// The methods besides GET and HEAD, such as POST or QUERY, whose responses are stored by the body of the request, with its
+  /// `Content-Type` and `Content-Encoding`. These count as safe: a request invalidates nothing.
+  ///
+  /// Stored are responses with a freshness, stated or set by this rule. They are never validated. A request with a body of
+  /// more than 64 KB passes through.
+  public var bodyMethods: Set<HTTPRequest.Method>
 
   /// Creates a rule. A parameter that is nil changes nothing.
   public init(
     _ pattern: String, freshness: Duration? = nil, defaultFreshness: Duration? = nil,
     statuses: Set<Int>? = nil, contentTypes: Set<String>? = nil,
-    ignoredParameters: Set<String> = [], ignoresParameterOrder: Bool = false
+    ignoredParameters: Set<String> = [], ignoresParameterOrder: Bool = false,
+    bodyMethods: Set<HTTPRequest.Method> = []
   ) {
     self.pattern = pattern
     self.freshness = freshness
@@ -37,6 +44,7 @@ public struct HTTPCacheRule: Sendable, Hashable {
     self.contentTypes = contentTypes
     self.ignoredParameters = ignoredParameters
     self.ignoresParameterOrder = ignoresParameterOrder
+    self.bodyMethods = bodyMethods
   }
 }
 
@@ -66,6 +74,11 @@ extension HTTPCacheRule {
       }
     }
     return pattern[next...].allSatisfy { $0 == star }
+  }
+
+  /// Whether responses to the method are stored by the body of the request.
+  func storesByBody(_ method: HTTPRequest.Method) -> Bool {
+    method != .get && method != .head && bodyMethods.contains(method)
   }
 
   /// Whether the rule lets the response be stored.

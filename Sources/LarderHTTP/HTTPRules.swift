@@ -2,7 +2,7 @@
 ///
 /// Ask ``decide(_:stored:at:)`` with a request and all stored responses of its URI. Where it says to forward, send that
 /// and give the answer to ``receive(_:bodySize:to:requested:received:)``, or say ``fail(_:at:)``.
-public struct HTTPRules: Sendable, Hashable {
+public struct HTTPRules: Sendable {
   /// The settings that the rules follow.
   public var policy: HTTPCachePolicy
 

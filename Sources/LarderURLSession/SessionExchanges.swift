@@ -19,7 +19,8 @@ final class SessionExchanges: NSObject, URLSessionDataDelegate {
   /// Starts a task. It is cancelled when its reader stops.
   func begin(_ task: URLSessionDataTask) -> AsyncThrowingStream<Arrival, any Error> {
     let (arrivals, continuation) = AsyncThrowingStream.makeStream(of: Arrival.self)
-    continuation.onTermination = { _ in task.cancel() }
+    // On Linux all sessions share a queue, for which `cancel` waits, and the reader may be stopped on it.
+    continuation.onTermination = { _ in DispatchQueue.global().async { task.cancel() } }
     underWay.withLock { $0[task.taskIdentifier] = continuation }
     task.resume()
     return arrivals

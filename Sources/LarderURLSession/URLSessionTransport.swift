@@ -1,9 +1,11 @@
-import Foundation
 public import HTTPTypes
 public import LarderHTTP
 
 #if canImport(FoundationNetworking)
+  import Foundation
   public import FoundationNetworking
+#else
+  public import Foundation
 #endif
 
 /// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
@@ -16,7 +18,12 @@ public final class URLSessionTransport: HTTPTransport {
 
   /// A transport with a session of its own. The session keeps no cache and no cookies.
   public init(configuration: URLSessionConfiguration = .ephemeral) {
+    let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
     configuration.urlCache = nil
+    // A request to the origin must not come back to a cache.
+    configuration.protocolClasses = configuration.protocolClasses?.filter {
+      !($0 is HTTPCacheURLProtocol.Type)
+    }
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
@@ -64,37 +71,5 @@ private actor Arrivals {
   func nextPiece() async throws -> [UInt8]? {
     guard case .piece(let piece) = try await next() else { return nil }
     return piece
-  }
-}
-
-extension URLRequest {
-  fileprivate init(_ request: HTTPRequest, body: [UInt8]) throws {
-    let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
-    guard let url = URL(string: origin + (request.path ?? "/")) else { throw URLError(.badURL) }
-    self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
-    httpMethod = request.method.rawValue
-    for field in request.headerFields {
-      addValue(field.value, forHTTPHeaderField: field.name.rawName)
-    }
-    if !body.isEmpty { httpBody = Data(body) }
-  }
-}
-
-extension HTTPResponse {
-  fileprivate init(_ answer: HTTPURLResponse) {
-    self.init(status: .init(code: answer.statusCode))
-    for (name, value) in answer.allHeaderFields {
-      guard let name = (name as? String).flatMap({ HTTPField.Name($0) }),
-        let value = value as? String
-      else { continue }
-      headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
-    }
-    // `URLSession` has decoded the body, so these fields no longer describe it.
-    if let coding = headerFields[.contentEncoding]?.lowercased(),
-      ["gzip", "x-gzip", "deflate", "br"].contains(coding)
-    {
-      headerFields[.contentEncoding] = nil
-      headerFields[.contentLength] = nil
-    }
   }
 }

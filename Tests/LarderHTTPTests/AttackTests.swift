@@ -44,6 +44,23 @@ struct AttackTests {
     #expect(StoredResponse(metadata: Array(metadata.utf8), bodySize: 0) == nil)
   }
 
+  // MARK: Vary
+
+  @Test(arguments: ["Accept-Language Cookie", "Cookie; Accept", "a, \u{E9}", "*, a", "a\u{0}b"])
+  func `a Vary that names no field lets nothing be used again`(vary: String) {
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=100"), ("Vary", vary)])
+    #expect(harness.held.isEmpty && !harness.isHit())
+  }
+
+  @Test(arguments: [(100, true), (101, false), (5_000, false)])
+  func `the names in Vary are limited`(count: Int, isHit: Bool) {
+    let harness = HTTPHarness()
+    let names = (0..<count).map { "x\($0)" }.joined(separator: ",")
+    harness.prime([("Cache-Control", "max-age=100"), ("Vary", names)])
+    #expect(harness.isHit() == isHit)
+  }
+
   // MARK: Keys
 
   @Test(arguments: [

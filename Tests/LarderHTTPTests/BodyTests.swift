@@ -18,7 +18,9 @@ struct BodyTests {
     #expect(again.isHit && again.body.whole?.count == 5000)
   }
 
-  @Test func `a body that breaks off is passed on as far as it came, and not stored`() async throws
+  @Test
+  func `RFC 9111, 3.3: a body that breaks off is passed on as far as it came, and not stored`()
+    async throws
   {
     let fixture = try Fixture(Origin())
     fixture.origin.become { _, _ in

@@ -125,7 +125,8 @@ struct CacheTests {
     #expect(fixture.origin.count == 1)
   }
 
-  @Test func `secrets are neither in keys nor in metadata nor in values`() async throws {
+  @Test func `RFC 9111, 7: secrets are neither in keys nor in metadata nor in values`() async throws
+  {
     let fixture = try Fixture(
       .page([("Cache-Control", "max-age=100"), ("Set-Cookie", "s=geheim"), ("Vary", "Cookie")]))
     let first = try await fixture.get(

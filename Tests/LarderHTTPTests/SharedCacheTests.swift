@@ -15,8 +15,7 @@ struct SharedCacheTests {
   private static let alice: Pairs = [("Authorization", "Bearer alice")]
   private static let bob: Pairs = [("Authorization", "Bearer bob")]
 
-  /// RFC 9111, section 5.2.2.10.
-  @Test func `s-maxage replaces max-age and Expires`() {
+  @Test func `RFC 9111, 5.2.2.10: s-maxage replaces max-age and Expires`() {
     for (control, seconds) in [
       ("max-age=10, s-maxage=50", 50), ("s-maxage=5, max-age=100", 5), ("s-maxage=7", 7),
     ] {
@@ -33,9 +32,10 @@ struct SharedCacheTests {
     #expect(!privately.isHit())
   }
 
-  /// RFC 9111, sections 5.2.2.8 and 5.2.2.10.
   @Test(arguments: ["max-age=1, proxy-revalidate", "s-maxage=1", "max-age=1, must-revalidate"])
-  func `a stale response is not served without validation`(control: String) {
+  func `RFC 9111, 5.2.2.2 and 5.2.2.8: a stale response is not served without validation`(
+    control: String
+  ) {
     let harness = harness()
     harness.prime([("Cache-Control", control + ", stale-if-error=100")])
     harness.wait(5)
@@ -43,8 +43,7 @@ struct SharedCacheTests {
     #expect(result.reason == nil && result.status == 0)
   }
 
-  /// RFC 9111, section 5.2.2.7.
-  @Test func `private responses are not stored`() {
+  @Test func `RFC 9111, 5.2.2.7: private responses are not stored`() {
     let harness = harness()
     harness.prime([("Cache-Control", "private, max-age=100")])
     #expect(harness.held.isEmpty)
@@ -63,12 +62,11 @@ struct SharedCacheTests {
     }
   }
 
-  /// RFC 9111, section 3.5.
   @Test(arguments: [
     ("max-age=100", false), ("max-age=100, public", true), ("s-maxage=100", true),
     ("max-age=100, must-revalidate", true), ("max-age=100, public, private", false),
   ])
-  func `a response to a request with credentials is stored if the origin allows it`(
+  func `RFC 9111, 3.5: a response to a request with credentials is stored if the origin allows it`(
     control: String, isStored: Bool
   ) {
     let harness = harness()
@@ -94,11 +92,11 @@ struct SharedCacheTests {
     #expect(harness.isHit(request("GET", "/a", Self.alice)))
   }
 
-  /// RFC 9213, section 2.1.
-  @Test func `CDN-Cache-Control replaces Cache-Control if it is valid`() {
+  @Test func `RFC 9213, 2.1: CDN-Cache-Control replaces Cache-Control if it is valid`() {
     for (targeted, control, isHit) in [
       ("max-age=100", "no-store", true), ("no-store", "max-age=100", false),
       ("max-age=100, x=\"y\"", "no-store", true), ("max-age=\"", "max-age=100", true),
+      ("max-age=\"100\"", "no-store", false), ("max-age=100, x=\"100\"", "no-store", true),
       ("MAX-AGE = 100", "no-store", false), ("", "max-age=100", true),
     ] {
       let harness = harness()
@@ -110,8 +108,9 @@ struct SharedCacheTests {
     }
   }
 
-  /// RFC 9111, section 5.2.2.3.
-  @Test func `must-understand stores what is understood although no-store is stated`() {
+  @Test
+  func `RFC 9111, 5.2.2.3: must-understand stores what is understood although no-store is stated`()
+  {
     for (status, isStored) in [(200, true), (404, true), (599, false)] {
       let harness = harness()
       harness.prime([("Cache-Control", "no-store, must-understand, max-age=100")], status: status)
@@ -126,5 +125,53 @@ struct SharedCacheTests {
         [("Cache-Control", "private, max-age=100")], request: request("GET", "/a", user))
     }
     #expect(harness.held.count == 2)
+  }
+
+  // MARK: Principals
+
+  /// A user by a cookie; a service that names no user has one for itself.
+  private static let byCookie: @Sendable (HTTPRequest) -> String? = { request in
+    request.headerFields[.cookie].map { String($0.drop { $0 != "=" }.prefix { $0 != ";" }) }
+  }
+
+  private static func cookie(_ user: String, token: String? = nil) -> HTTPRequest {
+    let fields: Pairs = [("Cookie", "user=\(user); seen=\(token ?? "1")")]
+    return request("GET", "/a", fields + (token.map { [("Authorization", $0)] } ?? []))
+  }
+
+  @Test func `nothing of a principal is stored for all unless the origin allows it`() {
+    for (control, isStored) in [("max-age=100", false), ("max-age=100, public", true)] {
+      let harness = harness()
+      harness.rules.policy.principal = Self.byCookie
+      harness.prime([("Cache-Control", control)], request: Self.cookie("alice"))
+      #expect(harness.held.count == (isStored ? 1 : 0))
+      harness.prime([("Cache-Control", "max-age=100")], request: request())
+      #expect(harness.isHit(Self.cookie("alice")), "a response for all serves users, too")
+    }
+  }
+
+  @Test func `a private cache keeps principals apart, whatever their tokens`() {
+    let harness = harness(.private)
+    harness.rules.policy.principal = Self.byCookie
+    harness.prime([("Cache-Control", "max-age=100")], request: Self.cookie("alice", token: "A"))
+    #expect(harness.isHit(Self.cookie("alice", token: "B")), "a new token, the same user")
+    #expect(harness.isHit(Self.cookie("alice")))
+    #expect(!harness.isHit(Self.cookie("bob", token: "A")), "the name counts")
+    #expect(!harness.isHit(request()))
+    #expect(!harness.isHit(request("GET", "/a", [("Authorization", "A")])))
+    #expect(harness.held.keys.allSatisfy { !$0.contains("alice") })
+  }
+
+  @Test func `the responses of a principal are removed by its name`() async throws {
+    var policy = HTTPCachePolicy()
+    policy.principal = Self.byCookie
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=100")]), policy: policy)
+    for user in ["alice", "bob"] {
+      _ = try await fixture.cache.send(Self.cookie(user, token: user)).body.bytes()
+    }
+    #expect(try await fixture.cache.removeAll(principal: "=alice").entries == 1)
+    #expect(try await !fixture.cache.send(Self.cookie("alice", token: "alice")).isHit)
+    #expect(try await fixture.cache.send(Self.cookie("bob", token: "bob")).isHit)
+    #expect(try fixture.store.verify().faults == [])
   }
 }

@@ -77,7 +77,8 @@ struct ValidationTests {
     #expect(harness.held.count == 1)
   }
 
-  @Test func `RFC 9111, 4.3.4: a 304 updates fields and freshness, but for those of the body`() {
+  @Test
+  func `RFC 9111, 3.2 and 4.3.4: a 304 updates fields and freshness, but for those of the body`() {
     let harness = HTTPHarness()
     harness.prime([
       ("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("A", "1"), ("A", "2"), ("B", "3"),

@@ -26,6 +26,24 @@ import Testing
     }
   }
 
+  @Test func `what nothing holds and has nothing to count is forgotten, and comes back as it was`()
+    throws
+  {
+    try withStore { (store, _) throws in
+      let held = store.namespace("held")
+      try held.set("v", for: "k")
+      store.namespace("counting").handle.countServed()
+      try store.namespace("declared").set("v", for: "k")
+      store.namespace("ruled").handle.noteDeclared(Rules(expires: .after(.hours(1))))
+      for number in 0..<1000 { _ = store.namespace("name\(number)") }
+      let names = Set(store.engine.allHandles.map(\.name))
+      #expect(names.count <= 128)
+      #expect(names.isSuperset(of: ["held", "counting", "ruled"]))
+      #expect(store.namespace("held").handle === held.handle)
+      #expect(try store.namespace("declared").text("k") == "v")
+    }
+  }
+
   @Test func `an empty namespace is listed, and looking makes none`() throws {
     try withStore { store, clock in
       #expect(try store.namespaces().isEmpty)

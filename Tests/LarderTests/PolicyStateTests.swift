@@ -1,3 +1,4 @@
+import LarderSystem
 import Testing
 
 @testable import Larder
@@ -101,9 +102,7 @@ private let wordCount = 12
       state.policy.evicted(from: .window, of: 70_000)
     }
     #expect(state.policy.returns.isLooping && state.ageShift > 0)
-    var record: [UInt8] = []
-    state.append(to: &record)
-    #expect(record.count == 8 * wordCount)
+    let record = [UInt8](count: 8 * wordCount) { state.append(to: &$0) }
     var words = WordReader(record.span)
     let copy = QueueState(&words)
     // One bit of the share of ghost hits holds the sign of a loop.

@@ -29,7 +29,7 @@ static int open_databases(raw_store *store) {
   return mdb_txn_commit(txn);
 }
 
-raw_store *raw_open(const char *directory, int indexed, int durable) {
+raw_store *raw_open(const char *directory, int indexed, int durable, int writable_map) {
   raw_store *store = calloc(1, sizeof *store);
   store->indexed = indexed;
   mkdir(directory, 0700);
@@ -38,7 +38,7 @@ raw_store *raw_open(const char *directory, int indexed, int durable) {
     return NULL;
   }
   if (mdb_env_set_maxdbs(store->env, 4) || mdb_env_set_mapsize(store->env, (size_t)32 << 30) ||
-      mdb_env_open(store->env, directory, MDB_NOTLS | (durable ? 0 : MDB_NOSYNC), 0600) || open_databases(store)) {
+      mdb_env_open(store->env, directory, MDB_NOTLS | (durable ? 0 : MDB_NOSYNC) | (writable_map ? MDB_WRITEMAP : 0), 0600) || open_databases(store)) {
     raw_close(store);
     return NULL;
   }

@@ -4,10 +4,11 @@ import LarderSystem
 /// The files of one environment, and whether they are safe to use.
 struct StoreFiles: Sendable {
   let directory: String
+  // Stored, because every write looks at these two.
+  let data: String
+  let lock: String
 
-  var data: String { directory + "/data.mdb" }
   var newData: String { directory + "/data.mdb.new" }
-  var lock: String { directory + "/lock.mdb" }
   var recovery: String { directory + "/recovery" }
 
   private static let names =
@@ -21,6 +22,8 @@ struct StoreFiles: Sendable {
       throw OpenError(.invalidPath, path: unsafe String(cString: resolved))
     }
     self.directory = directory
+    data = directory + "/data.mdb"
+    lock = directory + "/lock.mdb"
   }
 
   private static func unresolvable(_ path: String) -> OpenError {

@@ -39,9 +39,10 @@ import Synchronization
   }
 
   /// A mapping that has all pages of the file as it is now.
-  func extent() throws(LMDBError) -> Extent {
-    guard let status = file.status else { throw .last }
-    let size = Int(status.st_size)
+  ///
+  /// - Parameter fileSize: the size of the file; nil asks the system.
+  func extent(fileSize: Int? = nil) throws(LMDBError) -> Extent {
+    guard let size = fileSize ?? file.status.map({ Int($0.st_size) }) else { throw .last }
     let number = file.number
     let unit = 1 << 24
     let result = mappings.withLock { mappings -> Result<Extent, LMDBError> in

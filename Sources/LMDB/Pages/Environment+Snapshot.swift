@@ -53,10 +53,12 @@ extension Environment {
   }
 
   /// The snapshot of a commit; nil if its meta page is damaged or already another commit's.
-  func snapshotPages(of id: UInt64) throws(LMDBError) -> SnapshotPages? {
+  ///
+  /// - Parameter fileSize: the size of the data file, if the caller has just asked for it.
+  func snapshotPages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
     guard let dataMap else { return .unreadable(id) }
     let pages = try unsafe SnapshotPages(
-      meta: meta.address(of: id), of: dataMap.extent(), shift: dataMap.shift)
+      meta: meta.address(of: id), of: dataMap.extent(fileSize: fileSize), shift: dataMap.shift)
     return pages?.id == id ? pages : nil
   }
 

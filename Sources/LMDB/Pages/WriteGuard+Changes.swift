@@ -20,17 +20,24 @@ extension WriteGuard {
     try checkFreeLists()
     let place = try place(of: key, in: database, tree(of: database))
     if place.path.levels.isEmpty { return place.path }
-    // A value of this many bytes or more lies on overflow pages.
-    let inline = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
-    note(place, added: inline + 3)
+    note(place, added: inlineSize(key, count) + 3)
     return place.path
+  }
+
+  /// Bytes that a record takes in its leaf; a value of this many bytes or more lies on overflow pages.
+  private func inlineSize(_ key: PageCheck.Key, _ count: Int) -> Int {
+    min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
   }
 
   /// Checks, before LMDB appends a value, the path to the last record.
   func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
+    try checkFreeLists()
+    if let last = recentPaths.lastLeaf(for: key, in: database) {
+      return checkedPages.note(added: inlineSize(key, count) + 3, removed: 0, on: last)
+    }
     let path = try willStore(key, count: count, in: database)
     // LMDB looks at the last leaf wherever the key belongs; no other has no key above it.
-    if path.levels.last?.high != nil {
+    if path.levels.last?.reference.high != nil {
       _ = try self.path(toLast: true, in: tree(of: database), numberKeys: false)
     }
   }
@@ -45,12 +52,7 @@ extension WriteGuard {
     var place = try place(of: key, in: database, tree)
     if place.path.levels.isEmpty { return }
     let leaf = place.path.leaf
-    let isChanged = checkedPages[leaf.number].added > 0 || checkedPages[leaf.number].removed > 0
-    // A cursor on the last record of a page moves to the next page.
-    if isChanged || leaf.index >= leaf.page.count - 1 {
-      var next = place.path
-      _ = try move(&next, forward: true, in: tree, numberKeys: false, bottom: tree.depth - 1)
-    }
+    try checkNext(of: place.path, in: tree)
     note(place, added: 0)
     guard tree.depth > 1 else { return }
     let facts = checkedPages[leaf.number]
@@ -63,30 +65,47 @@ extension WriteGuard {
     if mayUnderflow { try willMerge(&place.path, in: tree) }
   }
 
+  /// Checks the page behind the leaf of `path` if a cursor on the record may move there: from the last record of the page, or
+  /// from any record of a page that this write has changed.
+  private func checkNext(of path: CheckedPath, in tree: Tree) throws(PageDamage) {
+    let leaf = path.leaf
+    let facts = checkedPages[leaf.number]
+    if facts.hasCheckedNext { return }
+    guard facts.added > 0 || facts.removed > 0 || leaf.index >= leaf.page.count - 1 else { return }
+    var next = path
+    _ = try move(&next, forward: true, in: tree, numberKeys: false, bottom: tree.depth - 1)
+    checkedPages[leaf.number].hasCheckedNext = true
+  }
+
   private func note(_ place: Place, added: Int) {
     let levels = place.path.levels
-    checkedPages[levels[levels.count - 1].number].added &+= Int32(clamping: added)
-    if place.size == 0 { return }
-    for level in levels.suffix(2) {
-      checkedPages[level.number].removed &+= Int32(clamping: place.size)
-    }
+    checkedPages.note(added: added, removed: place.size, on: levels[levels.count - 1].number)
+    if place.size == 0 || levels.count < 2 { return }
+    checkedPages.note(added: 0, removed: place.size, on: levels[levels.count - 2].number)
   }
 
   private func place(
     of key: PageCheck.Key, in database: Database, _ tree: Tree
   ) throws(PageDamage) -> Place {
-    let path = try path(to: key, in: tree, numberKeys: database == .free)
+    let path = try recentPath(to: key, in: database, tree)
     if path.levels.isEmpty { return Place(path: path, size: 0) }
     let leaf = path.leaf
     guard let node = leaf.page.node(leaf.index, pageSize: pageSize),
       unsafe SearchKey(key.start, count: key.count).isSame(as: node.key, count: node.keyCount)
     else { return Place(path: path, size: 0) }
-    let value = pages.table.value(of: node, in: leaf.page)
-    if value.isDamaged {
-      throw PageDamage(page: leaf.number, reason: "the value of record \(leaf.index)")
-    }
+    try checkValue(of: node, at: leaf.index, in: leaf)
     let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
     return Place(path: path, size: PageTable.nodeHeaderSize + node.keyCount + inline + 3)
+  }
+
+  private func recentPath(
+    to key: PageCheck.Key, in database: Database, _ tree: Tree
+  ) throws(PageDamage) -> CheckedPath {
+    if database == .free { return try path(to: key, in: tree, numberKeys: true) }
+    if let path = recentPaths.path(to: key, in: database, pageSize: pageSize) { return path }
+    let path = try path(to: key, in: tree, numberKeys: false)
+    recentPaths.add(path, in: database)
+    return path
   }
 
   /// The pages that LMDB may merge with the leaf of `path`, and those above that may then be merged.
@@ -162,11 +181,11 @@ extension WriteGuard {
     var total = 0
     let isLeaf = level + 1 == tree.depth - 1
     for index in 0..<branch.page.count {
-      let (number, low, high) = try child(index, of: branch)
-      let page = try checked(number, isLeaf: isLeaf, numberKeys: false, from: low, to: high)
+      let reference = try child(index, of: branch)
+      let page = try checked(reference, isLeaf: isLeaf, numberKeys: false)
       total += pageSize - page.upper + 2 * page.count
       if !isLeaf, index == 0 {
-        let first = CheckedPath.Level(number: number, page: page, index: 0, low: low, high: high)
+        let first = CheckedPath.Level(reference: reference, page: page, index: 0)
         try checkFirstLeaf(below: first, in: tree, level: level + 1)
       }
     }
@@ -178,10 +197,9 @@ extension WriteGuard {
   ) throws(PageDamage) {
     var branch = branch
     for level in level..<(tree.depth - 1) {
-      let (number, low, high) = try child(0, of: branch)
-      let page = try checked(
-        number, isLeaf: level + 1 == tree.depth - 1, numberKeys: false, from: low, to: high)
-      branch = CheckedPath.Level(number: number, page: page, index: 0, low: low, high: high)
+      let reference = try child(0, of: branch)
+      let page = try checked(reference, isLeaf: level + 1 == tree.depth - 1, numberKeys: false)
+      branch = CheckedPath.Level(reference: reference, page: page, index: 0)
     }
   }
 }
@@ -193,9 +211,13 @@ extension WriteGuard {
     from key: PageCheck.Key, forward: Bool, in database: Database
   ) throws(PageDamage) {
     let tree = try tree(of: database)
-    var path = try path(to: key, in: tree, numberKeys: false)
+    var path = try recentPath(to: key, in: database, tree)
     if path.levels.isEmpty { return }
-    try checkValues(of: path.leaf)
+    let leaf = path.leaf
+    try checkValues(of: leaf)
+    let facts = checkedPages[leaf.number]
+    let isUnchanged = facts.added == 0 && facts.removed == 0
+    if isUnchanged, forward, leaf.index < leaf.page.count - 1 { return }
     if try move(&path, forward: forward, in: tree, numberKeys: false, bottom: tree.depth - 1) {
       try checkValues(of: path.leaf)
     }
@@ -212,10 +234,26 @@ extension WriteGuard {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {
       guard let node = leaf.page.node(index, pageSize: pageSize) else { continue }
-      if node.flags != 0, pages.table.value(of: node, in: leaf.page).isDamaged {
-        throw PageDamage(page: leaf.number, reason: "the value of record \(index)")
-      }
+      if node.flags != 0 { try checkValue(of: node, at: index, in: leaf) }
     }
     checkedPages[leaf.number].hasCheckedValues = true
+  }
+
+  /// Checks the pages of a value outside its leaf: LMDB frees them when the value is replaced or removed.
+  private func checkValue(
+    of node: TreePage.Node, at index: Int, in leaf: CheckedPath.Level
+  ) throws(PageDamage) {
+    let table = pages.table
+    guard !table.value(of: node, in: leaf.page).isDamaged,
+      let run = table.overflowRun(of: node, in: leaf.page, isFreeList: false)
+    else { throw PageDamage(page: leaf.number, reason: "the value of record \(index)") }
+    if run.isEmpty { return }
+    for page in run where try isFree(page) {
+      throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
+    }
+    let reference = unsafe UInt(bitPattern: node.start)
+    if checkedPages.visit(run.lowerBound, through: reference) == .twice {
+      throw PageDamage(page: run.lowerBound, reason: "it is in use twice")
+    }
   }
 }

@@ -57,14 +57,14 @@ extension Environment {
   var activeWriteGuard: WriteGuard? { dataMap == nil ? nil : writeGuard }
 
   /// Gives the guard the commit on which write `id` begins. No other write can begin or end meanwhile.
-  func beginGuarding(_ id: UInt64) throws(LMDBError) {
+  func beginGuarding(_ id: UInt64, fileSize: Int) throws(LMDBError) {
     guard dataMap != nil else { return }
-    guard let pages = try snapshotPages(of: id - 1) else {
+    guard let pages = try snapshotPages(of: id - 1, fileSize: fileSize) else {
       return try writeGuard.checking { () throws(PageDamage) in
         throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
       }
     }
-    writeGuard.begin(pages)
+    try writeGuard.checking { () throws(PageDamage) in try writeGuard.begin(pages) }
   }
 
   /// Whether pages are checked before they are read or written over; not in a file whose pages only LMDB can read.

@@ -37,13 +37,13 @@ extension Environment {
     try keepCheckpoint(lockTimeout: lockTimeout)
     try locks.write.wait(lockTimeout: lockTimeout)
     defer { locks.write.release() }
-    try checkIdentity()
+    let fileSize = try checkIdentity()
     try fitMap()
     try markDirty()
     readers.enterWriter()
     defer { readers.leaveWriter() }
     do {
-      let result = try commitTransaction(body)
+      let result = try commitTransaction(fileSize: fileSize, body)
       noteCommit()
       return result
     } catch let error as LMDBError {
@@ -54,11 +54,11 @@ extension Environment {
   }
 
   private func commitTransaction<Result>(
-    _ body: (inout WriteTransaction) throws -> Result
+    fileSize: Int, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     var transaction = try beginWrite()
     let id = transaction.id
-    try beginGuarding(id)
+    try beginGuarding(id, fileSize: fileSize)
     let result = try body(&transaction)
     // A child that `body` forked also returns here and must not commit.
     if isForked { throw LMDBError.forked }
@@ -86,11 +86,15 @@ extension Environment {
   }
 
   /// The open files must still be those at the path.
-  func checkIdentity() throws(LMDBError) {
+  ///
+  /// - Returns: the size of the data file.
+  @discardableResult
+  func checkIdentity() throws(LMDBError) -> Int {
     guard let data = FileStatus.of(files.data), FileIdentity(data) == identity,
       data.st_nlink == 1,
       let lock = FileStatus.of(files.lock), FileIdentity(lock) == lockIdentity
     else { throw .replaced }
+    return Int(data.st_size)
   }
 
   /// LMDB reports a full disk as an I/O error, because it only sees a short write.

@@ -16,9 +16,17 @@ import LarderSystem
   /// The number of calls that store or remove a record.
   package private(set) var changes = 0
 
-  /// The cursor of ``locate(_:in:)``, and whether it is still on the record found.
-  private var locator: (cursor: OpaquePointer, database: Database)?
-  private var isLocated = false
+  /// A cursor of ``locate(_:in:)``, and whether it is still on the record found.
+  @safe private struct Locator {
+    let cursor: OpaquePointer
+    var isLocated = false
+  }
+
+  /// By the handles of the databases.
+  private var locators: [Locator?] = []
+
+  /// The size of the largest value that this transaction stored.
+  private var largestStored = 0
 
   init(handle: OpaquePointer, environment: Environment?) {
     unsafe self.handle = handle
@@ -46,7 +54,8 @@ import LarderSystem
   package mutating func locate(
     _ key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Span<UInt8>? {
-    isLocated = false
+    let index = Int(database.handle)
+    if index < locators.count { locators[index]?.isLocated = false }
     if key.isEmpty || key.count > 511 { return nil }
     try willRead(key, in: database)
     let cursor = try unsafe locator(in: database)
@@ -55,28 +64,30 @@ import LarderSystem
     let result = unsafe mdb_cursor_get(cursor, &name, &value, MDB_SET)
     if result == MDB_NOTFOUND { return nil }
     try check(result)
-    isLocated = true
+    locators[index]?.isLocated = true
     return unsafe _overrideLifetime(Span(value), mutating: &self)
   }
 
-  /// The locating cursor, reopened for another database if necessary. LMDB closes it with the transaction.
+  /// The locating cursor of a database, opened by its first use. LMDB closes it with the transaction.
   private mutating func locator(in database: Database) throws(LMDBError) -> OpaquePointer {
-    if let locator = unsafe locator {
-      if unsafe locator.database == database { return unsafe locator.cursor }
-      unsafe mdb_cursor_close(locator.cursor)
-      unsafe self.locator = nil
-    }
+    let index = Int(database.handle)
+    while locators.count <= index { locators.append(nil) }
+    if let locator = locators[index] { return unsafe locator.cursor }
     var cursor: OpaquePointer?
     try check(unsafe mdb_cursor_open(live, database.handle, &cursor))
-    unsafe locator = (cursor!, database)
+    locators[index] = unsafe Locator(cursor: cursor!)
     return unsafe cursor!
+  }
+
+  /// The locating cursor of a database, if it was opened.
+  private func knownLocator(in database: Database) -> Locator? {
+    let index = Int(database.handle)
+    return index < locators.count ? locators[index] : nil
   }
 
   /// The locating cursor if it is on `key`.
   private func standing(on key: Span<UInt8>, in database: Database) -> OpaquePointer? {
-    guard isLocated, let locator = unsafe locator, unsafe locator.database == database else {
-      return nil
-    }
+    guard let locator = knownLocator(in: database), locator.isLocated else { return nil }
     var name = unsafe MDB_val()
     var value = unsafe MDB_val()
     guard unsafe mdb_cursor_get(locator.cursor, &name, &value, MDB_GET_CURRENT) == 0,
@@ -88,7 +99,8 @@ import LarderSystem
   /// Counts a change, after which the locating cursor of that database is not valid any more.
   private mutating func changing(_ database: Database) {
     changes &+= 1
-    if unsafe locator?.database == database { isLocated = false }
+    let index = Int(database.handle)
+    if index < locators.count { locators[index]?.isLocated = false }
   }
 
   /// Stores `value` under `key` and replaces an existing value.
@@ -96,6 +108,7 @@ import LarderSystem
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) {
     try willStore(key, count: value.count, in: database)
+    try removeLonger(key, count: value.count, in: database)
     changing(database)
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
@@ -109,6 +122,7 @@ import LarderSystem
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {
     try willAppend(key, count: value.count, in: database)
+    largestStored = max(largestStored, value.count)
     changing(database)
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
@@ -126,12 +140,16 @@ import LarderSystem
     _ fill: (inout OutputSpan<UInt8>) -> Void
   ) throws(LMDBError) {
     try willStore(key, count: count, in: database)
+    try removeLonger(key, count: count, in: database)
     let place = unsafe standing(on: key, in: database)
     changing(database)
     var name = unsafe MDB_val(key)
     var room = unsafe MDB_val(mv_size: count, mv_data: nil)
     if let place = unsafe place {
       try check(unsafe mdb_cursor_put(place, &name, &room, UInt32(MDB_CURRENT | MDB_RESERVE)))
+    } else if let locator = knownLocator(in: database) {
+      // A cursor that has looked for the key is on the leaf where it belongs, which spares LMDB the search.
+      try check(unsafe mdb_cursor_put(locator.cursor, &name, &room, UInt32(MDB_RESERVE)))
     } else {
       try check(unsafe mdb_put(live, database.handle, &name, &room, UInt32(MDB_RESERVE)))
     }
@@ -141,6 +159,25 @@ import LarderSystem
     fill(&output)
     let written = unsafe output.finalize(for: buffer)
     precondition(written == count, "a value of another length than was reserved")
+  }
+
+  /// Removes a value that needs more pages of its own than `count` bytes do, before a value of `count` bytes replaces it.
+  ///
+  /// LMDB would keep all the pages of a value that this transaction stored. ``WriteGuard`` could then not tell whether a page
+  /// too many belongs to the value, or comes from damage.
+  private mutating func removeLonger(
+    _ key: Span<UInt8>, count: Int, in database: Database
+  ) throws(LMDBError) {
+    defer { largestStored = max(largestStored, count) }
+    guard largestStored > count, let pageSize = environment?.meta.pageSize else { return }
+    func pages(for bytes: Int) -> Int {
+      (PageTable.headerSize + bytes + pageSize - 1) / pageSize
+    }
+    if pages(for: largestStored) == pages(for: count) { return }
+    guard let former = try unsafe lookUp(key, in: database, of: live)?.mv_size,
+      pages(for: former) > pages(for: count)
+    else { return }
+    try remove(key, from: database)
   }
 
   /// Removes `key`; returns whether it existed.

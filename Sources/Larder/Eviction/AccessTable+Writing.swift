@@ -47,7 +47,11 @@ extension AccessTable {
     if !isNew { return touch(hash, sequence: sequence, of: id, in: minute) }
     let view = words.view
     guard view.isWritable, view.count > 0, view.find(hash) == nil else { return }
-    setStats(AccessStats(frequency: 1), of: hash, in: minute)
+    view.claim(
+      hash,
+      AccessSlot(
+        tag: AccessSlot.tag(of: hash), stats: AccessStats(frequency: 1),
+        minute: view.minute(minute)))
   }
 
   /// Empties the slot of an entry that is gone.

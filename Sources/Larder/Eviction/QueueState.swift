@@ -38,17 +38,21 @@ struct QueueState: Equatable {
       isLooping: ghostHits & 1 != 0)
   }
 
-  func append(to record: inout [UInt8]) {
+  func append(to record: inout OutputSpan<UInt8>) {
     let target = policy.target
     let returns = policy.returns
-    for word in [
-      windowBoundary, clockHand, windowEntries, windowBytes, target.share.bitPattern,
-      policy.evictions, ageShift, target.run << 1 | UInt64(target.runPart.rawValue),
-      target.window.bitPattern, target.main.bitPattern,
-      returns.ghostHits.bitPattern & ~1 | (returns.isLooping ? 1 : 0), returns.all.bitPattern,
-    ] {
-      record.append(word: word)
-    }
+    record.append(word: windowBoundary)
+    record.append(word: clockHand)
+    record.append(word: windowEntries)
+    record.append(word: windowBytes)
+    record.append(word: target.share.bitPattern)
+    record.append(word: policy.evictions)
+    record.append(word: ageShift)
+    record.append(word: target.run << 1 | UInt64(target.runPart.rawValue))
+    record.append(word: target.window.bitPattern)
+    record.append(word: target.main.bitPattern)
+    record.append(word: returns.ghostHits.bitPattern & ~1 | (returns.isLooping ? 1 : 0))
+    record.append(word: returns.all.bitPattern)
   }
 }
 

@@ -12,17 +12,25 @@ enum IndexKey {
   ///   - position: the entry's position in the queue; 0 for a pinned entry.
   ///   - entry: the entry key, which begins with the namespace id.
   static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
-    let time = UInt64(bitPattern: min(max(deadline, 0), ExpiryRecord.latest))
-    let storedKey = entry.span.extracting(droppingFirst: position == 0 ? 4 : entry.count)
-    let count = 10 + QueuePosition.size(of: position) + storedKey.count
-    return [UInt8](count: count) { bytes in
-      bytes.append(contentsOf: entry.span.extracting(first: 4))
-      bytes.append(UInt8(truncatingIfNeeded: time &>> 40))
-      bytes.append(UInt8(truncatingIfNeeded: time &>> 32))
-      bytes.append(bigEndian: UInt32(truncatingIfNeeded: time))
-      QueuePosition.append(position, to: &bytes)
-      bytes.append(contentsOf: storedKey)
+    [UInt8](count: deadlineSize(position, entry)) {
+      append(deadline, position: position, entry: entry, to: &$0)
     }
+  }
+
+  private static func deadlineSize(_ position: UInt64, _ entry: [UInt8]) -> Int {
+    10 + QueuePosition.size(of: position) + (position == 0 ? entry.count - 4 : 0)
+  }
+
+  private static func append(
+    _ deadline: Int64, position: UInt64, entry: [UInt8], to bytes: inout OutputSpan<UInt8>
+  ) {
+    let time = UInt64(bitPattern: min(max(deadline, 0), ExpiryRecord.latest))
+    bytes.append(contentsOf: entry.span.extracting(first: 4))
+    bytes.append(UInt8(truncatingIfNeeded: time &>> 40))
+    bytes.append(UInt8(truncatingIfNeeded: time &>> 32))
+    bytes.append(bigEndian: UInt32(truncatingIfNeeded: time))
+    QueuePosition.append(position, to: &bytes)
+    if position == 0 { bytes.append(contentsOf: entry.span.extracting(droppingFirst: 4)) }
   }
 
   /// The key under which the expiry index has an entry with this header, if it has it.
@@ -30,12 +38,36 @@ enum IndexKey {
     deadline(header.deadline, position: header.sequence, entry: entry)
   }
 
+  /// Lends the same key, without an allocation.
+  @inline(__always)
+  static func withDeadline<Result>(
+    of header: EntryHeader, entry: [UInt8],
+    _ body: (Span<UInt8>) throws(LarderError) -> Result
+  ) throws(LarderError) -> Result {
+    try withStackBytes(
+      deadlineSize(header.sequence, entry),
+      { append(header.deadline, position: header.sequence, entry: entry, to: &$0) }, body)
+  }
+
   /// Queue: the entries of a namespace in the order in which they came. The value is the stored key.
   static func queue(_ position: UInt64, in id: NamespaceID) -> [UInt8] {
-    [UInt8](count: 4 + QueuePosition.size(of: position)) { bytes in
-      bytes.append(bigEndian: id.rawValue)
-      QueuePosition.append(position, to: &bytes)
-    }
+    [UInt8](count: 4 + QueuePosition.size(of: position)) { append(position, in: id, to: &$0) }
+  }
+
+  private static func append(
+    _ position: UInt64, in id: NamespaceID, to bytes: inout OutputSpan<UInt8>
+  ) {
+    bytes.append(bigEndian: id.rawValue)
+    QueuePosition.append(position, to: &bytes)
+  }
+
+  /// Lends the same key, without an allocation.
+  @inline(__always)
+  static func withQueue<Result>(
+    _ position: UInt64, in id: NamespaceID, _ body: (Span<UInt8>) throws(LarderError) -> Result
+  ) throws(LarderError) -> Result {
+    try withStackBytes(
+      4 + QueuePosition.size(of: position), { append(position, in: id, to: &$0) }, body)
   }
 
   /// Tags: the entries with a tag are a range. A tag has no byte 0, so the 0 ends it.

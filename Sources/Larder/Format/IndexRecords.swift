@@ -48,16 +48,17 @@ struct ExpiryRecord {
     return id.prefix + transaction.bytes(of: region).copied
   }
 
-  /// The same in a write transaction.
+  /// The same in a write transaction, which can then remove the queue's record without another search.
   func entryKey(
-    in transaction: borrowing WriteTransaction, _ indexes: Indexes
+    in transaction: inout WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {
     if position == 0 { return pinned }
-    guard
-      let storedKey = try transaction.value(
-        for: IndexKey.queue(position, in: id), in: indexes.queue)
-    else { return nil }
-    return id.prefix + storedKey.copied
+    let key = IndexKey.queue(position, in: id)
+    guard let storedKey = try transaction.locate(key.span, in: indexes.queue) else { return nil }
+    return [UInt8](count: 4 + storedKey.count) { bytes in
+      bytes.append(bigEndian: id.rawValue)
+      bytes.append(contentsOf: storedKey)
+    }
   }
 
   /// Whether an entry is indexed by this record.

@@ -82,8 +82,8 @@ struct ExpirySweep {
   ) throws(LarderError) -> RemovalResult {
     let indexes = writer.engine.indexes
     if let record = ExpiryRecord(indexKey.span),
-      let entryKey = try writer.read({ lmdb throws(LMDBError) in
-        try record.entryKey(in: lmdb, indexes)
+      let entryKey = try writer.change({ lmdb throws(LMDBError) in
+        try record.entryKey(in: &lmdb, indexes)
       })
     {
       // The write in progress has read the entry, and indexes it itself.

@@ -51,16 +51,27 @@ struct NamespaceCounters: Equatable {
     else { return nil }
   }
 
+  static let recordSize = RecordSeal.size + 51 * 8
+
+  /// Writes the record as it is stored.
+  func write(to record: inout OutputSpan<UInt8>, of id: NamespaceID, seal: RecordSeal) {
+    seal.write(to: &record, for: MetadataKey.counters(id)) { record in
+      record.append(word: entries)
+      record.append(word: bytes)
+      record.append(word: stored)
+      record.append(word: next)
+      record.append(word: since)
+      record.append(word: epoch)
+      removals.append(to: &record)
+      for kind in ReadCounters.Kind.allCases { record.append(word: reads[kind]) }
+      queue.append(to: &record)
+      record.append(word: pinned)
+    }
+  }
+
   /// The record as it is stored.
   func record(of id: NamespaceID, seal: RecordSeal) -> [UInt8] {
-    var content: [UInt8] = []
-    content.reserveCapacity(400)
-    for word in [entries, bytes, stored, next, since, epoch] { content.append(word: word) }
-    removals.append(to: &content)
-    for kind in ReadCounters.Kind.allCases { content.append(word: reads[kind]) }
-    queue.append(to: &content)
-    content.append(word: pinned)
-    return seal.seal(content, for: MetadataKey.counters(id))
+    [UInt8](count: Self.recordSize) { write(to: &$0, of: id, seal: seal) }
   }
 }
 
@@ -115,7 +126,7 @@ public struct RemovalCounters: Sendable, Equatable {
     for reason in RemovalReason.allCases { sizes[reason.rawValue] = words.next() }
   }
 
-  func append(to record: inout [UInt8]) {
+  func append(to record: inout OutputSpan<UInt8>) {
     for reason in RemovalReason.allCases { record.append(word: counts[reason.rawValue]) }
     for reason in RemovalReason.allCases { record.append(word: sizes[reason.rawValue]) }
   }

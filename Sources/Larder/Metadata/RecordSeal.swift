@@ -17,6 +17,18 @@ struct RecordSeal: Sendable {
     Checksum.of(content, seed: Checksum.of(key, seed: salt))
   }
 
+  /// Writes a record as it is stored under `key`; `fill` appends its content.
+  func write(
+    to record: inout OutputSpan<UInt8>, for key: [UInt8],
+    _ fill: (inout OutputSpan<UInt8>) -> Void
+  ) {
+    record.append(word: 0)
+    fill(&record)
+    let checksum = checksum(
+      of: record.span.extracting(Self.size..<record.count), key: key.span)
+    record.replaceWord(at: 0, with: checksum)
+  }
+
   /// A record as it is stored under `key`.
   func seal(_ content: [UInt8], for key: [UInt8]) -> [UInt8] {
     var record: [UInt8] = []

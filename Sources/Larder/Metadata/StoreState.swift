@@ -59,17 +59,32 @@ struct StoreState: Equatable {
     guard words.isAtEnd, max(entries, bytes, stored) <= Int64.max else { return nil }
   }
 
+  static let recordSize = RecordSeal.size + 15 * 8
+
+  /// Writes the record as it is stored.
+  func write(to record: inout OutputSpan<UInt8>, seal: RecordSeal) {
+    seal.write(to: &record, for: MetadataKey.state) { record in
+      record.append(word: generation)
+      record.append(word: nextID)
+      record.append(word: tombstones)
+      record.append(word: entries)
+      record.append(word: bytes)
+      record.append(word: stored)
+      record.append(word: lastStamp)
+      record.append(word: suspectSince)
+      record.append(word: garbage)
+      record.append(word: nextDue)
+      record.append(word: dependents)
+      record.append(word: forcedCommits)
+      record.append(word: watched)
+      record.append(word: maintained)
+      record.append(word: orphans)
+    }
+  }
+
   /// The record as it is stored.
   func record(seal: RecordSeal) -> [UInt8] {
-    var content: [UInt8] = []
-    content.reserveCapacity(120)
-    for word in [
-      generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
-      nextDue, dependents, forcedCommits, watched, maintained, orphans,
-    ] {
-      content.append(word: word)
-    }
-    return seal.seal(content, for: MetadataKey.state)
+    [UInt8](count: Self.recordSize) { write(to: &$0, seal: seal) }
   }
 
   /// Whether the expiry index may have a record that is due.

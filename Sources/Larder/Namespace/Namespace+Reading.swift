@@ -39,8 +39,18 @@ extension Store.Namespace {
   }
 
   /// Whether there is a fresh value under `key`; counts as no read.
+  @inlinable
   public func contains(_ key: some StoreKey) throws(LarderError) -> Bool {
-    try entry(for: key).map { $0.state == .fresh && !$0.isNegative } ?? false
+    try key.withKeyBytes { key throws(LarderError) in try hasFresh(key) }
+  }
+
+  @usableFromInline
+  func hasFresh(_ key: Span<UInt8>) throws(LarderError) -> Bool {
+    let transaction = try engine.beginRead()
+    let id = try engine.identify(handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let now = engine.coarseNow
+    return try engine.lookUp(key, in: id, keyHash: keyHash, at: now, transaction).outcome == .fresh
   }
 
   /// The entry under `key`, expired ones included, or nil. Counts as no read.

@@ -72,21 +72,12 @@ final class NamespaceHandle: Sendable {
     return id
   }
 
-  /// Whether the caller is the first to declare these rules, and is to do it now.
-  func begins(declaring rules: Rules) -> Bool {
+  /// Records a declaration that a batch has committed.
+  func noteDeclared(_ rules: Rules) {
     declared.withLock { declared in
-      if declared.contains(rules) { return false }
-      declared.append(rules)
-      return true
+      if !declared.contains(rules) { declared.append(rules) }
     }
   }
-
-  func failed(declaring rules: Rules) {
-    declared.withLock { $0.removeAll { $0 == rules } }
-  }
-
-  /// Records a declaration that a batch has committed.
-  func noteDeclared(_ rules: Rules) { _ = begins(declaring: rules) }
 
   func hasDeclared(_ rules: Rules) -> Bool { declared.withLock { $0.contains(rules) } }
 
@@ -125,6 +116,11 @@ final class NamespaceHandle: Sendable {
     total[.memory] = found[.hits] &+ found[.revalidatedHits]
     return total
   }
+
+  var hasUnmerged: Bool { unmerged() != ReadCounters() }
+
+  /// Whether the handle remembers what no other has: counts that are not merged, or rules that this opening has declared.
+  var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
   /// Drops the unmerged counts if the store's counters began anew with commit `epoch`, as commit `moment` shows.
   ///

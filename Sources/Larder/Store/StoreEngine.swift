@@ -27,6 +27,12 @@ final class StoreEngine: Sendable {
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
+  /// Applied to the values that are written.
+  let transforms: [any ValueTransform]
+  /// Whether one of them is required.
+  let requiresTransforms: Bool
+  /// The value that was last read in pieces and changed by transforms.
+  let piecewise = Mutex<(mark: UInt64, value: [UInt8])?>(nil)
   /// The accesses of all processes.
   let access: AccessTable
   /// The last minute in which resizing the access table failed.
@@ -45,9 +51,13 @@ final class StoreEngine: Sendable {
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   /// Decoded values.
   let memory = MemoryRegistry()
+  /// Nil if the memory tier does not trim itself.
+  let memoryPressure: (@Sendable () -> MemoryPressure)?
+  /// When the pressure was last looked at, by the store's clock.
+  let pressureChecked = Atomic<Int64>(0)
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
-  private let handles = Mutex<[String: NamespaceHandle]>([:])
+  private let handles = Mutex(NamespaceHandles())
 
   init(environment: Environment, format: StoreFormat, options: Store.Options) {
     self.environment = environment
@@ -64,6 +74,9 @@ final class StoreEngine: Sendable {
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
     timer = options.timer
+    transforms = options.transforms
+    requiresTransforms = options.transforms.contains { $0.isRequired }
+    memoryPressure = options.trimsMemory ? options.memoryPressure : nil
     pageSize = environment.info.pageSize
     chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)
@@ -90,25 +103,14 @@ final class StoreEngine: Sendable {
   }
 
   func handle(for name: String) -> NamespaceHandle {
-    handles.withLock { handles in
-      if let handle = handles[name] { return handle }
-      let handle = NamespaceHandle(name: name)
-      handles[name] = handle
-      return handle
-    }
+    handles.withLock { $0.handle(for: name) }
   }
 
-  var allHandles: [NamespaceHandle] { handles.withLock { Array($0.values) } }
+  var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }
 
   /// The handles whose reads the store has not counted yet.
   var handlesWithCounts: [NamespaceHandle] {
-    handles.withLock { handles in
-      var found: [NamespaceHandle] = []
-      for handle in handles.values where handle.unmerged() != ReadCounters() {
-        found.append(handle)
-      }
-      return found
-    }
+    handles.withLock { $0.withCounts }
   }
 
   func error(_ error: LMDBError) -> LarderError {

@@ -149,7 +149,7 @@ struct BatchCounters {
   ///
   /// It is the last time and not the largest: a clock that was ahead for a while must not excuse the next jump.
   mutating func recordWriteTime(_ now: Timestamp) {
-    store.lastStamp = UInt64(clamping: now.milliseconds)
+    store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0
   }
 
@@ -158,10 +158,15 @@ struct BatchCounters {
     try namespaces.visit { id, loaded throws(LarderError) in
       guard loaded.isChanged else { return }
       let key = MetadataKey.counters(id)
-      try transaction.put(loaded.counters.record(of: id, seal: seal), for: key, in: .main)
+      try transaction.put(count: NamespaceCounters.recordSize, for: key.span, in: .main) {
+        loaded.counters.write(to: &$0, of: id, seal: seal)
+      }
     }
     guard store != committed else { return }
-    try transaction.put(store.record(seal: seal), for: MetadataKey.state, in: .main)
+    let key = MetadataKey.state
+    try transaction.put(count: StoreState.recordSize, for: key.span, in: .main) {
+      store.write(to: &$0, seal: seal)
+    }
   }
 }
 

@@ -49,6 +49,11 @@ struct EntryWriter: ~Copyable {
     _ body: (borrowing WriteTransaction) throws(LMDBError) -> Result
   ) throws(LarderError) -> Result { try transaction.read(body) }
 
+  /// Looks something up that the caller is about to change.
+  mutating func change<Result>(
+    _ body: (inout WriteTransaction) throws(LMDBError) -> Result
+  ) throws(LarderError) -> Result { try transaction.change(body) }
+
   /// Runs an operation on LMDB that belongs to no entry, such as one on a metadata record.
   mutating func withTransaction<Result>(
     _ body: (inout StoreTransaction) throws(LarderError) -> Result

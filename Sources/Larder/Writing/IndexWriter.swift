@@ -35,23 +35,24 @@ struct IndexWriter {
     }
     let deadline = header.deadline
     guard deadline != EntryHeader.never else { return }
-    let key = IndexKey.deadline(of: header, entry: entryKey)
-    // Entries with one lifetime end in the order in which they are written. Appending leaves full pages behind.
-    if appendsDeadlines {
-      appendsDeadlines = try transaction.append(Span(), for: key.span, in: databases.deadlines)
+    try IndexKey.withDeadline(of: header, entry: entryKey) { key throws(LarderError) in
+      // Entries with one lifetime end in the order in which they are written. Appending leaves full pages behind.
+      if appendsDeadlines {
+        appendsDeadlines = try transaction.append(Span(), for: key, in: databases.deadlines)
+      }
+      if !appendsDeadlines { try transaction.put(Span(), for: key, in: databases.deadlines) }
     }
-    if !appendsDeadlines { try transaction.put([], for: key, in: databases.deadlines) }
-    if counters.store.nextDue > UInt64(clamping: deadline) {
-      counters.updateStore { $0.nextDue = UInt64(clamping: deadline) }
-    }
+    let due = UInt64(bitPattern: max(deadline, 0))
+    if counters.store.nextDue > due { counters.updateStore { $0.nextDue = due } }
   }
 
   func removeDeadline(
     _ header: EntryHeader, of entryKey: [UInt8], _ transaction: inout StoreTransaction
   ) throws(LarderError) {
     guard header.deadline != EntryHeader.never else { return }
-    try transaction.remove(
-      IndexKey.deadline(of: header, entry: entryKey), from: databases.deadlines)
+    try IndexKey.withDeadline(of: header, entry: entryKey) { key throws(LarderError) in
+      _ = try transaction.remove(key, from: databases.deadlines)
+    }
   }
 
   // MARK: Eviction order
@@ -63,16 +64,25 @@ struct IndexWriter {
   ) throws(LarderError) {
     guard position != before else { return }
     let id = entryKey.span.namespaceID
-    if before != 0 { try transaction.remove(IndexKey.queue(before, in: id), from: databases.queue) }
+    if before != 0 { try removeFromQueue(before, in: id, &transaction) }
     if position == 0 { return }
-    let key = IndexKey.queue(position, in: id)
     let storedKey = entryKey.span.extracting(droppingFirst: 4)
-    // Most new records belong at the end of the database. Appending spares the search and leaves full pages behind.
-    if id != notLast {
-      if try transaction.append(storedKey, for: key.span, in: databases.queue) { return }
-      notLast = id
+    try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
+      // Most new records belong at the end of the database. Appending spares the search and leaves full pages behind.
+      if id != notLast {
+        if try transaction.append(storedKey, for: key, in: databases.queue) { return }
+        notLast = id
+      }
+      try transaction.put(storedKey, for: key, in: databases.queue)
     }
-    try transaction.put(storedKey, for: key.span, in: databases.queue)
+  }
+
+  private func removeFromQueue(
+    _ position: UInt64, in id: NamespaceID, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
+      _ = try transaction.remove(key, from: databases.queue)
+    }
   }
 
   // MARK: Tags and owners
@@ -144,8 +154,7 @@ struct IndexWriter {
   ) throws(LarderError) {
     try transaction.remove(entry.entryKey, from: .main)
     if entry.header.sequence != 0 {
-      try transaction.remove(
-        IndexKey.queue(entry.header.sequence, in: entry.id), from: databases.queue)
+      try removeFromQueue(entry.header.sequence, in: entry.id, &transaction)
     }
     try removeDeadline(entry.header, of: entry.entryKey, &transaction)
     if !entry.fields.isEmpty {

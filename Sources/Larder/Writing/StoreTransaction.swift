@@ -105,12 +105,17 @@ extension StoreTransaction {
 
   /// - Returns: false if there was no such key.
   @discardableResult
-  mutating func remove(_ key: [UInt8], from database: Database) throws(LarderError) -> Bool {
+  mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LarderError) -> Bool {
     do throws(LMDBError) {
-      return try lmdb.remove(key.span, from: database)
+      return try lmdb.remove(key, from: database)
     } catch {
       throw fail(error)
     }
+  }
+
+  @discardableResult
+  mutating func remove(_ key: [UInt8], from database: Database) throws(LarderError) -> Bool {
+    try remove(key.span, from: database)
   }
 
   mutating func remove(_ keys: [[UInt8]], from database: Database) throws(LarderError) {

@@ -86,10 +86,25 @@ extension HTTPBody {
       })
   }
 
+  /// The same in memory if it has at most `limit` bytes; otherwise as a stream.
+  func gathered(upTo limit: Int) async throws -> HTTPBody {
+    guard whole == nil, count ?? 0 <= limit else { return self }
+    var bytes: [UInt8] = []
+    while bytes.count <= limit {
+      guard let piece = try await read() else { return HTTPBody(bytes) }
+      bytes += piece
+    }
+    return beginning(with: bytes)
+  }
+
   /// The same, once its first piece has come.
   func begun() async throws -> HTTPBody {
     guard whole == nil else { return self }
     guard let first = try await read() else { return HTTPBody(next: { nil }) }
+    return beginning(with: first)
+  }
+
+  private func beginning(with first: [UInt8]) -> HTTPBody {
     let begin = Beginning(first)
     return HTTPBody(
       count: count,

@@ -7,9 +7,13 @@ extension HTTPCache {
   ///
   /// An inspection: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
   /// ``HTTPCacheResult/remaining`` is negative for a stale response. O(stored responses of the URI).
-  public func peek(_ request: HTTPRequest) throws -> HTTPCacheResult? {
+  ///
+  /// - Parameter requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
+  public func peek(
+    _ request: HTTPRequest, requestBody: [UInt8] = []
+  ) throws -> HTTPCacheResult? {
     let request = request.withEncodedTarget
-    let held = try held(for: request, except: [])
+    let held = try held(under: key(of: request, requestBody), except: [])
     let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
     guard let index = selection.best else { return nil }
     let answer = rules.answer(
@@ -28,28 +32,41 @@ extension HTTPCache {
   /// Stores `response` as if the origin had just sent it to `request`, and replaces the stored response to it.
   ///
   /// - Parameters:
+  ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
   ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
   ///   - tags: as for ``send(_:body:tags:interim:)``.
   /// - Returns: false if the rules do not allow to store it (RFC 9111, section 3), or the body is too long.
   /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` if the store fails.
   @discardableResult
   public func put(
-    _ response: HTTPResponse, body: [UInt8], for request: HTTPRequest, tags: [String] = []
+    _ response: HTTPResponse, body: [UInt8], for request: HTTPRequest, requestBody: [UInt8] = [],
+    tags: [String] = []
   ) async throws -> Bool {
     for tag in tags { _ = try EntryAttributes.validated(tag) }
     let fields = max(request.headerFields.count, response.headerFields.count)
     guard fields <= HTTPCacheError.largestFieldCount else {
       throw HTTPCacheError.tooManyFields(fields)
     }
-    guard request.method == .get, body.count <= rules.policy.largestBody else { return false }
     let request = request.withEncodedTarget
+    guard request.method == .get || rules.storesByBody(request),
+      body.count <= rules.policy.largestBody
+    else { return false }
+    let key = key(of: request, requestBody)
     let now = clock.now
-    let permit = permits.issue(self.tags(of: request, tags))
+    let permit = permits.issue(self.tags(of: request, under: key, tags))
     let arrival = Arrival(
-      response: response, forward: CacheForward(request, because: .request, stored: []),
-      requested: now, received: now, held: try held(for: request, except: []), tags: tags,
+      response: response, key: key, forward: CacheForward(request, because: .request, stored: []),
+      requested: now, received: now, held: try held(under: key, except: []), tags: tags,
       permit: permit)
     return try await keep(receive(arrival, bodySize: body.count), of: arrival, received: body)
       != nil
+  }
+
+  private func key(of request: HTTPRequest, _ body: [UInt8]) -> ResponseKey? {
+    var key = ResponseKey(request, policy: rules.policy)
+    if rules.storesByBody(request) {
+      key?.bodyDigest = ResponseKey.digest(of: body, in: request, policy: rules.policy)
+    }
+    return key
   }
 }

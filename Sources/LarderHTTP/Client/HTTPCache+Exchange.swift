@@ -43,8 +43,8 @@ extension HTTPCache {
     let (response, body) = try await exchange(
       forward.request, body: attempt.body, interim: attempt.interim)
     let arrival = Arrival(
-      response: response, forward: forward, requested: requested, received: clock.now, held: held,
-      tags: attempt.tags, permit: permit)
+      response: response, key: attempt.key, forward: forward, requested: requested,
+      received: clock.now, held: held, tags: attempt.tags, permit: permit)
     let reception = receive(arrival, bodySize: nil)
     for key in reception.invalidates { try await removeAll(of: key, by: permit) }
     switch reception.outcome {
@@ -66,6 +66,7 @@ extension HTTPCache {
   /// The head of a response with its request.
   struct Arrival: Sendable {
     let response: HTTPResponse
+    let key: ResponseKey?
     let forward: CacheForward
     let requested: Timestamp
     let received: Timestamp
@@ -76,8 +77,8 @@ extension HTTPCache {
   }
 
   /// The tags by which the response to a request under way can be invalidated.
-  func tags(of request: HTTPRequest, _ own: [String]) -> Set<String> {
-    guard let key = ResponseKey(request, policy: rules.policy) else { return [] }
+  func tags(of request: HTTPRequest, under key: ResponseKey?, _ own: [String]) -> Set<String> {
+    guard let key else { return [] }
     return Set(own)
       .union([ResponseTags.uri(key), ResponseTags.host(key.host)])
       .union(Principal(request, policy: rules.policy).tags)

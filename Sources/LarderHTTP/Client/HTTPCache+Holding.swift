@@ -11,9 +11,9 @@ extension HTTPCache {
     let lastUsed: Timestamp
   }
 
-  /// All stored responses of the request's URI.
-  func held(for request: HTTPRequest, except lost: Set<String>) throws -> [StoredVariant] {
-    guard let key = ResponseKey(request, policy: rules.policy) else { return [] }
+  /// All stored responses under a key.
+  func held(under key: ResponseKey?, except lost: Set<String>) throws -> [StoredVariant] {
+    guard let key else { return [] }
     return try entries(of: key).compactMap { entry in
       guard let name = entry.key.string, !lost.contains(name), entry.state == .fresh,
         let metadata = entry.metadata,
@@ -26,11 +26,15 @@ extension HTTPCache {
   }
 
   func entries(of key: ResponseKey) throws -> [Store.Entry] {
-    var entries = try namespace.entry(for: key.base).map { [$0] } ?? []
-    var page = try namespace.page(limit: 100, prefix: key.variantPrefix)
-    entries += page.items
+    let entry = try namespace.entry(for: key.base).map { [$0] } ?? []
+    return try entry + entries(with: key.variantPrefix)
+  }
+
+  func entries(with prefix: String) throws -> [Store.Entry] {
+    var page = try namespace.page(limit: 100, prefix: prefix)
+    var entries = page.items
     while let cursor = page.next {
-      page = try namespace.page(limit: 100, after: cursor, prefix: key.variantPrefix)
+      page = try namespace.page(limit: 100, after: cursor, prefix: prefix)
       entries += page.items
     }
     return entries
@@ -43,9 +47,7 @@ extension HTTPCache {
   func keep(
     _ reception: CacheReception, of arrival: Arrival, received: [UInt8]
   ) async throws -> StoredBody? {
-    guard let uri = ResponseKey(arrival.forward.original, policy: rules.policy) else {
-      return nil
-    }
+    guard let uri = arrival.key else { return nil }
     var kept: StoredBody?
     var lost: Set<String> = []
     let permit = arrival.permit

@@ -27,6 +27,15 @@ extension HTTPCache {
     return try end(ResponseTags.user(digest))
   }
 
+  /// Removes every response to requests of the user with this name, of any host.
+  ///
+  /// - Parameter principal: the name that ``HTTPCachePolicy/principal`` gives the user.
+  /// - Complexity: as ``removeAll(host:)``.
+  @discardableResult
+  public func removeAll(principal: String) async throws -> RemovalResult {
+    try end(ResponseTags.user(Principal.digest(ofName: principal, policy: rules.policy)))
+  }
+
   /// Removes every response that was requested with this tag.
   ///
   /// Entries of other namespaces may carry the tag: `Store.invalidate(tag:)` removes all of them.
@@ -82,7 +91,11 @@ extension HTTPCache {
   func removeAll(of key: ResponseKey, by permit: Permit? = nil) async throws -> RemovalResult {
     permits.revoke(ResponseTags.uri(key), except: permit)
     var removal = RemovalResult()
-    for entry in try entries(of: key) where try await namespace.remove(entry.key) {
+    var entries = try entries(of: key)
+    if rules.policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
+      entries += try self.entries(with: key.bodyPrefix)
+    }
+    for entry in entries where try await namespace.remove(entry.key) {
       removal.entries += 1
       removal.bytes += entry.size
     }

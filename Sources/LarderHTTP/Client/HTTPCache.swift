@@ -9,7 +9,7 @@ public import Larder
 public struct HTTPCache: Sendable {
   /// The namespace that holds the responses.
   public let namespace: Store.Namespace
-  /// The rules that decide what is stored and what is answered.
+  /// The rules for storing and answering.
   public private(set) var rules: HTTPRules
   let transport: any HTTPTransport
   let flights = SingleFlight<String>()
@@ -76,9 +76,18 @@ public struct HTTPCache: Sendable {
       // The response may depend on the body, which no key has (RFC 9110, section 9.3.1).
       return try await pass(request, body: body, interim: interim)
     }
+    var key = ResponseKey(request, policy: rules.policy)
+    var body = body
+    if rules.storesByBody(request) {
+      body = try await body.gathered(upTo: Self.largestKeyedBody)
+      guard let whole = body.whole, whole.count <= Self.largestKeyedBody else {
+        return try await pass(request, body: body, interim: interim)
+      }
+      key?.bodyDigest = ResponseKey.digest(of: whole, in: request, policy: rules.policy)
+    }
     let attempt = Attempt(
-      request: request, body: body, tags: tags, interim: interim,
-      permit: permits.issue(self.tags(of: request, tags)))
+      request: request, key: key, body: body, tags: tags, interim: interim,
+      permit: permits.issue(self.tags(of: request, under: key, tags)))
     do {
       let result = try await result(of: attempt)
       counters.count(result)
@@ -88,6 +97,9 @@ public struct HTTPCache: Sendable {
       throw error
     }
   }
+
+  /// The longest body, in bytes, by which responses are stored: it is in memory while its request is under way.
+  static let largestKeyedBody = 1 << 16
 
   private func result(of first: Attempt) async throws -> HTTPCacheResult {
     var attempt = first
@@ -133,6 +145,8 @@ public struct HTTPCache: Sendable {
   /// One request of a client under way.
   struct Attempt {
     let request: HTTPRequest
+    /// Nil for a request that is not stored.
+    let key: ResponseKey?
     let body: HTTPBody
     let tags: [String]
     let interim: @Sendable (HTTPResponse) async -> Void
@@ -145,7 +159,7 @@ public struct HTTPCache: Sendable {
 
   /// Nil if the stored responses have changed meanwhile and must be read again.
   private func attempt(_ attempt: inout Attempt) async throws -> HTTPCacheResult? {
-    let held = try held(for: attempt.request, except: attempt.lost)
+    let held = try held(under: attempt.key, except: attempt.lost)
     let decision = rules.decide(
       attempt.request, stored: held.map(\.response), at: clock.now)
     switch decision {
@@ -172,7 +186,7 @@ public struct HTTPCache: Sendable {
   private func forward(
     _ forward: CacheForward, _ held: [StoredVariant], _ attempt: inout Attempt
   ) async throws -> HTTPCacheResult? {
-    guard let flight = flight(of: forward), !attempt.hasWaited else {
+    guard let flight = flight(of: forward, under: attempt.key), !attempt.hasWaited else {
       return try await exchange(forward, held, attempt, flight: nil)
     }
     if let joined = flights.join(flight, for: ExchangeOutcome.self) {
@@ -197,11 +211,11 @@ public struct HTTPCache: Sendable {
   }
 
   /// The name under which similar requests wait for one exchange; nil where each is sent.
-  private func flight(of forward: CacheForward) -> String? {
-    guard forward.original.method == .get || forward.original.method == .head,
-      forward.reason != .bypass, let key = ResponseKey(forward.original, policy: rules.policy)
-    else { return nil }
+  private func flight(of forward: CacheForward, under key: ResponseKey?) -> String? {
     let request = forward.original
+    guard let key, forward.reason != .bypass,
+      request.method == .get || request.method == .head || key.bodyDigest != nil
+    else { return nil }
     // After the exchange every waiting client looks at the store again, where `Vary` decides. So only fields that are
     // likely to select another response, or that concern the cache, keep clients from waiting together.
     var names = Self.distinguishingFields.union(Preferences.names)
@@ -211,16 +225,20 @@ public struct HTTPCache: Sendable {
     let fields = request.headerFields.filter { names.contains($0.name) }
       .map { $0.name.canonicalName + ":" + $0.faithfulText }
     let principal = Principal(request, policy: rules.policy).digest ?? ""
-    return request.method.rawValue + " " + key.uri + " " + principal + " "
+    return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " " + principal
+      + " "
       + Secrets.digest(fields.sorted().joined(separator: "\n"), key: rules.policy.secret)
   }
 
   /// Refreshes in the background, unless the same exchange is under way.
   private func refresh(_ forward: CacheForward, _ held: [StoredVariant], _ client: Attempt) {
-    guard let flight = flight(of: forward), flights.join(flight, for: ExchangeOutcome.self) == nil
+    guard let flight = flight(of: forward, under: client.key),
+      flights.join(flight, for: ExchangeOutcome.self) == nil
     else { return }
     let attempt = Attempt(
-      request: forward.original, body: HTTPBody(), tags: client.tags, interim: { _ in },
+      request: forward.original, key: client.key,
+      body: client.key?.bodyDigest == nil ? HTTPBody() : client.body, tags: client.tags,
+      interim: { _ in },
       permit: client.permit)
     Task(priority: .background) {
       do {

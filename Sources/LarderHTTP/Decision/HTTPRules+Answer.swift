@@ -8,7 +8,15 @@ extension HTTPRules {
     _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
     because reason: CacheAnswer.Reason, at now: Timestamp
   ) -> CacheAnswer {
-    let freshness = Freshness(of: stored, at: now, policy: policy)
+    answer(
+      request, from: index, of: stored, because: reason,
+      Freshness(of: stored, at: now, policy: policy))
+  }
+
+  func answer(
+    _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
+    because reason: CacheAnswer.Reason, _ freshness: Freshness
+  ) -> CacheAnswer {
     var answer = CacheAnswer(
       response: stored.response, body: .stored(index), reason: reason, age: freshness.age,
       remaining: freshness.left)

@@ -9,11 +9,14 @@ extension HTTPRules {
     _ request: HTTPRequest, stored: [StoredResponse], at now: Timestamp
   ) -> CacheDecision {
     let wish = RequestDirectives(request.headerFields)
-    guard request.method == .get || request.method == .head else {
+    let isByBody = storesByBody(request)
+    guard request.method == .get || request.method == .head || isByBody else {
       return .forward(CacheForward(request, because: .method, stored: stored))
     }
     let refusal: CacheDecision? = wish.onlyIfCached ? .answer(.onlyIfCached) : nil
-    if wish.noStore || ClientCondition.isForOrigin(request.headerFields) {
+    if wish.noStore || ClientCondition.isForOrigin(request.headerFields)
+      || isByBody && hasConditionOrRange(request.headerFields)
+    {
       return refusal ?? .forward(CacheForward(request, because: .bypass, stored: stored))
     }
     let selection = Selection(request, stored: stored, policy: policy)
@@ -23,6 +26,16 @@ extension HTTPRules {
     return decide(request, wish: wish, stored: stored, selected: index, at: now)
   }
 
+  /// Whether responses to the request are stored by its body (``HTTPCacheRule/bodyMethods``).
+  func storesByBody(_ request: HTTPRequest) -> Bool {
+    request.method != .get && request.method != .head
+      && policy.rule(for: request)?.storesByBody(request.method) == true
+  }
+
+  private func hasConditionOrRange(_ fields: HTTPFields) -> Bool {
+    ClientCondition(fields) != nil || fields.contains(.range)
+  }
+
   private func decide(
     _ request: HTTPRequest, wish: RequestDirectives, stored: [StoredResponse], selected: Int,
     at now: Timestamp
@@ -30,7 +43,7 @@ extension HTTPRules {
     let response = stored[selected]
     let freshness = Freshness(of: response, at: now, policy: policy)
     if isUsable(response, freshness, wish) {
-      return .answer(answer(request, from: selected, of: response, because: .fresh, at: now))
+      return .answer(answer(request, from: selected, of: response, because: .fresh, freshness))
     }
     let permission =
       wish.noCache
@@ -62,11 +75,10 @@ extension HTTPRules {
   private func isUsable(
     _ response: StoredResponse, _ freshness: Freshness, _ wish: RequestDirectives
   ) -> Bool {
-    guard freshness.isFresh, !response.directives(for: policy.kind).noCache, !wish.noCache else {
-      return false
-    }
+    let directives = response.directives(for: policy.kind)
+    guard freshness.isFresh, !directives.noCache, !wish.noCache else { return false }
     // RFC 8246: a reload (max-age=0) does not revalidate an immutable response.
-    if wish.maxAge == 0, !response.directives(for: policy.kind).immutable { return false }
+    if wish.maxAge == 0, !directives.immutable { return false }
     if let most = wish.maxAge, most > 0, freshness.age > most { return false }
     return freshness.remaining >= wish.minFresh
   }
@@ -125,11 +137,13 @@ extension HTTPRules {
   /// The background request that refreshes a stale response. It asks for the whole response.
   private func background(_ forward: CacheForward) -> CacheForward {
     var request = forward.original
-    request.method = .get
+    if request.method == .head { request.method = .get }
     request.headerFields.removeAll(ClientCondition.fields.union([.range, .ifRange]))
     var background = CacheForward(request, because: .stale, stored: forward.stored)
     background.selected = forward.selected
-    if let selected = forward.selected, forward.stored[selected].hasValidators {
+    if request.method == .get, let selected = forward.selected,
+      forward.stored[selected].hasValidators
+    {
       background.validates = [selected]
       background.request = Validation.request(request, of: [forward.stored[selected]])
     }

@@ -19,6 +19,7 @@ extension HTTPRules {
     case .get: return receiveGet(exchange)
     case .head: return receiveHead(exchange)
     default:
+      if storesByBody(forward.original) { return receiveGet(exchange) }
       var reception = CacheReception(.pass)
       reception.invalidates = Invalidation.keys(
         of: forward.original, response, policy: policy)

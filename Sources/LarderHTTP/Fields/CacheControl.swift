@@ -9,11 +9,19 @@ struct CacheControl: Equatable {
     var argument: String?
     /// Whether the directive follows the grammar.
     var isWellFormed = true
+    /// Whether the argument was a quoted string.
+    var isQuoted = false
+
+    private static let durations: Set<String> = [
+      "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
+    ]
 
     /// Whether it is a member of a structured dictionary (RFC 8941, section 3.2): a key, and an integer, a token, a
-    /// string or nothing. RFC 9213 ignores a field with any other member.
+    /// string or nothing. A number of seconds is no string. RFC 9213 ignores a field with any other member.
     var isStructured: Bool {
-      guard isWellFormed, let first = name.utf8.first else { return false }
+      guard isWellFormed, let first = name.utf8.first,
+        !isQuoted || !Self.durations.contains(name)
+      else { return false }
       let isKey =
         ((0x61...0x7A).contains(first) || first == UInt8(ascii: "*"))
         && name.utf8.allSatisfy { byte in
@@ -48,6 +56,7 @@ struct CacheControl: Equatable {
     var directive = Directive(name: name.trimmed.lowercased())
     if let unquoted = argument.unquoted {
       directive.argument = unquoted
+      directive.isQuoted = true
     } else {
       directive.argument = String(argument)
       directive.isWellFormed = !argument.contains("\"")

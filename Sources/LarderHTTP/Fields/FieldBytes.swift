@@ -10,7 +10,7 @@ extension HTTPField {
   /// The bytes of the value, which may be invalid UTF-8.
   public var valueBytes: [UInt8] {
     // A value with invalid UTF-8 shows replacement characters. Only its coding, as Latin-1, has the bytes.
-    guard value.unicodeScalars.contains("\u{FFFD}"), let latin = latinValue else {
+    guard value.hasReplacement, let latin = latinValue else {
       return Array(value.utf8)
     }
     return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
@@ -40,7 +40,15 @@ extension HTTPField {
 extension HTTPFields {
   /// The values of a name line by line, so that they can be compared byte for byte.
   func lines(of name: HTTPField.Name) -> [String] {
-    self[values: name].contains { $0.unicodeScalars.contains("\u{FFFD}") }
-      ? self[fields: name].map(\.faithfulText) : self[values: name]
+    let values = self[values: name]
+    return values.contains(where: \.hasReplacement)
+      ? self[fields: name].map(\.faithfulText) : values
+  }
+}
+
+extension String {
+  /// Whether a replacement character is there, which may stand for invalid UTF-8. Nearly all values are ASCII.
+  fileprivate var hasReplacement: Bool {
+    utf8.contains(0xEF) && unicodeScalars.contains("\u{FFFD}")
   }
 }

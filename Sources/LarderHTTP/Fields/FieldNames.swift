@@ -21,6 +21,7 @@ extension HTTPFields {
   ///
   /// A field that caching relies on stays even where it is named there.
   public var endToEnd: HTTPFields {
+    guard contains(where: { Self.hopByHop.contains($0.name) }) else { return self }
     let named = Set(members(of: .connection).compactMap { HTTPField.Name(String($0)) })
     var fields = HTTPFields()
     for field in self where !Self.hopByHop.contains(field.name) {

@@ -6,6 +6,10 @@ extension HTTPDate {
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. A form that an
   /// expiry may be read from (RFC 9111, 4.2: another zone than GMT makes it invalid). `now` decides the century of the second.
   init?(strictly text: String, now: Timestamp) {
+    if let usual = HTTPDate(usual: text) {
+      self = usual
+      return
+    }
     let parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
     let date: HTTPDate?
     switch parts.count {
@@ -21,6 +25,44 @@ extension HTTPDate {
     }
     guard let date else { return nil }
     self = date
+  }
+
+  /// Reads the first form, in its usual letters and without an allocation: nearly all dates are of this form.
+  private init?(usual text: String) {
+    let bytes = text.utf8
+    guard bytes.count == 29 else { return nil }
+    func byte(_ index: Int) -> UInt8 { bytes[bytes.index(bytes.startIndex, offsetBy: index)] }
+    func number(_ range: Range<Int>) -> Int? {
+      var value = 0
+      for index in range {
+        let digit = Int(byte(index)) - 0x30
+        guard (0...9).contains(digit) else { return nil }
+        value = value * 10 + digit
+      }
+      return value
+    }
+    func name(_ start: Int) -> UInt32 {
+      (start..<start + 3).reduce(0) { $0 << 8 | UInt32(byte($1)) }
+    }
+    guard Self.usualWeekdays.contains(name(0)),
+      let month = Self.usualMonths.firstIndex(of: name(8)),
+      Self.usualSigns.allSatisfy({ byte($0.index) == $0.byte }), let day = number(5..<7),
+      let year = number(12..<16), let hour = number(17..<19), let minute = number(20..<22),
+      let second = number(23..<25)
+    else { return nil }
+    self.init(
+      year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  private static let usualWeekdays = weekdays.map { usual($0) }
+  private static let usualMonths = months.map { usual($0) }
+  private static let usualSigns: [(index: Int, byte: UInt8)] = zip(
+    [3, 4, 7, 11, 16, 19, 22, 25, 26, 27, 28], ",    :: GMT".utf8
+  ).map { ($0, $1) }
+
+  /// The first three letters, the first of them a capital.
+  private static func usual(_ name: String) -> UInt32 {
+    name.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) } & ~0x20_0000
   }
 
   private static func fixed(_ parts: [Substring]) -> HTTPDate? {

@@ -29,7 +29,7 @@ extension HTTPFields {
   func storable(_ directives: ResponseDirectives, policy: HTTPCachePolicy) -> HTTPFields {
     var result = endToEnd
     result.removeAll(Set(directives.unusableFields.compactMap { HTTPField.Name($0) }))
-    if !policy.storesCookies || policy.kind == .shared {
+    if !policy.storesCookies {
       result.removeAll([.setCookie, .setCookie2])
     }
     return result

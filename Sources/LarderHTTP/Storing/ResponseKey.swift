@@ -3,20 +3,20 @@ import Larder
 
 /// The keys under which the responses of one URI are stored.
 ///
-/// A key is the URI, or its beginning and a SHA-256 hash where the URI is longer than 180 bytes. Where `Vary` or
-/// credentials separate several responses of one URI, a space and a digest follow. A key without its digest contains no
-/// space and no byte outside printable ASCII, so the prefix `URI + " "` finds the responses of this URI and of no other.
+/// A key is the URI, or its beginning and a SHA-256 hash where the URI is longer than 180 bytes. For a request that its body
+/// tells from others (``HTTPCacheRule/bodyMethods``) `#` and a digest of the body follow. Where `Vary` or credentials
+/// separate several responses, a space and a digest follow. A URI in a key contains no `#`, no space and no byte outside
+/// printable ASCII, so the prefix `URI + " "` finds the responses of this URI and of no other.
 /// A key has at most 250 bytes, so its cost does not depend on other keys with the same beginning.
 public struct ResponseKey: Hashable, Sendable {
-  private static let longestURI = 180
-  private static let keptOfLongURI = 140
-
   /// The target URI in a normal form. Secrets in its query are replaced by digests.
   public let uri: String
   /// Scheme and host of ``uri``, for comparing origins.
   let origin: String
   /// The host of ``uri``, with the port if it is not the scheme's default.
   let host: String
+  /// The digest of the request's body; nil for a request whose responses are stored by its URI alone.
+  var bodyDigest: String?
 
   /// Nil for a request without scheme or authority.
   public init?(_ request: HTTPRequest, policy: HTTPCachePolicy = HTTPCachePolicy()) {
@@ -64,12 +64,30 @@ public struct ResponseKey: Hashable, Sendable {
   }
 
   /// The key of the response without credentials and `Vary`.
-  ///
-  /// A shortened URI is longer than 180 bytes, so it cannot equal a URI that is kept whole.
   var base: String {
-    guard uri.utf8.count > Self.longestURI else { return uri }
+    bodyDigest.map { bodyPrefix + $0 } ?? shortenedURI(longest: 180, kept: 140)
+  }
+
+  /// The common beginning of the keys of all bodies.
+  var bodyPrefix: String { shortenedURI(longest: 140, kept: 100) + "#" }
+
+  /// A shortened URI is longer than `longest`, so it cannot equal a URI that is kept whole.
+  private func shortenedURI(longest: Int, kept: Int) -> String {
+    guard uri.utf8.count > longest else { return uri }
     let hash = SHA256.hash(Array(uri.utf8)).map(Secrets.hexadecimal).joined()
-    return String(decoding: uri.utf8.prefix(Self.keptOfLongURI), as: UTF8.self) + "~" + hash
+    return String(decoding: uri.utf8.prefix(kept), as: UTF8.self) + "~" + hash
+  }
+
+  /// The digest of what a body says: its bytes, the method, the type and the coding.
+  static func digest(
+    of body: [UInt8], in request: HTTPRequest, policy: HTTPCachePolicy
+  ) -> String {
+    let fields = [HTTPField.Name.contentType, .contentEncoding].map {
+      request.headerFields.lines(of: $0).joined(separator: "\n")
+    }
+    let parts = [request.method.rawValue] + fields
+    let bytes = parts.flatMap { SHA256.hash(Array($0.utf8)) } + body
+    return Secrets.digest(bytes, key: policy.secret)
   }
 
   /// The key of the response that credentials and `Vary` separate from others of its URI.

@@ -12,8 +12,11 @@ public enum Secrets {
 
   /// A digest that only a holder of `key` can compute for a guessed text.
   static func digest(_ text: String, key: [UInt8]) -> String {
-    // The inner hash keeps `key` and `text` apart and rules out length extension.
-    let bytes = Array(text.utf8)
+    digest(Array(text.utf8), key: key)
+  }
+
+  static func digest(_ bytes: [UInt8], key: [UInt8]) -> String {
+    // The inner hash keeps `key` and the bytes apart and rules out length extension.
     let hash = key.isEmpty ? SHA256.hash(bytes) : SHA256.hash(key + SHA256.hash(key + bytes))
     return hash.prefix(16).map(hexadecimal).joined()
   }

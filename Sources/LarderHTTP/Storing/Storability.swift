@@ -11,7 +11,8 @@ extension HTTPRules {
   ) -> StoredResponse? {
     let directives = ResponseDirectives(response.headerFields, for: policy.kind)
     let credential = Principal(request, policy: policy).digest
-    guard request.method == .get || isPostOfItself(request, response),
+    let isByBody = storesByBody(request)
+    guard request.method == .get || isByBody || isPostOfItself(request, response),
       isStorable(response.status, directives),
       isIndependent(response.status, of: request.headerFields),
       allowsSharing(directives, credential: credential),
@@ -36,9 +37,10 @@ extension HTTPRules {
     }
     let lifetime = stored.lifetime(policy: policy)
     let isCacheable =
-      lifetime.isExplicit || directives.isPublic
-      || directives.isPrivate && policy.kind == .private
-      || FreshnessLifetime.isHeuristicallyCacheable(response.status)
+      lifetime.isExplicit
+      || !isByBody
+        && (directives.isPublic || directives.isPrivate && policy.kind == .private
+          || FreshnessLifetime.isHeuristicallyCacheable(response.status))
     guard isCacheable, stored.keptUntil(policy: policy) > received else { return nil }
     return stored
   }

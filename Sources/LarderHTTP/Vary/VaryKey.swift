@@ -15,10 +15,16 @@ struct VaryKey: Hashable, Sendable {
     fields = names.map { name in (name, Self.value(of: name, in: request)) }
   }
 
-  /// The names that `Vary` lists, sorted; nil if one is `*`.
+  private static let mostNames = 100
+
+  /// The names that `Vary` lists, sorted. Nil if one is `*`, or is no name: what such a response depends on is unknown. Nil
+  /// also for more than 100 names.
   static func names(in response: HTTPFields) -> [String]? {
     let names = Set(response.members(of: .vary).map { $0.lowercased() })
-    return names.contains("*") ? nil : names.sorted()
+    guard !names.contains("*"), names.count <= mostNames,
+      names.allSatisfy({ HTTPField.Name($0) != nil })
+    else { return nil }
+    return names.sorted()
   }
 
   /// Whether `request` selects the response: equal fields, or the language that the request prefers.

@@ -49,3 +49,22 @@ extension OutputSpan<UInt8> {
     }
   }
 }
+
+/// Calls `body` with `count` bytes on the stack, which `fill` writes. `count` must be small enough for the stack.
+@inlinable @inline(__always)
+package func withStackBytes<Success, Failure: Error>(
+  _ count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void,
+  _ body: (Span<UInt8>) throws(Failure) -> Success
+) throws(Failure) -> Success {
+  let result = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) {
+    (buffer) -> Result<Success, Failure> in
+    var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+    fill(&output)
+    do throws(Failure) {
+      return .success(try body(output.span))
+    } catch {
+      return .failure(error)
+    }
+  }
+  return try result.get()
+}

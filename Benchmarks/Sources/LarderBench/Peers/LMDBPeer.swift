@@ -23,12 +23,21 @@ extension PeerKind {
     usage: "the plain one; each read runs Larder's checksum over the value",
     promise: lmdb.promise, readsOnly: true,
     open: { site in try LMDBPeer(site, form: .checked) })
+
+  static let lmdbMapped = PeerKind(
+    id: "lmdb-mapped", name: "LMDB in C, writable map",
+    usage: "the plain one with MDB_WRITEMAP: pages are changed in place of being written",
+    promise: [
+      .unsynced: "MDB_NOSYNC: losing power can damage the whole file, and so can a stray pointer"
+    ],
+    loadsSorted: true,
+    open: { site in try LMDBPeer(site, form: .mapped) })
 }
 
 /// Runs the loops of the C target; nothing of Swift is inside them.
 final class LMDBPeer: Peer {
   enum Form {
-    case plain, indexed, checked
+    case plain, indexed, checked, mapped
   }
 
   /// Entries that a purge or an eviction removes in a transaction.
@@ -42,7 +51,8 @@ final class LMDBPeer: Peer {
   init(_ site: Site, form: Form) throws {
     guard
       let store = raw_open(
-        site.directory, form == .indexed ? 1 : 0, site.level == .durable ? 1 : 0)
+        site.directory, form == .indexed ? 1 : 0, site.level == .durable ? 1 : 0,
+        form == .mapped ? 1 : 0)
     else { throw Failure("LMDB cannot open \(site.directory)") }
     self.store = Shared(store)
     self.form = form

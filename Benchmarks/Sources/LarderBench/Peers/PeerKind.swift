@@ -58,10 +58,9 @@ struct Site: Sendable {
 
 extension PeerKind {
   static let all: [PeerKind] = [
-    .larder, .larderGrouped, .lmdb, .lmdbIndexed, .lmdbChecked, .sqlite, .sqliteTogether, .rocksDB,
-    .levelDB,
-    .files,
-    .redis, .diskcache, .dictionary,
+    .larder, .larderGrouped, .lmdb, .lmdbIndexed, .lmdbChecked, .lmdbMapped, .rawSQLite,
+    .bareSQLite, .sqlite, .sqliteTogether, .rocksDB, .levelDB, .files, .redis, .diskcache,
+    .dictionary,
   ]
 
   static func named(_ id: String) -> PeerKind? { all.first { $0.id == id } }

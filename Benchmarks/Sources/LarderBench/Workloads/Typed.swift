@@ -48,6 +48,10 @@ struct LarderTyped: TypedPeer {
   /// Somebody writes something else: what is in memory must be looked at again.
   func commitElsewhere() throws { try store.namespace("other").set("value", for: 1) }
 
+  func scan(_ visit: (Part) -> Void) throws {
+    try cache.entries().visit { _, part in visit(part) }
+  }
+
   func read(_ order: Order, _ keys: [String]) throws -> Int {
     var sum = 0
     for index in order { sum += try cache.value(for: keys[Int(index)])?.category ?? 0 }
@@ -97,14 +101,65 @@ struct SQLiteTyped: TypedPeer {
 final class DictionaryTyped: TypedPeer {
   private let parts: Mutex<[String: Part]>
 
+  init(_ parts: [String: Part]) { self.parts = Mutex(parts) }
+
+  convenience init(_ keys: [String]) {
+    self.init(Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Part(UInt32($0))) }))
+  }
+
+  func part(_ key: String) -> Part? { parts.withLock { $0[key] } }
+
+  func read(_ order: Order, _ keys: [String]) -> Int {
+    var sum = 0
+    for index in order { sum += part(keys[Int(index)])?.category ?? 0 }
+    return sum
+  }
+}
+
+/// The same in sixteen dictionaries, each behind a lock of its own.
+final class ShardedTyped: TypedPeer {
+  private let shards: [DictionaryTyped]
+
   init(_ keys: [String]) {
-    parts = Mutex(
-      Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Part(UInt32($0))) }))
+    var parts = [[(String, Part)]](repeating: [], count: 16)
+    for (index, key) in keys.enumerated() {
+      parts[key.hashValue & 15].append((key, Part(UInt32(index))))
+    }
+    shards = parts.map { DictionaryTyped(Dictionary(uniqueKeysWithValues: $0)) }
   }
 
   func read(_ order: Order, _ keys: [String]) -> Int {
     var sum = 0
-    for index in order { sum += parts.withLock { $0[keys[Int(index)]] }?.category ?? 0 }
+    for index in order {
+      let key = keys[Int(index)]
+      sum += shards[key.hashValue & 15].part(key)?.category ?? 0
+    }
+    return sum
+  }
+}
+
+/// Foundation's cache, which evicts and needs objects.
+final class NSCacheTyped: TypedPeer, @unchecked Sendable {
+  private final class Object {
+    let part: Part
+
+    init(_ part: Part) { self.part = part }
+  }
+  // The manual lets any thread use it.
+  private let cache = NSCache<NSString, Object>()
+
+  init(_ keys: [String]) {
+    for (index, key) in keys.enumerated() {
+      cache.setObject(Object(Part(UInt32(index))), forKey: NSString(string: key))
+    }
+  }
+
+  func read(_ order: Order, _ keys: [String]) -> Int {
+    var sum = 0
+    for index in order {
+      let key = NSString(string: keys[Int(index)])
+      sum += cache.object(forKey: key)?.part.category ?? 0
+    }
     return sum
   }
 }

@@ -21,6 +21,10 @@ struct TypedBench {
   private let decoding: LarderTyped
   private let sqlite: SQLiteTyped
   private let dictionary: DictionaryTyped
+  private let sharded: ShardedTyped
+  private let nsCache: NSCacheTyped
+  /// The bytes that the stores hold.
+  private let encoded: [Data]
 
   init(settings: Settings, report: Report, directory: String) throws {
     self.settings = settings
@@ -39,6 +43,9 @@ struct TypedBench {
     try decoding.fill(keys)
     sqlite = try SQLiteTyped(directory + "/sqlite", keys)
     dictionary = DictionaryTyped(keys)
+    sharded = ShardedTyped(keys)
+    nsCache = NSCacheTyped(keys)
+    encoded = try (0..<UInt32(data.count)).map { try JSONEncoder().encode(Part($0)) }
   }
 
   func run() throws {
@@ -53,7 +60,9 @@ struct TypedBench {
       "typed hit, from memory",
       [
         participant("larder", larder, .durable, inMemory),
-        participant("dictionary", "Dictionary, locked", .memory, dictionary), limit,
+        participant("dictionary", "Dictionary, locked", .memory, dictionary),
+        participant("sharded", "Dictionary, 16 shards", .memory, sharded),
+        participant("nscache", "NSCache", .memory, nsCache), limit,
       ])
     try measure(
       "typed hit, from memory, first after a commit elsewhere",
@@ -68,8 +77,58 @@ struct TypedBench {
       [
         inTwo(participant("larder", larder, .durable, inMemory), inMemory),
         inTwo(participant("dictionary", "Dictionary, locked", .memory, dictionary), dictionary),
+        inTwo(participant("sharded", "Dictionary, 16 shards", .memory, sharded), sharded),
+        inTwo(participant("nscache", "NSCache", .memory, nsCache), nsCache),
+      ])
+    try measure(
+      "contains",
+      [
+        Participant(id: "larder", name: "Larder, contains", level: .durable) { order in
+          try counted(order) { try inMemory.cache.contains($0) }
+        },
+        Participant(id: "value", name: "Larder, withValue", level: .durable) { order in
+          try counted(order) { key in
+            try inMemory.cache.namespace.withValue(for: key) { !$0.isEmpty } ?? false
+          }
+        }, limit,
+      ])
+    try measure(
+      "typed scan, per entry",
+      [
+        Participant(id: "larder", name: "Larder, entries", level: .durable) { order in
+          try repeated(order) { visit in try decoding.scan(visit) }
+        },
+        Participant(id: "decoder", name: "JSONDecoder, the bytes", level: .memory) { order in
+          let decoder = JSONDecoder()
+          return try repeated(order) { visit in
+            for json in encoded { visit(try decoder.decode(Part.self, from: json)) }
+          }
+        },
       ])
     try raw.close()
+  }
+
+  /// Nanoseconds for asking for each key.
+  private func counted(_ order: Order, _ ask: (String) throws -> Bool) throws -> Double {
+    var count = 0
+    let time = try settings.clock.time {
+      for index in order where try ask(keys[Int(index)]) { count += 1 }
+    }
+    guard count == order.count else { throw Failure("found \(count) of \(order.count)") }
+    return time
+  }
+
+  /// Nanoseconds for as many entries as `order` has, by scans of all.
+  private func repeated(_ order: Order, _ scan: ((Part) -> Void) throws -> Void) throws -> Double {
+    let scans = max(1, order.count / data.count)
+    var sum = 0
+    let time = try settings.clock.time {
+      for _ in 0..<scans { try scan { sum += $0.category } }
+    }
+    guard sum == scans * (0..<UInt32(data.count)).reduce(0, { $0 + Part($1).category }) else {
+      throw Failure("scanned other values")
+    }
+    return time / Double(scans * data.count) * Double(order.count)
   }
 
   private func participant(_ id: String, _ name: String, _ level: Level, _ peer: any TypedPeer)

@@ -11,7 +11,7 @@ typedef struct raw_store raw_store;
 // The read transaction of one thread, renewed for each read.
 typedef struct raw_reader raw_reader;
 
-raw_store *raw_open(const char *directory, int indexed, int durable);
+raw_store *raw_open(const char *directory, int indexed, int durable, int writable_map);
 void raw_close(raw_store *store);
 const char *raw_version(void);
 const char *raw_message(int code);

@@ -75,7 +75,19 @@ import ProxyServer
     print("http://\(server.address) answers for http://\(origin)")
     await Self.interruption()
     try await server.stop()
+    print(Self.summary(cache.cache.statistics))
     try cache.close()
+  }
+
+  private static func summary(_ counts: HTTPStatistics) -> String {
+    let hits = counts.hits.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", ")
+    let forwards = counts.forwards.map { "\($0.key.rawValue) \($0.value)" }.sorted()
+      .joined(separator: ", ")
+    return """
+      \(counts.requests) requests answered, \(counts.failures) failed; \(counts.bytesSaved) bytes from the store
+      answered from the store: \(hits.isEmpty ? "none" : hits)
+      sent to the origin: \(forwards.isEmpty ? "none" : forwards)
+      """
   }
 
   /// Waits for ^C, or to be asked to end.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPTypes
 import LarderHTTP
 
 /// A rule on the command line: a pattern, then words such as `ttl=60`.
@@ -7,7 +8,7 @@ struct RuleOption: ExpressibleByArgument {
 
   static let help: ArgumentHelp = """
     A rule for some URIs, the first that matches applies: 'HOST/PATH ttl=S default-ttl=S status=200,404 type=image/*,text/css \
-    ignore=utm_source,utm_medium any-order', with * for any bytes; repeatable.
+    ignore=utm_source,utm_medium any-order by-body=POST,QUERY', with * for any bytes; repeatable.
     """
 
   /// Nil for a word that is none of these, or a number that is none.
@@ -38,6 +39,10 @@ struct RuleOption: ExpressibleByArgument {
       case "ignore":
         guard !values.isEmpty else { return nil }
         rule.ignoredParameters = Set(values)
+      case "by-body":
+        let methods = values.compactMap { HTTPRequest.Method($0) }
+        guard !methods.isEmpty, methods.count == values.count else { return nil }
+        rule.bodyMethods = Set(methods)
       case "any-order" where parts.count == 1:
         rule.ignoresParameterOrder = true
       default: return nil

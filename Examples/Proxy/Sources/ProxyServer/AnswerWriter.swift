@@ -16,6 +16,7 @@ struct AnswerWriter: Sendable {
   func write(interim: HTTPResponse) async throws {
     var interim = interim
     interim.headerFields = interim.headerFields.endToEnd
+    interim.headerFields[.contentLength] = nil
     try await connection.write(interim.encodedHead)
   }
 
@@ -29,6 +30,7 @@ struct AnswerWriter: Sendable {
     var response = answer
     response.headerFields = answer.headerFields.endToEnd
     guard hasBody(response) else {
+      if response.status.code == 204 { response.headerFields[.contentLength] = nil }
       try await connection.write(response.encodedHead)
       return true
     }

@@ -9,6 +9,8 @@ final class ByteSource: ChannelInboundHandler {
   private var arrived: [ByteBuffer] = []
   private var waiting: EventLoopPromise<ByteBuffer?>?
   private var end: Result<ByteBuffer?, any Error>?
+  /// Whether nothing may come.
+  private var isSilent = false
 
   init(on loop: any EventLoop) { self.loop = loop }
 
@@ -31,6 +33,7 @@ final class ByteSource: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let bytes = unwrapInboundIn(data)
+    if isSilent { return finishSilence() }
     if let waiting {
       self.waiting = nil
       waiting.succeed(bytes)
@@ -45,7 +48,9 @@ final class ByteSource: ChannelInboundHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .some(ChannelEvent.inputClosed) = event as? ChannelEvent { finish(.success(nil)) }
+    if case .some(ChannelEvent.inputClosed) = event as? ChannelEvent {
+      if isSilent { finishSilence() } else { finish(.success(nil)) }
+    }
     context.fireUserInboundEventTriggered(event)
   }
 
@@ -68,6 +73,25 @@ final class ByteSource: ChannelInboundHandler {
   func drain() -> EventLoopFuture<ByteBuffer?> {
     if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
     return next()
+  }
+
+  /// From now on the connection is closed if anything comes, its end included. False if something has come.
+  func beginSilence() -> Bool {
+    guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
+    isSilent = true
+    context.read()
+    return true
+  }
+
+  /// Whether nothing has come.
+  func endSilence() -> Bool {
+    defer { isSilent = false }
+    return isSilent && end == nil && context?.channel.isActive == true
+  }
+
+  private func finishSilence() {
+    finish(.success(nil))
+    context?.close(promise: nil)
   }
 
   private func finish(_ result: Result<ByteBuffer?, any Error>) {

@@ -37,7 +37,10 @@ struct Connection: Sendable {
   /// The next bytes, at most 64 KB; nil when the other side has ended.
   func read() async throws -> ByteBuffer? {
     try await withTaskCancellationHandler {
-      try await channel.eventLoop.flatSubmit { source.value.next() }.get()
+      let loop = channel.eventLoop
+      return try await
+        (loop.inEventLoop
+        ? source.value.next() : loop.flatSubmit { source.value.next() }).get()
     } onCancel: {
       close()
     }
@@ -60,6 +63,21 @@ struct Connection: Sendable {
     switch subject {
     case .send: channel.eventLoop.execute { source.value.timeOut() }
     case .read: close()
+    }
+  }
+
+  /// Waits between two exchanges, in which the other side sends nothing; false if it has.
+  func beginWait() async -> Bool { await onLoop { $0.beginSilence() } }
+
+  /// Ends the wait; false if the other side has sent something, or ended the connection.
+  func endWait() async -> Bool { await onLoop { $0.endSilence() } }
+
+  private func onLoop(_ body: @escaping @Sendable (ByteSource) -> Bool) async -> Bool {
+    do {
+      return try await channel.eventLoop.submit { body(source.value) }.get()
+    } catch {
+      // The event loop has ended.
+      return false
     }
   }
 

@@ -2,27 +2,38 @@ import HTTPTypes
 import LarderHTTP
 
 extension HTTPFields {
-  /// As lines of a head, in their order.
-  var encoded: [UInt8] {
-    var bytes: [UInt8] = []
+  /// Appends the lines of a head, in their order, and the empty line that ends it.
+  fileprivate func encode(into bytes: inout [UInt8]) {
     for field in self {
-      bytes += Array(field.name.rawName.utf8) + [0x3A, 0x20] + field.valueBytes + [0x0D, 0x0A]
+      bytes.append(contentsOf: field.name.rawName.utf8)
+      bytes.append(0x3A)
+      bytes.append(0x20)
+      bytes.append(contentsOf: field.valueBytes)
+      bytes.append(0x0D)
+      bytes.append(0x0A)
     }
-    return bytes
+    bytes.append(0x0D)
+    bytes.append(0x0A)
   }
 }
 
 extension HTTPResponse {
   var encodedHead: [UInt8] {
-    Array("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n".utf8) + headerFields.encoded
-      + [0x0D, 0x0A]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(1024)
+    bytes.append(contentsOf: "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n".utf8)
+    headerFields.encode(into: &bytes)
+    return bytes
   }
 }
 
 extension HTTPRequest {
   var encodedHead: [UInt8] {
-    Array("\(method.rawValue) \(path ?? "/") HTTP/1.1\r\n".utf8) + headerFields.encoded
-      + [0x0D, 0x0A]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(1024)
+    bytes.append(contentsOf: "\(method.rawValue) \(path ?? "/") HTTP/1.1\r\n".utf8)
+    headerFields.encode(into: &bytes)
+    return bytes
   }
 }
 

@@ -2,8 +2,9 @@ public import HTTPTypes
 public import LarderHTTP
 public import NIOCore
 
-/// Carries requests to one origin in HTTP/1.1, each over a connection of its own, so that none is ever sent twice.
+/// Carries requests to one origin in HTTP/1.1.
 ///
+/// GET and HEAD use connections again; every other request has a connection of its own, so that none is ever sent twice.
 /// Methods, statuses, fields and their order are as they come; a body is read as fast as it is wanted.
 public struct OriginTransport: HTTPTransport {
   /// `HTTPTypes` has no name for it, since newer versions of HTTP have no such field.
@@ -11,7 +12,9 @@ public struct OriginTransport: HTTPTransport {
 
   let address: Address
   let group: any EventLoopGroup
+  private let idle = IdleConnections()
 
+  /// A transport to the origin at `address`, over connections of `group`.
   public init(to address: Address, on group: any EventLoopGroup) {
     self.address = address
     self.group = group
@@ -21,28 +24,20 @@ public struct OriginTransport: HTTPTransport {
     _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
-    let connection = try await Connection.connect(to: address, on: group)
-    let upload = Upload(body, over: connection)
-    do {
-      try await upload.begin(after: head(of: request, body: body).encodedHead)
-      let reader = MessageReader(connection)
-      while true {
-        guard let head = try await reader.head(isLenient: true) else {
-          throw MessageError.incomplete
-        }
-        let response = try Self.response(head, to: request.method)
-        if (100...199).contains(response.status.code), response.status.code != 101 {
-          await interim(response)
-          continue
-        }
-        await reader.begin(Framing(of: response, to: request.method))
-        return (response, self.body(of: reader, closing: Closing(connection)))
+    let isReusable = (request.method == .get || request.method == .head) && body.count == 0
+    if isReusable, let connection = await idle.take() {
+      let exchange = OriginExchange(over: connection, keptIn: idle)
+      do {
+        return try await exchange.send(head(of: request, body: body), body, interim)
+      } catch  where !Task.isCancelled {
+        // The origin may end a connection just as a request is on its way. Such a request is sent once more, over a new
+        // connection: GET and HEAD may be repeated (RFC 9110, section 9.2.2).
+        if await exchange.hasResponse { throw error }
       }
-    } catch {
-      connection.close()
-      // Without the whole request the origin cannot answer: the reason is what the client did.
-      throw upload.failure ?? error
     }
+    let connection = try await Connection.connect(to: address, on: group)
+    let exchange = OriginExchange(over: connection, keptIn: isReusable ? idle : nil)
+    return try await exchange.send(head(of: request, body: body), body, interim)
   }
 
   private func head(of request: HTTPRequest, body: HTTPBody) -> HTTPRequest {
@@ -59,22 +54,11 @@ public struct OriginTransport: HTTPTransport {
     } else {
       fields[.transferEncoding] = "chunked"
     }
-    fields[.connection] = "close"
+    if (request.method != .get && request.method != .head) || body.count != 0 {
+      fields[.connection] = "close"
+    }
     head.headerFields = fields
     return head
-  }
-
-  private func body(of reader: MessageReader, closing: Closing) -> HTTPBody {
-    HTTPBody(next: {
-      do {
-        if let piece = try await reader.piece() { return piece }
-      } catch {
-        closing.connection.close()
-        throw error
-      }
-      closing.connection.close()
-      return nil
-    })
   }
 
   static func response(_ head: MessageHead, to method: HTTPRequest.Method) throws -> HTTPResponse {
@@ -83,8 +67,13 @@ public struct OriginTransport: HTTPTransport {
       let code = Int(words[1]), (100...999).contains(code)
     else { throw MessageError.malformed("\"\(head.start)\" is no status line") }
     var fields = head.fields
-    // RFC 9112, 6.3: the transfer coding overrides the length, which must not be passed on.
-    if fields.contains(.transferEncoding) { fields[.contentLength] = nil }
+    // RFC 9112, 6.3: the transfer coding overrides the length, which must not be passed on. A 204 and an interim response
+    // have no body, and a length there would mislead a client (RFC 9110, section 8.6).
+    if fields.contains(.transferEncoding) || code < 200 || code == 204 {
+      fields[.contentLength] = nil
+    }
+    // No request asks for another protocol, so none may begin.
+    guard code != 101 else { throw MessageError.malformed("the origin switches protocols unasked") }
     let response = HTTPResponse(
       status: .init(code: code, reasonPhrase: words.count == 3 ? String(words[2]) : ""),
       headerFields: fields)
@@ -95,16 +84,10 @@ public struct OriginTransport: HTTPTransport {
       return response
     }
     // A length that is stated twice is passed on once.
-    guard count > 0, fields[values: .contentLength].count > 1 else { return response }
+    let isStated = fields.contains(.contentLength) && method != .head && code != 304
+    guard isStated, fields[values: .contentLength] != [String(count)] else { return response }
     var single = response
     single.headerFields[.contentLength] = String(count)
     return single
   }
-}
-
-/// Ends a connection when its body is let go of.
-private final class Closing: Sendable {
-  let connection: Connection
-  init(_ connection: Connection) { self.connection = connection }
-  deinit { connection.close() }
 }

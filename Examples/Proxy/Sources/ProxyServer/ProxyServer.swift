@@ -33,9 +33,10 @@ public struct ProxyServer: Sendable {
           let connection = try Connection(settingUp: channel, limits: limits, clock: clock)
           let (number, admission) = connections.add(connection)
           channel.closeFuture.whenComplete { _ in connections.remove(number, admission) }
+          let executor = LoopExecutor(channel.eventLoop)
           switch admission {
-          case .admitted: Task { await handling.serve(connection) }
-          case .refused: Task { await handling.refuse(connection) }
+          case .admitted: Task(executorPreference: executor) { await handling.serve(connection) }
+          case .refused: Task(executorPreference: executor) { await handling.refuse(connection) }
           case .dropped: connection.close()
           }
         }

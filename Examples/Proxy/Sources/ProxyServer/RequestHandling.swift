@@ -121,8 +121,9 @@ struct RequestHandling: Sendable {
     let words = head.start.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, let method = HTTPRequest.Method(String(words[0])),
       words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0",
-      head.fields[values: OriginTransport.host].count == 1
-        || words[2] == "HTTP/1.0" && !head.fields.contains(OriginTransport.host),
+      hasHost(head.fields, isOptional: words[2] == "HTTP/1.0"),
+      // RFC 9112, 6.1: the framing of such a message is faulty.
+      words[2] == "HTTP/1.1" || !head.fields.contains(.transferEncoding),
       let target = target(words[1], of: method)
     else { return nil }
     var fields = head.fields.endToEnd
@@ -132,6 +133,18 @@ struct RequestHandling: Sendable {
       method: method, scheme: "http", authority: origin.description, path: target,
       headerFields: fields)
     return (request, words[2] != "HTTP/1.0")
+  }
+
+  /// Whether a request names its host once, in the form of an authority (RFC 9112, section 3.2).
+  private static func hasHost(_ fields: HTTPFields, isOptional: Bool) -> Bool {
+    let hosts = fields[values: OriginTransport.host]
+    guard hosts.count == 1 else { return hosts.isEmpty && isOptional }
+    return hosts[0].utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+      default: "-._~%!$&'()*+;=:[]".utf8.contains(byte)
+      }
+    }
   }
 
   /// The target in origin form (RFC 9112, section 3.2); nil for one that this proxy does not serve.

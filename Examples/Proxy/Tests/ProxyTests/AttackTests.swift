@@ -64,6 +64,31 @@ struct AttackTests {
     "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1 \r\nx\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1 2\r\nx\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;\nx\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\u{FF11}\r\nx\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a=\"\r\n\"\r\nx\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \u{0B}chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 0x5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length : 5\r\n\r\nabcde",
+    "GET /a HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: x\r\nA\u{0}: b\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a b, c\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: x/y\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a@x\r\n\r\n",
+    "GET x:80 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET https://x/a HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET * HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET /a http/1.1\r\nHost: x\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nabcde\r\n0\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
@@ -72,6 +97,87 @@ struct AttackTests {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     #expect(try await bench.ask(text).head.hasPrefix("HTTP/1.1 400 "))
     #expect(bench.origin.wholeCount == 0)
+    try await bench.stop()
+  }
+
+  @Test func `extensions of a chunk are limited`() async throws {
+    let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+    for (count, status) in [(4_000, 200), (5_000, 400), (70_000, 400)] {
+      let extensions = String(repeating: "a", count: count)
+      let answer = try await bench.ask(
+        "POST /a HTTP/1.1\r\n\(Self.close)Transfer-Encoding: chunked\r\n\r\n"
+          + "1 ;\(extensions)\r\nx\r\n0\r\n\r\n")
+      #expect(answer.head.hasPrefix("HTTP/1.1 \(status) "), "\(count)")
+    }
+    try await bench.stop()
+  }
+
+  /// What a request may contain and still mean one thing: the origin gets it in that form alone.
+  @Test(arguments: [
+    ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\rX-Evil: 1\r\n", "A: b X-Evil: 1"),
+    ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\u{0}c\r\n", "A: b c"),
+    ("GET /a#b HTTP/1.1\r\nHost: x\r\n", "GET /a HTTP/1.1"),
+    ("GET http://user:pw@evil.example/a HTTP/1.1\r\nHost: x\r\n", "GET /a HTTP/1.1"),
+    ("GET /%0d%0aX-Evil:1 HTTP/1.1\r\nHost: x\r\n", "GET /%0d%0aX-Evil:1 HTTP/1.1"),
+    (
+      "GET /a HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nTE: trailers\r\n",
+      "Via: 1.1 larder"
+    ),
+  ])
+  func `an odd request reaches the origin in one meaning`(text: String, expected: String)
+    async throws
+  {
+    let bench = try await Bench(
+      RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+    let answer = try await bench.ask(text + "Connection: close, HTTP2-Settings\r\n\r\n")
+    #expect(answer.head.hasPrefix("HTTP/1.1 200 "))
+    let head = try #require(bench.origin.received.first)
+    let lines = [head.start] + head.fields.map { "\($0.name.rawName): \($0.value)" }
+    #expect(lines.contains(expected))
+    let names = Set(head.fields.map(\.name.canonicalName))
+    #expect(names.isDisjoint(with: ["x-evil", "upgrade", "http2-settings", "te"]))
+    #expect(head.fields[OriginTransport.host]?.hasPrefix("127.0.0.1:") == true)
+    try await bench.stop()
+  }
+
+  /// RFC 9110, section 8.6: a client must not wait for a body that cannot come.
+  @Test(arguments: [
+    "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+  ])
+  func `a response without a body states no length`(text: String) async throws {
+    let bench = try await Bench(RawOrigin(text))
+    let answer = try await bench.get()
+    #expect(!(answer.head + answer.body).lowercased().contains("content-length"))
+    #expect(!answer.body.contains("hello"))
+    try await bench.stop()
+  }
+
+  @Test func `a length that is listed twice is passed on once`() async throws {
+    let bench = try await Bench(
+      RawOrigin("HTTP/1.1 200 OK\r\n\(Self.fresh)Content-Length: 2, 2\r\n\r\nok"))
+    for _ in 0..<2 {
+      let answer = try await bench.get()
+      #expect(answer.head.contains("Content-Length: 2\r\n") && answer.body == "ok")
+    }
+    try await bench.stop()
+  }
+
+  @Test(arguments: [
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+    String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 200) + "HTTP/1.1 200 OK\r\n\r\n",
+    "HTTP/1.1 099 Odd\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n", "garbage\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc",
+    "HTTP/1.1 200 OK\r\nContent-Length: \u{661}\r\n\r\na",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, x\r\n\r\n0\r\n\r\n",
+  ])
+  func `a response that cannot be understood is a 502`(text: String) async throws {
+    let bench = try await Bench(RawOrigin(text))
+    let client = try await RawClient(bench)
+    try await client.send("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    let all = try await client.rest()
+    #expect(all.contains("HTTP/1.1 502 ") && !all.contains("HTTP/1.1 200 "))
+    client.close()
     try await bench.stop()
   }
 

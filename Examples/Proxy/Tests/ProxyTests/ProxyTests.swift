@@ -160,7 +160,9 @@ struct ProxyTests {
     #expect(
       first.head.contains("transfer-encoding: chunked")
         || first.head.contains("Transfer-Encoding: chunked"))
-    #expect(first.body.hasPrefix("2\r\nbo\r\n") && first.body.hasSuffix("\r\n0\r\n\r\n"))
+    // The origin's chunks may be put together.
+    let whole = ["2\r\nbo\r\n2\r\ndy\r\n", "4\r\nbody\r\n"].map { $0 + "0\r\n\r\n" }
+    #expect(whole.contains(first.body))
     let second = try await bench.get()
     #expect(second.body == "body" && second.head.contains("Content-Length: 4"))
     try await bench.stop()

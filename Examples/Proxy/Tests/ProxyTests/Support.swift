@@ -20,15 +20,22 @@ final class RawOrigin: Sendable {
   private let whole = Mutex(0)
   private let write: @Sendable (MessageHead, [UInt8], Connection) async throws -> Void
   private let listener = Mutex<(any Channel)?>(nil)
+  private let accepted = Mutex(0)
+  private let isPersistent: Bool
 
-  init(_ answer: @escaping Answer) {
+  /// - Parameter isPersistent: whether a connection goes on after an answer, until one that is empty.
+  init(isPersistent: Bool = false, _ answer: @escaping Answer) {
+    self.isPersistent = isPersistent
     write = { head, body, connection in
-      for piece in try await answer(head, body) { try await connection.write(piece) }
+      let pieces = try await answer(head, body)
+      for piece in pieces { try await connection.write(piece) }
+      if pieces.isEmpty { connection.close() }
     }
   }
 
   /// Answers one request as far as the parts have come.
   init(_ parts: AsyncStream<String>) {
+    isPersistent = false
     write = { _, _, connection in
       for await part in parts { try await connection.write(Array(part.utf8)) }
     }
@@ -38,6 +45,8 @@ final class RawOrigin: Sendable {
 
   var received: [MessageHead] { heads.withLock { $0 } }
   var count: Int { received.count }
+  /// How many connections were made to it.
+  var connectionCount: Int { accepted.withLock { $0 } }
   /// Requests that came with all of their body.
   var wholeCount: Int { whole.withLock { $0 } }
 
@@ -56,15 +65,18 @@ final class RawOrigin: Sendable {
   }
 
   private func serve(_ connection: Connection) async {
+    accepted.withLock { $0 += 1 }
     let reader = MessageReader(connection)
     do {
-      guard let head = try await reader.head(isLenient: false) else { return }
-      heads.withLock { $0.append(head) }
-      await reader.begin(Framing(ofRequest: head.fields) ?? .length(0))
-      var body: [UInt8] = []
-      while let piece = try await reader.piece() { body += piece }
-      whole.withLock { $0 += 1 }
-      try await write(head, body, connection)
+      repeat {
+        guard let head = try await reader.head(isLenient: false) else { break }
+        heads.withLock { $0.append(head) }
+        await reader.begin(Framing(ofRequest: head.fields) ?? .length(0))
+        var body: [UInt8] = []
+        while let piece = try await reader.piece() { body += piece }
+        whole.withLock { $0 += 1 }
+        try await write(head, body, connection)
+      } while isPersistent
     } catch {
       // A test whose client goes away looks at what it got.
     }

@@ -1,0 +1,99 @@
+import HTTPTypes
+import LarderHTTP
+import Synchronization
+
+/// One request to the origin and its response.
+struct OriginExchange: Sendable {
+  private let connection: Connection
+  /// Where the connection goes after the response; nil to end it.
+  private let idle: IdleConnections?
+  private let reader: MessageReader
+  private static let mostInterimResponses = 100
+
+  init(over connection: Connection, keptIn idle: IdleConnections?) {
+    self.connection = connection
+    self.idle = idle
+    reader = MessageReader(connection)
+  }
+
+  /// Whether any byte of the response has come.
+  var hasResponse: Bool { get async { await reader.hasBegun } }
+
+  /// Sends a request and returns the head of its final response, with a body that is still to be read.
+  func send(
+    _ request: HTTPRequest, _ body: HTTPBody,
+    _ interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let upload = Upload(body, over: connection)
+    do {
+      try await upload.begin(after: request.encodedHead)
+      for _ in 0...Self.mostInterimResponses {
+        guard let head = try await reader.head(isLenient: true) else {
+          throw MessageError.incomplete
+        }
+        let response = try OriginTransport.response(head, to: request.method)
+        if response.status.code < 200 {
+          await interim(response)
+          continue
+        }
+        let framing = Framing(of: response, to: request.method)
+        await reader.begin(framing)
+        let end = End(of: connection, keptIn: Self.canGoOn(head, framing) ? idle : nil)
+        if framing == .length(0) { await end.reach(reader) }
+        return (response, self.body(until: end))
+      }
+      throw MessageError.malformed("the origin sends interim responses without end")
+    } catch {
+      connection.close()
+      // Without the whole request the origin cannot answer: the reason is what the client did.
+      throw upload.failure ?? error
+    }
+  }
+
+  /// Whether another response may follow over the connection (RFC 9112, section 9.3).
+  private static func canGoOn(_ head: MessageHead, _ framing: Framing) -> Bool {
+    head.start.hasPrefix("HTTP/1.1 ") && framing != .untilClose
+      && !head.fields[values: .connection].contains { $0.lowercased().contains("close") }
+  }
+
+  private func body(until end: End) -> HTTPBody {
+    HTTPBody(next: {
+      do {
+        let piece = try await reader.piece()
+        if await reader.isAtEnd { await end.reach(reader) }
+        return piece
+      } catch {
+        end.close()
+        throw error
+      }
+    })
+  }
+}
+
+/// Ends a connection when its body is let go of before it has been read to its end.
+private final class End: Sendable {
+  private let connection: Connection
+  private let idle: IdleConnections?
+  private let isReached = Mutex(false)
+
+  init(of connection: Connection, keptIn idle: IdleConnections?) {
+    self.connection = connection
+    self.idle = idle
+  }
+
+  deinit { close() }
+
+  /// The response has been read to its end. What has come after it makes the connection unusable.
+  func reach(_ reader: MessageReader) async {
+    let isFirst = isReached.withLock { isReached in
+      defer { isReached = true }
+      return !isReached
+    }
+    guard isFirst else { return }
+    if let idle, await reader.isIdle { await idle.keep(connection) } else { connection.close() }
+  }
+
+  func close() {
+    if !isReached.withLock({ $0 }) { connection.close() }
+  }
+}

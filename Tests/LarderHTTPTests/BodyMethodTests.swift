@@ -1,0 +1,195 @@
+import HTTPTypes
+import Larder
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderHTTP
+
+/// Responses that are stored by the body of their request.
+struct BodyMethodTests {
+  private static var policy: HTTPCachePolicy {
+    HTTPCachePolicy(rules: [HTTPCacheRule("example.com/query*", bodyMethods: [.post, .query])])
+  }
+
+  /// An origin that answers with the number of the request and its body.
+  private final class Echo: HTTPTransport {
+    let bodies = Mutex<[String]>([])
+    let fields: Pairs
+
+    init(_ fields: Pairs = [("Cache-Control", "max-age=100")]) { self.fields = fields }
+
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let text = String(decoding: try await body.bytes(), as: UTF8.self)
+      let number = bodies.withLock {
+        $0.append(text)
+        return $0.count
+      }
+      return (response(200, fields), HTTPBody(Array("\(number) \(text.prefix(9))".utf8)))
+    }
+  }
+
+  private struct Bench {
+    let store: Store
+    let clock = ManualClock()
+    let echo: Echo
+    let cache: HTTPCache
+
+    init(_ fields: Pairs = [("Cache-Control", "max-age=100")]) throws {
+      store = try Store.temporary(clock: clock)
+      echo = Echo(fields)
+      cache = HTTPCache(in: store.namespace("http"), over: echo, policy: policy)
+    }
+
+    func ask(
+      _ body: String, _ method: String = "POST", _ path: String = "/query", _ fields: Pairs = [],
+      streamed: Bool = false
+    ) async throws -> (isHit: Bool, body: String) {
+      let bytes = Array(body.utf8)
+      let rest = Mutex(bytes)
+      let stream = HTTPBody {
+        rest.withLock { rest in
+          defer { rest = Array(rest.dropFirst(1000)) }
+          return rest.isEmpty ? nil : Array(rest.prefix(1000))
+        }
+      }
+      let result = try await cache.send(
+        request(method, path, fields), body: streamed ? stream : HTTPBody(bytes))
+      return (result.isHit, String(decoding: try await result.body.bytes(), as: UTF8.self))
+    }
+  }
+
+  @Test(arguments: ["POST", "QUERY"])
+  func `a request with the same body gets the stored response`(method: String) async throws {
+    let bench = try Bench()
+    #expect(try await bench.ask("{a}", method) == (false, "1 {a}"))
+    #expect(try await bench.ask("{a}", method) == (true, "1 {a}"))
+    #expect(try await bench.ask("{a}", method, streamed: true) == (true, "1 {a}"))
+    #expect(try await bench.ask("{b}", method) == (false, "2 {b}"))
+    #expect(try await bench.ask("", method) == (false, "3 "))
+    #expect(try await bench.ask("{a}", method) == (true, "1 {a}"))
+    #expect(try bench.store.verify().faults == [])
+  }
+
+  @Test func `the method, the type and the coding tell bodies apart`() async throws {
+    let bench = try Bench()
+    let variants: [(String, Pairs)] = [
+      ("POST", []), ("QUERY", []), ("POST", [("Content-Type", "text/plain")]),
+      ("POST", [("Content-Encoding", "text/plain")]),
+      ("POST", [("Content-Type", "a"), ("Content-Type", "b")]),
+      ("POST", [("Content-Type", "a, b")]),
+    ]
+    for (number, variant) in variants.enumerated() {
+      let answer = try await bench.ask("x", variant.0, "/query", variant.1)
+      #expect(answer == (false, "\(number + 1) x"))
+    }
+    for (number, variant) in variants.enumerated() {
+      let answer = try await bench.ask("x", variant.0, "/query", variant.1)
+      #expect(answer == (true, "\(number + 1) x"))
+    }
+  }
+
+  @Test func `only a rule stores by body, and a GET never gets such a response`() async throws {
+    let bench = try Bench()
+    _ = try await bench.ask("x")
+    let get = try await bench.ask("", "GET")
+    #expect(get == (false, "2 "))
+    for _ in 0..<2 {
+      #expect(try await !bench.ask("x", "PUT").isHit)
+      #expect(try await !bench.ask("x", "POST", "/other").isHit)
+    }
+    #expect(try await !bench.ask("", "GET").isHit, "the PUT has invalidated the URI")
+    #expect(try await !bench.ask("x").isHit, "and its responses to bodies")
+  }
+
+  @Test func `a POST that a rule names invalidates nothing`() async throws {
+    let bench = try Bench()
+    _ = try await bench.ask("", "GET")
+    _ = try await bench.ask("x")
+    #expect(try await bench.ask("", "GET") == (true, "1 "))
+  }
+
+  @Test func `a long body passes through whole and is not stored`() async throws {
+    let bench = try Bench()
+    let long = String(repeating: "x", count: HTTPCache.largestKeyedBody + 1)
+    for streamed in [true, false, true] {
+      #expect(try await !bench.ask(long, streamed: streamed).isHit)
+    }
+    #expect(bench.echo.bodies.withLock { $0 } == [long, long, long])
+    #expect(try bench.store.namespace("http").count() == 0)
+    let longest = String(long.dropLast())
+    _ = try await bench.ask(longest, streamed: true)
+    #expect(try await bench.ask(longest).isHit)
+  }
+
+  @Test(
+    arguments: [
+      [("Last-Modified", "Thu, 01 Jan 2015 00:00:00 GMT")], [("Cache-Control", "public")],
+      [("Cache-Control", "no-store, max-age=9")],
+      [("Cache-Control", "max-age=0"), ("ETag", "\"1\"")],
+    ] as [Pairs])
+  func `without a freshness nothing is answered from the store`(fields: Pairs) async throws {
+    let bench = try Bench(fields)
+    for _ in 0..<2 { #expect(try await !bench.ask("x").isHit) }
+    #expect(bench.echo.bodies.withLock { $0 } == ["x", "x"])
+  }
+
+  @Test func `a stale response is replaced without a validation`() async throws {
+    let bench = try Bench([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")])
+    _ = try await bench.ask("x")
+    bench.clock.advance(by: .seconds(11))
+    #expect(try await bench.ask("x") == (false, "2 x"))
+    #expect(try await bench.ask("x") == (true, "2 x"))
+  }
+
+  @Test func `a background refresh sends the body again`() async throws {
+    let bench = try Bench([("Cache-Control", "max-age=10, stale-while-revalidate=100")])
+    _ = try await bench.ask("x")
+    bench.clock.advance(by: .seconds(11))
+    #expect(try await bench.ask("x") == (true, "1 x"))
+    try await waitUntil { bench.echo.bodies.withLock { $0 } == ["x", "x"] }
+    try await waitUntil { try await bench.ask("x") == (true, "2 x") }
+  }
+
+  @Test(arguments: [("If-None-Match", "\"1\""), ("Range", "bytes=0-0"), ("If-Match", "*")])
+  func `a request with a condition or a range goes to the origin`(name: String, value: String)
+    async throws
+  {
+    let bench = try Bench()
+    _ = try await bench.ask("x")
+    #expect(try await bench.ask("x", "POST", "/query", [(name, value)]) == (false, "2 x"))
+  }
+
+  @Test func `responses of users are kept apart, and a response is put and looked at by a body`()
+    async throws
+  {
+    let bench = try Bench()
+    let alice: Pairs = [("Authorization", "alice")]
+    _ = try await bench.ask("x", "POST", "/query", alice)
+    #expect(try await !bench.ask("x").isHit)
+    let post = request("POST", "/query")
+    let fields: Pairs = [("Cache-Control", "max-age=10")]
+    #expect(try bench.cache.peek(post, requestBody: [1]) == nil)
+    #expect(
+      try await bench.cache.put(response(200, fields), body: [2], for: post, requestBody: [1]))
+    #expect(try await bench.cache.peek(post, requestBody: [1])?.body.bytes() == [2])
+    try await bench.cache.removeAll(for: post)
+    #expect(try bench.store.namespace("http").count() == 0)
+  }
+
+  @Test func `keys of bodies are short, unambiguous and hide the body`() throws {
+    for length in [10, 139, 140, 141, 179, 180, 181, 5000] {
+      let path = "/query" + String(repeating: "a", count: length)
+      var key = try #require(ResponseKey(request("POST", path), policy: Self.policy))
+      let plain = key.base
+      key.bodyDigest = ResponseKey.digest(
+        of: Array("secret".utf8), in: request("POST", path), policy: Self.policy)
+      #expect(key.key(credential: "1", vary: .empty).utf8.count <= 250)
+      #expect(key.base.hasPrefix(key.bodyPrefix) && !key.base.contains("secret"))
+      #expect(!plain.contains("#") && !key.base.hasPrefix(key.variantPrefix))
+    }
+  }
+}
