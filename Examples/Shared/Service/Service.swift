@@ -110,12 +110,13 @@ public struct Service: Sendable {
     _ first: Reply, to request: HTTPRequest, _ fields: HTTPFields, _ tags: [String]
   ) async throws -> Reply {
     var (reply, address) = (first, Self.url(of: request))
-    for _ in 0...Self.mostRedirections {
+    for count in 0...Self.mostRedirections {
       guard [301, 302, 303, 307, 308].contains(reply.status), request.method == .get,
         let location = reply.fields[.location],
         let next = URL(string: location, relativeTo: address)?.absoluteURL,
         ["http", "https"].contains(next.scheme)
       else { return reply }
+      guard count < Self.mostRedirections else { break }
       address = next
       let request = try self.request(next.absoluteString, method: .get, fields: fields)
       reply = try await exchange(request, body: [], tags: tags)
