@@ -6,8 +6,8 @@ import Testing
 
 @testable import LegoCache
 
-/// Figures, clearing, upkeep, and realms.
-@Suite(.checkedStores) struct UpkeepTests {
+/// Figures, clearing, maintenance, and realms.
+@Suite(.checkedStores) struct MaintenanceTests {
   private let clock = ManualClock()
 
   /// A plan whose sets expire after a second.
