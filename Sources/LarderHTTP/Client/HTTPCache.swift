@@ -9,7 +9,7 @@ public import Larder
 public struct HTTPCache: Sendable {
   /// The namespace that holds the responses.
   public let namespace: Store.Namespace
-  /// The rules that decide what is stored and what is answered.
+  /// The rules for storing and answering.
   public private(set) var rules: HTTPRules
   let transport: any HTTPTransport
   let flights = SingleFlight<String>()
