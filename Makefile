@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials proxy proxy-bench shared traits transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials sanitize proxy proxy-bench shared fleet client hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -41,6 +41,11 @@ test: packages
 trials: packages
 	./.ci/trials $(TRIALS)
 
+# The tests of LMDB, Larder and the shell under ThreadSanitizer, then under AddressSanitizer; SANITIZE=thread or =address runs one.
+SANITIZE ?=
+sanitize: packages
+	./.ci/sanitize $(SANITIZE)
+
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages
 	cd Examples/Proxy && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
@@ -55,9 +60,18 @@ proxy-bench: packages
 shared:
 	@./.ci/shared
 
-# The tests of what the traits Logging, Metrics and ServiceLifecycle add, a package of its own because it needs their packages.
-traits: packages
-	cd Tests/Traits && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+# Five machines over one Redis, with changes and faults, as a table: half a minute after the build.
+fleet:
+	@./.ci/shared --fleet
+
+# A client of the public API, a package of its own: the programs of the documents, and the tests of what the traits Compression,
+# Encryption, Logging, Metrics and ServiceLifecycle add, which need packages of others.
+client: packages
+	cd Tests/Client && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+
+# The smallest program with a cache: what it fetches, and its size and start, as one static file too. Takes some minutes.
+hello: packages
+	@./.ci/hello
 
 # The transports of LarderHTTP, AsyncHTTPClient's among them: what that needs is fetched and built first, for some minutes.
 transports: packages
@@ -111,4 +125,4 @@ dist: packages
 	@SWIFT='$(SWIFT)' ./.ci/dist
 
 clean:
-	rm -rf .build Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build
+	rm -rf .build .build-tsan .build-asan Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build

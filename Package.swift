@@ -93,6 +93,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "Larder", targets: ["Larder"]),
+    .library(name: "LarderCompression", targets: ["LarderCompression"]),
+    .library(name: "LarderEncryption", targets: ["LarderEncryption"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
     .library(name: "LarderAsyncHTTPClient", targets: ["LarderAsyncHTTPClient"]),
@@ -116,6 +118,8 @@ let package = Package(
     .trait(name: "Logging", description: "Reports the events of a `StoreMonitor` to swift-log."),
     .trait(
       name: "Metrics", description: "Reports the figures of a `StoreMonitor` to swift-metrics."),
+    .trait(name: "Compression", description: "Compresses values with the system's libzstd."),
+    .trait(name: "Encryption", description: "Encrypts values and metadata by swift-crypto."),
     .trait(name: "Redis", description: "Connects `Shared` to a Redis or Valkey server."),
   ],
   dependencies: [
@@ -128,6 +132,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     // For LarderHTTPTesting alone. A package that depends on another library of this package does not fetch it.
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
   ],
@@ -138,6 +143,10 @@ let package = Package(
     .systemLibrary(
       name: "CEditline", pkgConfig: "libedit",
       providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
+
+    .systemLibrary(
+      name: "CZstd", pkgConfig: "libzstd",
+      providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
 
     .systemLibrary(name: "CLarderSystem"),
     .target(name: "LarderSystem", dependencies: ["CLarderSystem"], swiftSettings: lending),
@@ -153,6 +162,21 @@ let package = Package(
           condition: .when(traits: ["ServiceLifecycle"])),
       ],
       swiftSettings: lending),
+    .target(
+      name: "Zstd",
+      dependencies: [.target(name: "CZstd", condition: .when(traits: ["Compression"]))],
+      swiftSettings: strict),
+    .target(
+      name: "LarderCompression", dependencies: ["Larder", "LarderSystem", "Zstd"],
+      swiftSettings: strict),
+    .target(
+      name: "LarderEncryption",
+      dependencies: [
+        "Larder",
+        .product(
+          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
+      ],
+      swiftSettings: strict),
     .target(
       name: "LarderHTTP",
       dependencies: [
@@ -194,7 +218,8 @@ let package = Package(
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
       swiftSettings: strict),
-    .target(name: "LarderShared", dependencies: ["Larder"], swiftSettings: strict),
+    .target(
+      name: "LarderShared", dependencies: ["Larder", "LarderSystem"], swiftSettings: strict),
     .target(
       name: "LarderSharedTesting", dependencies: ["Larder", "LarderShared"], swiftSettings: strict),
     .target(
@@ -208,12 +233,14 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "ShellLanguage", dependencies: ["LarderSystem"], swiftSettings: strict),
     .target(
-      name: "LarderShell", dependencies: ["Larder", "ShellLanguage"], swiftSettings: strict),
+      name: "LarderShell", dependencies: ["Larder", "LarderShared", "ShellLanguage"],
+      swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCommand",
       dependencies: [
-        "Larder", "LarderShell", "LarderSystem", "LarderTerminal", "ShellLanguage",
+        "Larder", "LarderCompression", "LarderShell", "LarderSystem", "LarderTerminal",
+        "ShellLanguage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -244,13 +271,6 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "DocumentTests",
-      dependencies: [
-        "Larder", "LarderHTTP", "LarderHTTPTesting", "LarderMonitoring", "LarderShared",
-        "LarderSharedTesting", "LarderTesting", "LarderURLSession", "TestSupport", httpTypes,
-      ],
-      swiftSettings: strict),
-    .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
         "LarderHTTP", "LarderHTTPTesting", "LarderURLSession", "Larder", "LarderPeer",
@@ -261,10 +281,14 @@ let package = Package(
       name: "LarderSharedTests",
       dependencies: [
         "LarderShared", "LarderSharedTesting", "LarderRedis", "Larder", "TestSupport",
+        .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "LarderShellTests", dependencies: ["LarderShell", "ShellLanguage", "TestSupport"],
+      name: "LarderShellTests",
+      dependencies: [
+        "LarderShell", "LarderShared", "LarderSharedTesting", "ShellLanguage", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",

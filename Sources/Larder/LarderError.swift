@@ -48,6 +48,8 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case unencodable
     /// A stored value could not be decoded.
     case undecodable
+    /// The value is compressed or encrypted, and the store was opened without what reads it.
+    case unreadable
     /// The call is not possible inside a write of the same thread.
     case insideWrite
     /// The store was closed.
@@ -58,6 +60,8 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreachable
     /// The tier that machines share did not answer in time: the change may have been made there, or not.
     case unanswered
+    /// A removal acts on this machine, and waits in the store until the tier that machines share can be reached.
+    case pending
   }
 
   /// The kind of the error.

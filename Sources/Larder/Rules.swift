@@ -19,6 +19,14 @@ public struct Rules: Hashable, Sendable, Codable {
   public var priority: Priority
   /// The largest value accepted, in bytes; 64 MB by default, at most 1 GiB.
   public var largestValue: Int
+  /// The version of the rules; 0 by default. A declaration with a lower version than the declared rules have does nothing, so
+  /// that an older build does not undo what a newer one declares. Of equal versions the last declaration holds.
+  public var version: Int
+
+  /// For data of the user that no service can deliver again: it never expires and is never evicted.
+  ///
+  /// ``Store/verify()`` warns if an operator's overrides let the store remove it all the same.
+  public static let userData = Rules(expires: .never, eviction: .refuse, priority: .high)
 
   /// 64 MB.
   public static let defaultLargestValue = 64_000_000
@@ -29,7 +37,7 @@ public struct Rules: Hashable, Sendable, Codable {
   public init(
     expires: Expiration = .never, stale: Duration = .zero, jitter: Double = 0,
     limits: Limits = Limits(), eviction: Eviction = .adaptive, priority: Priority = .normal,
-    largestValue: Int = Rules.defaultLargestValue
+    largestValue: Int = Rules.defaultLargestValue, version: Int = 0
   ) {
     self.expires = expires
     self.stale = stale
@@ -38,10 +46,11 @@ public struct Rules: Hashable, Sendable, Codable {
     self.eviction = eviction
     self.priority = priority
     self.largestValue = largestValue
+    self.version = version
   }
 
   private enum CodingKeys: String, CodingKey {
-    case expires, stale, jitter, limits, eviction, priority, largestValue
+    case expires, stale, jitter, limits, eviction, priority, largestValue, version
   }
 
   /// Rules that are not there have their defaults.
@@ -55,6 +64,7 @@ public struct Rules: Hashable, Sendable, Codable {
     priority = try container.decodeIfPresent(Priority.self, forKey: .priority) ?? .normal
     largestValue =
       try container.decodeIfPresent(Int.self, forKey: .largestValue) ?? Self.defaultLargestValue
+    version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 0
   }
 
   /// Rules with their defaults are left out.
@@ -69,6 +79,7 @@ public struct Rules: Hashable, Sendable, Codable {
     if largestValue != Self.defaultLargestValue {
       try container.encode(largestValue, forKey: .largestValue)
     }
+    if version != 0 { try container.encode(version, forKey: .version) }
   }
 
   /// With times as the store keeps them, so that rules with finer times compare equal to those in the store.

@@ -4,6 +4,10 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
+#if Compression
+  import LarderCompression
+#endif
+
 /// One run of the program, from its arguments to its exit code.
 enum Program {
   static func run(_ words: [[UInt8]], environment: [String: String]) -> Int32 {
@@ -54,6 +58,9 @@ enum Program {
     var storeOptions = Store.Options()
     storeOptions.create = options.create
     storeOptions.readOnly = options.readOnly
+    #if Compression
+      storeOptions.transforms = [ZstdCompression()]
+    #endif
     storeOptions.allowsForeignOwner = options.allowForeignOwner
     let opening = StoreOpening(path, options: storeOptions, command: options.words)
     let store: Store

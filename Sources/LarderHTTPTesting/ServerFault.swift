@@ -25,6 +25,14 @@ public enum ServerFault: String, CaseIterable, Sendable {
   case clockSkew
   /// 500.
   case serverError
+  /// A good status with an object that describes an error.
+  case errorObject
+  /// A web page in place of data, as login pages of public networks are.
+  case webPage
+  /// A redirection to the same address.
+  case redirectLoop
+  /// A good answer in small pieces, with a pause before each.
+  case slow
 
   private var answer: String {
     func good(_ fields: String, _ body: String, length: Int? = nil) -> String {
@@ -47,6 +55,12 @@ public enum ServerFault: String, CaseIterable, Sendable {
       busy(
         "Date: Wed, 21 Oct 2015 07:28:00 GMT\r\nRetry-After: Wed, 21 Oct 2015 08:28:00 GMT\r\n")
     case .clockSkew: good("Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n", #"{"nothing": "useful"}"#)
+    case .errorObject: good("", #"{"error": {"code": 17, "message": "quota"}, "success": false}"#)
+    case .webPage:
+      "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 26\r\nConnection: close\r\n\r\n<html>Please log in</html>"
+    case .redirectLoop:
+      "HTTP/1.1 302 Found\r\nLocation: ?again\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    case .slow: good("", body)
     case .serverError:
       "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     }
@@ -67,12 +81,16 @@ public enum ServerFault: String, CaseIterable, Sendable {
     }
     let socket = try await AsyncSocket(socket: listening, pool: .client)
     let bytes = Data(answer.utf8)
+    let pieces = self == .slow ? bytes.map { Data([$0]) } : bytes.isEmpty ? [] : [bytes]
     let serving = Task {
       while true {
         let connection = try await socket.accept()
         // One packet has the whole request.
         _ = try await connection.read(atMost: 65_536)
-        if !bytes.isEmpty { try await connection.write(bytes) }
+        for piece in pieces {
+          if self == .slow { try await Task.sleep(for: .milliseconds(2)) }
+          try await connection.write(piece)
+        }
         try connection.close()
       }
     }

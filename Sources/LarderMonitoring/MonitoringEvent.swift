@@ -12,7 +12,7 @@ public struct MonitoringEvent: Hashable, Sendable {
     case error
   }
 
-  /// `health`, `unreadable`, `undecodable`, `damaged`, `evicting`, `full` or `lagging_reader`.
+  /// `health`, `unreadable`, `undecodable`, `damaged`, `evicting`, `full`, `limit_lowered` or `lagging_reader`.
   public let name: String
   /// How much it matters.
   public let level: Level
@@ -105,6 +105,16 @@ extension Statistics.Namespace {
     var events: [MonitoringEvent] = []
     func add(_ name: String, _ level: MonitoringEvent.Level, _ message: String) {
       events.append(MonitoringEvent(name, level, message, namespace: info.name))
+    }
+    for (what, now, before) in [
+      ("entries", info.declared.limits.entries, old.info.declared.limits.entries),
+      ("bytes", info.declared.limits.bytes, old.info.declared.limits.bytes),
+    ] {
+      guard let now, now < before ?? .max else { continue }
+      add(
+        "limit_lowered", .notice,
+        "code declared \(now) \(what) in place of \(before.map(String.init) ?? "any number") (rules of version \(info.declared.version))"
+      )
     }
     if let count = rise(reads.damaged, old.reads.damaged) {
       add("damaged", .error, "\(count) reads met a damaged entry: run `larder STORE verify`")

@@ -68,7 +68,21 @@ import Testing
     #expect(try shell("output plain", "verify --deep") == "")
     #expect(
       try shell("output json", "verify")
-        == "{\"entries\":9,\"bytes\":3067,\"namespaces\":3,\"garbage\":0,\"faults\":[]}\n")
+        == "{\"entries\":9,\"bytes\":3067,\"namespaces\":3,\"garbage\":0,\"faults\":[],\"warnings\":[]}\n"
+    )
+  }
+
+  @Test func `verify warns of user data that an override lets the store remove`() throws {
+    let shell = try Shell()
+    try shell.store.declare(.userData, for: "settings")
+    try shell("limits @settings --policy fifo --yes")
+    let words = "code declares that its entries are never removed, but an override evicts"
+    #expect(try shell("verify").contains("\nwarning: settings: \(words) its entries (fifo)\n"))
+    #expect(shell.outcome == .done, "no fault")
+    #expect(
+      try shell("output json", "verify").contains(#""kind":"warning","namespace":"settings""#))
+    try shell("limits @settings --reset --yes")
+    #expect(try !shell("output table", "verify").contains("warning"))
   }
 
   @Test func `a deep verify finds values that are not what their codec says`() throws {

@@ -154,4 +154,45 @@ import Testing
       } catch let error as LarderError where error.code == .closed {}
     }
   }
+
+  @Test func `stores in globals count their reads and remove their directories at the end`() throws
+  {
+    try withTemporaryDirectory { directory in
+      let path = directory + "/store"
+      var store = try Store(at: path)
+      try store.namespace("notes").set("v", for: "a")
+      try store.close()
+      let peer = try OtherProcess("larder-globals", path)
+      let temporary = try #require(peer.line())
+      #expect(peer.line() == nil)
+      peer.kill()
+      #expect(temporary.contains("larder-") && !FileManager.default.fileExists(atPath: temporary))
+      store = try Store(at: path)
+      let reads = try store.namespace("notes").reads
+      #expect(reads.hits == 1 && reads.absent == 2)
+      try store.close()
+    }
+  }
+
+  #if DEBUG
+    @Test func `a task that writes synchronously is told so once`() async throws {
+      let said = Mutex<[String]>([])
+      TaskWarning.report.withLock { $0 = { line in said.withLock { $0.append(line) } } }
+      let store = try Store.temporary()
+      func write() throws { try store.namespace("notes").set("v", for: "k") }
+      TaskWarning.reset()
+      try write()
+      try write()
+      #expect(said.withLock { $0.count } >= 1)
+      #expect(said.withLock { $0.first }?.contains("try await") == true)
+      // Threads of the program's own may wait.
+      TaskWarning.reset()
+      said.withLock { $0 = [] }
+      let path = store.path
+      try inThreads(1) { _ in try store.namespace("notes").set("w", for: "k") }
+      #expect(said.withLock { !$0.contains { $0.contains(path) } })
+      try await store.namespace("notes").set("x", for: "k")
+      #expect(said.withLock { !$0.contains { $0.contains(path) } })
+    }
+  #endif
 }

@@ -46,6 +46,25 @@ import Testing
     }
   }
 
+  @Test func `an override that endangers user data is a warning, and no fault`() throws {
+    let store = try Store.temporary(clock: ManualClock())
+    try store.declare(.userData, for: "settings")
+    try store.declare(Rules(expires: .after(.hours(1))), for: "boards")
+    try store.namespace("settings").set("v", for: "k")
+    #expect(try store.verify().warnings.isEmpty)
+    for (overrides, word) in [
+      (Rules.Overrides(eviction: .adaptive), "evicts its entries (adaptive)"),
+      (Rules.Overrides(expires: .after(.days(1))), "lets new entries expire"),
+    ] {
+      try store.override(overrides, for: "settings")
+      let verification = try store.verify()
+      #expect(verification.isSound && verification.warnings.map(\.namespace) == ["settings"])
+      #expect(verification.warnings.first?.description.hasSuffix(word) == true)
+    }
+    try store.override(Rules.Overrides(largestValue: 100), for: "settings")
+    #expect(try store.verify().warnings.isEmpty)
+  }
+
   @Test func `a record that is missing from any index is found`() throws {
     #expect(try removing(\.deadlines) == [.deadlines])
     // The expiry index names entries by their position in the queue.

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import Synchronization
 
 extension Peer {
   /// Writes, removes and changes limits at random in namespaces a, b and c, so many times from a seed.
@@ -44,6 +45,18 @@ extension Peer {
       waitForEndOfInput()
     }
     try opened.close()
+  }
+
+  /// Reads three times in the store, makes a temporary store, and ends without closing either.
+  func keepStores() throws {
+    let opened = try Store(at: store)
+    let temporary = try Store.temporary()
+    try temporary.namespace("notes").set("v", for: "k")
+    for key in ["a", "b", "c"] {
+      let _: String? = try opened.namespace("notes").value(for: key)
+    }
+    Self.kept.withLock { $0 = [opened, temporary] }
+    Peer.say(temporary.path)
   }
 
   /// Writes so many entries of so many bytes.

@@ -1,6 +1,8 @@
 import Foundation
 import LMDB
+import Larder
 import LarderSystem
+import Synchronization
 
 /// Another process for tests that need one: it does one thing to a store and tells how it went, line by line.
 ///
@@ -9,6 +11,9 @@ import LarderSystem
 @main struct Peer {
   let store: String
   let arguments: [String]
+
+  /// As globals of `main.swift`: they live to the end of the process.
+  static let kept = Mutex<[Store]>([])
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
@@ -43,6 +48,7 @@ import LarderSystem
     "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
     "larder-fill": { try $0.fillStore() },
+    "larder-globals": { try $0.keepStores() },
     "load": { try $0.loadOne() },
     "load-many": { try $0.loadMany() },
     "larder-hold": { try $0.holdMoment() },
@@ -53,10 +59,13 @@ import LarderSystem
     "power": { try $0.power() },
     "power-group": { try $0.powerGroup() },
     "queue": { try $0.queueUp() },
+    "race": { try $0.race() },
     "rate": { try $0.rate() },
     "obey": { try $0.obeyByTheClock() },
     "read-without-permission": { try $0.readWithoutPermission() },
     "standard-descriptors": { try $0.recordStandardDescriptors() },
+    "starvation-trials": { try $0.starvationTrials() },
+    "starved-client": { try $0.actStarved() },
     "starved": { try $0.writeStarved() },
     "write-and-stay": { try $0.writeAndStay() },
     "read": { try $0.read() },

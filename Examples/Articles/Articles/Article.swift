@@ -55,7 +55,8 @@ public struct ArticleUsage: Sendable, Hashable, Codable {
       + " and \(Self.size(imageBytes)) of images"
   }
 
-  static func size(_ bytes: Int) -> String {
+  /// `1.5 kB`.
+  public static func size(_ bytes: Int) -> String {
     switch bytes {
     case ..<1_000: "\(bytes) B"
     case ..<1_000_000: "\(bytes / 100 / 10).\(bytes / 100 % 10) kB"

@@ -15,13 +15,14 @@ struct LarderArticles: AsyncParsableCommand {
       """,
     version: exampleVersion,
     subcommands: [
-      Sync.self, ListArticles.self, ShowArticle.self, EditArticle.self, Outbox.self, Settings.self,
-      Status.self, SignOut.self,
+      Sync.self, ListArticles.self, ShowArticle.self, WriteSite.self, EditArticle.self, Outbox.self,
+      Settings.self, Status.self, SignOut.self,
     ])
 
   static func main() async {
     await Failure.run(Self.self, credential: "--token or READECK_TOKEN") { error in
-      switch error as? ArticlesError {
+      if let error = error as? SiteError { return Failure(.failed, "\(error)") }
+      return switch error as? ArticlesError {
       case .off:
         Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
       case .nothingStored:
@@ -119,7 +120,7 @@ struct Sync: AsyncParsableCommand {
         ? "give a valid credential: --token or READECK_TOKEN"
         : "run it again: stored articles stay; --server names your server")
     if report.outcome == .failed, !json { throw failure }
-    print(json ? try JSONOutput.text(report) : text(report))
+    Console.show(json ? try JSONOutput.text(report) : text(report))
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
     if result.isStopped || report.outcome == .failed { throw failure }
   }

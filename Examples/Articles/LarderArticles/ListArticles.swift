@@ -76,9 +76,9 @@ struct ListArticles: AsyncParsableCommand {
     }
     for line in lines {
       let mark = line.isKept ? line.isEdited == true ? "edited" : "kept" : ""
-      print(
-        line.id.padded(to: 24), line.created.prefix(10), mark.padded(to: 6),
-        (line.isMarked ? "* " : "") + line.title, separator: "  ")
+      Console.show(
+        [line.id.padded(to: 24), String(line.created.prefix(10)), mark.padded(to: 6)]
+          .joined(separator: "  ") + "  " + (line.isMarked ? "* " : "") + line.title)
     }
     print("\(lines.count) articles")
     guard let first = lines.first(where: \.isKept)?.id.larderWord else { return }
@@ -128,7 +128,8 @@ struct ShowArticle: AsyncParsableCommand {
       print(try JSONOutput.text(shown))
       return
     }
-    print(article.html)
+    // A pipe gets the bytes as they are.
+    if LiveScreen.isPossible { Console.show(article.html) } else { print(article.html) }
     if Console.isTerminal {
       Console.complain(
         account.place.closing("info \(account.namespace("articles")) \(id.larderWord)"))
@@ -167,7 +168,7 @@ struct EditArticle: AsyncParsableCommand {
 
   func run() async throws {
     let report = try await account.open { try await $0.edit(id, kind.kind) }
-    print(json ? try JSONOutput.text(report) : report.text)
+    Console.show(json ? try JSONOutput.text(report) : report.text)
     if report.conflicts.count > 0 { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 }
@@ -188,12 +189,11 @@ struct Outbox: AsyncParsableCommand {
     try await account.open { reader in
       if send {
         let report = try await reader.sendEdits()
-        print(json ? try JSONOutput.text(report) : report.text)
-        return
+        return Console.show(json ? try JSONOutput.text(report) : report.text)
       }
       let edits = try reader.pendingEdits()
       if json { return print(try JSONOutput.text(edits)) }
-      for edit in edits { print("\(edit.made)  \(edit.text)") }
+      for edit in edits { Console.show("\(edit.made)  \(edit.text)") }
       print("\(edits.count) changes wait for the server")
     }
   }

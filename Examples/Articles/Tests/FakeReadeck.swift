@@ -127,16 +127,13 @@ final class FakeReadeck: Sendable {
     return json(["id": id])
   }
 
-  private func article(
-    _ page: Page, _ request: LocalServer.Received
-  ) -> LocalServer.Answer {
+  private func article(_ page: Page, _ request: LocalServer.Received) -> LocalServer.Answer {
     guard page.status == 200 else { return .init(page.status, text: "<h1>Error</h1>") }
     // One exact string; the answer that says so has no validators.
     if request.fields["if-none-match"] == page.entityTag { return .init(304) }
     let fields = [
       "Content-Type": "text/html; charset=utf-8", "ETag": page.entityTag,
-      "Last-Modified": "Fri, 04 Apr 2025 14:09:22 GMT",
-      "Cache-Control": "private, must-revalidate",
+      "Last-Modified": "Fri, 04 Apr 2025 14:09:22 GMT", "Cache-Control": "private, must-revalidate",
     ]
     return .init(200, fields, text: page.html)
   }
@@ -145,9 +142,7 @@ final class FakeReadeck: Sendable {
     do {
       let data = try JSONSerialization.data(withJSONObject: value)
       return .init(200, ["Content-Type": "application/json"], body: data)
-    } catch {
-      return .init(500, text: "\(error)")
-    }
+    } catch { return .init(500, text: "\(error)") }
   }
 
   static func bookmark(_ page: Page) -> [String: Any] {
@@ -164,8 +159,7 @@ final class FakeReadeck: Sendable {
         "image": [
           "src": "https://readeck.example.com/i.png", "width": NSNull(), "height": NSNull(),
         ] as [String: Any],
-      ],
-      "word_count": 8881, "reading_time": 44,
+      ], "word_count": 8881, "reading_time": 44,
     ]
   }
 }

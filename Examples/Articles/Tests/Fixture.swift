@@ -5,6 +5,7 @@ import Larder
 import LarderHTTP
 import LarderURLSession
 import Synchronization
+import TestSupport
 
 @testable import Articles
 
@@ -13,7 +14,7 @@ import Synchronization
 #endif
 
 /// A reader with its own store and server, and a manual clock.
-struct Fixture {
+struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
   let server: LocalServer
@@ -41,8 +42,7 @@ struct Fixture {
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in await Task.yield() }
   ) throws -> ArticleReader {
     ArticleReader(
-      in: store,
-      at: Readeck(at: base + "/api", token: token, in: store, over: wire, sleep: sleep))
+      in: store, at: Readeck(at: base + "/api", token: token, in: store, over: wire, sleep: sleep))
   }
 
   var articles: Store.Namespace { reader.shelf.articles.namespace }
@@ -64,8 +64,8 @@ struct Fixture {
   }
 
   /// Waits until the server was asked for that so often.
-  func asked(for path: String, times: Int = 1) async {
-    while server.received.count(where: { $0.bare == path }) < times { await Task.yield() }
+  func asked(for path: String, times: Int = 1) async throws {
+    try await waitUntil { server.received.count { $0.bare == path } >= times }
   }
 
   /// The path of an article's body.
@@ -80,14 +80,17 @@ struct Fixture {
 
   /// The namespaces with entries, without the settings and without the digest of the realm.
   func filled() throws -> [String] {
-    try store.namespaces().filter { $0.entries > 0 && $0.name != "articles.settings" }
-      .map { String($0.name.dropLast(13)) }.sorted()
+    try store.namespaces().filter { $0.entries > 0 && $0.name != "articles.settings" }.map {
+      String($0.name.dropLast(13))
+    }.sorted()
   }
 
   /// Runs `body`, and checks the store afterwards.
-  static func run(
-    token: String = FakeReadeck.token, _ body: (Fixture) async throws -> Void
-  ) async throws {
+  static func run(_ body: (Fixture) async throws -> Void) async throws {
+    try await run(token: FakeReadeck.token, body)
+  }
+
+  static func run(token: String, _ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
       let fixture = try Fixture(server, token: token)
       try await body(fixture)
@@ -157,8 +160,7 @@ final class Wire: HTTPTransport {
   /// The priorities with which images were sent, or all else was.
   func priorities(ofImages isImage: Bool) -> Set<UInt8> {
     let sent = state.withLock { $0.sent }
-    return Set(
-      sent.filter { $0.path.hasPrefix("/img") == isImage }.map(\.priority.rawValue))
+    return Set(sent.filter { $0.path.hasPrefix("/img") == isImage }.map(\.priority.rawValue))
   }
 
   func send(
@@ -174,9 +176,7 @@ final class Wire: HTTPTransport {
   }
 }
 
-extension [StoredArticle] {
-  var ids: [String] { map(\.bookmark.id) }
-}
+extension [StoredArticle] { var ids: [String] { map(\.bookmark.id) } }
 
 extension OfflineSettings {
   /// With images.

@@ -5,7 +5,9 @@ import Larder
 import Testing
 
 /// Reading goes on where nothing more can be kept.
-@Suite struct FullStoreTests {
+@Suite(.fixture(Fixture.self)) struct FullStoreTests {
+  private let fixture = Fixture.current
+
   enum Shortage: CaseIterable {
     /// The store's limit is reached, and nothing may leave.
     case limit
@@ -38,63 +40,57 @@ import Testing
     }
   }
 
-  @Test(arguments: Shortage.allCases, [true, false])
-  func `an article is opened and not kept`(shortage: Shortage, isFirst: Bool) async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(3, images: 1)
-      if !isFirst {
-        _ = try await fixture.reader.article(id: FakeReadeck.id(0))
-        await fixture.reader.finish()
-      }
-      try fill(fixture.store, shortage)
-      for _ in 0..<2 {
-        let article = try await fixture.reader.article(id: FakeReadeck.id(1))
-        #expect(!article.isKept && !article.isOutdated && article.html.contains("<section>1 "))
-      }
-      #expect(try fixture.reader.stored().count == (isFirst ? 0 : 1))
+  @Test(arguments: Shortage.allCases, [true, false]) func `an article is opened and not kept`(
+    shortage: Shortage, isFirst: Bool
+  ) async throws {
+    fixture.readeck.fill(3, images: 1)
+    if !isFirst {
+      _ = try await fixture.reader.article(id: FakeReadeck.id(0))
+      await fixture.reader.finish()
     }
+    try fill(fixture.store, shortage)
+    for _ in 0..<2 {
+      let article = try await fixture.reader.article(id: FakeReadeck.id(1))
+      #expect(!article.isKept && !article.isOutdated && article.html.contains("<section>1 "))
+    }
+    #expect(try fixture.reader.stored().count == (isFirst ? 0 : 1))
   }
 
-  @Test(arguments: Shortage.allCases)
-  func `an edited one is opened as it is now, and listed`(shortage: Shortage) async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20, images: 1)
-      _ = try await fixture.sync()
-      let id = FakeReadeck.id(19)
-      fixture.readeck.change(id) {
-        ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1")
-        $0.html = "new" + String(repeating: "!", count: 100_000)
-      }
-      try fill(fixture.store, shortage)
-      let list = try await fixture.reader.unread()
-      #expect(list.bookmarks.count == 20 && !list.isOffline)
-      let article = try await fixture.reader.article(list.bookmarks[0])
-      #expect(article.html.hasPrefix("new!") && !article.isOutdated)
-      // One that is kept already can be read as before.
-      fixture.wire.fail()
-      #expect(try await fixture.reader.article(list.bookmarks[1]).isKept)
+  @Test(arguments: Shortage.allCases) func `an edited one is opened as it is now, and listed`(
+    shortage: Shortage
+  ) async throws {
+    fixture.readeck.fill(20, images: 1)
+    _ = try await fixture.sync()
+    let id = FakeReadeck.id(19)
+    fixture.readeck.change(id) {
+      ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1")
+      $0.html = "new" + String(repeating: "!", count: 100_000)
     }
+    try fill(fixture.store, shortage)
+    let list = try await fixture.reader.unread()
+    #expect(list.bookmarks.count == 20 && !list.isOffline)
+    let article = try await fixture.reader.article(list.bookmarks[0])
+    #expect(article.html.hasPrefix("new!") && !article.isOutdated)
+    // One that is kept already can be read as before.
+    fixture.wire.fail()
+    #expect(try await fixture.reader.article(list.bookmarks[1]).isKept)
   }
 
-  @Test(arguments: Shortage.allCases)
-  func `another one is opened where the limit of articles is reached too`(shortage: Shortage)
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20)
-      _ = try await fixture.sync()
-      fixture.readeck.fill(1, from: 20)
-      let text = String(repeating: "x", count: 500_000)
-      fixture.readeck.change(FakeReadeck.id(20)) { $0.html = text }
-      try fill(fixture.store, shortage)
-      let article = try await fixture.reader.article(id: FakeReadeck.id(20))
-      #expect(article.html == text)
-    }
+  @Test(arguments: Shortage.allCases) func `another article is opened at the limit of articles`(
+    shortage: Shortage
+  ) async throws {
+    fixture.readeck.fill(20)
+    _ = try await fixture.sync()
+    fixture.readeck.fill(1, from: 20)
+    let text = String(repeating: "x", count: 500_000)
+    fixture.readeck.change(FakeReadeck.id(20)) { $0.html = text }
+    try fill(fixture.store, shortage)
+    let article = try await fixture.reader.article(id: FakeReadeck.id(20))
+    #expect(article.html == text)
   }
 
   @Test(.enabled(if: Outcome.canMount, "skipped: no file system of one's own can be mounted"))
-  func `on a disk that is really full everything can be read, and only a sync fails`() async throws
-  {
+  func `on a full disk everything can be read, and only a sync fails`() async throws {
     let readeck = FakeReadeck()
     readeck.fill(11)
     let (kept, edited, other) = (FakeReadeck.id(9), FakeReadeck.id(10), FakeReadeck.id(0))

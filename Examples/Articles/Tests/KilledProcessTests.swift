@@ -3,6 +3,7 @@ import ExampleTesting
 import Foundation
 import Larder
 import Synchronization
+import TestSupport
 import Testing
 
 /// A sync in a process that is killed, and what the next one still has to fetch.
@@ -70,8 +71,7 @@ import Testing
       let reader = try Fixture.reader(in: store, at: server.base, over: wire)
       let result = try await reader.sync().result()
       #expect(
-        result.kept == 10 && result.failed == 0 && result.skipped == bodies.count,
-        "\(result)")
+        result.kept == 10 && result.failed == 0 && result.skipped == bodies.count, "\(result)")
       // What the server meets may still be the dead process's.
       let asked = wire.sent
       #expect(asked.count == 1 + 10 - bodies.count + 20 - pictures.count)

@@ -5,7 +5,9 @@ import Testing
 @testable import Articles
 
 /// A user who signs in while something of the former one is still under way.
-@Suite struct NextUserTests {
+@Suite(.fixture(Fixture.self)) struct NextUserTests {
+  private let fixture = Fixture.current
+
   /// Whether who asks for that article next waits for the request that is held back.
   private func joins(_ fixture: Fixture, _ number: Int) async throws -> Bool {
     try await !Patience.until(within: .milliseconds(100)) {
@@ -14,50 +16,44 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `who signs in again has an article that the former user was opening`(isSync: Bool)
+  func `after signing in again an article that was being opened is stored`(isSync: Bool)
     async throws
   {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(1)
-      let bookmark = try await fixture.reader.unread().bookmarks[0]
-      let gate = fixture.hold { $0.bare == Fixture.body(0) }
-      let former = Task { try await fixture.reader.article(bookmark) }
-      await fixture.asked(for: Fixture.body(0))
-      try await fixture.reader.signOut()
-      let next = Task {
-        if isSync { return try await fixture.sync().stored == 1 }
-        return try await fixture.reader.article(bookmark).isKept
-      }
-      #expect(try await joins(fixture, 0))
-      gate.open()
-      await #expect(throws: ArticlesError.signedOut) { try await former.value }
-      #expect(try await next.value)
-      #expect(try fixture.reader.stored().ids == [bookmark.id])
+    fixture.readeck.fill(1)
+    let bookmark = try await fixture.reader.unread().bookmarks[0]
+    let gate = fixture.hold { $0.bare == Fixture.body(0) }
+    let former = Task { try await fixture.reader.article(bookmark) }
+    try await fixture.asked(for: Fixture.body(0))
+    try await fixture.reader.signOut()
+    let next = Task {
+      if isSync { return try await fixture.sync().stored == 1 }
+      return try await fixture.reader.article(bookmark).isKept
     }
+    #expect(try await joins(fixture, 0))
+    gate.open()
+    await #expect(throws: ArticlesError.signedOut) { try await former.value }
+    #expect(try await next.value)
+    #expect(try fixture.reader.stored().ids == [bookmark.id])
   }
 
-  @Test func `a former user who comes late takes nothing from the next one`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(1)
-      let (shelf, readeck) = (fixture.reader.shelf, fixture.reader.readeck)
-      let former = ArticleFetch(readeck: readeck, shelf: shelf, user: try shelf.user())
-      try await fixture.reader.signOut()
-      let bookmark = try await fixture.reader.unread().bookmarks[0]
-      let gate = fixture.hold { $0.bare == Fixture.body(0) }
-      let next = Task { try await fixture.reader.article(bookmark) }
-      await fixture.asked(for: Fixture.body(0))
-      let late = Task { try await former.html(of: bookmark) }
-      #expect(try await joins(fixture, 0))
-      gate.open()
-      #expect(try await next.value.isKept)
-      await #expect(throws: ArticlesError.signedOut) { try await late.value }
-      #expect(try fixture.reader.stored().ids == [bookmark.id])
-    }
+  @Test func `a load of an ended session stores nothing`() async throws {
+    fixture.readeck.fill(1)
+    let (shelf, readeck) = (fixture.reader.shelf, fixture.reader.readeck)
+    let former = ArticleFetch(readeck: readeck, shelf: shelf, user: try shelf.user())
+    try await fixture.reader.signOut()
+    let bookmark = try await fixture.reader.unread().bookmarks[0]
+    let gate = fixture.hold { $0.bare == Fixture.body(0) }
+    let next = Task { try await fixture.reader.article(bookmark) }
+    try await fixture.asked(for: Fixture.body(0))
+    let late = Task { try await former.html(of: bookmark) }
+    #expect(try await joins(fixture, 0))
+    gate.open()
+    #expect(try await next.value.isKept)
+    await #expect(throws: ArticlesError.signedOut) { try await late.value }
+    #expect(try fixture.reader.stored().ids == [bookmark.id])
   }
 
-  @Test func `a namespace that can be cleared is there before anything is loaded for a user`()
-    throws
-  {
+  @Test func `a session begins with namespaces that can be cleared`() throws {
     let store = try Store.temporary(clock: ManualClock())
     _ = try ArticleShelf(in: store).user()
     let names = try store.namespaces().map(\.name)

@@ -6,103 +6,91 @@ import Testing
 @testable import Articles
 
 /// Changes that the user makes, with a network and without.
-@Suite struct OutboxTests {
+@Suite(.fixture(Fixture.self)) struct OutboxTests {
+  private let fixture = Fixture.current
+
   private func page(_ fixture: Fixture, _ number: Int) -> FakeReadeck.Page? {
     fixture.readeck.pages.first { $0.id == FakeReadeck.id(number) }
   }
 
   @Test func `changes are sent at once, and seen at once`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(4)
-      _ = try await fixture.sync()
-      for (number, kind) in [(0, PendingEdit.Kind.mark), (1, .archive), (2, .delete)] {
-        let report = try await fixture.reader.edit(FakeReadeck.id(number), kind)
-        #expect(report == OutboxReport(sent: 1))
-      }
-      #expect(page(fixture, 0)?.isMarked == true && page(fixture, 1)?.isArchived == true)
-      #expect(page(fixture, 2) == nil)
-      let stored = try fixture.reader.stored()
-      #expect(stored.ids == [3, 0].map(FakeReadeck.id) && stored[1].bookmark.isMarked)
-      #expect(try fixture.reader.pendingEdits().isEmpty)
+    fixture.readeck.fill(4)
+    _ = try await fixture.sync()
+    for (number, kind) in [(0, PendingEdit.Kind.mark), (1, .archive), (2, .delete)] {
+      let report = try await fixture.reader.edit(FakeReadeck.id(number), kind)
+      #expect(report == OutboxReport(sent: 1))
     }
+    #expect(page(fixture, 0)?.isMarked == true && page(fixture, 1)?.isArchived == true)
+    #expect(page(fixture, 2) == nil)
+    let stored = try fixture.reader.stored()
+    #expect(stored.ids == [3, 0].map(FakeReadeck.id) && stored[1].bookmark.isMarked)
+    #expect(try fixture.reader.pendingEdits().isEmpty)
   }
 
-  @Test func `changes made offline wait in their order, and the next sync sends them`() async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(3)
-      _ = try await fixture.sync()
-      fixture.wire.fail()
-      let id = FakeReadeck.id(1)
-      for kind in [PendingEdit.Kind.mark, .unmark, .mark] {
-        _ = try await fixture.reader.edit(id, kind)
-      }
-      #expect(try await fixture.reader.edit(FakeReadeck.id(0), .archive).left == 4)
-      #expect(try fixture.reader.pendingEdits().map(\.kind) == [.mark, .unmark, .mark, .archive])
-      #expect(try fixture.reader.usage().pendingEdits == 4)
-      #expect(try fixture.reader.stored().ids == [2, 1].map(FakeReadeck.id))
-      // They are user data: no limit evicts them.
-      try fixture.store.declare(StoreLimits(disk: 4_000_000))
-      for number in 0..<200 {
-        try await fixture.store.namespace("others").set(
-          [UInt8](repeating: 1, count: 50_000), for: "\(number)")
-      }
-      fixture.wire.heal()
-      let result = try await fixture.sync()
-      #expect(result.edits == OutboxReport(sent: 4))
-      #expect(page(fixture, 1)?.isMarked == true && page(fixture, 0)?.isArchived == true)
-      #expect(try fixture.reader.pendingEdits().isEmpty)
+  @Test func `changes made offline wait in their order, and a sync sends them`() async throws {
+    fixture.readeck.fill(3)
+    _ = try await fixture.sync()
+    fixture.wire.fail()
+    let id = FakeReadeck.id(1)
+    for kind in [PendingEdit.Kind.mark, .unmark, .mark] {
+      _ = try await fixture.reader.edit(id, kind)
     }
+    #expect(try await fixture.reader.edit(FakeReadeck.id(0), .archive).left == 4)
+    #expect(try fixture.reader.pendingEdits().map(\.kind) == [.mark, .unmark, .mark, .archive])
+    #expect(try fixture.reader.usage().pendingEdits == 4)
+    #expect(try fixture.reader.stored().ids == [2, 1].map(FakeReadeck.id))
+    // They are user data: no limit evicts them.
+    try fixture.store.declare(StoreLimits(disk: 4_000_000))
+    for number in 0..<200 {
+      try await fixture.store.namespace("others").set(
+        [UInt8](repeating: 1, count: 50_000), for: "\(number)")
+    }
+    fixture.wire.heal()
+    let result = try await fixture.sync()
+    #expect(result.edits == OutboxReport(sent: 4))
+    #expect(page(fixture, 1)?.isMarked == true && page(fixture, 0)?.isArchived == true)
+    #expect(try fixture.reader.pendingEdits().isEmpty)
   }
 
   @Test func `a later change at the service wins, and the user is told`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(2)
-      _ = try await fixture.sync()
-      fixture.wire.fail()
-      _ = try await fixture.reader.edit(FakeReadeck.id(0), .archive)
-      _ = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
-      fixture.wire.heal()
-      fixture.readeck.change(FakeReadeck.id(0)) { $0.updated = "2026-12-31T00:00:00Z" }
-      let report = try await fixture.reader.sendEdits()
-      #expect(report.sent == 1 && report.conflicts.count == 1 && report.left == 0)
-      #expect(report.conflicts.first?.hasPrefix("archive \"Article 0\": the service has") == true)
-      #expect(page(fixture, 0)?.isArchived == false && page(fixture, 1)?.isMarked == true)
-      _ = try await fixture.sync()
-      #expect(try fixture.reader.stored().count == 2, "the article is back")
-    }
+    fixture.readeck.fill(2)
+    _ = try await fixture.sync()
+    fixture.wire.fail()
+    _ = try await fixture.reader.edit(FakeReadeck.id(0), .archive)
+    _ = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
+    fixture.wire.heal()
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.updated = "2026-12-31T00:00:00Z" }
+    let report = try await fixture.reader.sendEdits()
+    #expect(report.sent == 1 && report.conflicts.count == 1 && report.left == 0)
+    #expect(report.conflicts.first?.hasPrefix("archive \"Article 0\": the service has") == true)
+    #expect(page(fixture, 0)?.isArchived == false && page(fixture, 1)?.isMarked == true)
+    _ = try await fixture.sync()
+    #expect(try fixture.reader.stored().count == 2, "the article is back")
   }
 
-  @Test
-  func `a change that arrived before a kill is not sent twice, a deleted article is no error`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(2)
-      _ = try await fixture.sync()
-      fixture.wire.fail()
-      _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
-      _ = try await fixture.reader.edit(FakeReadeck.id(1), .delete)
-      fixture.wire.heal()
-      // As if the process had been killed after the requests.
-      fixture.readeck.change(FakeReadeck.id(0)) {
-        ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z")
-      }
-      fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(1) }
-      fixture.server.forget()
-      #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 2))
-      #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
+  @Test func `a change that has arrived is not sent again`() async throws {
+    fixture.readeck.fill(2)
+    _ = try await fixture.sync()
+    fixture.wire.fail()
+    _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
+    _ = try await fixture.reader.edit(FakeReadeck.id(1), .delete)
+    fixture.wire.heal()
+    // As if the process had been killed after the requests.
+    fixture.readeck.change(FakeReadeck.id(0)) {
+      ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z")
     }
+    fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(1) }
+    fixture.server.forget()
+    #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 2))
+    #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
   }
 
   @Test func `signing out drops unsent changes`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(1)
-      _ = try await fixture.sync()
-      fixture.wire.fail()
-      _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
-      try await fixture.reader.signOut()
-      #expect(try fixture.reader.pendingEdits().isEmpty)
-    }
+    fixture.readeck.fill(1)
+    _ = try await fixture.sync()
+    fixture.wire.fail()
+    _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
+    try await fixture.reader.signOut()
+    #expect(try fixture.reader.pendingEdits().isEmpty)
   }
 }

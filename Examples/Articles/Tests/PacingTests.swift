@@ -3,135 +3,118 @@ import ExampleTesting
 import Foundation
 import Larder
 import Synchronization
+import TestSupport
 import Testing
 
 /// How a sync spends requests and time: how many at once, how urgently, and when it is told to wait.
-@Suite struct PacingTests {
+@Suite(.fixture(Fixture.self)) struct PacingTests {
+  private let fixture = Fixture.current
+
   @Test func `four images are fetched at a time, whoever shows them`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(2, images: 9)
-      let gate = Gate()
-      let atOnce = Mutex((now: 0, most: 0))
-      fixture.server.become { [readeck = fixture.readeck] request in
-        guard request.bare.hasPrefix("/img") else { return readeck.answer(request) }
-        atOnce.withLock {
-          $0.now += 1
-          $0.most = max($0.most, $0.now)
-        }
-        await gate.pass()
-        atOnce.withLock { $0.now -= 1 }
-        return readeck.answer(request)
+    fixture.readeck.fill(2, images: 9)
+    let gate = Gate()
+    let atOnce = Mutex((now: 0, most: 0))
+    fixture.server.become { [readeck = fixture.readeck] request in
+      guard request.bare.hasPrefix("/img") else { return readeck.answer(request) }
+      atOnce.withLock {
+        $0.now += 1
+        $0.most = max($0.most, $0.now)
       }
-      let run = try fixture.reader.sync()
-      #expect(try await Patience.until { atOnce.withLock { $0.now } >= 4 })
-      // Nor do more come while these take their time.
-      #expect(
-        try await !Patience.until(within: .milliseconds(100)) { atOnce.withLock { $0.now } > 4 })
-      gate.open()
-      #expect(await run.result().images == 18)
-      #expect(atOnce.withLock { $0.most } == 4)
+      await gate.pass()
+      atOnce.withLock { $0.now -= 1 }
+      return readeck.answer(request)
     }
+    let run = try fixture.reader.sync()
+    #expect(try await Patience.until { atOnce.withLock { $0.now } >= 4 })
+    // Nor do more come while these take their time.
+    #expect(
+      try await !Patience.until(within: .milliseconds(100)) { atOnce.withLock { $0.now } > 4 })
+    gate.open()
+    #expect(await run.result().images == 18)
+    #expect(atOnce.withLock { $0.most } == 4)
   }
 
-  @Test
-  func `a sync that somebody asked for is more urgent than one that was due; images never are`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(3, images: 2)
-      func watch(_ run: SyncRun) async {
-        // Watching makes nothing more urgent, as waiting for the result does.
-        for await _ in run {}
-      }
-      func expect(pages: TaskPriority) {
-        #expect(fixture.wire.priorities(ofImages: false) == [pages.rawValue])
-        #expect(fixture.wire.priorities(ofImages: true) == [TaskPriority.background.rawValue])
-        fixture.wire.forget()
-      }
-      await watch(try #require(try fixture.reader.syncIfDue()))
-      expect(pages: .background)
-      try await fixture.reader.signOut()
-      await watch(try fixture.reader.sync())
-      expect(pages: .utility)
-      try await fixture.reader.signOut()
-      await watch(try fixture.reader.sync(priority: .userInitiated))
-      expect(pages: .userInitiated)
-
-      // What is opened comes at once, and its images after it.
-      fixture.readeck.fill(1, images: 1, from: 3)
-      try await Task(priority: .userInitiated) {
-        _ = try await fixture.reader.article(id: FakeReadeck.id(3))
-      }.value
-      while try fixture.images(of: 3) == 0 { await Task.yield() }
-      expect(pages: .userInitiated)
+  @Test func `priorities of syncs and images`() async throws {
+    fixture.readeck.fill(3, images: 2)
+    func watch(_ run: SyncRun) async {
+      // Watching makes nothing more urgent, as waiting for the result does.
+      for await _ in run {}
     }
+    func expect(pages: TaskPriority) {
+      #expect(fixture.wire.priorities(ofImages: false) == [pages.rawValue])
+      #expect(fixture.wire.priorities(ofImages: true) == [TaskPriority.background.rawValue])
+      fixture.wire.forget()
+    }
+    await watch(try #require(try fixture.reader.syncIfDue()))
+    expect(pages: .background)
+    try await fixture.reader.signOut()
+    await watch(try fixture.reader.sync())
+    expect(pages: .utility)
+    try await fixture.reader.signOut()
+    await watch(try fixture.reader.sync(priority: .userInitiated))
+    expect(pages: .userInitiated)
+
+    // What is opened comes at once, and its images after it.
+    fixture.readeck.fill(1, images: 1, from: 3)
+    try await Task(priority: .userInitiated) {
+      _ = try await fixture.reader.article(id: FakeReadeck.id(3))
+    }.value
+    try await waitUntil { try fixture.images(of: 3) != 0 }
+    expect(pages: .userInitiated)
   }
 
   @Test(arguments: ["/api/bookmarks", Fixture.body(7), "/img/\(FakeReadeck.id(7))-0"])
-  func `a server that has had enough is given the time it asks for, and the sync goes on`(
-    path: String
-  ) async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(10, images: 1)
-      let isTired = Mutex(true)
-      fixture.server.become { [readeck = fixture.readeck] request in
-        let isTired = isTired.withLock { isTired in
-          defer { if request.bare == path { isTired = false } }
-          return isTired && request.bare == path
-        }
-        return isTired
-          ? .init(429, ["Retry-After": "7"], text: #"{"status":429,"message":"Too Many Requests"}"#)
-          : readeck.answer(request)
+  func `a sync waits as long as the server asks`(path: String) async throws {
+    fixture.readeck.fill(10, images: 1)
+    let isTired = Mutex(true)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      let isTired = isTired.withLock { isTired in
+        defer { if request.bare == path { isTired = false } }
+        return isTired && request.bare == path
       }
-      let result = try await fixture.sync()
-      #expect(result.outcome == .done && result.stored == 10 && result.images == 10)
-      #expect(fixture.waits.all == [.seconds(7)])
-      #expect(fixture.server.count == 1 + 10 + 10 + 1)
+      return isTired
+        ? .init(429, ["Retry-After": "7"], text: #"{"status":429,"message":"Too Many Requests"}"#)
+        : readeck.answer(request)
     }
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.stored == 10 && result.images == 10)
+    #expect(fixture.waits.all == [.seconds(7)])
+    #expect(fixture.server.count == 1 + 10 + 10 + 1)
   }
 
-  @Test(arguments: ["7", "600"])
-  func `a server that goes on refusing ends the sync, and the next one goes on`(wait: String)
+  @Test(arguments: ["7", "600"]) func `a server that goes on throttling ends the sync`(wait: String)
     async throws
   {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(10)
-      fixture.server.become { [readeck = fixture.readeck] request in
-        request.bare == Fixture.body(5)
-          ? .init(429, ["Retry-After": wait]) : readeck.answer(request)
-      }
-      let result = try await fixture.sync()
-      #expect(result.outcome == .partial && result.isStopped && result.stored == 4)
-      #expect(result.reason?.contains("limits requests") == true)
-      // What is too long is not waited for at all.
-      #expect(fixture.waits.all == (wait == "7" ? [.seconds(7)] : []))
-      #expect(fixture.asked().bodies.count == (wait == "7" ? 6 : 5))
-      fixture.server.become { [readeck = fixture.readeck] in readeck.answer($0) }
-      #expect(try await fixture.sync().stored == 6)
+    fixture.readeck.fill(10)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.bare == Fixture.body(5) ? .init(429, ["Retry-After": wait]) : readeck.answer(request)
     }
+    let result = try await fixture.sync()
+    #expect(result.outcome == .partial && result.isStopped && result.stored == 4)
+    #expect(result.reason?.contains("limits requests") == true)
+    // What is too long is not waited for at all.
+    #expect(fixture.waits.all == (wait == "7" ? [.seconds(7)] : []))
+    #expect(fixture.asked().bodies.count == (wait == "7" ? 6 : 5))
+    fixture.server.become { [readeck = fixture.readeck] in readeck.answer($0) }
+    #expect(try await fixture.sync().stored == 6)
   }
 
-  @Test
-  func `a hundred articles with as many images are 201 requests, and one where nothing is new`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      try await fixture.reader.change(OfflineSettings.test(articles: 100))
-      fixture.readeck.fill(100, images: 1)
-      let text = String(repeating: "<p>eleven kilobytes</p>", count: 480)
-      for number in 0..<100 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html += text } }
-      let begun = ContinuousClock.now
-      #expect(try await fixture.sync().outcome == .done)
-      let first = ContinuousClock.now - begun
-      let asked = fixture.asked()
-      #expect(asked.lists == 1 && asked.bodies.count == 100 && asked.images.count == 100)
-      let usage = try fixture.reader.usage()
-      #expect(usage.articles == 100 && usage.images == 100)
-      let again = ContinuousClock.now
-      #expect(try await fixture.sync().outcome == .nothingNew)
-      let second = ContinuousClock.now - again
-      #expect(fixture.server.count == 1)
-      print("100 articles with 100 images from a local server: \(first); nothing new: \(second)")
-    }
+  @Test func `a hundred articles with images are 201 requests`() async throws {
+    try await fixture.reader.change(OfflineSettings.test(articles: 100))
+    fixture.readeck.fill(100, images: 1)
+    let text = String(repeating: "<p>eleven kilobytes</p>", count: 480)
+    for number in 0..<100 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html += text } }
+    let begun = ContinuousClock.now
+    #expect(try await fixture.sync().outcome == .done)
+    let first = ContinuousClock.now - begun
+    let asked = fixture.asked()
+    #expect(asked.lists == 1 && asked.bodies.count == 100 && asked.images.count == 100)
+    let usage = try fixture.reader.usage()
+    #expect(usage.articles == 100 && usage.images == 100)
+    let again = ContinuousClock.now
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    let second = ContinuousClock.now - again
+    #expect(fixture.server.count == 1)
+    print("100 articles with 100 images from a local server: \(first); nothing new: \(second)")
   }
 }

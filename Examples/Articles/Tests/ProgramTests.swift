@@ -110,6 +110,32 @@ import Testing
     #expect(gone.error.hasPrefix("error: the service cannot be reached: there is no network\nhint"))
   }
 
+  @Test func `a title cannot command the terminal`() async throws {
+    let readeck = FakeReadeck()
+    readeck.fill(1)
+    readeck.change(FakeReadeck.id(0)) { $0.title = "\u{1B}]0;mine\u{7}\u{9B}31m" }
+    try await LocalServer.run { server in
+      server.become { readeck.answer($0) }
+      let list = try await run(
+        "list", "--online", "--server", server.base + "/api", "--token", FakeReadeck.token)
+      #expect(list.code == 0 && list.output.contains("\u{FFFD}]0;mine\u{FFFD}"), "\(list)")
+      #expect(!list.output.contains("\u{1B}") && !list.output.contains("\u{9B}"))
+    }
+  }
+
+  @Test func `the stored articles become a page`() async throws {
+    _ = try await run("settings", "--images")
+    _ = try await run("sync", "--offline")
+    let site = program.folder.url.path + "/site"
+    let first = try await run("site", site)
+    #expect(first.code == 0 && first.output.contains("/index.html: 6 articles and 5 images, "))
+    #expect(try await program.lastAnswers(of: first).count == 2)
+    struct Report: Decodable { var articles: Int }
+    #expect(try await program.answer(Report.self, "site", site).articles == 6)
+    let refused = try await run("site", "/proc/none")
+    #expect(refused.code == 4 && refused.error.hasPrefix("error: cannot write to /proc/none"))
+  }
+
   @Test func `errors have their codes`() async throws {
     let none = try await run("list", "--online", "--no-network")
     #expect(none.code == 4 && none.error.hasPrefix("error: there is no network, and no article"))

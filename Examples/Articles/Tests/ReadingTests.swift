@@ -2,6 +2,8 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
+import Service
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,211 +11,209 @@ import Testing
 #endif
 
 /// Opening and listing articles, with a network and without.
-@Suite struct ReadingTests {
-  @Test func `a stored article is opened without a request, another is fetched and kept`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(3, images: 1)
-      let list = try await fixture.reader.unread()
-      #expect(list.bookmarks.count == 3 && !list.isOffline)
-      _ = fixture.asked()
-      for round in 0..<2 {
-        let article = try await fixture.reader.article(list.bookmarks[1])
-        #expect(article.isKept && article.html.contains("<section>1 "))
-        #expect(fixture.asked().bodies.count == (round == 0 ? 1 : 0))
-      }
-      // Its image comes after it.
-      while try fixture.reader.usage().images == 0 { await Task.yield() }
-      _ = fixture.asked()
-      #expect(try await fixture.reader.article(id: list.bookmarks[1].id).isKept)
-      #expect(fixture.server.count == 0)
-      _ = try await fixture.reader.article(id: list.bookmarks[2].id)
-      #expect(fixture.asked().bodies == [list.bookmarks[2].id])
+@Suite(.fixture(Fixture.self)) struct ReadingTests {
+  private let fixture = Fixture.current
+
+  @Test func `a stored article needs no request, another is fetched and stored`() async throws {
+    fixture.readeck.fill(3, images: 1)
+    let list = try await fixture.reader.unread()
+    #expect(list.bookmarks.count == 3 && !list.isOffline)
+    _ = fixture.asked()
+    for round in 0..<2 {
+      let article = try await fixture.reader.article(list.bookmarks[1])
+      #expect(article.isKept && article.html.contains("<section>1 "))
+      #expect(fixture.asked().bodies.count == (round == 0 ? 1 : 0))
     }
+    // Its image comes after it.
+    try await waitUntil { try fixture.reader.usage().images != 0 }
+    _ = fixture.asked()
+    #expect(try await fixture.reader.article(id: list.bookmarks[1].id).isKept)
+    #expect(fixture.server.count == 0)
+    _ = try await fixture.reader.article(id: list.bookmarks[2].id)
+    #expect(fixture.asked().bodies == [list.bookmarks[2].id])
+  }
+
+  @Test func `unreadable bookmarks do not hide the others`() async throws {
+    fixture.readeck.fill(3)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      var answer = readeck.answer(request)
+      if request.bare == "/api/bookmarks" {
+        let list = String(decoding: answer.body, as: UTF8.self)
+        let bad = #"[7, {}, null, {"id": "", "updated": "x"}, {"id": "a", "updated": null}, "#
+        answer.body = Data((bad + list.dropFirst()).utf8)
+      }
+      return answer
+    }
+    #expect(try await fixture.sync().text == "3 of 3 articles: done")
+    fixture.server.become { _ in .init(200, text: #"[{"id": 7}]"#) }
+    await #expect(throws: ServiceError.self) { try await fixture.reader.unread() }
+  }
+
+  @Test func `a login page in place of an article is not stored`() async throws {
+    fixture.readeck.fill(2)
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.html = "\n<!DOCTYPE html><html>log in" }
+    let result = try await fixture.sync()
+    #expect(result.stored == 1 && result.failed == 1 && !result.isStopped)
+    #expect(result.reason?.contains("login page") == true)
+    #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
   }
 
   @Test func `an edited article is fetched again, with its tag as it came`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(2, images: 2)
-      _ = try await fixture.sync()
-      _ = fixture.asked()
-      let id = FakeReadeck.id(1)
-      let tag = try #require(fixture.readeck.pages.first { $0.id == id }?.entityTag)
-      #expect(tag.hasSuffix("-gzip") && !tag.contains("\""))
-      fixture.readeck.change(id) {
-        $0.html = "<img src=\"/img/\(id)-1\"> edited"
-        $0.updated = "2026-01-01T00:00:00.5Z"
-        $0.entityTag = "0ddba11"
-      }
-      let list = try await fixture.reader.unread()
-      #expect(try fixture.reader.stored().map(\.isEdited) == [true, false])
-      #expect(try fixture.reader.hasCachedArticle(id))
-      _ = fixture.asked()
-      let opened = try await fixture.reader.article(list.bookmarks[0])
-      #expect(opened.html.hasSuffix("edited") && !opened.isOutdated)
-      #expect(fixture.server.received.map { $0.fields["if-none-match"] } == [tag])
-      #expect(
-        try fixture.articles.entry(for: id)?.entityTag == Array("0ddba11".utf8))
-      let images = fixture.images
-      #expect(try !images.contains(fixture.address("/img/\(id)-0")), "it does not show it any more")
-      #expect(try images.contains(fixture.address("/img/\(id)-1")))
-      #expect(try await fixture.sync().outcome == .nothingNew)
+    fixture.readeck.fill(2, images: 2)
+    _ = try await fixture.sync()
+    _ = fixture.asked()
+    let id = FakeReadeck.id(1)
+    let tag = try #require(fixture.readeck.pages.first { $0.id == id }?.entityTag)
+    #expect(tag.hasSuffix("-gzip") && !tag.contains("\""))
+    fixture.readeck.change(id) {
+      $0.html = "<img src=\"/img/\(id)-1\"> edited"
+      $0.updated = "2026-01-01T00:00:00.5Z"
+      $0.entityTag = "0ddba11"
     }
+    let list = try await fixture.reader.unread()
+    #expect(try fixture.reader.stored().map(\.isEdited) == [true, false])
+    #expect(try fixture.reader.hasCachedArticle(id))
+    _ = fixture.asked()
+    let opened = try await fixture.reader.article(list.bookmarks[0])
+    #expect(opened.html.hasSuffix("edited") && !opened.isOutdated)
+    #expect(fixture.server.received.map { $0.fields["if-none-match"] } == [tag])
+    #expect(try fixture.articles.entry(for: id)?.entityTag == Array("0ddba11".utf8))
+    let images = fixture.images
+    #expect(try !images.contains(fixture.address("/img/\(id)-0")), "it does not show it any more")
+    #expect(try images.contains(fixture.address("/img/\(id)-1")))
+    #expect(try await fixture.sync().outcome == .nothingNew)
   }
 
-  @Test func `where only what is listed of it was edited, the body stays`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(2)
-      _ = try await fixture.sync()
-      let id = FakeReadeck.id(0)
-      fixture.readeck.change(id) {
-        $0.updated = "2026-02-02T00:00:00Z"
-        $0.title = "Another title"
-      }
-      let before = try fixture.articles.entry(for: id)
-      _ = fixture.asked()
-      #expect(try await fixture.sync().stored == 1)
-      let asked = fixture.server.received.last
-      #expect(
-        asked?.fields["if-none-match"]
-          == before?.entityTag.map { String(decoding: $0, as: UTF8.self) })
-      let article = try #require(try fixture.reader.stored().last)
-      #expect(article.bookmark.title == "Another title" && !article.isEdited)
-      let after = try fixture.articles.entry(for: id)
-      #expect(after?.entityTag == before?.entityTag && after?.lastModified == before?.lastModified)
-      #expect(after?.entityTag != nil && after?.lastModified != nil && after?.size == before?.size)
-      _ = fixture.asked()
-      #expect(try await fixture.sync().outcome == .nothingNew)
-      #expect(fixture.server.count == 1)
+  @Test func `an edit of other fields leaves the body`() async throws {
+    fixture.readeck.fill(2)
+    _ = try await fixture.sync()
+    let id = FakeReadeck.id(0)
+    fixture.readeck.change(id) {
+      $0.updated = "2026-02-02T00:00:00Z"
+      $0.title = "Another title"
     }
+    let before = try fixture.articles.entry(for: id)
+    _ = fixture.asked()
+    #expect(try await fixture.sync().stored == 1)
+    let asked = fixture.server.received.last
+    #expect(
+      asked?.fields["if-none-match"]
+        == before?.entityTag.map { String(decoding: $0, as: UTF8.self) })
+    let article = try #require(try fixture.reader.stored().last)
+    #expect(article.bookmark.title == "Another title" && !article.isEdited)
+    let after = try fixture.articles.entry(for: id)
+    #expect(after?.entityTag == before?.entityTag && after?.lastModified == before?.lastModified)
+    #expect(after?.entityTag != nil && after?.lastModified != nil && after?.size == before?.size)
+    _ = fixture.asked()
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(fixture.server.count == 1)
   }
 
-  @Test func `an edited article that cannot be fetched is given as it was, and said to be`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(1)
-      _ = try await fixture.sync()
-      let id = FakeReadeck.id(0)
-      fixture.readeck.change(id) {
-        $0.updated = "2026-01-01T00:00:00Z"
-        $0.html = "new"
-        $0.entityTag = "1"
-      }
-      _ = try await fixture.reader.unread()
-      fixture.wire.fail(after: 0)
-      let old = try await fixture.reader.article(id: id)
-      #expect(old.isOutdated && old.isKept && old.html.contains("<section>0"))
-      fixture.wire.heal()
-      let new = try await fixture.reader.article(id: id)
-      #expect(!new.isOutdated && new.html == "new")
-      // A list of before that does not make it old.
-      fixture.readeck.change(id) { $0.updated = FakeReadeck.moment(0) }
-      _ = try await fixture.reader.unread()
-      #expect(try fixture.reader.stored().map(\.isEdited) == [false])
+  @Test func `an edited article that cannot be fetched is outdated`() async throws {
+    fixture.readeck.fill(1)
+    _ = try await fixture.sync()
+    let id = FakeReadeck.id(0)
+    fixture.readeck.change(id) {
+      $0.updated = "2026-01-01T00:00:00Z"
+      $0.html = "new"
+      $0.entityTag = "1"
     }
+    _ = try await fixture.reader.unread()
+    fixture.wire.fail(after: 0)
+    let old = try await fixture.reader.article(id: id)
+    #expect(old.isOutdated && old.isKept && old.html.contains("<section>0"))
+    fixture.wire.heal()
+    let new = try await fixture.reader.article(id: id)
+    #expect(!new.isOutdated && new.html == "new")
+    // A list of before that does not make it old.
+    fixture.readeck.change(id) { $0.updated = FakeReadeck.moment(0) }
+    _ = try await fixture.reader.unread()
+    #expect(try fixture.reader.stored().map(\.isEdited) == [false])
   }
 
   @Test(arguments: [
     URLError.Code.notConnectedToInternet, .networkConnectionLost, .timedOut, .cannotFindHost,
     .cannotConnectToHost,
-  ])
-  func `without a network the list is what is kept, and says so`(code: URLError.Code)
+  ]) func `without a network the list has the stored articles, and says so`(code: URLError.Code)
     async throws
   {
-    try await Fixture.run { fixture in
-      fixture.wire.fail(after: 0, with: code)
-      await #expect(throws: ArticlesError.nothingStored) { try await fixture.reader.unread() }
-      fixture.wire.heal()
-      fixture.readeck.fill(30)
-      _ = try await fixture.sync()
-      fixture.wire.fail(after: 0, with: code)
-      let list = try await fixture.reader.unread()
-      #expect(
-        list.isOffline && list.bookmarks.map(\.id) == fixture.readeck.pages.prefix(20).map(\.id))
-      await #expect(throws: (any Error).self) {
-        try await fixture.reader.article(id: FakeReadeck.id(0))
-      }
+    fixture.wire.fail(after: 0, with: code)
+    await #expect(throws: ArticlesError.nothingStored) { try await fixture.reader.unread() }
+    fixture.wire.heal()
+    fixture.readeck.fill(30)
+    _ = try await fixture.sync()
+    fixture.wire.fail(after: 0, with: code)
+    let list = try await fixture.reader.unread()
+    #expect(
+      list.isOffline && list.bookmarks.map(\.id) == fixture.readeck.pages.prefix(20).map(\.id))
+    await #expect(throws: (any Error).self) {
+      try await fixture.reader.article(id: FakeReadeck.id(0))
     }
   }
 
-  @Test func `what the server refuses, and what is no want of a network, stays an error`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(3)
-      _ = try await fixture.sync()
-      for status in [401, 403, 404, 500, 503] {
-        fixture.readeck.set(status)
-        await #expect(throws: (any Error).self, "\(status)") { try await fixture.reader.unread() }
-      }
-      fixture.readeck.set(200)
-      for code in [
-        URLError.Code.secureConnectionFailed, .serverCertificateUntrusted, .badServerResponse,
-      ] {
-        fixture.wire.fail(after: 0, with: code)
-        await #expect(throws: (any Error).self, "\(code)") { try await fixture.reader.unread() }
-      }
+  @Test func `refusals and broken connections stay errors`() async throws {
+    fixture.readeck.fill(3)
+    _ = try await fixture.sync()
+    for status in [401, 403, 404, 500, 503] {
+      fixture.readeck.set(status)
+      await #expect(throws: (any Error).self, "\(status)") { try await fixture.reader.unread() }
+    }
+    fixture.readeck.set(200)
+    for code in [
+      URLError.Code.secureConnectionFailed, .serverCertificateUntrusted, .badServerResponse,
+    ] {
+      fixture.wire.fail(after: 0, with: code)
+      await #expect(throws: (any Error).self, "\(code)") { try await fixture.reader.unread() }
     }
   }
 
-  @Test func `asking whether an article is kept changes nothing, and neither does listing`()
-    async throws
-  {
-    try await Fixture.run { fixture in
+  @Test func `asking for an article and listing change nothing`() async throws {
+    #expect(try !fixture.reader.hasCachedArticle("x"))
+    #expect(try fixture.reader.stored().isEmpty)
+    #expect(try fixture.store.namespaces().map(\.name) == ["articles.settings"])
+    fixture.readeck.fill(3)
+    _ = try await fixture.sync()
+    _ = fixture.asked()
+    let (reads, commits) = (
+      try fixture.store.statistics().reads, try fixture.store.statistics().file.transaction
+    )
+    let entry = try fixture.articles.entry(for: FakeReadeck.id(1))
+    fixture.clock.advance(by: .hours(1))
+    for _ in 0..<3 {
+      #expect(try fixture.reader.hasCachedArticle(FakeReadeck.id(1)))
       #expect(try !fixture.reader.hasCachedArticle("x"))
-      #expect(try fixture.reader.stored().isEmpty)
-      #expect(try fixture.store.namespaces().map(\.name) == ["articles.settings"])
-      fixture.readeck.fill(3)
-      _ = try await fixture.sync()
-      _ = fixture.asked()
-      let (reads, commits) = (
-        try fixture.store.statistics().reads, try fixture.store.statistics().file.transaction
-      )
-      let entry = try fixture.articles.entry(for: FakeReadeck.id(1))
-      fixture.clock.advance(by: .hours(1))
-      for _ in 0..<3 {
-        #expect(try fixture.reader.hasCachedArticle(FakeReadeck.id(1)))
-        #expect(try !fixture.reader.hasCachedArticle("x"))
-        #expect(try fixture.reader.stored().count == 3)
-      }
-      let after = try fixture.store.statistics()
-      #expect(after.reads == reads, "no HTML is read")
-      #expect(after.file.transaction == commits)
-      #expect(try fixture.articles.entry(for: FakeReadeck.id(1)) == entry)
-      #expect(fixture.server.count == 0)
+      #expect(try fixture.reader.stored().count == 3)
     }
+    let after = try fixture.store.statistics()
+    #expect(after.reads == reads, "no HTML is read")
+    #expect(after.file.transaction == commits)
+    #expect(try fixture.articles.entry(for: FakeReadeck.id(1)) == entry)
+    #expect(fixture.server.count == 0)
   }
 
-  @Test func `pages without a title, twice in the list, alike, of 1.6 MB, with an address of 2 kB`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(6, images: 0)
-      let long = "/img?q=" + String(repeating: "a%2C", count: 512)
-      fixture.readeck.set(.init(bytes: [1, 2, 3]), at: long)
-      let huge = "<p>" + String(repeating: "\u{E9}", count: 800_000) + "</p><img src='\(long)'>"
-      fixture.readeck.change(FakeReadeck.id(0)) { $0.html = huge }
-      fixture.readeck.change(FakeReadeck.id(1)) { $0.title = " \n" }
-      fixture.readeck.change(FakeReadeck.id(2)) { $0.html = "" }
-      fixture.readeck.change(FakeReadeck.id(3)) { $0.html = "the same" }
-      fixture.readeck.change(FakeReadeck.id(4)) { $0.html = "the same" }
-      fixture.readeck.pages += [fixture.readeck.pages[2], fixture.readeck.pages[2]]
-      let result = try await fixture.sync()
-      #expect(result.outcome == .done && result.stored == 6 && result.total == 6)
-      #expect(fixture.asked().bodies.count == 6)
-      fixture.wire.fail()
-      #expect(try await fixture.reader.article(id: FakeReadeck.id(0)).html == huge)
-      #expect(try await fixture.reader.article(id: FakeReadeck.id(2)).html == "")
-      for number in 3...4 {
-        #expect(try await fixture.reader.article(id: FakeReadeck.id(number)).html == "the same")
-      }
-      let image: [UInt8]? = try fixture.images.value(
-        for: fixture.address(long))
-      #expect(image == [1, 2, 3])
-      let untitled = try fixture.reader.stored().first { $0.bookmark.id == FakeReadeck.id(1) }
-      #expect(untitled?.bookmark.name == "https://example.com/\(FakeReadeck.id(1))")
+  @Test func `difficult pages are stored as they are`() async throws {
+    fixture.readeck.fill(6, images: 0)
+    let long = "/img?q=" + String(repeating: "a%2C", count: 512)
+    fixture.readeck.set(.init(bytes: [1, 2, 3]), at: long)
+    let huge = "<p>" + String(repeating: "\u{E9}", count: 800_000) + "</p><img src='\(long)'>"
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.html = huge }
+    fixture.readeck.change(FakeReadeck.id(1)) { $0.title = " \n" }
+    fixture.readeck.change(FakeReadeck.id(2)) { $0.html = "" }
+    fixture.readeck.change(FakeReadeck.id(3)) { $0.html = "the same" }
+    fixture.readeck.change(FakeReadeck.id(4)) { $0.html = "the same" }
+    fixture.readeck.pages += [fixture.readeck.pages[2], fixture.readeck.pages[2]]
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.stored == 6 && result.total == 6)
+    #expect(fixture.asked().bodies.count == 6)
+    fixture.wire.fail()
+    #expect(try await fixture.reader.article(id: FakeReadeck.id(0)).html == huge)
+    #expect(try await fixture.reader.article(id: FakeReadeck.id(2)).html == "")
+    for number in 3...4 {
+      #expect(try await fixture.reader.article(id: FakeReadeck.id(number)).html == "the same")
     }
+    let image: [UInt8]? = try fixture.images.value(for: fixture.address(long))
+    #expect(image == [1, 2, 3])
+    let untitled = try fixture.reader.stored().first { $0.bookmark.id == FakeReadeck.id(1) }
+    #expect(untitled?.bookmark.name == "https://example.com/\(FakeReadeck.id(1))")
   }
 }

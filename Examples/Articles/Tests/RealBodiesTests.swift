@@ -6,7 +6,10 @@ import Testing
 @testable import Articles
 
 /// Recorded answers of a real server, and real pages.
-@Suite(.enabled(if: Folders.hasShared, "skipped: no recorded data")) struct RealBodiesTests {
+@Suite(.enabled(if: Folders.hasShared, "skipped: no recorded data"), .fixture(Fixture.self))
+struct RealBodiesTests {
+  private let fixture = Fixture.current
+
   private struct Derived: Decodable {
     var file: String
     var bookmark: Bookmark
@@ -25,43 +28,37 @@ import Testing
     #expect(bookmarks[3].isNewer(than: bookmarks[0]) && !bookmarks[0].isNewer(than: bookmarks[3]))
   }
 
-  @Test func `all real pages are kept byte for byte, in their order, with what is listed of them`()
-    async throws
-  {
+  @Test func `all recorded pages are stored byte for byte, in order`() async throws {
     let lines = try String(
       contentsOf: Folders.shared("articles/bookmarks_derived.jsonl"), encoding: .utf8)
     let derived = try lines.split(separator: "\n").map {
       try JSONDecoder().decode(Derived.self, from: Data($0.utf8))
     }.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
     let folder = try Folders.shared("articles")
-    let bodies = try derived.map {
-      try Data(contentsOf: folder.appending(path: $0.file))
+    let bodies = try derived.map { try Data(contentsOf: folder.appending(path: $0.file)) }
+    fixture.readeck.pages = zip(derived, bodies).map { derived, body in
+      FakeReadeck.Page(
+        id: derived.bookmark.id, title: derived.bookmark.title, created: derived.bookmark.created,
+        updated: derived.bookmark.updated, html: String(decoding: body, as: UTF8.self),
+        entityTag: "\(body.count)")
     }
-    try await Fixture.run { fixture in
-      fixture.readeck.pages = zip(derived, bodies).map { derived, body in
-        FakeReadeck.Page(
-          id: derived.bookmark.id, title: derived.bookmark.title,
-          created: derived.bookmark.created, updated: derived.bookmark.updated,
-          html: String(decoding: body, as: UTF8.self), entityTag: "\(body.count)")
-      }
-      try await fixture.reader.change(OfflineSettings.test(articles: 100, keepsImages: false))
-      let result = try await fixture.sync()
-      #expect(result.outcome == .done && result.stored == derived.count && derived.count >= 70)
-      let stored = try fixture.reader.stored()
-      #expect(stored.ids == derived.map(\.bookmark.id))
-      #expect(stored.map(\.size) == bodies.map(\.count))
-      fixture.wire.fail()
-      for (derived, body) in zip(derived, bodies) {
-        let article = try await fixture.reader.article(id: derived.bookmark.id)
-        #expect(Data(article.html.utf8) == body)
-        #expect(!article.bookmark.name.isEmpty)
-      }
-      let images = stored.flatMap(\.images)
-      #expect(images.count > 100)
-      for image in images {
-        #expect(image.hasPrefix("http://") || image.hasPrefix("https://"))
-        #expect(!image.contains(" ") && !image.contains("&amp;"))
-      }
+    try await fixture.reader.change(OfflineSettings.test(articles: 100, keepsImages: false))
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.stored == derived.count && derived.count >= 70)
+    let stored = try fixture.reader.stored()
+    #expect(stored.ids == derived.map(\.bookmark.id))
+    #expect(stored.map(\.size) == bodies.map(\.count))
+    fixture.wire.fail()
+    for (derived, body) in zip(derived, bodies) {
+      let article = try await fixture.reader.article(id: derived.bookmark.id)
+      #expect(Data(article.html.utf8) == body)
+      #expect(!article.bookmark.name.isEmpty)
+    }
+    let images = stored.flatMap(\.images)
+    #expect(images.count > 100)
+    for image in images {
+      #expect(image.hasPrefix("http://") || image.hasPrefix("https://"))
+      #expect(!image.contains(" ") && !image.contains("&amp;"))
     }
   }
 

@@ -5,179 +5,153 @@ import Larder
 import Testing
 
 /// What is kept, what leaves when, and what the settings do.
-@Suite struct ShelfTests {
+@Suite(.fixture(Fixture.self)) struct ShelfTests {
+  private let fixture = Fixture.current
+
   @Test func `the oldest leave for newer ones, and nothing else is fetched`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20, images: 1)
-      _ = try await fixture.sync()
-      _ = fixture.asked()
-      fixture.readeck.fill(5, images: 1, from: 20)
-      #expect(try await fixture.sync().stored == 5)
-      let asked = fixture.asked()
-      #expect(asked.lists == 1 && asked.bodies.count == 5 && asked.images.count == 5)
-      #expect(try fixture.reader.stored().ids == (5..<25).reversed().map(FakeReadeck.id))
-      #expect(try fixture.reader.usage().images == 20, "those of the oldest left with them")
-      #expect(try await fixture.sync().outcome == .nothingNew)
-    }
+    fixture.readeck.fill(20, images: 1)
+    _ = try await fixture.sync()
+    _ = fixture.asked()
+    fixture.readeck.fill(5, images: 1, from: 20)
+    #expect(try await fixture.sync().stored == 5)
+    let asked = fixture.asked()
+    #expect(asked.lists == 1 && asked.bodies.count == 5 && asked.images.count == 5)
+    #expect(try fixture.reader.stored().ids == (5..<25).reversed().map(FakeReadeck.id))
+    #expect(try fixture.reader.usage().images == 20, "those of the oldest left with them")
+    #expect(try await fixture.sync().outcome == .nothingNew)
   }
 
   @Test func `an edited article does not become one that stays for that`() async throws {
-    try await Fixture.run { fixture in
-      try await fixture.reader.change(OfflineSettings.test(articles: 10))
-      fixture.readeck.fill(10)
-      _ = try await fixture.sync()
-      // The oldest is written last, and then read to its end: it is not listed any more.
-      fixture.readeck.change(FakeReadeck.id(0)) {
-        $0.updated = "2026-01-01T00:00:00Z"
-        $0.entityTag = "ff"
-      }
-      #expect(try await fixture.sync().stored == 1)
-      fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(0) }
-      fixture.readeck.fill(1, from: 10)
-      #expect(try await fixture.sync().stored == 1)
-      #expect(try await fixture.sync().outcome == .nothingNew)
-      #expect(try fixture.reader.stored().ids == (1..<11).reversed().map(FakeReadeck.id))
+    try await fixture.reader.change(OfflineSettings.test(articles: 10))
+    fixture.readeck.fill(10)
+    _ = try await fixture.sync()
+    // The oldest is written last, and then read to its end: it is not listed any more.
+    fixture.readeck.change(FakeReadeck.id(0)) {
+      $0.updated = "2026-01-01T00:00:00Z"
+      $0.entityTag = "ff"
     }
+    #expect(try await fixture.sync().stored == 1)
+    fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(0) }
+    fixture.readeck.fill(1, from: 10)
+    #expect(try await fixture.sync().stored == 1)
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(try fixture.reader.stored().ids == (1..<11).reversed().map(FakeReadeck.id))
   }
 
   @Test func `a lower limit lets the oldest go, and 0 keeps none`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20, images: 2)
-      _ = try await fixture.sync()
-      try await fixture.reader.change(OfflineSettings.test(articles: 10))
-      #expect(try fixture.reader.stored().ids == (10..<20).reversed().map(FakeReadeck.id))
-      #expect(try fixture.reader.usage().images == 20)
-      #expect(
-        try fixture.store.namespaces().first { $0.name == fixture.articles.name }?.rules.limits
-          .entries == 10,
-        "whoever writes obeys it")
-      try await fixture.reader.change(OfflineSettings.test(articles: 0))
-      let usage = try fixture.reader.usage()
-      #expect(usage.articles == 0 && usage.images == 0)
-      _ = fixture.asked()
-      #expect(try await fixture.sync().outcome == .nothingNew)
-      #expect(fixture.server.count == 0)
-      let article = try await fixture.reader.article(id: FakeReadeck.id(3))
-      #expect(!article.isKept && article.html.contains("3"))
-      #expect(try fixture.reader.stored().isEmpty)
-    }
+    fixture.readeck.fill(20, images: 2)
+    _ = try await fixture.sync()
+    try await fixture.reader.change(OfflineSettings.test(articles: 10))
+    #expect(try fixture.reader.stored().ids == (10..<20).reversed().map(FakeReadeck.id))
+    #expect(try fixture.reader.usage().images == 20)
+    #expect(
+      try fixture.store.namespaces().first { $0.name == fixture.articles.name }?.rules.limits
+        .entries == 10, "whoever writes obeys it")
+    try await fixture.reader.change(OfflineSettings.test(articles: 0))
+    let usage = try fixture.reader.usage()
+    #expect(usage.articles == 0 && usage.images == 0)
+    _ = fixture.asked()
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(fixture.server.count == 0)
+    let article = try await fixture.reader.article(id: FakeReadeck.id(3))
+    #expect(!article.isKept && article.html.contains("3"))
+    #expect(try fixture.reader.stored().isEmpty)
   }
 
-  @Test func `an image that two articles show is fetched once, and leaves with the last`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      try await fixture.reader.change(OfflineSettings.test(articles: 10))
-      fixture.readeck.fill(10)
-      for number in 0..<2 {
-        fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
-      }
-      fixture.readeck.set(FakeReadeck.Image(), at: "/img/shared")
-      _ = try await fixture.sync()
-      #expect(fixture.asked().images == ["/img/shared"])
-      let images = fixture.images
-      let address = fixture.address("/img/shared")
-      #expect(try images.entry(for: address)?.owners.count == 2)
-      fixture.readeck.fill(1, from: 10)
-      _ = try await fixture.sync()
-      #expect(
-        try images.entry(for: address)?.owners.map(\.key.description) == [FakeReadeck.id(1)])
-      fixture.readeck.fill(1, from: 11)
-      _ = try await fixture.sync()
-      #expect(try images.count() == 0)
+  @Test func `an image of two articles is fetched once, and removed with the last`() async throws {
+    try await fixture.reader.change(OfflineSettings.test(articles: 10))
+    fixture.readeck.fill(10)
+    for number in 0..<2 {
+      fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
     }
+    fixture.readeck.set(FakeReadeck.Image(), at: "/img/shared")
+    _ = try await fixture.sync()
+    #expect(fixture.asked().images == ["/img/shared"])
+    let images = fixture.images
+    let address = fixture.address("/img/shared")
+    #expect(try images.entry(for: address)?.owners.count == 2)
+    fixture.readeck.fill(1, from: 10)
+    _ = try await fixture.sync()
+    #expect(try images.entry(for: address)?.owners.map(\.key.description) == [FakeReadeck.id(1)])
+    fixture.readeck.fill(1, from: 11)
+    _ = try await fixture.sync()
+    #expect(try images.count() == 0)
   }
 
-  @Test func `images that do not fit leave an article whole without them, and marked`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 50))
-      fixture.readeck.fill(3, images: 3)
-      let large = [UInt8](repeating: 7, count: 17_000_000)
-      for page in fixture.readeck.pages.prefix(2) {
-        for number in 0..<3 {
-          fixture.readeck.set(.init(bytes: large), at: "/img/\(page.id)-\(number)")
-        }
+  @Test func `an article whose images do not fit is stored without them`() async throws {
+    try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 50))
+    fixture.readeck.fill(3, images: 3)
+    let large = [UInt8](repeating: 7, count: 17_000_000)
+    for page in fixture.readeck.pages.prefix(2) {
+      for number in 0..<3 {
+        fixture.readeck.set(.init(bytes: large), at: "/img/\(page.id)-\(number)")
       }
-      let result = try await fixture.sync()
-      #expect(result.outcome == .done && result.stored == 3)
-      let stored = try fixture.reader.stored()
-      #expect(stored.map(\.lacksImages) == [true, true, false])
-      #expect(try fixture.reader.usage().imageBytes == 15, "none of those that do not fit is left")
-      #expect(try await fixture.reader.article(id: stored[0].bookmark.id).html.contains("<img"))
-      _ = fixture.asked()
-      #expect(try await fixture.sync().outcome == .nothingNew)
-      #expect(fixture.server.count == 1, "nor are they fetched again and again")
-
-      try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 60))
-      _ = try await fixture.sync()
-      #expect(try fixture.reader.stored().map(\.lacksImages) == [false, true, false])
-      #expect(try fixture.reader.usage().imageBytes == 3 * large.count + 15)
-
-      // The images of the oldest go first, as articles do.
-      try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 50))
-      #expect(try fixture.reader.stored().map(\.lacksImages) == [true, true, true])
-      let usage = try fixture.reader.usage()
-      #expect(usage.imageBytes == 0 && usage.articles == 3)
     }
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.stored == 3)
+    let stored = try fixture.reader.stored()
+    #expect(stored.map(\.lacksImages) == [true, true, false])
+    #expect(try fixture.reader.usage().imageBytes == 15, "none of those that do not fit is left")
+    #expect(try await fixture.reader.article(id: stored[0].bookmark.id).html.contains("<img"))
+    _ = fixture.asked()
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(fixture.server.count == 1, "nor are they fetched again and again")
+
+    try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 60))
+    _ = try await fixture.sync()
+    #expect(try fixture.reader.stored().map(\.lacksImages) == [false, true, false])
+    #expect(try fixture.reader.usage().imageBytes == 3 * large.count + 15)
+
+    // The images of the oldest go first, as articles do.
+    try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 50))
+    #expect(try fixture.reader.stored().map(\.lacksImages) == [true, true, true])
+    let usage = try fixture.reader.usage()
+    #expect(usage.imageBytes == 0 && usage.articles == 3)
   }
 
   @Test func `images can be switched off and on`() async throws {
-    try await Fixture.run { fixture in
-      try await fixture.reader.change(OfflineSettings.test(keepsImages: false))
-      fixture.readeck.fill(2, images: 2)
-      _ = try await fixture.sync()
-      #expect(fixture.asked().images.isEmpty)
-      try await fixture.reader.change(OfflineSettings.test())
-      #expect(try await fixture.sync().images == 4)
-      try await fixture.reader.change(OfflineSettings.test(keepsImages: false))
-      let usage = try fixture.reader.usage()
-      #expect(usage.articles == 2 && usage.images == 0)
-    }
+    try await fixture.reader.change(OfflineSettings.test(keepsImages: false))
+    fixture.readeck.fill(2, images: 2)
+    _ = try await fixture.sync()
+    #expect(fixture.asked().images.isEmpty)
+    try await fixture.reader.change(OfflineSettings.test())
+    #expect(try await fixture.sync().images == 4)
+    try await fixture.reader.change(OfflineSettings.test(keepsImages: false))
+    let usage = try fixture.reader.usage()
+    #expect(usage.articles == 2 && usage.images == 0)
   }
 
-  @Test func `a refused image is requested again after a day, a failing one at the next sync`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(2, images: 2)
-      let (gone, later) = ("/img/\(FakeReadeck.id(0))-0", "/img/\(FakeReadeck.id(1))-1")
-      let page = "/img/\(FakeReadeck.id(1))-0"
-      fixture.readeck.set(.init(status: 404), at: gone)
-      fixture.readeck.set(.init(status: 503), at: later)
-      // A login page of the network is no image.
-      fixture.readeck.set(.init(bytes: Array("<html>".utf8), type: "text/html"), at: page)
-      let result = try await fixture.sync()
-      #expect(result.outcome == .done && result.images == 1)
-      let asked = fixture.asked().images
-      #expect(asked.filter { $0 == later }.count == 3)
-      #expect(asked.filter { $0 == gone }.count == 1)
-      for path in [gone, later, page] { fixture.readeck.set(.init(), at: path) }
-      #expect(try await fixture.sync().images == 2)
-      #expect(Set(fixture.asked().images) == [later, page])
-      fixture.clock.advance(by: .days(1))
-      #expect(try await fixture.sync().images == 1)
-      #expect(fixture.asked().images == [gone])
-    }
+  @Test func `failed images are requested again later`() async throws {
+    fixture.readeck.fill(2, images: 2)
+    let (gone, later) = ("/img/\(FakeReadeck.id(0))-0", "/img/\(FakeReadeck.id(1))-1")
+    let page = "/img/\(FakeReadeck.id(1))-0"
+    fixture.readeck.set(.init(status: 404), at: gone)
+    fixture.readeck.set(.init(status: 503), at: later)
+    // A login page of the network is no image.
+    fixture.readeck.set(.init(bytes: Array("<html>".utf8), type: "text/html"), at: page)
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.images == 1)
+    let asked = fixture.asked().images
+    #expect(asked.filter { $0 == later }.count == 3)
+    #expect(asked.filter { $0 == gone }.count == 1)
+    for path in [gone, later, page] { fixture.readeck.set(.init(), at: path) }
+    #expect(try await fixture.sync().images == 2)
+    #expect(Set(fixture.asked().images) == [later, page])
+    fixture.clock.advance(by: .days(1))
+    #expect(try await fixture.sync().images == 1)
+    #expect(fixture.asked().images == [gone])
   }
 
-  @Test func `an article whose image is on a host without a network is complete later`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(1, images: 1)
-      fixture.wire.fail(after: 2, with: .notConnectedToInternet)
-      let first = try await fixture.sync()
-      #expect(first.outcome == .done && first.images == 0)
-      fixture.wire.heal()
-      #expect(try await fixture.sync().images == 1)
-    }
+  @Test func `an image of an unreachable host is fetched by a later sync`() async throws {
+    fixture.readeck.fill(1, images: 1)
+    fixture.wire.fail(after: 2, with: .notConnectedToInternet)
+    let first = try await fixture.sync()
+    #expect(first.outcome == .done && first.images == 0)
+    fixture.wire.heal()
+    #expect(try await fixture.sync().images == 1)
   }
 
-  @Test func `settings have their bounds, and those of before a field was thought of still load`()
-    throws
-  {
+  @Test func `settings have bounds, and those of earlier versions load`() throws {
     func loaded(_ json: String) throws -> OfflineSettings {
       let store = try Store.temporary(clock: ManualClock())
       let settings = store.namespace("articles.settings")
@@ -201,73 +175,67 @@ import Testing
   }
 
   @Test func `eight writers of 25 and their readers lose nothing`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(100)
-      try await fixture.reader.change(OfflineSettings(articles: 100))
-      let pages = fixture.readeck.pages
-      // Each article is asked for by two.
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for writer in 0..<8 {
-          group.addTask {
-            for number in 0..<25 {
-              let page = pages[(writer / 2) * 25 + number]
-              let article = try await fixture.reader.article(id: page.id)
-              #expect(article.html == page.html && article.isKept)
-              #expect(try fixture.reader.hasCachedArticle(page.id))
-              if number.isMultiple(of: 5) { _ = try fixture.reader.stored() }
-            }
+    fixture.readeck.fill(100)
+    try await fixture.reader.change(OfflineSettings(articles: 100))
+    let pages = fixture.readeck.pages
+    // Each article is asked for by two.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<8 {
+        group.addTask {
+          for number in 0..<25 {
+            let page = pages[(writer / 2) * 25 + number]
+            let article = try await fixture.reader.article(id: page.id)
+            #expect(article.html == page.html && article.isKept)
+            #expect(try fixture.reader.hasCachedArticle(page.id))
+            if number.isMultiple(of: 5) { _ = try fixture.reader.stored() }
           }
         }
-        try await group.waitForAll()
       }
-      #expect(try fixture.reader.stored().count == 100)
-      let records = fixture.store.namespace("records")
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for writer in 0..<8 {
-          group.addTask {
-            for number in 0..<25 {
-              try await records.set("\(writer) \(number)", for: "\(writer)/\(number)")
-              #expect(try records.contains("\(writer)/\(number)"))
-            }
-          }
-        }
-        try await group.waitForAll()
-      }
-      #expect(try records.count() == 200)
+      try await group.waitForAll()
     }
+    #expect(try fixture.reader.stored().count == 100)
+    let records = fixture.store.namespace("records")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<8 {
+        group.addTask {
+          for number in 0..<25 {
+            try await records.set("\(writer) \(number)", for: "\(writer)/\(number)")
+            #expect(try records.contains("\(writer)/\(number)"))
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try records.count() == 200)
   }
 
   @Test func `settings and the session are never evicted`() async throws {
-    try await Fixture.run { fixture in
-      let settings = OfflineSettings.test(articles: 10, keepsImages: false)
-      try await fixture.reader.change(settings)
-      fixture.readeck.fill(3)
-      _ = try await fixture.sync()
-      try fixture.store.declare(StoreLimits(disk: 4_000_000))
-      for number in 0..<400 {
-        try await fixture.store.namespace("others").set(
-          [UInt8](repeating: 1, count: 50_000), for: "\(number)")
-      }
-      #expect(try fixture.reader.settings() == settings)
-      #expect(try fixture.reader.usage().lastSync != nil)
-      #expect(try fixture.reader.stored().count == 3)
+    let settings = OfflineSettings.test(articles: 10, keepsImages: false)
+    try await fixture.reader.change(settings)
+    fixture.readeck.fill(3)
+    _ = try await fixture.sync()
+    try fixture.store.declare(StoreLimits(disk: 4_000_000))
+    for number in 0..<400 {
+      try await fixture.store.namespace("others").set(
+        [UInt8](repeating: 1, count: 50_000), for: "\(number)")
     }
+    #expect(try fixture.reader.settings() == settings)
+    #expect(try fixture.reader.usage().lastSync != nil)
+    #expect(try fixture.reader.stored().count == 3)
   }
 
   @Test func `users with different tokens see nothing of each other`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(3, images: 1)
-      _ = try await fixture.sync()
-      let other = try Fixture.reader(
-        in: fixture.store, at: fixture.server.base, over: fixture.wire, token: "another")
-      #expect(try other.stored().isEmpty && other.usage().articles == 0)
-      #expect(try !other.hasCachedArticle(FakeReadeck.id(0)))
-      fixture.wire.fail()
-      await #expect(throws: ArticlesError.nothingStored) { try await other.unread() }
-      try await other.signOut()
-      #expect(try fixture.reader.stored().count == 3)
-      let names = try fixture.store.namespaces().map(\.name).joined()
-      #expect(!names.contains(FakeReadeck.token))
-    }
+    fixture.readeck.fill(3, images: 1)
+    _ = try await fixture.sync()
+    let other = try Fixture.reader(
+      in: fixture.store, at: fixture.server.base, over: fixture.wire, token: "another")
+    #expect(try other.stored().isEmpty && other.usage().articles == 0)
+    #expect(try !other.hasCachedArticle(FakeReadeck.id(0)))
+    fixture.wire.fail()
+    await #expect(throws: ArticlesError.nothingStored) { try await other.unread() }
+    try await other.signOut()
+    #expect(try fixture.reader.stored().count == 3)
+    let names = try fixture.store.namespaces().map(\.name).joined()
+    #expect(!names.contains(FakeReadeck.token))
   }
 }

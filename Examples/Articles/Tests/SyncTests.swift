@@ -2,112 +2,102 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// What a sync fetches, in how many requests, and what it says.
-@Suite struct SyncTests {
-  @Test func `twenty articles are 21 requests, and one more where nothing is new`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(25)
-      let first = try await fixture.sync()
-      #expect(first.outcome == .done)
-      #expect(first.text == "20 of 20 articles: done")
-      let asked = fixture.asked()
-      #expect(asked.lists == 1 && asked.images.isEmpty)
-      #expect(asked.bodies == (5..<25).reversed().map(FakeReadeck.id), "the newest, newest first")
+@Suite(.fixture(Fixture.self)) struct SyncTests {
+  private let fixture = Fixture.current
 
-      let second = try await fixture.sync()
-      #expect(second.outcome == .nothingNew && second.skipped == 20)
-      #expect(fixture.server.count == 1)
-      #expect(fixture.server.received[0].parameter("limit") == "20")
-      #expect(fixture.server.received[0].parameter("is_archived") == "false")
-    }
+  @Test func `twenty articles are 21 requests, and one more where nothing is new`() async throws {
+    fixture.readeck.fill(25)
+    let first = try await fixture.sync()
+    #expect(first.outcome == .done)
+    #expect(first.text == "20 of 20 articles: done")
+    let asked = fixture.asked()
+    #expect(asked.lists == 1 && asked.images.isEmpty)
+    #expect(asked.bodies == (5..<25).reversed().map(FakeReadeck.id), "the newest, newest first")
+
+    let second = try await fixture.sync()
+    #expect(second.outcome == .nothingNew && second.skipped == 20)
+    #expect(fixture.server.count == 1)
+    #expect(fixture.server.received[0].parameter("limit") == "20")
+    #expect(fixture.server.received[0].parameter("is_archived") == "false")
   }
 
   @Test func `with 100 images they are 121`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20, images: 5)
-      let result = try await fixture.sync()
-      #expect(result.outcome == .done && result.images == 100)
-      let asked = fixture.asked()
-      #expect(asked.lists == 1 && asked.bodies.count == 20 && Set(asked.images).count == 100)
-      #expect(asked.images.count == 100)
-      _ = try await fixture.sync()
-      #expect(fixture.server.count == 1)
-      let usage = try fixture.reader.usage()
-      #expect(usage.articles == 20 && usage.images == 100 && usage.imageBytes == 500)
-      #expect(usage.htmlBytes == fixture.readeck.pages.reduce(0) { $0 + $1.html.utf8.count })
-      #expect(usage.text.hasSuffix("kB of HTML and 500 B of images"))
-    }
+    fixture.readeck.fill(20, images: 5)
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.images == 100)
+    let asked = fixture.asked()
+    #expect(asked.lists == 1 && asked.bodies.count == 20 && Set(asked.images).count == 100)
+    #expect(asked.images.count == 100)
+    _ = try await fixture.sync()
+    #expect(fixture.server.count == 1)
+    let usage = try fixture.reader.usage()
+    #expect(usage.articles == 20 && usage.images == 100 && usage.imageBytes == 500)
+    #expect(usage.htmlBytes == fixture.readeck.pages.reduce(0) { $0 + $1.html.utf8.count })
+    #expect(usage.text.hasSuffix("kB of HTML and 500 B of images"))
   }
 
-  @Test func `how far it is can be watched by many, and a second sync joins the first`()
+  @Test func `a second sync joins the first, and progress has many observers`() async throws {
+    fixture.readeck.fill(20)
+    let gate = Gate()
+    fixture.server.become { [readeck = fixture.readeck] request in
+      await gate.pass()
+      return readeck.answer(request)
+    }
+    let run = try fixture.reader.sync()
+    let other = try fixture.reader.sync()
+    #expect(run === other)
+    let watching = Task {
+      var steps: [SyncProgress] = []
+      for await step in other { steps.append(step) }
+      return steps
+    }
+    gate.open()
+    #expect(await run.result() == other.result())
+    let steps = await watching.value
+    #expect(steps.last?.done == 20 && steps.last?.total == 20 && steps.last?.stored == 20)
+    #expect(steps.map(\.done) == steps.map(\.done).sorted())
+    #expect(fixture.server.count == 21)
+    var late: [SyncProgress] = []
+    for await step in run { late.append(step) }
+    #expect(late.map(\.done) == [20], "who comes late hears of the end")
+    #expect(try fixture.reader.sync() !== run)
+    _ = try await fixture.sync()
+  }
+
+  @Test func `articles that fail are fetched by the next sync`() async throws {
+    fixture.readeck.fill(20)
+    for number in [3, 11] { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 500 } }
+    let first = try await fixture.sync()
+    #expect(first.outcome == .partial && first.text == "18 of 20 articles: partial")
+    #expect(first.reason == "Article 11: the service answered 500: no reason given")
+    #expect(try fixture.reader.usage().lastSync == fixture.clock.now)
+    _ = fixture.asked()
+
+    for number in [3, 11] { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 200 } }
+    let second = try await fixture.sync()
+    #expect(second.outcome == .done && second.stored == 2 && second.skipped == 18)
+    #expect(fixture.asked().bodies == [FakeReadeck.id(11), FakeReadeck.id(3)])
+  }
+
+  @Test(arguments: 0...11) func `a sync that lost the network goes on from there`(count: Int)
     async throws
   {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20)
-      let gate = Gate()
-      fixture.server.become { [readeck = fixture.readeck] request in
-        await gate.pass()
-        return readeck.answer(request)
-      }
-      let run = try fixture.reader.sync()
-      let other = try fixture.reader.sync()
-      #expect(run === other)
-      let watching = Task {
-        var steps: [SyncProgress] = []
-        for await step in other { steps.append(step) }
-        return steps
-      }
-      gate.open()
-      #expect(await run.result() == other.result())
-      let steps = await watching.value
-      #expect(steps.last?.done == 20 && steps.last?.total == 20 && steps.last?.stored == 20)
-      #expect(steps.map(\.done) == steps.map(\.done).sorted())
-      #expect(fixture.server.count == 21)
-      var late: [SyncProgress] = []
-      for await step in run { late.append(step) }
-      #expect(late.map(\.done) == [20], "who comes late hears of the end")
-      #expect(try fixture.reader.sync() !== run)
-      _ = try await fixture.sync()
-    }
-  }
-
-  @Test func `it goes on past articles that fail, and asks for those alone the next time`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20)
-      for number in [3, 11] { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 500 } }
-      let first = try await fixture.sync()
-      #expect(first.outcome == .partial && first.text == "18 of 20 articles: partial")
-      #expect(first.reason == "Article 11: the service answered 500: no reason given")
-      #expect(try fixture.reader.usage().lastSync == fixture.clock.now)
-      _ = fixture.asked()
-
-      for number in [3, 11] { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 200 } }
-      let second = try await fixture.sync()
-      #expect(second.outcome == .done && second.stored == 2 && second.skipped == 18)
-      #expect(fixture.asked().bodies == [FakeReadeck.id(11), FakeReadeck.id(3)])
-    }
-  }
-
-  @Test(arguments: 0...11)
-  func `it stops where the network is lost, and goes on from there`(count: Int) async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(10)
-      fixture.wire.fail(after: count, with: .networkConnectionLost)
-      let first = try await fixture.sync()
-      #expect(fixture.server.count == min(count, 11))
-      #expect(first.outcome == (count < 2 ? .failed : count < 11 ? .partial : .done))
-      #expect(first.kept == max(0, count - 1))
-      #expect(try fixture.reader.usage().lastSync == (count < 2 ? nil : fixture.clock.now))
-      _ = fixture.asked()
-      fixture.wire.heal()
-      let second = try await fixture.sync()
-      #expect(second.kept == 10 && second.failed == 0)
-      #expect(fixture.asked().bodies.count == 10 - first.kept)
-    }
+    fixture.readeck.fill(10)
+    fixture.wire.fail(after: count, with: .networkConnectionLost)
+    let first = try await fixture.sync()
+    #expect(fixture.server.count == min(count, 11))
+    #expect(first.outcome == (count < 2 ? .failed : count < 11 ? .partial : .done))
+    #expect(first.kept == max(0, count - 1))
+    #expect(try fixture.reader.usage().lastSync == (count < 2 ? nil : fixture.clock.now))
+    _ = fixture.asked()
+    fixture.wire.heal()
+    let second = try await fixture.sync()
+    #expect(second.kept == 10 && second.failed == 0)
+    #expect(fixture.asked().bodies.count == 10 - first.kept)
   }
 
   @Test func `two processes that sync at once fetch each article once`() async throws {
@@ -136,28 +126,26 @@ import Testing
     try Store(at: program.store).finish()
   }
 
-  @Test func `when everything fails, the last sync stays what it was`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(3)
-      _ = try await fixture.sync()
-      let before = fixture.clock.now
-      fixture.clock.advance(by: .hours(5))
-      fixture.readeck.fill(3, from: 3)
-      for number in 3..<6 { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 404 } }
-      // Those that are there already are no success of this one.
-      let failed = try await fixture.sync()
-      #expect(failed.outcome == .failed && failed.failed == 3 && failed.kept == 3)
-      fixture.readeck.set(500)
-      #expect(try await fixture.sync().outcome == .failed)
-      #expect(try fixture.reader.usage().lastSync == before)
-      fixture.readeck.set(200)
-      fixture.readeck.pages = Array(fixture.readeck.pages.dropFirst(3))
-      #expect(try await fixture.sync().outcome == .nothingNew)
-      #expect(try fixture.reader.usage().lastSync == fixture.clock.now)
-    }
+  @Test func `a failed sync leaves the time of the last one`() async throws {
+    fixture.readeck.fill(3)
+    _ = try await fixture.sync()
+    let before = fixture.clock.now
+    fixture.clock.advance(by: .hours(5))
+    fixture.readeck.fill(3, from: 3)
+    for number in 3..<6 { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 404 } }
+    // Those that are there already are no success of this one.
+    let failed = try await fixture.sync()
+    #expect(failed.outcome == .failed && failed.failed == 3 && failed.kept == 3)
+    fixture.readeck.set(500)
+    #expect(try await fixture.sync().outcome == .failed)
+    #expect(try fixture.reader.usage().lastSync == before)
+    fixture.readeck.set(200)
+    fixture.readeck.pages = Array(fixture.readeck.pages.dropFirst(3))
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(try fixture.reader.usage().lastSync == fixture.clock.now)
   }
 
-  @Test func `who is not known to the server is told so after one request`() async throws {
+  @Test func `an unknown token is an error after one request`() async throws {
     try await Fixture.run(token: "another") { fixture in
       fixture.readeck.fill(3)
       let result = try await fixture.sync()
@@ -168,119 +156,105 @@ import Testing
     }
   }
 
-  @Test func `it stops when there is no room on the disk`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20)
-      // Nothing may leave, and the store is full: what a disk does.
-      try await fixture.reader.change(OfflineSettings.test(articles: 30))
-      try fixture.store.override(Rules.Overrides(eviction: .refuse), for: fixture.articles.name)
-      try fixture.store.declare(StoreLimits(bytes: fixture.store.statistics().bytes + 300))
-      let result = try await fixture.sync()
-      #expect(result.outcome == .partial && result.kept == result.stored)
-      #expect((1..<20).contains(result.stored) && result.withoutRoom == 20 - result.stored)
-      #expect(fixture.asked().bodies.count == result.stored + 1)
-      let again = try await fixture.sync()
-      #expect(again.kept == result.kept && again.outcome == .failed)
-      #expect(fixture.asked().bodies.isEmpty, "nothing is fetched without room for it")
-    }
+  @Test func `a sync stops when there is no room on the disk`() async throws {
+    fixture.readeck.fill(20)
+    // Nothing may leave, and the store is full: what a disk does.
+    try await fixture.reader.change(OfflineSettings.test(articles: 30))
+    try fixture.store.override(Rules.Overrides(eviction: .refuse), for: fixture.articles.name)
+    try fixture.store.declare(StoreLimits(bytes: fixture.store.statistics().bytes + 300))
+    let result = try await fixture.sync()
+    #expect(result.outcome == .partial && result.kept == result.stored)
+    #expect((1..<20).contains(result.stored) && result.withoutRoom == 20 - result.stored)
+    #expect(fixture.asked().bodies.count == result.stored + 1)
+    let again = try await fixture.sync()
+    #expect(again.kept == result.kept && again.outcome == .failed)
+    #expect(fixture.asked().bodies.isEmpty, "nothing is fetched without room for it")
   }
 
   @Test func `an automatic sync is due after more than four hours`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(1)
-      func isDue() async throws -> Bool {
-        let run = try fixture.reader.syncIfDue()
-        _ = await run?.result()
-        return run != nil
-      }
-      #expect(try await isDue(), "never synced")
-      #expect(try await !isDue())
-      fixture.clock.advance(by: .hours(4))
-      #expect(try await !isDue(), "exactly four hours")
-      fixture.clock.advance(by: .milliseconds(1))
-      #expect(try await isDue())
-      fixture.clock.set(to: fixture.clock.now.advanced(by: .hours(-48)))
-      #expect(try await !isDue(), "a last sync in the future")
-      try await fixture.reader.change(OfflineSettings.test(isOn: false))
-      fixture.clock.advance(by: .days(9))
-      #expect(try await !isDue(), "switched off")
-      #expect(throws: ArticlesError.off) { try fixture.reader.sync() }
+    fixture.readeck.fill(1)
+    func isDue() async throws -> Bool {
+      let run = try fixture.reader.syncIfDue()
+      _ = await run?.result()
+      return run != nil
     }
+    #expect(try await isDue(), "never synced")
+    #expect(try await !isDue())
+    fixture.clock.advance(by: .hours(4))
+    #expect(try await !isDue(), "exactly four hours")
+    fixture.clock.advance(by: .milliseconds(1))
+    #expect(try await isDue())
+    fixture.clock.set(to: fixture.clock.now.advanced(by: .hours(-48)))
+    #expect(try await !isDue(), "a last sync in the future")
+    try await fixture.reader.change(OfflineSettings.test(isOn: false))
+    fixture.clock.advance(by: .days(9))
+    #expect(try await !isDue(), "switched off")
+    #expect(throws: ArticlesError.off) { try fixture.reader.sync() }
   }
 
   @Test func `a sync that is ended keeps what it has`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(20)
-      let gate = Gate()
-      fixture.server.become { [server = fixture.server, readeck = fixture.readeck] request in
-        if server.count == 6 { await gate.pass() }
-        return readeck.answer(request)
-      }
-      let run = try fixture.reader.sync()
-      while fixture.server.count < 6 { await Task.yield() }
-      run.cancel()
-      let result = await run.result()
-      gate.open()
-      #expect(result.outcome == .partial && result.stored == 4)
-      #expect(try await fixture.sync().stored == 16)
+    fixture.readeck.fill(20)
+    let gate = Gate()
+    fixture.server.become { [server = fixture.server, readeck = fixture.readeck] request in
+      if server.count == 6 { await gate.pass() }
+      return readeck.answer(request)
     }
+    let run = try fixture.reader.sync()
+    try await waitUntil { fixture.server.count >= 6 }
+    run.cancel()
+    let result = await run.result()
+    gate.open()
+    #expect(result.outcome == .partial && result.stored == 4)
+    #expect(try await fixture.sync().stored == 16)
   }
 
   @Test func `an article whose transfer fails does not end the sync`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(6)
-      for code in [URLError.Code.timedOut, .networkConnectionLost, .unknown] {
-        fixture.wire.failOnly(Fixture.body(4), with: code)
-        let result = try await fixture.sync()
-        #expect(result.failed == 1 && !result.isStopped && result.kept == 5)
-        #expect(result.reason?.hasPrefix("Article 4: the service cannot be reached") == true)
-      }
-      fixture.wire.failOnly(nil)
-      #expect(try await fixture.sync().stored == 1)
+    fixture.readeck.fill(6)
+    for code in [URLError.Code.timedOut, .networkConnectionLost, .unknown] {
+      fixture.wire.failOnly(Fixture.body(4), with: code)
+      let result = try await fixture.sync()
+      #expect(result.failed == 1 && !result.isStopped && result.kept == 5)
+      #expect(result.reason?.hasPrefix("Article 4: the service cannot be reached") == true)
     }
+    fixture.wire.failOnly(nil)
+    #expect(try await fixture.sync().stored == 1)
   }
 
   @Test func `unread are all that are not archived, also half-read ones`() async throws {
-    try await Fixture.run { fixture in
-      fixture.readeck.fill(4)
-      fixture.readeck.change(FakeReadeck.id(0)) { $0.progress = 50 }
-      fixture.readeck.change(FakeReadeck.id(1)) { $0.isArchived = true }
-      let result = try await fixture.sync()
-      #expect(result.total == 3)
-      #expect(try fixture.reader.stored().ids == [3, 2, 0].map(FakeReadeck.id))
-    }
+    fixture.readeck.fill(4)
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.progress = 50 }
+    fixture.readeck.change(FakeReadeck.id(1)) { $0.isArchived = true }
+    let result = try await fixture.sync()
+    #expect(result.total == 3)
+    #expect(try fixture.reader.stored().ids == [3, 2, 0].map(FakeReadeck.id))
   }
 
   @Test(arguments: ["entries", "operator", "bytes"])
-  func `where a limit leaves room for few, the newest are kept and nothing is fetched in vain`(
-    limit: String
-  ) async throws {
-    try await Fixture.run { fixture in
-      try await fixture.reader.change(.test(articles: 60, keepsImages: false))
-      fixture.readeck.fill(60)
-      let text = String(repeating: "x", count: 10_000)
-      for number in 0..<66 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html = text } }
-      switch limit {
-      case "entries": try fixture.store.declare(StoreLimits(entries: 17))
-      case "operator":
-        try fixture.store.override(
-          Rules.Overrides(limits: Limits(entries: 13)), for: fixture.articles.name)
-      default: try fixture.store.declare(StoreLimits(bytes: 160_000))
-      }
-      let first = try await fixture.sync()
-      let kept = try fixture.reader.stored().count
-      #expect(first.kept == kept && (5..<20).contains(kept))
-      #expect(first.text.hasPrefix("\(kept) of "))
-      let asked = fixture.asked().bodies.count
-      #expect(asked <= kept + 1)
-      #expect(try fixture.reader.stored().ids == fixture.readeck.pages.prefix(kept).map(\.id))
-      #expect(try await fixture.sync().kept == kept)
-      #expect(fixture.asked().bodies.isEmpty)
-      // A newer one takes the place of the oldest.
-      fixture.readeck.fill(1, from: 60)
-      #expect(try await fixture.sync().stored == 1)
-      #expect(fixture.asked().bodies.count <= 2)
-      #expect(try fixture.reader.stored().first?.bookmark.id == FakeReadeck.id(60))
+  func `a limit keeps the newest, without useless fetches`(limit: String) async throws {
+    try await fixture.reader.change(.test(articles: 60, keepsImages: false))
+    fixture.readeck.fill(60)
+    let text = String(repeating: "x", count: 10_000)
+    for number in 0..<66 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html = text } }
+    switch limit {
+    case "entries": try fixture.store.declare(StoreLimits(entries: 17))
+    case "operator":
+      try fixture.store.override(
+        Rules.Overrides(limits: Limits(entries: 13)), for: fixture.articles.name)
+    default: try fixture.store.declare(StoreLimits(bytes: 160_000))
     }
+    let first = try await fixture.sync()
+    let kept = try fixture.reader.stored().count
+    #expect(first.kept == kept && (5..<20).contains(kept))
+    #expect(first.text.hasPrefix("\(kept) of "))
+    let asked = fixture.asked().bodies.count
+    #expect(asked <= kept + 1)
+    #expect(try fixture.reader.stored().ids == fixture.readeck.pages.prefix(kept).map(\.id))
+    #expect(try await fixture.sync().kept == kept)
+    #expect(fixture.asked().bodies.isEmpty)
+    // A newer one takes the place of the oldest.
+    fixture.readeck.fill(1, from: 60)
+    #expect(try await fixture.sync().stored == 1)
+    #expect(fixture.asked().bodies.count <= 2)
+    #expect(try fixture.reader.stored().first?.bookmark.id == FakeReadeck.id(60))
   }
 }

@@ -45,7 +45,7 @@ struct ListFunnels: AsyncParsableCommand {
     if json { return print(try JSONOutput.text(contents)) }
     for group in contents.pillars.sorted(by: { ($0.pillar.order ?? 0) < ($1.pillar.order ?? 0) })
     where search == nil || !group.funnels.isEmpty {
-      print(group.pillar.title)
+      Console.show(group.pillar.title)
       group.funnels.forEach(Self.show)
     }
     if !contents.uncategorized.isEmpty {
@@ -61,7 +61,7 @@ struct ListFunnels: AsyncParsableCommand {
   }
 
   private static func show(_ funnel: Funnel) {
-    print("  \(funnel.slug.padded(to: 24))  \(funnel.title)")
+    Console.show("  \(funnel.slug.padded(to: 24))  \(funnel.title)")
   }
 }
 
@@ -84,7 +84,8 @@ struct ShowFunnel: AsyncParsableCommand {
       try catalog.saveMetrics()
       return body
     }
-    print(String(decoding: body, as: UTF8.self))
+    let text = String(decoding: body, as: UTF8.self)
+    if LiveScreen.isPossible { Console.show(text) } else { print(text) }
     if Console.isTerminal { Console.complain(account.place.closing("keys @catalog.http")) }
   }
 }

@@ -94,19 +94,15 @@ final class FakeCatalog: Sendable {
     var first = 0
     if let text = request.parameter("cursor") {
       let last = all.firstIndex { Self.cursor($0) == text }
-      guard !state.refusesCursors, let last
-      else {
-        return error(
-          400, "INVALID_CURSOR", "Pagination cursor is invalid or expired.")
+      guard !state.refusesCursors, let last else {
+        return error(400, "INVALID_CURSOR", "Pagination cursor is invalid or expired.")
       }
       first = last + 1
     }
     let items = all.dropFirst(first).prefix(limit)
     let hasMore = first + items.count < all.count
     var cursor: Any = NSNull()
-    if hasMore, let last = items.last {
-      cursor = state.stuckCursor ?? Self.cursor(last)
-    }
+    if hasMore, let last = items.last { cursor = state.stuckCursor ?? Self.cursor(last) }
     func funnel(_ item: Item) -> [String: Any] {
       [
         "id": "id-" + item.slug, "slug": item.slug, "title": item.title, "subtitle": NSNull(),
@@ -121,8 +117,7 @@ final class FakeCatalog: Sendable {
         "pillar": [
           "id": "p\(index)", "key": title.lowercased(), "title": title, "description": NSNull(),
           "sort_order": index,
-        ] as [String: Any],
-        "funnels": items.filter { $0.pillar == index }.map(funnel),
+        ] as [String: Any], "funnels": items.filter { $0.pillar == index }.map(funnel),
       ]
     }
     let data: [String: Any] = [
@@ -143,29 +138,24 @@ final class FakeCatalog: Sendable {
   ) -> LocalServer.Answer {
     let fields = validator.merging(["Cache-Control": control]) { $1 }
     let conditions = [
-      "ETag": request.fields["if-none-match"],
-      "Last-Modified": request.fields["if-modified-since"],
+      "ETag": request.fields["if-none-match"], "Last-Modified": request.fields["if-modified-since"],
     ]
     if validator.allSatisfy({ conditions[$0.key] == $0.value }) { return .init(304, fields) }
     return json(200, ["success": true, "data": data], fields)
   }
 
-  static func control(_ seconds: Int) -> String {
-    "public, max-age=\(seconds), must-revalidate"
-  }
+  static func control(_ seconds: Int) -> String { "public, max-age=\(seconds), must-revalidate" }
 
   private func error(_ status: Int, _ code: String, _ message: String) -> LocalServer.Answer {
     json(status, ["success": false, "error": ["code": code, "message": message]], [:])
   }
 
-  private func json(
-    _ status: Int, _ object: [String: Any], _ fields: [String: String]
-  ) -> LocalServer.Answer {
+  private func json(_ status: Int, _ object: [String: Any], _ fields: [String: String])
+    -> LocalServer.Answer
+  {
     do {
       let data = try JSONSerialization.data(withJSONObject: object)
       return .init(status, fields.merging(["Content-Type": "application/json"]) { $1 }, body: data)
-    } catch {
-      return .init(500, text: "\(error)")
-    }
+    } catch { return .init(500, text: "\(error)") }
   }
 }

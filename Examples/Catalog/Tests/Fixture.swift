@@ -7,7 +7,7 @@ import LarderHTTP
 import LarderURLSession
 
 /// A catalog with a store of its own before a server of its own, with time that stands still.
-struct Fixture {
+struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
   let server: LocalServer
@@ -86,6 +86,4 @@ struct Fixture {
   }
 }
 
-extension CatalogContents {
-  var slugs: [String] { funnels.map(\.slug) }
-}
+extension CatalogContents { var slugs: [String] { funnels.map(\.slug) } }

@@ -5,180 +5,156 @@ import Larder
 import Testing
 
 /// Reading a catalog page by page: what is asked for, and what comes of it.
-@Suite struct PagingTests {
-  @Test func `all pages together are the catalog, each funnel once and in its order`() async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(230)
-      let all = try await fixture.catalog().all()
-      #expect(all.slugs == fixture.slugs())
-      #expect(all.pillars.map(\.pillar.title) == ["Sleep", "Movement", "Mind"], "each once")
-      #expect(all.pillars.reduce(0) { $0 + $1.funnels.count } + all.uncategorized.count == 230)
-      #expect(all.uncategorized.count == 57, "those of all pages")
-      #expect(fixture.asked().all == 5)
-      for _ in 0..<3 { #expect(try await fixture.catalog().all() == all) }
-      #expect(fixture.asked().all == 0)
-    }
+@Suite(.fixture(Fixture.self)) struct PagingTests {
+  private let fixture = Fixture.current
+
+  @Test func `all pages together have each funnel once, in order`() async throws {
+    fixture.fake.fill(230)
+    let all = try await fixture.catalog().all()
+    #expect(all.slugs == fixture.slugs())
+    #expect(all.pillars.map(\.pillar.title) == ["Sleep", "Movement", "Mind"], "each once")
+    #expect(all.pillars.reduce(0) { $0 + $1.funnels.count } + all.uncategorized.count == 230)
+    #expect(all.uncategorized.count == 57, "those of all pages")
+    #expect(fixture.asked().all == 5)
+    for _ in 0..<3 { #expect(try await fixture.catalog().all() == all) }
+    #expect(fixture.asked().all == 0)
   }
 
   @Test(arguments: [(1, 1), (20, 20), (100, 100), (101, 100), (5_000, 100)])
   func `a page has at most a hundred funnels`(limit: Int, clamped: Int) async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(130)
-      let reader = try fixture.catalog().reader(limit: limit)
-      #expect(try await reader.more())
-      #expect(await reader.contents.slugs.count == clamped)
-      #expect(fixture.server.received[0].parameter("limit") == "\(clamped)")
-    }
+    fixture.fake.fill(130)
+    let reader = try fixture.catalog().reader(limit: limit)
+    #expect(try await reader.more())
+    #expect(await reader.contents.slugs.count == clamped)
+    #expect(fixture.server.received[0].parameter("limit") == "\(clamped)")
   }
 
   @Test func `a page of no funnels is refused, and one of an empty catalog is none`() async throws {
-    try await Fixture.run { fixture in
-      for limit in [0, -1] {
-        #expect(throws: CatalogError.limit(limit)) { try fixture.catalog().reader(limit: limit) }
-      }
-      let reader = try fixture.catalog().reader()
-      #expect(try await reader.more())
-      #expect(try await !reader.more())
-      #expect(await reader.contents.slugs.isEmpty)
-      #expect(fixture.server.count == 1)
+    for limit in [0, -1] {
+      #expect(throws: CatalogError.limit(limit)) { try fixture.catalog().reader(limit: limit) }
     }
+    let reader = try fixture.catalog().reader()
+    #expect(try await reader.more())
+    #expect(try await !reader.more())
+    #expect(await reader.contents.slugs.isEmpty)
+    #expect(fixture.server.count == 1)
   }
 
   @Test func `after five minutes pages are asked about, and stay as they are`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(120)
-      let catalog = fixture.catalog()
-      let all = try await catalog.all()
-      _ = fixture.asked()
-      fixture.clock.advance(by: .seconds(299))
-      _ = try await catalog.all()
-      #expect(fixture.asked().all == 0)
-      fixture.clock.advance(by: .seconds(1))
-      #expect(try await catalog.all() == all)
-      #expect(fixture.asked() == (3, 3))
-      let metrics = catalog.metrics
-      #expect(metrics.misses == 3 && metrics.hits == 3 && metrics.confirmed == 3)
-      #expect(try await catalog.all() == all)
-      #expect(fixture.asked().all == 0, "fresh again")
-    }
+    fixture.fake.fill(120)
+    let catalog = fixture.catalog()
+    let all = try await catalog.all()
+    _ = fixture.asked()
+    fixture.clock.advance(by: .seconds(299))
+    _ = try await catalog.all()
+    #expect(fixture.asked().all == 0)
+    fixture.clock.advance(by: .seconds(1))
+    #expect(try await catalog.all() == all)
+    #expect(fixture.asked() == (3, 3))
+    let metrics = catalog.metrics
+    #expect(metrics.misses == 3 && metrics.hits == 3 && metrics.confirmed == 3)
+    #expect(try await catalog.all() == all)
+    #expect(fixture.asked().all == 0, "fresh again")
   }
 
   @Test func `a stored body that is gone is asked for without a condition`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(20)
-      let catalog = fixture.catalog()
-      let all = try await catalog.all()
-      fixture.clock.advance(by: .minutes(6))
-      _ = fixture.asked()
-      // It goes while the service is being asked about it.
-      let pages = fixture.store.namespace("catalog.http")
-      fixture.server.become { [fake = fixture.fake] request in
-        if request.fields["if-none-match"] != nil {
-          for key in try pages.page().items.map(\.key) { _ = try await pages.remove(key) }
-        }
-        return fake.answer(request)
+    fixture.fake.fill(20)
+    let catalog = fixture.catalog()
+    let all = try await catalog.all()
+    fixture.clock.advance(by: .minutes(6))
+    _ = fixture.asked()
+    // It goes while the service is being asked about it.
+    let pages = fixture.store.namespace("catalog.http")
+    fixture.server.become { [fake = fixture.fake] request in
+      if request.fields["if-none-match"] != nil {
+        for key in try pages.page().items.map(\.key) { _ = try await pages.remove(key) }
       }
-      #expect(try await catalog.all() == all)
-      #expect(fixture.asked() == (2, 1))
+      return fake.answer(request)
     }
+    #expect(try await catalog.all() == all)
+    #expect(fixture.asked() == (2, 1))
   }
 
-  @Test func `the next page is fetched ahead past four fifths, one at a time, where there is one`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(100)
-      let reader = try fixture.catalog().reader()
-      await reader.shows(0)
-      try await reader.more()
-      #expect(fixture.asked().all == 1)
-      await reader.shows(38)
-      await reader.settle()
-      #expect(fixture.asked().all == 0, "39 of 50 are not enough")
-      let gate = Gate()
-      fixture.hold(gate)
-      for index in 39..<50 { await reader.shows(index) }
-      gate.open()
-      await reader.settle()
-      #expect(fixture.asked().all == 1)
-      #expect(await reader.pageCount == 1, "it is not shown before it is asked for")
-      try await reader.more()
-      #expect(fixture.asked().all == 0)
-      #expect(await reader.contents.slugs == fixture.slugs())
-      await reader.shows(99)
-      await reader.settle()
-      #expect(try await !reader.more())
-      #expect(fixture.asked().all == 0, "there is no page behind the last")
-    }
+  @Test func `past 80 % the next page is fetched ahead`() async throws {
+    fixture.fake.fill(100)
+    let reader = try fixture.catalog().reader()
+    await reader.shows(0)
+    try await reader.more()
+    #expect(fixture.asked().all == 1)
+    await reader.shows(38)
+    await reader.settle()
+    #expect(fixture.asked().all == 0, "39 of 50 are not enough")
+    let gate = Gate()
+    fixture.hold(gate)
+    for index in 39..<50 { await reader.shows(index) }
+    gate.open()
+    await reader.settle()
+    #expect(fixture.asked().all == 1)
+    #expect(await reader.pageCount == 1, "it is not shown before it is asked for")
+    try await reader.more()
+    #expect(fixture.asked().all == 0)
+    #expect(await reader.contents.slugs == fixture.slugs())
+    await reader.shows(99)
+    await reader.settle()
+    #expect(try await !reader.more())
+    #expect(fixture.asked().all == 0, "there is no page behind the last")
   }
 
   @Test func `a page that could not be fetched ahead is fetched when it is wanted`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(100)
-      let reader = try fixture.catalog().reader()
-      try await reader.more()
-      fixture.fake.change { $0.refusal = 500 }
-      await reader.shows(49)
-      await reader.settle()
-      await #expect(throws: (any Error).self) { try await reader.more() }
-      fixture.fake.change { $0.refusal = nil }
-      try await reader.more()
-      #expect(await reader.contents.slugs == fixture.slugs())
-    }
+    fixture.fake.fill(100)
+    let reader = try fixture.catalog().reader()
+    try await reader.more()
+    fixture.fake.change { $0.refusal = 500 }
+    await reader.shows(49)
+    await reader.settle()
+    await #expect(throws: (any Error).self) { try await reader.more() }
+    fixture.fake.change { $0.refusal = nil }
+    try await reader.more()
+    #expect(await reader.contents.slugs == fixture.slugs())
   }
 
-  @Test func `many who ask for more at once get the same page`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(100)
-      let reader = try fixture.catalog().reader()
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<8 { group.addTask { try await reader.more() } }
-        try await group.waitForAll()
-      }
-      let count = await reader.pageCount
-      #expect(fixture.server.count == count && count <= 2)
+  @Test func `concurrent calls share a page`() async throws {
+    fixture.fake.fill(100)
+    let reader = try fixture.catalog().reader()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 { group.addTask { try await reader.more() } }
+      try await group.waitForAll()
     }
+    let count = await reader.pageCount
+    #expect(fixture.server.count == count && count <= 2)
   }
 
   @Test func `pages that would never end are an error`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(200)
-      let cursor = Data(#"{"title":"Funnel 1048","slug":"f-48"}"#.utf8).base64EncodedString()
-      fixture.fake.change { $0.stuckCursor = cursor }
-      let error = await #expect(throws: CatalogError.self) {
-        try await fixture.catalog().all(limit: 49)
-      }
-      #expect(error == .repeatedCursor(cursor))
-      #expect(fixture.server.count == 2)
+    fixture.fake.fill(200)
+    let cursor = Data(#"{"title":"Funnel 1048","slug":"f-48"}"#.utf8).base64EncodedString()
+    fixture.fake.change { $0.stuckCursor = cursor }
+    let error = await #expect(throws: CatalogError.self) {
+      try await fixture.catalog().all(limit: 49)
     }
+    #expect(error == .repeatedCursor(cursor))
+    #expect(fixture.server.count == 2)
   }
 
-  @Test func `a cursor that the service does not know begins the catalog anew, once`() async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(150)
-      let catalog = fixture.catalog()
-      let reader = try catalog.reader()
-      try await reader.more()
-      // The funnel that the cursor names is renamed.
-      fixture.fake.change { $0.items[49].title = "A new name" }
-      fixture.fake.change { $0.items[49].updated = 99 }
-      _ = fixture.asked()
-      try await reader.more()
-      #expect(await reader.pageCount == 2)
-      #expect(await reader.generation == 1)
-      #expect(await reader.contents.slugs == Array(fixture.slugs().prefix(100)))
-      #expect(fixture.asked() == (3, 0), "the cursor, and two pages of which nothing was kept")
+  @Test func `an unknown cursor restarts from the first page, once`() async throws {
+    fixture.fake.fill(150)
+    let catalog = fixture.catalog()
+    let reader = try catalog.reader()
+    try await reader.more()
+    // The funnel that the cursor names is renamed.
+    fixture.fake.change { $0.items[49].title = "A new name" }
+    fixture.fake.change { $0.items[49].updated = 99 }
+    _ = fixture.asked()
+    try await reader.more()
+    #expect(await reader.pageCount == 2)
+    #expect(await reader.generation == 1)
+    #expect(await reader.contents.slugs == Array(fixture.slugs().prefix(100)))
+    #expect(fixture.asked() == (3, 0), "the cursor, and two pages of which nothing was kept")
 
-      fixture.fake.change { $0.refusesCursors = true }
-      await #expect {
-        try await reader.more()
-      } throws: { error in
-        if case CatalogError.invalidCursor = error { true } else { false }
-      }
-      #expect(fixture.asked().all == 3)
-      #expect(await reader.pageCount == 2, "what was read stays until something takes its place")
+    fixture.fake.change { $0.refusesCursors = true }
+    await #expect { try await reader.more() } throws: { error in
+      if case CatalogError.invalidCursor = error { true } else { false }
     }
+    #expect(fixture.asked().all == 3)
+    #expect(await reader.pageCount == 2, "what was read stays until something takes its place")
   }
 }

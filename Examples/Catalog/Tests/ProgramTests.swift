@@ -11,9 +11,7 @@ import Testing
 
   init() throws { program = try TestedProgram("larder-catalog", store: "my catalog") }
 
-  @Test func `the recorded catalog is read page by page, and from the store the next time`()
-    async throws
-  {
+  @Test func `the recorded catalog is read by pages, then from the store`() async throws {
     let first = try await program.run("list", "--offline", "--limit", "5")
     #expect(first.code == 0 && first.error == "", "no progress where nobody watches")
     #expect(first.output.contains("\n12 funnels\npages: 0 fresh, 0 unchanged, 3 fetched\n"))
@@ -56,7 +54,7 @@ import Testing
     try left.close()
   }
 
-  @Test func `what was forgotten, as JSON`() async throws {
+  @Test func `removed answers as JSON`() async throws {
     struct Forgotten: Decodable, Equatable {
       var user: String?
       var slug: String?

@@ -3,95 +3,89 @@ import ExampleTesting
 import Foundation
 import Larder
 import LarderHTTP
+import TestSupport
 import Testing
 
 /// What a reader shows after a refresh, and after its pages have become old.
-@Suite struct RefreshTests {
+@Suite(.fixture(Fixture.self)) struct RefreshTests {
+  private let fixture = Fixture.current
+
   /// Gives a funnel of the second page another title, which leaves it there.
   private static func rename(_ state: inout FakeCatalog.State) {
     state.items[60].title = "Funnel 1060 anew"
     state.items[60].updated = 1_000
   }
 
-  @Test func `what was fetched ahead before a refresh is not shown after it`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(150)
-      let reader = try fixture.catalog().reader()
-      try await reader.more()
-      await reader.shows(49)
-      await reader.settle()
-      fixture.fake.change(Self.rename)
-      try await reader.refresh()
-      #expect(await reader.generation == 0, "the first page is as it was")
-      try await reader.more()
-      let titles = await reader.contents.funnels.map(\.title)
-      #expect(titles.contains("Funnel 1060 anew") && titles.count == 100)
-    }
+  @Test func `a page fetched ahead is dropped by a refresh`() async throws {
+    fixture.fake.fill(150)
+    let reader = try fixture.catalog().reader()
+    try await reader.more()
+    await reader.shows(49)
+    await reader.settle()
+    fixture.fake.change(Self.rename)
+    try await reader.refresh()
+    #expect(await reader.generation == 0, "the first page is as it was")
+    try await reader.more()
+    let titles = await reader.contents.funnels.map(\.title)
+    #expect(titles.contains("Funnel 1060 anew") && titles.count == 100)
   }
 
   @Test func `a refresh asks about every page that was read, not only the first`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(150)
-      let reader = try fixture.catalog().reader()
-      for _ in 0..<3 { try await reader.more() }
-      _ = fixture.asked()
-      fixture.fake.change(Self.rename)
-      try await reader.refresh()
-      #expect(fixture.asked() == (3, 3))
-      #expect(await reader.contents.funnels.map(\.title).contains("Funnel 1060 anew"))
-      #expect(await reader.generation == 1)
-    }
+    fixture.fake.fill(150)
+    let reader = try fixture.catalog().reader()
+    for _ in 0..<3 { try await reader.more() }
+    _ = fixture.asked()
+    fixture.fake.change(Self.rename)
+    try await reader.refresh()
+    #expect(fixture.asked() == (3, 3))
+    #expect(await reader.contents.funnels.map(\.title).contains("Funnel 1060 anew"))
+    #expect(await reader.generation == 1)
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `a refresh gives up what is being fetched ahead, and nothing is fetched ahead beside it`()
-    async throws
+  @Test(.timeLimit(.minutes(1))) func `a refresh drops the page being fetched ahead`() async throws
   {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(150)
-      let reader = try fixture.catalog().reader()
-      try await reader.more()
-      _ = fixture.asked()
-      let gate = Gate()
-      fixture.hold(gate)
-      await reader.shows(49)
-      while fixture.server.count < 1 { await Task.yield() }
-      let refresh = Task { try await reader.refresh() }
-      while fixture.server.count < 2 { await Task.yield() }
-      await reader.shows(49)
-      await reader.settle()
-      #expect(fixture.server.count == 2, "the page ahead, which nobody waits for, and the first")
-      fixture.fake.change(Self.rename)
-      gate.open()
-      try await refresh.value
-      try await reader.more()
-      #expect(await reader.contents.funnels.map(\.title).contains("Funnel 1060 anew"))
-    }
+    fixture.fake.fill(150)
+    let reader = try fixture.catalog().reader()
+    try await reader.more()
+    _ = fixture.asked()
+    let gate = Gate()
+    fixture.hold(gate)
+    await reader.shows(49)
+    try await waitUntil { fixture.server.count >= 1 }
+    let refresh = Task { try await reader.refresh() }
+    try await waitUntil { fixture.server.count >= 2 }
+    await reader.shows(49)
+    await reader.settle()
+    #expect(fixture.server.count == 2, "the page ahead, which nobody waits for, and the first")
+    fixture.fake.change(Self.rename)
+    gate.open()
+    try await refresh.value
+    try await reader.more()
+    #expect(await reader.contents.funnels.map(\.title).contains("Funnel 1060 anew"))
   }
 
-  @Test(arguments: [true, false])
-  func `a refresh and more at a time come one after the other`(isRefreshFirst: Bool) async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(150)
-      let reader = try fixture.catalog().reader()
-      try await reader.more()
-      fixture.fake.change(VersionTests.move)
-      _ = fixture.asked()
-      let gate = Gate()
-      fixture.hold(gate)
-      @Sendable func refresh() async throws { try await reader.refresh() }
-      @Sendable func more() async throws { #expect(try await reader.more()) }
-      let first = Task { try await isRefreshFirst ? refresh() : more() }
-      while fixture.server.count == 0 { await Task.yield() }
-      let second = Task { try await isRefreshFirst ? more() : refresh() }
-      for _ in 0..<100 { await Task.yield() }
-      #expect(fixture.server.count == 1, "the second waits")
-      gate.open()
-      try await first.value
-      try await second.value
-      #expect(await reader.pageCount == 2)
-      #expect(await reader.contents.slugs == Array(fixture.slugs().prefix(100)))
-    }
+  @Test(arguments: [true, false]) func `a refresh and more at a time come one after the other`(
+    isRefreshFirst: Bool
+  ) async throws {
+    fixture.fake.fill(150)
+    let reader = try fixture.catalog().reader()
+    try await reader.more()
+    fixture.fake.change(VersionTests.move)
+    _ = fixture.asked()
+    let gate = Gate()
+    fixture.hold(gate)
+    @Sendable func refresh() async throws { try await reader.refresh() }
+    @Sendable func more() async throws { #expect(try await reader.more()) }
+    let first = Task { try await isRefreshFirst ? refresh() : more() }
+    try await waitUntil { fixture.server.count > 0 }
+    let second = Task { try await isRefreshFirst ? more() : refresh() }
+    for _ in 0..<100 { await Task.yield() }
+    #expect(fixture.server.count == 1, "the second waits")
+    gate.open()
+    try await first.value
+    try await second.value
+    #expect(await reader.pageCount == 2)
+    #expect(await reader.contents.slugs == Array(fixture.slugs().prefix(100)))
   }
 
   /// Each begins on the reader itself, so that nothing comes between its arrival and what it waits for.
@@ -106,130 +100,109 @@ import Testing
     }
   }
 
-  @Test func `many refreshes at a time are one`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(50)
-      let reader = try fixture.catalog().reader()
-      try await reader.more()
-      _ = fixture.asked()
-      let gate = Gate()
-      fixture.hold(gate)
-      let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
-      let all = await Self.refresh(reader, times: 8, telling: arrival)
-      var iterator = arrivals.makeAsyncIterator()
-      for _ in 0..<8 { await iterator.next() }
-      // The last that has arrived leaves the reader to others only where it waits.
-      _ = await reader.pageCount
-      gate.open()
-      for one in all { try await one.value }
-      #expect(fixture.asked().all == 1)
-    }
+  @Test func `concurrent refreshes share one`() async throws {
+    fixture.fake.fill(50)
+    let reader = try fixture.catalog().reader()
+    try await reader.more()
+    _ = fixture.asked()
+    let gate = Gate()
+    fixture.hold(gate)
+    let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+    let all = await Self.refresh(reader, times: 8, telling: arrival)
+    var iterator = arrivals.makeAsyncIterator()
+    for _ in 0..<8 { await iterator.next() }
+    // The last that has arrived leaves the reader to others only where it waits.
+    _ = await reader.pageCount
+    gate.open()
+    for one in all { try await one.value }
+    #expect(fixture.asked().all == 1)
   }
 
-  @Test func `what cannot be refreshed stays as it was`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(60)
-      let reader = try fixture.catalog().reader()
-      try await reader.more()
-      let before = await reader.contents
-      fixture.fake.change { $0.refusal = 500 }
-      await #expect(throws: (any Error).self) { try await reader.refresh() }
-      #expect(await reader.contents == before)
-      fixture.fake.change { $0.refusal = nil }
-      try await reader.more()
-      #expect(await reader.contents.slugs == fixture.slugs())
-    }
+  @Test func `a failed refresh changes nothing`() async throws {
+    fixture.fake.fill(60)
+    let reader = try fixture.catalog().reader()
+    try await reader.more()
+    let before = await reader.contents
+    fixture.fake.change { $0.refusal = 500 }
+    await #expect(throws: (any Error).self) { try await reader.refresh() }
+    #expect(await reader.contents == before)
+    fixture.fake.change { $0.refusal = nil }
+    try await reader.more()
+    #expect(await reader.contents.slugs == fixture.slugs())
   }
 
   @Test func `pages past their freshness are asked about before another joins them`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(150)
-      let reader = try fixture.catalog().reader()
-      try await reader.more()
-      fixture.clock.advance(by: .seconds(299))
-      try await reader.more()
-      _ = fixture.asked()
-      fixture.clock.advance(by: .seconds(1))
-      fixture.fake.change(VersionTests.move)
-      #expect(try await reader.more())
-      #expect(await reader.contents.slugs == fixture.slugs())
-      #expect(await reader.generation == 1)
-    }
+    fixture.fake.fill(150)
+    let reader = try fixture.catalog().reader()
+    try await reader.more()
+    fixture.clock.advance(by: .seconds(299))
+    try await reader.more()
+    _ = fixture.asked()
+    fixture.clock.advance(by: .seconds(1))
+    fixture.fake.change(VersionTests.move)
+    #expect(try await reader.more())
+    #expect(await reader.contents.slugs == fixture.slugs())
+    #expect(await reader.generation == 1)
   }
 
   @Test func `pages past their freshness that are still right cost a question each`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(150)
-      let reader = try fixture.catalog().reader()
-      for _ in 0..<2 { try await reader.more() }
-      fixture.clock.advance(by: .seconds(300))
-      _ = fixture.asked()
-      #expect(try await reader.more())
-      #expect(fixture.asked() == (3, 2))
-      #expect(await reader.generation == 0, "nothing was replaced")
-      #expect(await reader.contents.slugs == fixture.slugs())
-    }
+    fixture.fake.fill(150)
+    let reader = try fixture.catalog().reader()
+    for _ in 0..<2 { try await reader.more() }
+    fixture.clock.advance(by: .seconds(300))
+    _ = fixture.asked()
+    #expect(try await reader.more())
+    #expect(fixture.asked() == (3, 2))
+    #expect(await reader.generation == 0, "nothing was replaced")
+    #expect(await reader.contents.slugs == fixture.slugs())
   }
 
-  @Test
-  func `pages that are fresh for less than it takes to read them are asked for once a minute`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(155)
-      fixture.fake.change { $0.control = "max-age=5" }
-      fixture.server.become { [fake = fixture.fake, clock = fixture.clock] request in
-        clock.advance(by: .milliseconds(300))
-        return fake.answer(request)
-      }
-      let reader = try fixture.catalog().reader(limit: 5)
-      for _ in 0..<30 { try await reader.more() }
-      #expect(fixture.asked() == (30, 0))
-      fixture.clock.advance(by: .seconds(60))
-      #expect(try await reader.more())
-      #expect(fixture.asked() == (31, 30), "all of them, and the last")
-      #expect(await reader.contents.slugs == fixture.slugs())
+  @Test func `pages of short freshness are requested once a minute`() async throws {
+    fixture.fake.fill(155)
+    fixture.fake.change { $0.control = "max-age=5" }
+    fixture.server.become { [fake = fixture.fake, clock = fixture.clock] request in
+      clock.advance(by: .milliseconds(300))
+      return fake.answer(request)
     }
+    let reader = try fixture.catalog().reader(limit: 5)
+    for _ in 0..<30 { try await reader.more() }
+    #expect(fixture.asked() == (30, 0))
+    fixture.clock.advance(by: .seconds(60))
+    #expect(try await reader.more())
+    #expect(fixture.asked() == (31, 30), "all of them, and the last")
+    #expect(await reader.contents.slugs == fixture.slugs())
   }
 
   @Test func `a page that was fetched ahead is not shown past its freshness`() async throws {
-    try await Fixture.run { fixture in
-      fixture.fake.fill(150)
-      let catalog = fixture.catalog()
-      _ = try await catalog.all()
-      fixture.clock.advance(by: .seconds(299))
-      let first = try #require(fixture.server.received.first)
-      try await fixture.cache.removeAll(for: fixture.request(first.path))
-      let reader = try catalog.reader()
-      try await reader.more()
-      _ = fixture.asked()
-      await reader.shows(49)
-      await reader.settle()
-      #expect(fixture.asked().all == 0, "it was there")
-      fixture.clock.advance(by: .seconds(1))
-      fixture.fake.change(Self.rename)
-      try await reader.more()
-      #expect(await reader.contents.funnels.map(\.title).contains("Funnel 1060 anew"))
-    }
+    fixture.fake.fill(150)
+    let catalog = fixture.catalog()
+    _ = try await catalog.all()
+    fixture.clock.advance(by: .seconds(299))
+    let first = try #require(fixture.server.received.first)
+    try await fixture.cache.removeAll(for: fixture.request(first.path))
+    let reader = try catalog.reader()
+    try await reader.more()
+    _ = fixture.asked()
+    await reader.shows(49)
+    await reader.settle()
+    #expect(fixture.asked().all == 0, "it was there")
+    fixture.clock.advance(by: .seconds(1))
+    fixture.fake.change(Self.rename)
+    try await reader.more()
+    #expect(await reader.contents.funnels.map(\.title).contains("Funnel 1060 anew"))
   }
 
-  @Test func `what stands in for a page that cannot be had does not count as asked about`()
-    async throws
-  {
-    try await Fixture.run { fixture in
-      fixture.fake.change { $0.control = "max-age=300, stale-if-error=3600" }
-      fixture.fake.fill(100)
-      let catalog = fixture.catalog()
-      let old = try await catalog.all()
-      fixture.clock.advance(by: .seconds(300))
-      fixture.fake.change { $0.refusal = 500 }
-      #expect(try await catalog.all() == old, "all pages are those that were read together")
-      #expect(catalog.metrics.misses == 2 && catalog.metrics.hits == 2)
-      fixture.fake.change(VersionTests.move)
-      fixture.fake.change { state in
-        state.changes[state.count + 2] = { $0.refusal = nil }
-      }
-      #expect(try await catalog.all().slugs == fixture.slugs())
-    }
+  @Test func `a stale page does not count as validated`() async throws {
+    fixture.fake.change { $0.control = "max-age=300, stale-if-error=3600" }
+    fixture.fake.fill(100)
+    let catalog = fixture.catalog()
+    let old = try await catalog.all()
+    fixture.clock.advance(by: .seconds(300))
+    fixture.fake.change { $0.refusal = 500 }
+    #expect(try await catalog.all() == old, "all pages are those that were read together")
+    #expect(catalog.metrics.misses == 2 && catalog.metrics.hits == 2)
+    fixture.fake.change(VersionTests.move)
+    fixture.fake.change { state in state.changes[state.count + 2] = { $0.refusal = nil } }
+    #expect(try await catalog.all().slugs == fixture.slugs())
   }
 }

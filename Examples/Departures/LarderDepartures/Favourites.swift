@@ -183,6 +183,6 @@ struct ShowWidget: AsyncParsableCommand {
       }
       if next.isEmpty { text = "no departures\n" }
     }
-    FileHandle.standardOutput.write(Data(text.utf8))
+    FileHandle.standardOutput.write(Data(text.printable.utf8))
   }
 }

@@ -21,14 +21,39 @@ struct ShowBoard: AsyncParsableCommand {
   @Flag(help: "Only departures that have not left.")
   var upcoming = false
 
+  @Flag(help: "Show the next departures with countdowns at the terminal, until ^C.")
+  var live = false
+
+  @Option(help: "With --live: the departures of each station.")
+  var rows = 10
+
   @Flag(help: "Print a line of JSON for each station.")
   var json = false
 
   @OptionGroup var session: Session
 
+  func validate() throws {
+    guard live else { return }
+    if json || day != nil { throw ValidationError("--live shows today, and no JSON") }
+    guard (1...Widget.most).contains(rows) else {
+      throw ValidationError("\(rows) rows are not possible: give 1 to \(Widget.most)")
+    }
+    if !LiveScreen.isPossible {
+      throw ValidationError("--live needs a terminal; widget --watch prints lines anywhere")
+    }
+  }
+
   func run() async throws {
-    try await session.open(showing: json ? nil : [.boards, .ships]) { cache in
-      for station in try await stations(cache) { try await show(station, cache) }
+    try await session.open(showing: json || live ? nil : [.boards, .ships]) { cache in
+      let stations = try await stations(cache)
+      if live {
+        // A screen shows what is stored, and newer data in the next frame.
+        var cache = cache
+        cache.manner = .atOnce
+        let screen = LiveBoard(cache: cache, stations: stations, rows: rows, policy: policy)
+        return try await LiveScreen.run { try await screen.frame() }
+      }
+      for station in stations { try await show(station, cache) }
     }
   }
 
@@ -57,15 +82,17 @@ struct ShowBoard: AsyncParsableCommand {
     if let error = names.error { Console.complain("names of ships: \(error)") }
     if upcoming { board.value.departures = board.value.upcoming(at: cache.store.now) }
     if json { return print(try JSONOutput.withTimes(Sourced(board, board.value))) }
-    print("\(board.value.station.name), \(board.value.day): \(Sourced(board).words)")
+    Console.show("\(board.value.station.name), \(board.value.day): \(Sourced(board).words)")
     for departure in board.value.departures {
-      print(try Self.line(departure, ship: names.day.ship(of: departure)))
+      Console.show(try Self.line(departure, ship: names.day.ship(of: departure)))
     }
     if board.value.departures.isEmpty { print("no departures") }
   }
 
   private static func line(_ departure: Departure, ship: String?) throws -> String {
-    let delay = departure.delay.map { $0 == 0 ? "" : " +\($0)" } ?? ""
+    let delay =
+      departure.isCancelled == true
+      ? " off" : departure.delay.map { $0 == 0 ? "" : $0 > 0 ? " +\($0)" : " \($0)" } ?? ""
     let clock = (try SwissTime.clock(departure.time) + delay).padded(to: 10)
     let line = "\(departure.category) \(departure.line)".padded(to: 10)
     let platform = departure.platform.map { "  platform \($0)" } ?? ""
@@ -113,7 +140,7 @@ struct FindStations: AsyncParsableCommand {
         }
       if json { return print(try JSONOutput.text(Sourced(found, found.value))) }
       for station in found.value {
-        print(
+        Console.show(
           (station.id ?? "-").padded(to: 9) + station.name
             + (station.icon.map { "  (\($0))" } ?? ""))
       }
@@ -140,7 +167,7 @@ struct FindWay: AsyncParsableCommand {
       if json { return print(try JSONOutput.withTimes(Sourced(ways, ways.value))) }
       for way in ways.value {
         let span = "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))"
-        print(span + "  " + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", "))
+        Console.show(span + "  " + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", "))
       }
       print("\(ways.value.count) ways, \(Sourced(ways).words)")
     }

@@ -68,7 +68,7 @@ struct ShowLake: AsyncParsableCommand {
   private func show(_ report: Report) throws {
     print(report.lake.name)
     if let weather = report.weather {
-      print("  air    \(weather.value.celsius) C, \(weather.value.words) (\(weather.words))")
+      Console.show("  air    \(weather.value.celsius) C, \(weather.value.words) (\(weather.words))")
     }
     if let water = report.temperature {
       print(

@@ -6,7 +6,7 @@ import Testing
 @testable import Departures
 
 /// What an app does when it starts and when it leaves the screen.
-@Suite struct BackgroundTests {
+@Suite(.checkedStores) struct BackgroundTests {
   private let fixture: Fixture
   private let lines = Lines<String>()
   private var cache: DeparturesCache { fixture.cache }
@@ -18,9 +18,7 @@ import Testing
     stations.map { "/v1/stationboard?id=\($0)&limit=200&datetime=\(day)%2000%3A00" }
   }
 
-  @Test func `a start reads the favourites' boards in their order, then the ships, and no more`()
-    async throws
-  {
+  @Test func `a start fetches the favourites' boards, then the ships`() async throws {
     let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["7", "8"]))
     #expect(try await cache.start(["2", "1", "3"]).finish().counts == [0, 4, 0, 0])
@@ -35,7 +33,6 @@ import Testing
 
     #expect(try await cache.start(["2", "1", "3"]).finish().counts == [4, 0, 0, 0])
     #expect(services.count == 4 && fixture.clock.waits.all.count == 2, "neither asked nor waited")
-    try fixture.store.finish()
   }
 
   @Test func `the widget is told on leaving the screen, never at the start`() async throws {
@@ -51,12 +48,9 @@ import Testing
       "all of today was there")
     #expect(try widget.departures(from: "1").count == 2)
     #expect(try widget.departures(from: "1").first?.ship == "Limmat")
-    try fixture.store.finish()
   }
 
-  @Test func `what was fetched on leaving is there in the morning, whatever the network is then`()
-    async throws
-  {
+  @Test func `boards fetched on leaving serve the next morning`() async throws {
     try Widget(fixture.store).save(WidgetSettings(stations: ["1"]))
     #expect(try await cache.enterBackground().finish().failed == 0)
     services.change { $0.isDown = true }
@@ -64,7 +58,6 @@ import Testing
     let board = try await cache.board(at: "1")
     #expect(board.value.day.description == "2025-07-13" && board.value.departures.count == 12)
     #expect(try await cache.publish("1").count == 12)
-    try fixture.store.finish()
   }
 
   @Test func `a station that fails does not keep the others, and is told of`() async throws {
@@ -85,7 +78,6 @@ import Testing
     #expect(try widget.departures(from: "3").count == 3)
     #expect(
       lines.all.contains { $0.hasPrefix("boat.boards 2_2025-07-12: no answer: the station 2") })
-    try fixture.store.finish()
   }
 
   @Test func `without names of ships all the rest is done, and the failure told`() async throws {
@@ -94,9 +86,7 @@ import Testing
     try widget.save(WidgetSettings(stations: ["1", "2"]))
     for errands in [try cache.start(["1", "2"]), try cache.enterBackground()] {
       var failed: [Errand] = []
-      for await step in errands {
-        if case .failed = step.outcome { failed.append(step.key) }
-      }
+      for await step in errands { if case .failed = step.outcome { failed.append(step.key) } }
       #expect(failed == [.ships])
     }
     #expect(services.count(of: "/ships") == 2, "once each, not for every station")
@@ -105,12 +95,9 @@ import Testing
     let names = try await cache.shipNames()
     #expect(names.day.ships.isEmpty)
     #expect("\(try #require(names.error))".contains("no ships"))
-    try fixture.store.finish()
   }
 
-  @Test func `where nobody has said who knows the ships, nobody is asked and nothing is wrong`()
-    async throws
-  {
+  @Test func `without an address of the ships there is no error`() async throws {
     var addresses = Addresses(all: "https://fake.invalid")
     addresses.boats = nil
     #expect(Addresses().boats == nil)
@@ -124,7 +111,6 @@ import Testing
     #expect(try await cache.temperature(of: lake)?.value.origin == .simulation)
     await #expect(throws: NoAddress.self) { try await cache.level(of: lake) }
     #expect(services.count(of: "/boats") == 0)
-    try fixture.store.finish()
   }
 
   @Test func `names that were stored are shown when nobody is to be asked any more`() async throws {
@@ -138,12 +124,9 @@ import Testing
     let asked = services.count
     #expect(try await cache.shipNames(on: day("2025-12-24"), policy: .cacheOnly).error == nil)
     #expect(services.count == asked)
-    try fixture.store.finish()
   }
 
-  @Test func `what is done ahead has a low priority, what is asked for that of who asks`()
-    async throws
-  {
+  @Test func `work ahead has a low priority, a request that of its caller`() async throws {
     try Widget(fixture.store).save(WidgetSettings(stations: ["1", "2"]))
     // Who waits for the end of a task lends it his priority; who looks at its steps does not.
     for await _ in try cache.start(["1"]) {}
@@ -153,6 +136,5 @@ import Testing
     #expect(services.priorities.allSatisfy { $0 == .low }, "\(services.priorities)")
     _ = try await Task(priority: .high) { try await cache.board(at: "4") }.value
     #expect(services.priorities.last == .high)
-    try fixture.store.finish()
   }
 }

@@ -7,10 +7,8 @@ import Testing
 @testable import Departures
 
 /// Boards of a station and a day.
-@Suite struct BoardTests {
-  @Test func `a board is asked for once a day, under the station and the day in Zurich`()
-    async throws
-  {
+@Suite(.checkedStores) struct BoardTests {
+  @Test func `a board is requested once a day in Zurich`() async throws {
     let fixture = try Fixture(at: "2025-07-12T00:30:00+0200")
     let first = try await fixture.cache.board(at: "8503651")
     #expect(first.source == .loaded && first.value.departures.count == 12 && first.value.isWhole)
@@ -22,9 +20,9 @@ import Testing
         "/v1/stationboard?id=8503651&limit=200&datetime=2025-07-12%2000%3A00"
       ])
     #expect(
-      try fixture.store.namespace("boat.boards").page().items.map(\.key.string)
-        == ["8503651_2025-07-12"])
-    try fixture.store.finish()
+      try fixture.store.namespace("boat.boards").page().items.map(\.key.string) == [
+        "8503651_2025-07-12"
+      ])
   }
 
   @Test(arguments: [
@@ -32,10 +30,7 @@ import Testing
     // At three it is two again: what leaves at half past two leaves before that.
     ("2026-10-25", ["00:30", "01:30", "02:30", "03:30", "23:30"], [0, 60, 120, 240, 1440]),
     ("2026-07-12", ["00:30", "01:30", "02:30", "03:30", "23:30"], [0, 60, 120, 180, 1380]),
-  ])
-  func `all of a day, be it of 23, 24 or 25 hours`(
-    day: String, times: [String], minutes: [Int]
-  ) async throws {
+  ]) func `days of 23, 24 and 25 hours`(day: String, times: [String], minutes: [Int]) async throws {
     let fixture = try Fixture(at: day + "T12:00:00Z")
     fixture.services.change { $0.times = times }
     let board = try await fixture.cache.board(at: "1").value
@@ -49,12 +44,9 @@ import Testing
       fixture.clock.set(to: moment)
       #expect(try (fixture.cache.today == board.day) == isToday)
     }
-    try fixture.store.finish()
   }
 
-  @Test func `a board past its freshness is there at once, while a newer one is fetched`()
-    async throws
-  {
+  @Test func `a stale board is returned at once while a newer one is fetched`() async throws {
     let fixture = try Fixture()
     fixture.services.change { $0.times = ["09:00"] }
     let tomorrow = try day("2025-07-13")
@@ -71,12 +63,9 @@ import Testing
     }
     #expect(now.value.departures.count == 2)
     #expect(fixture.services.count == 2)
-    try fixture.store.finish()
   }
 
-  @Test func `with the service down a board is shown as long as the rule says, and never for ever`()
-    async throws
-  {
+  @Test func `without the service a board is stale for a day`() async throws {
     let fixture = try Fixture()
     let today = try fixture.cache.today
     _ = try await fixture.cache.board(at: "1")
@@ -99,14 +88,11 @@ import Testing
         try await fixture.cache.board(at: "1", on: today, policy: policy)
       }
     }
-    try fixture.store.finish()
   }
 
   @Test func `the five policies ask as often as they say`() async throws {
     let fixture = try Fixture()
-    await #expect {
-      try await fixture.cache.board(at: "1", policy: .cacheOnly)
-    } throws: {
+    await #expect { try await fixture.cache.board(at: "1", policy: .cacheOnly) } throws: {
       ($0 as? LarderError)?.code == .notStored
     }
     #expect(fixture.services.count == 0)
@@ -119,7 +105,6 @@ import Testing
       asked += requests
       #expect(fixture.services.count == asked, "\(policy)")
     }
-    try fixture.store.finish()
   }
 
   @Test func `no departures are an answer, and one that stays; a failure is none`() async throws {
@@ -133,7 +118,6 @@ import Testing
     fixture.services.change { $0.isDown = true }
     await #expect(throws: (any Error).self) { try await fixture.cache.board(at: "3") }
     #expect(try fixture.store.namespace("boat.boards").count() == 1, "neither is kept")
-    try fixture.store.finish()
   }
 
   @Test func `news about delays are fresh for a minute`() async throws {
@@ -147,7 +131,6 @@ import Testing
     fixture.clock.advance(by: .seconds(1))
     #expect(try await fixture.cache.board(at: "1").source == .stale)
     try await fixture.settle(requests: 2)
-    try fixture.store.finish()
   }
 
   @Test func `news about delays of what has left are none`() async throws {
@@ -156,12 +139,9 @@ import Testing
     #expect(try await fixture.cache.board(at: "1").value.isLive)
     fixture.clock.advance(by: .hours(7))
     #expect(try await fixture.cache.board(at: "1", on: day("2025-07-12")).source == .memory)
-    try fixture.store.finish()
   }
 
-  @Test func `a day of more departures than a request may have is put together from several`()
-    async throws
-  {
+  @Test func `a long day is built from several answers`() async throws {
     let fixture = try Fixture()
     // Of five at a time the 201st to 205th come with the 200th.
     fixture.services.change { state in
@@ -173,12 +153,9 @@ import Testing
     #expect(Set(board.departures.map(\.id)).count == 95 * 7)
     #expect(board.departures.map(\.time) == board.departures.map(\.time).sorted())
     #expect(fixture.services.count == 4)
-    try fixture.store.finish()
   }
 
-  @Test func `a board that does not have the whole day is fresh until its last departure`()
-    async throws
-  {
+  @Test func `an incomplete board is fresh until its last departure`() async throws {
     let fixture = try Fixture(at: "2025-07-12T05:00:00+0200")
     fixture.services.change { state in
       state.times = (0..<90).map { String(format: "%02d:%02d", 6 + $0 / 6, $0 % 6 * 10) }
@@ -188,11 +165,10 @@ import Testing
     #expect(!board.isWhole && fixture.services.count == 8)
     let entry = try #require(try fixture.store.namespace("boat.boards").entry(for: "1_2025-07-12"))
     #expect(entry.expires == board.departures.last?.time)
-    try fixture.store.finish()
   }
 
   @Test func `stations and ways are kept by what was asked`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.tested(clock: ManualClock())
     let asked = Lines<String>()
     try await LocalServer.run { server in
       server.become { request in
@@ -202,8 +178,7 @@ import Testing
             200,
             text:
               #"{"stations": [{"id": null, "name": "Weg 1", "coordinate": {"x": null, "y": null}, "distance": 9, "icon": null}]}"#
-          )
-          : .init(200, text: #"{"connections": []}"#)
+          ) : .init(200, text: #"{"connections": []}"#)
       }
       let cache = try DeparturesCache(store, services: server.services(in: store))
       for _ in 1...2 {
@@ -218,6 +193,5 @@ import Testing
         "/v1/locations?x=47.5&y=8.25", "/v1/locations?query=Gen%C3%A8ve%20%26",
         "/v1/connections?from=1&to=Z%C3%BCrich&date=2026-01-01&time=01%3A00",
       ])
-    try store.finish()
   }
 }

@@ -7,19 +7,19 @@ import Testing
 @testable import Departures
 
 /// Ways from one station to another: who asks the same, and who does not.
-@Suite struct ConnectionTests {
+@Suite(.checkedStores) struct ConnectionTests {
   private let clock = ManualClock()
   private let store: Store
 
   init() throws {
     clock.set(to: try moment("2025-07-12T08:00:30+0200"))
-    store = try Store.temporary(clock: clock)
+    store = try Store.tested(clock: clock)
   }
 
   /// Answers with ways that leave so many minutes after the one that was asked for, and names who asked.
-  private static func answer(
-    _ request: LocalServer.Received, minutes: Range<Int64>
-  ) -> LocalServer.Answer {
+  private static func answer(_ request: LocalServer.Received, minutes: Range<Int64>)
+    -> LocalServer.Answer
+  {
     let (from, to) = (request.parameter("from") ?? "", request.parameter("to") ?? "")
     let asked = "\(request.parameter("date") ?? "")T\(request.parameter("time") ?? ""):00+0200"
     let start = (SwissTime.moment(asked)?.milliseconds ?? 0) / 1000
@@ -41,16 +41,13 @@ import Testing
       server.become { Self.answer($0, minutes: minutes) }
       try await body(server, try DeparturesCache(store, services: server.services(in: store)))
     }
-    try store.finish()
   }
 
   private func time(_ clock: String) throws -> Timestamp {
     try moment("2025-07-12T\(clock):00+0200")
   }
 
-  @Test func `who asks the same within five minutes is told the same, but for what has left`()
-    async throws
-  {
+  @Test func `ways of the same five minutes are shared`() async throws {
     try await run(minutes: 0..<6) { server, cache in
       let first = try await cache.connections(from: "1", to: "2")
       #expect(first.source == .loaded && first.value.count == 5, "one left half a minute ago")
@@ -64,9 +61,7 @@ import Testing
     }
   }
 
-  @Test func `where all have left since, those are asked for that leave from the next minute on`()
-    async throws
-  {
+  @Test func `if all ways have left, the next minute is requested`() async throws {
     try await run { server, cache in
       _ = try await cache.connections(from: "1", to: "2")
       clock.advance(by: .minutes(3))
@@ -77,9 +72,7 @@ import Testing
     }
   }
 
-  @Test func `without a network the ways of the nearest slot are shown, and said to be stale`()
-    async throws
-  {
+  @Test func `without a network the ways of the nearest slot are stale`() async throws {
     let base = try await LocalServer.run { server in
       server.become { Self.answer($0, minutes: 0..<40) }
       let cache = try DeparturesCache(store, services: server.services(in: store))
@@ -96,12 +89,10 @@ import Testing
     #expect(ways.age == .minutes(20), "the newer of the two")
     #expect(ways.value.map(\.departure).first == (try time("08:27")))
     await #expect(throws: ServiceError.self) { try await cache.connections(from: "2", to: "1") }
-    try store.finish()
   }
 
   @Test(arguments: [RequestPolicy.standard, .cacheElseLoad, .revalidate, .reload])
-  func `the first minute of five is no other, however is asked`(policy: RequestPolicy) async throws
-  {
+  func `the first minute of a slot`(policy: RequestPolicy) async throws {
     try await run(minutes: 0..<1) { server, cache in
       let ways = try await cache.connections(from: "1", to: "2", policy: policy)
       #expect(ways.value.map(\.departure) == [try time("08:01")])
@@ -109,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `what has left is never shown, whatever the service tells`() async throws {
+  @Test func `ways that have left are never shown`() async throws {
     try await run(minutes: -9..<1) { server, cache in
       let ways = try await cache.connections(from: "1", to: "2")
       #expect(ways.value.map(\.departure) == [try time("08:01")])

@@ -64,9 +64,9 @@ extension FakeServices {
     ]
   }
 
-  static func stop(
-    _ station: [String: Any], arrival: Date? = nil, departure: Date? = nil
-  ) -> [String: Any] {
+  static func stop(_ station: [String: Any], arrival: Date? = nil, departure: Date? = nil)
+    -> [String: Any]
+  {
     [
       "station": station, "location": Self.station("8503671", nil), "delay": NSNull(),
       "platform": NSNull(), "arrival": arrival.map { text($0) } ?? NSNull(),

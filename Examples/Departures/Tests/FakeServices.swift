@@ -4,6 +4,7 @@ import HTTPTypes
 import Larder
 import LarderHTTP
 import Synchronization
+import TestSupport
 
 /// All services in the shapes of the real ones, for any day: boats leave every landing at fixed times.
 ///
@@ -154,7 +155,7 @@ extension FakeServices: HTTPTransport {
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody) {
     let answer = answer(request.path ?? "/")
-    while state.withLock({ $0.isHanging }) { try await Task.sleep(for: .milliseconds(1)) }
+    try await waitUntil { state.withLock { !$0.isHanging } }
     var response = HTTPTypes.HTTPResponse(status: .init(code: answer.status))
     for (name, value) in answer.fields {
       if let name = HTTPField.Name(name) { response.headerFields[name] = value }

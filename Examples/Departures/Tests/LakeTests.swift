@@ -6,7 +6,7 @@ import Testing
 @testable import Departures
 
 /// Weather, water, ships, sun and maps: how long each stays.
-@Suite struct LakeTests {
+@Suite(.checkedStores) struct LakeTests {
   private func requests(_ fixture: Fixture, _ part: String, _ body: () async throws -> Void)
     async rethrows -> Int
   {
@@ -33,13 +33,9 @@ import Testing
     #expect(first.step(at: start.advanced(by: .minutes(100))) == first.steps[1])
     #expect(first.step(at: first.steps[39].time.advanced(by: .hours(3))) == first.steps[39])
     #expect(first.step(at: first.steps[39].time.advanced(by: .hours(4))) == nil)
-    try fixture.store.finish()
   }
 
-  @Test
-  func `names of ships hold until four in the morning in Zurich, and come several days at a time`()
-    async throws
-  {
+  @Test func `names of ships are fresh until 04:00 in Zurich`() async throws {
     let fixture = try Fixture(at: "2025-07-10T20:00:00+0200")
     fixture.services.change { $0.times = ["09:00"] }
     let board = try await fixture.cache.board(at: "1").value
@@ -61,12 +57,9 @@ import Testing
       try await Task.sleep(for: .milliseconds(1))
     }
     #expect(try await fixture.cache.ships(on: day("2025-12-24")).value.ships.isEmpty)
-    try fixture.store.finish()
   }
 
-  @Test func `the water's temperature holds until midnight, also when that is an hour off`()
-    async throws
-  {
+  @Test func `a water temperature is fresh until midnight in Zurich`() async throws {
     for (now, midnight) in [
       ("2025-07-12T08:00:00+0200", "2025-07-13T00:00:00+0200"),
       ("2026-03-29T01:30:00+0100", "2026-03-30T00:00:00+0200"),
@@ -79,13 +72,10 @@ import Testing
           == WaterTemperature(celsius: 22, origin: .report))
       let entry = try fixture.store.namespace("boat.temperatures").entry(for: "zuerichsee")
       #expect(entry?.expires == (try moment(midnight)))
-      try fixture.store.finish()
     }
   }
 
-  @Test func `a lake that the report says nothing of is simulated, under the same key`()
-    async throws
-  {
+  @Test func `a lake without a measurement is simulated, under the same key`() async throws {
     let fixture = try Fixture()
     let lake = try #require(fixture.cache.lake("thunersee"))
     let simulated = WaterTemperature(celsius: 18.7, origin: .simulation)
@@ -104,7 +94,6 @@ import Testing
     }
     #expect(try await fixture.cache.temperature(of: lake, policy: .reload)?.value.origin == .report)
     #expect(try fixture.store.namespace("boat.temperatures").entry(for: "thunersee") != nil)
-    try fixture.store.finish()
   }
 
   @Test(arguments: [
@@ -117,8 +106,7 @@ import Testing
     ("2025-07-12T10:59:59+0200", "202507102200/202507122159", 18.7),
     ("2025-07-12T11:00:00+0200", "202507102200/202507122159", 19.6),
     ("2025-07-12T23:59:00+0200", "202507102200/202507122159", 19.6),
-  ])
-  func `a simulation says what is, not what will be, of a day in Zurich`(
+  ]) func `a simulated temperature is the last that is not in the future`(
     now: String, span: String, celsius: Double
   ) async throws {
     let fixture = try Fixture(at: now)
@@ -129,25 +117,19 @@ import Testing
     let lake = try #require(fixture.cache.lake("thunersee"))
     #expect(try await fixture.cache.temperature(of: lake)?.value.celsius == celsius)
     #expect(fixture.services.asked.last?.contains("/thun/\(span)/1") == true)
-    try fixture.store.finish()
   }
 
   @Test(arguments: [
     ("2026-03-29T12:00:00+0200", "202603272300/202603292159"),
     ("2026-10-25T12:00:00+0100", "202610232200/202610252259"),
     ("2026-01-10T12:00:00+0100", "202601082300/202601102259"),
-  ])
-  func `a simulation is asked for days of Zurich, be they of 23 or 25 hours`(
-    now: String, span: String
-  ) async throws {
+  ]) func `a simulation is requested for days of Zurich`(now: String, span: String) async throws {
     let fixture = try Fixture(at: now)
     _ = try await fixture.cache.temperature(of: try #require(fixture.cache.lake("thunersee")))
     #expect(fixture.services.asked.last?.contains("/thun/\(span)/1") == true)
-    try fixture.store.finish()
   }
 
-  @Test func `what nobody knows is known to be unknown for an hour, and is no error`() async throws
-  {
+  @Test func `a missing temperature is stored as missing for an hour`() async throws {
     let fixture = try Fixture()
     fixture.services.change { $0.simulated = [nil] }
     let lake = try #require(fixture.cache.lake("thunersee"))
@@ -160,7 +142,6 @@ import Testing
     await #expect(throws: (any Error).self) {
       try await fixture.cache.temperature(of: lake, policy: .reload)
     }
-    try fixture.store.finish()
   }
 
   @Test func `one report serves all lakes, levels for a day`() async throws {
@@ -175,7 +156,6 @@ import Testing
     fixture.services.change { $0.isDown = true }
     #expect(try await fixture.cache.level(of: lake)?.source == .stale)
     try await fixture.settle(requests: 2)
-    try fixture.store.finish()
   }
 
   @Test func `the sun is computed once a day for a lake`() async throws {
@@ -195,7 +175,6 @@ import Testing
     #expect(fixture.services.count == 0)
     let pole = SunTimes(on: try day("2025-12-21"), at: Place(latitude: 78, longitude: 15))
     #expect(pole.rise == nil && pole.set == nil)
-    try fixture.store.finish()
   }
 
   @Test func `tiles stay for ever within their size, and go by hand`() async throws {
@@ -213,7 +192,6 @@ import Testing
     #expect(try fixture.cache.clearTiles().entries == 5)
     #expect(try tiles.count() == 0)
     #expect(try fixture.store.namespace("boat.weather").count() == 1)
-    try fixture.store.finish()
   }
 
   @Test func `a new lake is a record`() async throws {
@@ -232,7 +210,6 @@ import Testing
     #expect(try await fixture.cache.level(of: known)?.value.metres == 503.8)
     #expect(try await fixture.cache.forecast(of: known).value.steps.count == 40)
     #expect(try await fixture.cache.sun(at: known).value.rise != nil)
-    try fixture.store.finish()
   }
 
   @Test func `each answer is a line in the log, and the bounds are those of an app`() async throws {
@@ -250,6 +227,5 @@ import Testing
     #expect(limits.disk == 100_000_000 && limits.memory == 50_000_000)
     let usage = try #require(try fixture.cache.usage().first { $0.shelf == "boards" })
     #expect(usage.hits == 1 && usage.misses == 1 && usage.hitRate == 0.5 && usage.memory == 1)
-    try fixture.store.finish()
   }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import Departures
 
 /// What an app may take: of time, of memory and of disk.
-@Suite struct LimitTests {
+@Suite(.checkedStores) struct LimitTests {
   @Test func `a request that is not answered within fifteen seconds has failed`() async throws {
     let fixture = try Fixture()
     let today = try fixture.cache.today
@@ -36,9 +36,7 @@ import Testing
     }
     await #expect {
       try await ask(.seconds(15)) { try await cache.tile(zoom: 1, x: 1, y: 1) }
-    } throws: {
-      ($0 as? LarderError)?.code == .timedOut
-    }
+    } throws: { ($0 as? LarderError)?.code == .timedOut }
     #expect(start.duration(to: fixture.clock.now) == .seconds(45))
 
     // One millisecond less, and the answer counts.
@@ -48,12 +46,9 @@ import Testing
     fixture.clock.advance(by: .seconds(15) - .milliseconds(1))
     fixture.services.change { $0.isHanging = false }
     #expect(try await asking.value.source == .loaded)
-    try fixture.store.finish()
   }
 
-  @Test func `the file stays within 100 MB and decoded values within 50, whatever comes`()
-    async throws
-  {
+  @Test func `the file stays within 100 MB, decoded values within 50`() async throws {
     let fixture = try Fixture()
     let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["1"]))
@@ -81,7 +76,6 @@ import Testing
     #expect(largest > 45_000_000, "memory was used")
     #expect(try fixture.store.statistics().bytes > 80_000_000, "disk was used")
     #expect(try widget.settings.stations == ["1"], "settings give way to nothing")
-    try fixture.store.finish()
   }
 
   private func fileSize(_ store: Store) throws -> Int {

@@ -37,6 +37,27 @@ import Testing
     #expect(lake.error.contains("boat.boards 8503651_2025-07-12: disk, "))
   }
 
+  @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
+  func `a live board counts down and leaves the terminal as it was`() async throws {
+    let command =
+      "larder-departures board zuerichsee --live --rows 2 --offline --store \(folder.url.path)/s"
+    let outcome = try await Outcome(
+      line: "script -qec 'timeout --foreground --preserve-status -s INT 4 \(command)' /dev/null")
+    #expect(outcome.code == 130)
+    #expect(outcome.output.hasPrefix("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"), "\(outcome)")
+    #expect(outcome.output.hasSuffix("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"), "\(outcome)")
+    let frames = outcome.output.components(separatedBy: "\u{1B}[H").dropFirst()
+    #expect(frames.count >= 2)
+    for frame in frames {
+      #expect(frame.contains("B\u{FC}rkliplatz") && frame.contains("Rapperswil"), "\(frame)")
+      #expect(
+        frame.contains("09:35  in 1:0") && frame.hasSuffix("\u{1B}[J") || frame == frames.last)
+    }
+    let piped = try await run("board", "8503651", "--live")
+    #expect(piped.code == 2 && piped.error.contains("--live needs a terminal"))
+    #expect(try await run("board", "8503651", "--live", "--json").code == 2)
+  }
+
   @Test func `six boards at once make one request`() async throws {
     let fake = FakeServices()
     try await LocalServer.run { server in
@@ -69,9 +90,7 @@ import Testing
     #expect(again?.hasPrefix("from the store, ") == true)
   }
 
-  @Test func `the sample has the difficulties of the real bodies, and times are ISO 8601`()
-    async throws
-  {
+  @Test func `the sample has the difficulties of real bodies`() async throws {
     let board = try await json("board", "8503651")
     guard case .array(let departures)? = board["value"]?["departures"] else {
       throw CocoaError(.coderReadCorrupt)
@@ -94,8 +113,7 @@ import Testing
     ["lake", "zuerichsee"], ["lake", "thunersee"], ["search", "Thal"],
     ["search", "--near", "47.3,8.5"], ["way", "8503651", "8503669"],
     ["favourites", "8503651", "8503669"], ["publish", "8503651"], ["widget", "8503651"], ["usage"],
-  ])
-  func `every command works, with closing lines and as JSON`(command: [String]) async throws {
+  ]) func `every command works, with closing lines and as JSON`(command: [String]) async throws {
     _ = try await run("favourites", "8503651", "8503669")
     _ = try await run("publish")
     let words = try await program.run(command + ["--offline"])
@@ -109,9 +127,7 @@ import Testing
     }
   }
 
-  @Test func `lake, way and search say where their data comes from, and how old it is`()
-    async throws
-  {
+  @Test func `lake, way and search print source and age`() async throws {
     for (command, service, store) in [
       (["lake", "thunersee"], "C, clear sky (from the service)", "(from the store, "),
       (["way", "8503651", "8503669"], " ways, from the service", " ways, from the store, "),

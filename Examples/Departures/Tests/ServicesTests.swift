@@ -18,12 +18,10 @@ extension LocalServer {
 }
 
 /// What the services say when something is wrong, over HTTP.
-@Suite struct ServicesTests {
-  @Test func `a service that is asked too often is asked again at the second it names`()
-    async throws
-  {
+@Suite(.checkedStores) struct ServicesTests {
+  @Test func `a throttled request is sent again at the second it names`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.tested(clock: clock)
     let fake = FakeServices()
     let (waits, reset) = (Lines<Duration>(), clock.now.milliseconds / 1000 + 9)
     try await LocalServer.run { server in
@@ -39,27 +37,21 @@ extension LocalServer {
       #expect(server.count == 2)
     }
     #expect(waits.all == [.seconds(9)])
-    try store.finish()
   }
 
   @Test func `errors in words, whatever their form`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.tested(clock: ManualClock())
     try await LocalServer.run { server in
       let cache = try DeparturesCache(store, services: server.services(in: store))
       func words(_ answer: LocalServer.Answer) async -> String {
         server.become { _ in answer }
-        do {
-          return "\(try await cache.board(at: "1"))"
-        } catch {
-          return "\(error)"
-        }
+        do { return "\(try await cache.board(at: "1"))" } catch { return "\(error)" }
       }
       #expect(
         await words(
           .init(
             500, text: #"{"errors": [{"message": "Invalid JSON from timetable.search.ch: 500\n"}]}"#
-          ))
-          == "the service answered 500: Invalid JSON from timetable.search.ch: 500")
+          )) == "the service answered 500: Invalid JSON from timetable.search.ch: 500")
       #expect(
         await words(.init(401, text: #"{"cod": 401, "message": "Invalid API key."}"#))
           == "the service answered 401: Invalid API key.")
@@ -73,12 +65,11 @@ extension LocalServer {
         await words(.init(200, text: #"{"station": null, "stationboard": []}"#)).contains(
           "station 1"))
     }
-    try store.finish()
   }
 
   @Test func `a body that cannot be read leaves the last good board where it is`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.tested(clock: clock)
     let fake = FakeServices()
     try await LocalServer.run { server in
       server.become { fake.answer($0.path) }
@@ -90,12 +81,11 @@ extension LocalServer {
       #expect(kept.source == .stale && kept.value.departures.count == 12 && kept.error != nil)
       #expect(try await cache.board(at: "1", on: today).error == nil)
     }
-    try store.finish()
   }
 
   @Test func `the first level spares a body that has not changed`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.tested(clock: clock)
     let fake = FakeServices()
     let bodies = Lines<Int>()
     try await LocalServer.run { server in
@@ -117,11 +107,10 @@ extension LocalServer {
       #expect(try await cache.forecast(of: lake, policy: .reload).source == .loaded)
       #expect(server.count == 2 && bodies.all.count == 1, "by a 304")
     }
-    try store.finish()
   }
 
   @Test func `the key for the weather is in no key of the store`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.tested(clock: ManualClock())
     let fake = FakeServices()
     fake.change { $0.fields = ["Cache-Control": "max-age=60"] }
     try await LocalServer.run { server in
@@ -132,6 +121,5 @@ extension LocalServer {
     }
     let keys = try store.namespace("boat.http").page().items.compactMap(\.key.string)
     #expect(keys.count == 1 && !keys[0].contains("secret") && keys[0].contains("appid="))
-    try store.finish()
   }
 }

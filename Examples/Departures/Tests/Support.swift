@@ -5,6 +5,7 @@ import Larder
 import LarderHTTP
 import LarderURLSession
 import Synchronization
+import TestSupport
 
 /// A moment as people in Zurich say it, `2025-07-12T09:00:00+0200`.
 func moment(_ text: String) throws -> Timestamp {
@@ -62,7 +63,7 @@ struct Fixture {
     let clock = JumpingClock(now: try moment(text), jumps: jumps)
     self.clock = clock
     services.change { $0.now = { clock.now } }
-    store = try Store.temporary(clock: clock)
+    store = try Store.tested(clock: clock)
     cache = try DeparturesCache(
       store,
       services: Services(
@@ -73,7 +74,7 @@ struct Fixture {
   /// Waits for what goes on in the background: until the services were asked so often. Who waits sleeps: tasks that only
   /// yield to each other keep those of lower priority from running.
   func settle(requests: Int) async throws {
-    while services.count < requests { try await Task.sleep(for: .milliseconds(1)) }
+    try await waitUntil { services.count >= requests }
   }
 }
 
@@ -86,6 +87,5 @@ final class Lines<Line: Sendable>: Sendable {
 
 extension Folders {
   static let recordedDepartures =
-    hasShared
-    && FileManager.default.fileExists(atPath: shared!.path + "/data/departures")
+    hasShared && FileManager.default.fileExists(atPath: shared!.path + "/data/departures")
 }

@@ -53,8 +53,8 @@ struct Week {
       let words = line.split(separator: " ").map(String.init)
       guard words.count == 4 else { return nil }
       return Session(
-        start: try time(words[0]), minutes: Int(words[1])!,
-        station: words[2], hasMap: words[3] == "map")
+        start: try time(words[0]), minutes: Int(words[1])!, station: words[2],
+        hasMap: words[3] == "map")
     }
   }
 }
@@ -78,9 +78,7 @@ struct Visitor {
   }
 
   mutating func visit(_ session: Week.Session) async throws {
-    if session.start > clock.now {
-      clock.advance(by: clock.now.duration(to: session.start))
-    }
+    if session.start > clock.now { clock.advance(by: clock.now.duration(to: session.start)) }
     for station in Week.favourites { try await board(at: station) }
     for half in 0..<(session.minutes * 2) {
       try await board(at: session.station)
@@ -141,9 +139,7 @@ struct Visitor {
     _ shelf: Shelf, _ key: String, _ body: () async throws -> Source
   ) async throws {
     reads += 1
-    do {
-      guard "\(try await body())".contains("stale"), areServicesUp else { return }
-    } catch {
+    do { guard "\(try await body())".contains("stale"), areServicesUp else { return } } catch {
       failures.append(error)
       return
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Departures
 
 /// What departs next, left by the app and read by the widget.
-@Suite struct WidgetTests {
+@Suite(.checkedStores) struct WidgetTests {
   @Test func `a departure is there until it leaves, delays included`() async throws {
     let fixture = try Fixture()
     fixture.services.change { $0.delay = 4 }
@@ -23,10 +23,9 @@ import Testing
     fixture.clock.set(to: try moment("2025-07-12T20:04:00+0200"))
     #expect(try widget.departures(from: "1", limit: 12) == [])
     #expect(try fixture.store.purge().entries >= 12)
-    try fixture.store.finish()
   }
 
-  @Test func `what is left anew takes the place of what was left before`() async throws {
+  @Test func `new departures replace the former ones`() async throws {
     let fixture = try Fixture()
     try await fixture.cache.publish("1")
     try await fixture.cache.publish("11")
@@ -37,13 +36,9 @@ import Testing
     #expect(lines == ["180", "180"], "today and tomorrow")
     #expect(try widget.departures(from: "11", limit: 12).count == 12, "another station")
     #expect(try widget.departures(from: "2") == [])
-    try fixture.store.finish()
   }
 
-  @Test
-  func `two runs of a line that leave together are two, and a station is no other's beginning`()
-    async throws
-  {
+  @Test func `keys of runs and stations do not collide`() async throws {
     let fixture = try Fixture()
     var first = try #require(try await fixture.cache.board(at: "1").value.departures.first)
     let station = Station(id: "1", name: "A")
@@ -58,7 +53,6 @@ import Testing
     try widget.publish([runs[0]], for: "1")
     #expect(try widget.departures(from: "1") == [runs[0]])
     #expect(try widget.departures(from: "1/1752300000000") == [runs[1]])
-    try fixture.store.finish()
   }
 
   @Test func `settings stay, also those of another version`() throws {
@@ -73,7 +67,6 @@ import Testing
     let namespace = fixture.store.namespace("boat.settings")
     try namespace.set(#"{"stations": ["7"], "colour": "blue"}"#, for: "widget")
     #expect(try widget.settings == WidgetSettings(stations: ["7"]))
-    try fixture.store.finish()
   }
 
   @Test func `near midnight the widget shows tomorrow's first departures`() async throws {
@@ -84,7 +77,6 @@ import Testing
     let next = try widget.departures(from: "1")
     #expect(next.map(\.time).first == (try moment("2025-07-13T09:00:00+0200")) && next.count == 3)
     #expect(fixture.services.count(of: "stationboard") == 2)
-    try fixture.store.finish()
   }
 
   @Test(.timeLimit(.minutes(1)))
@@ -101,7 +93,6 @@ import Testing
     fixture.clock.advance(by: .hours(1))
     while lines == ["90", "100"] { lines = try await updates.next()?.map(\.line) }
     #expect(lines == ["100", "110"])
-    try fixture.store.finish()
   }
 
   @Test func `a widget that hides ships has none`() async throws {
@@ -110,26 +101,24 @@ import Testing
     try widget.save(WidgetSettings(stations: ["1"], showsShips: false))
     #expect(try await fixture.cache.enterBackground().finish().failed == 0)
     #expect(try widget.departures(from: "1").map(\.ship) == [nil, nil, nil])
-    try fixture.store.finish()
   }
 }
 
 /// Two programs, one store: the app writes, and the widget shows.
 @Suite(.serialized) struct WidgetProcessTests {
-  @Test(.timeLimit(.minutes(2)))
-  func `a widget shows what the app wrote within 50 ms`() async throws {
+  @Test(.timeLimit(.minutes(2))) func `a widget shows what the app wrote within 50 ms`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let store = folder.url.path + "/store"
     #expect(
       try await Outcome(of: [
         "larder-departures", "board", "8503651", "--offline", "--store", store,
-      ]).code
-        == 0)
+      ]).code == 0)
     let rounds = 9
     let widget = try Running(of: [
       "larder-departures", "widget", "8503651", "--rows", "3", "--offline", "--store", store,
-      "--json",
-      "--watch", "--changes", "\(rounds)",
+      "--json", "--watch", "--changes", "\(rounds)",
     ])
     func shown() throws -> JSON { try JSONDecoder().decode(JSON.self, from: widget.line()) }
     #expect(try shown()["departures"] == .array([]))

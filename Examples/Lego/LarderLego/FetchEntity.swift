@@ -48,7 +48,7 @@ struct FetchEntity: AsyncParsableCommand {
         found.append((key, loaded))
       }
     }
-    try client.manager.cache?.larder.close()
+    try client.cache?.larder.close()
     for (key, loaded) in found {
       let shown = Shown(
         kind: kind.kind.singular, key: key, source: loaded.source,
@@ -58,8 +58,10 @@ struct FetchEntity: AsyncParsableCommand {
     }
     if json { return }
     print("\(requests.count) request\(requests.count == 1 ? "" : "s") to the service")
-    guard let realm = client.manager.cache?.realm, let key = keys.first?.larderWord else { return }
-    let name = realm.name(kind.kind.namespace)
+    guard let cache = client.cache, cache.plan.usesDisk, let key = keys.first?.larderWord else {
+      return
+    }
+    let name = cache.realm.name(kind.kind.namespace)
     print(
       "\n"
         + options.place.closing(

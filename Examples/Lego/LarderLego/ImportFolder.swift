@@ -41,7 +41,7 @@ struct ImportFolder: ParsableCommand {
     let source = try source()
     let store = try store.open()
     if let bytes = limit.bytes { try store.declare(diskLimit: bytes) }
-    let cache = LegoCache(store, lifetimes: lifetimes.lifetimes)
+    let cache = LegoCache(store, plan: CachePlan(disk: lifetimes.lifetimes))
     let kinds = only.isEmpty ? EntityKind.allCases : only.map(\.kind)
     let progress = try ProgressLine.atTerminal.map { line in
       ImportProgress(line, estimates: try estimates(of: source, kinds))
@@ -57,7 +57,7 @@ struct ImportFolder: ParsableCommand {
     let summary = try ImportSummary(
       report, in: cache, source: "the folder", time: ContinuousClock.now - start)
     try store.close()
-    print(try json ? JSONOutput.text(summary) : summary.text(self.store))
+    Console.show(try json ? JSONOutput.text(summary) : summary.text(self.store))
     if let reason { throw reason }
   }
 

@@ -74,19 +74,19 @@ struct ListEntities: AsyncParsableCommand {
     _ list: LegoList<Entity>, by client: LegoClient, _ columns: (Entity) -> [String]
   ) async throws {
     let page = try await client.page(list.sized(rows))
-    try client.manager.cache?.larder.close()
+    try client.cache?.larder.close()
     let found = page.value.results
     if json {
       let shown = Shown(source: page.source, count: page.value.count, results: found)
       return print(try JSONOutput.text(shown))
     }
     for row in found.map(columns) {
-      print(row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? ""))
+      Console.show(row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? ""))
     }
     let source =
       page.source == .loaded ? "from the service" : "from the store, \(page.age.words) old"
     print("\(found.count) of \(page.value.count), \(source)")
-    guard let realm = client.manager.cache?.realm else { return }
-    print(options.place.closing("keys @\(realm.name(LegoCache.pagesName))", "namespaces"))
+    guard let cache = client.cache, cache.plan.usesDisk else { return }
+    print(options.place.closing("keys @\(cache.realm.name(LegoCache.pagesName))", "namespaces"))
   }
 }

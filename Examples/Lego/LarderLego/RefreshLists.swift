@@ -25,7 +25,7 @@ struct RefreshLists: AsyncParsableCommand {
 
   func run() async throws {
     let (client, _) = try options.client()
-    guard let cache = client.manager.cache else {
+    guard let cache = client.cache, cache.plan.usesDisk else {
       throw Failure(.usage, "this plan stores nothing on disk that could be refreshed")
     }
     let line = ProgressLine.atTerminal

@@ -130,7 +130,7 @@ struct ServiceOptions: ParsableArguments {
   func client() throws -> (client: LegoClient, requests: CountingTransport) {
     var plan = plan.plan
     if plan.usesDisk { plan.disk = lifetimes.lifetimes }
-    if let bytes = limit.bytes { plan.diskLimit = bytes }
+    plan.diskLimit = limit.bytes
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = TimeInterval(timeout)
     let transport = CountingTransport(
@@ -138,16 +138,9 @@ struct ServiceOptions: ParsableArguments {
         over: URLSessionTransport(configuration: configuration), sample: "Recording"))
     let service = LegoClient.service(
       base: realm.base, credential: realm.credential, over: transport, log: place.log)
-    return (LegoClient(try manager(plan), service: service), transport)
-  }
-
-  private func manager(_ plan: CachePlan) throws -> LegoManager {
-    let path = place.store.path
-    if plan.usesDisk, limit.bytes == nil, FileManager.default.fileExists(atPath: path) {
-      return LegoManager(try place.store.open(), plan: plan, realm: realm.realm)
-    }
     do {
-      return try LegoManager(at: path, plan: plan, realm: realm.realm)
+      let cache = try LegoCache(at: place.store.path, plan: plan, realm: realm.realm)
+      return (LegoClient(cache, service: service), transport)
     } catch {
       throw Failure(.cannotOpen, error.message, hint: error.hint)
     }

@@ -10,16 +10,16 @@ extension LegoCache {
 
   /// The pages of one kind; nil if the kind is switched off. Each write sets the page's lifetime.
   func pages<Entity: LegoEntity>(of type: Entity.Type) -> Cache<Listing<Entity>>? {
-    guard lifetimes[Entity.kind].lifetime != .off else { return nil }
+    guard plan.rules(of: Entity.kind) != nil else { return nil }
     return larder.cache(
-      JSONCodec<Listing<Entity>>(isLossless: true), in: pages.name, memory: memory.limits)
+      JSONCodec<Listing<Entity>>(isLossless: true), in: pages.name, memory: plan.memory.limits)
   }
 
   /// Stores the entities of a list, in one transaction if there is room. A stored detail form with the same contents stays.
   func keep<Entity: LegoEntity>(_ entities: [Entity]) throws {
     guard let cache = self.entities(Entity.self) else { return }
     var attributes = EntryAttributes()
-    attributes.stale = lifetimes[Entity.kind].staleness
+    attributes.stale = plan.staleness(of: Entity.kind)
     var largest = entities.count
     _ = try larder.write(entities, largest: &largest) { batch, entity in
       if !entity.isDetail, let known = try batch.value(for: entity.key, in: cache),

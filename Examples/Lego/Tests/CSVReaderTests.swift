@@ -19,20 +19,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
-    ("a,b\r\n1,2\r\n", [["a", "b"], ["1", "2"]]),
-    ("a,b\n1,2", [["a", "b"], ["1", "2"]]),
-    ("\u{FEFF}a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
-    ("\u{FEFF}\"a\",b\n", [["a", "b"]]),
-    ("a,b\n,\n", [["a", "b"], ["", ""]]),
-    ("a,b\n\"\",\"\"", [["a", "b"], ["", ""]]),
-    ("a\n\n", [["a"], [""]]),
+    ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]), ("a,b\r\n1,2\r\n", [["a", "b"], ["1", "2"]]),
+    ("a,b\n1,2", [["a", "b"], ["1", "2"]]), ("\u{FEFF}a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
+    ("\u{FEFF}\"a\",b\n", [["a", "b"]]), ("a,b\n,\n", [["a", "b"], ["", ""]]),
+    ("a,b\n\"\",\"\"", [["a", "b"], ["", ""]]), ("a\n\n", [["a"], [""]]),
     ("a\n\"x,\"\"y\"\"\"\n", [["a"], ["x,\"y\""]]),
-    ("a,b\n\"1\r\n2\n\",3\r\n", [["a", "b"], ["1\r\n2\n", "3"]]),
-    ("a\n x \n", [["a"], [" x "]]),
+    ("a,b\n\"1\r\n2\n\",3\r\n", [["a", "b"], ["1\r\n2\n", "3"]]), ("a\n x \n", [["a"], [" x "]]),
     ("a\n\u{FEFF}x\u{0}\n", [["a"], ["\u{FEFF}x\u{0}"]]),
-  ])
-  func `fields, quotes and line ends`(text: String, rows: [[String]]) throws {
+  ]) func `fields, quotes and line ends`(text: String, rows: [[String]]) throws {
     for chunk in [1, 2, 3, 5, 65_536] {
       #expect(try read(text.utf8, chunk: chunk) == rows, "in chunks of \(chunk)")
     }
@@ -47,18 +41,15 @@ import Testing
   @Test(
     arguments: [
       ("a,b\n1\n", 2, nil, "1 fields, but the first row names 2"),
-      ("a,b\n1,2\n1,2,3\n", 3, nil, "3 fields"),
-      ("a,b\n1,2\n\n", 3, nil, "1 fields"),
+      ("a,b\n1,2\n1,2,3\n", 3, nil, "3 fields"), ("a,b\n1,2\n\n", 3, nil, "1 fields"),
       ("a,b\n1,x\"y\n", 2, 4, "a quote inside a field"),
       ("a,b\n1,\"x\"y\n", 2, 6, "text after the quote"),
-      ("a,b\n\"1\n\",2\n3,\"4\n", 4, 3, "never closed"),
-      ("a,b\n1,2\r3\n", 2, 4, "carriage return"),
-      ("a,a\n", 1, nil, "two columns are called \"a\""),
-      ("", nil, nil, "empty"),
-    ] as [(String, Int?, Int?, String)])
-  func `what is not CSV is an error that says where`(
-    text: String, line: Int?, column: Int?, message: String
-  ) throws {
+      ("a,b\n\"1\n\",2\n3,\"4\n", 4, 3, "never closed"), ("a,b\n1,2\r3\n", 2, 4, "carriage return"),
+      ("a,a\n", 1, nil, "two columns are called \"a\""), ("", nil, nil, "empty"),
+    ] as [(String, Int?, Int?, String)]) func `malformed CSV is an error with its position`(
+      text: String, line: Int?, column: Int?, message: String
+    ) throws
+  {
     for chunk in [1, 7, 65_536] {
       let error = try #require(failure(text, chunk: chunk))
       #expect(error.kind == .malformed && error.file == "t.csv")
@@ -119,8 +110,9 @@ import Testing
       for _ in 0..<Int.random(in: 0...8, using: &random) {
         table.append(
           (0..<width).map { _ in
-            (0..<Int.random(in: 0...6, using: &random))
-              .map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            (0..<Int.random(in: 0...6, using: &random)).map { _ in
+              pieces.randomElement(using: &random) ?? ""
+            }.joined()
           })
       }
       let lineEnd = Bool.random(using: &random) ? "\n" : "\r\n"

@@ -6,7 +6,7 @@ import Testing
 @testable import LegoCache
 
 /// The promises of the source system's cache, and regressions of its faults.
-@Suite struct CacheTests {
+@Suite(.checkedStores) struct CacheTests {
   private let clock = ManualClock()
   private let lego: LegoCache
 
@@ -28,11 +28,9 @@ import Testing
     #expect(try lego.cached(PartColor.self, key: "3001") == nil)
     try lego.store(Color(id: 4, name: "Bright Red", rgb: "C91A09"))
     #expect(try lego.cached(Color.self, key: "4")?.name == "Bright Red" && lego.count() == 3)
-    try lego.larder.finish()
   }
 
-  @Test func `an entity expires at its time to the millisecond, never, after and at alike`() throws
-  {
+  @Test func `an entity expires to the millisecond: never, after, at`() throws {
     try lego.store(color(1), expires: .never)
     try lego.store(color(2), expires: .after(.milliseconds(950)))
     try lego.store(color(3), expires: .at(clock.now.advanced(by: .hours(2))))
@@ -47,11 +45,9 @@ import Testing
     #expect(try found() == [true, false, false])
     clock.advance(by: .days(10_000))
     #expect(try found() == [true, false, false])
-    try lego.larder.finish()
   }
 
-  @Test func `nothing removes the expired before clearExpired, which returns their number`() throws
-  {
+  @Test func `only clearExpired removes expired entities, and counts them`() throws {
     try lego.store(color(1))
     try lego.store(color(2), expires: .after(.milliseconds(100)))
     try lego.store(color(3), expires: .after(.milliseconds(100)))
@@ -67,7 +63,6 @@ import Testing
     #expect(try lego.clearExpired() == 2)
     #expect(try lego.clearExpired() == 0)
     #expect(try lego.count() == 1 && other.count() == 1)
-    try lego.larder.finish()
   }
 
   @Test func `reading an expired entity returns nil and reduces the count`() throws {
@@ -76,7 +71,6 @@ import Testing
     #expect(try lego.count() == 1)
     #expect(try lego.cached(Color.self, key: "4") == nil)
     #expect(try lego.count() == 0)
-    try lego.larder.finish()
   }
 
   @Test func `equal keys of different kinds are different entries`() throws {
@@ -110,13 +104,12 @@ import Testing
     #expect(try lego.cached(Part.self, key: "3001") == brick)
     #expect(try lego.clear() == 1)
     #expect(try lego.count() == 0 && lego.cached(Part.self, key: "3001") == nil)
-    try lego.larder.finish()
   }
 
   @Test func `a kind that is switched off is neither stored nor found`() throws {
     var lifetimes = Lifetimes.default
     lifetimes[.parts] = .off
-    let without = LegoCache(lego.larder, lifetimes: lifetimes)
+    let without = LegoCache(lego.larder, plan: CachePlan(disk: lifetimes))
     try without.store(brick)
     try without.store([brick])
     try without.store(red)
@@ -142,20 +135,16 @@ import Testing
       try await group.waitForAll()
     }
     #expect(try lego.count() == 150)
-    try lego.larder.finish()
   }
 
-  @Test func `reading an expired entity never removes a fresh one written meanwhile`() async throws
-  {
+  @Test func `reading an expired entity never removes a newer one`() async throws {
     let lego = lego
     for round in 0..<200 {
       try lego.store(color(round), expires: .after(.milliseconds(1)))
       clock.advance(by: .milliseconds(1))
       let fresh = Color(id: round, name: "fresh", rgb: "FFFFFF")
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<2 {
-          group.addTask { _ = try lego.cached(Color.self, key: String(round)) }
-        }
+        for _ in 0..<2 { group.addTask { _ = try lego.cached(Color.self, key: String(round)) } }
         group.addTask { try lego.store(fresh) }
         try await group.waitForAll()
       }
@@ -163,7 +152,6 @@ import Testing
       #expect(try lego.count() == round + 1)
       #expect(try lego.cached(Color.self, key: String(round)) == fresh)
     }
-    try lego.larder.finish()
   }
 
   // MARK: Errors
@@ -184,7 +172,7 @@ import Testing
   @Test func `cannot open, cannot encode, cannot decode: each has its code`() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("file", Array("not a store".utf8))
-    let cannotOpen = #expect(throws: LarderError.self) { try LegoManager(at: file) }
+    let cannotOpen = #expect(throws: LarderError.self) { try LegoCache(at: file) }
     #expect(cannotOpen?.code == .cannotOpen || cannotOpen?.code == .foreign)
     var options = Store.Options()
     options.create = false
@@ -202,7 +190,7 @@ import Testing
     #expect(cannotDecode?.code == .undecodable)
     try lego.store([red])
     #expect(try lego.strictlyCached(Color.self, key: "4") == red)
-    try lego.larder.finish()
+    try lego.larder.close()
     let closed = #expect(throws: LarderError.self) { try lego.count() }
     #expect(closed?.code == .closed, "not a count of 0")
   }
@@ -226,8 +214,7 @@ import Testing
   @Test func `the cost of a lookup does not depend on the number of entities`() throws {
     func cost(among count: Int) throws -> Duration {
       let lego = try LegoCache.temporary(.default, memory: .disabled, clock: clock)
-      try lego.store(
-        (0..<count).map { Part(partNum: "\($0)", name: "Part \($0)", categoryID: 1) })
+      try lego.store((0..<count).map { Part(partNum: "\($0)", name: "Part \($0)", categoryID: 1) })
       var best = Duration.seconds(1)
       for _ in 0..<20 {
         let time = try ContinuousClock().measure {

@@ -25,8 +25,7 @@ import Testing
     "id,name,rgb,is_trans\n-1,[Unknown],0033B2,f\n40,Trans-Black,635F52,t\n",
     "id,name,rgb,is_trans\r\n-1,[Unknown],0033B2,False\r\n40,Trans-Black,635F52,True\r\n",
     "id,name,rgb,is_trans,num_parts,num_sets,y1,y2\n-1,[Unknown],0033B2,False,17,2,2000,2000\n40,Trans-Black,635F52,True,1,1,1999,2025\n",
-  ])
-  func `colours of every vintage`(text: String) throws {
+  ]) func `colours of every vintage`(text: String) throws {
     try write(.colors, text)
     #expect(
       try all(Color.self) == [
@@ -72,8 +71,7 @@ import Testing
   @Test(arguments: [
     "element_id,part_num,color_id,design_id\n300126,3001,0,3001\n300121,3001,4,\"\"\n4114319,3001,0,\n",
     "element_id,part_num,color_id\n300126,3001,0\n300121,3001,4\n4114319,3001,0\n",
-  ])
-  func `elements carry their part and colour, pairs their elements`(text: String) throws {
+  ]) func `elements carry their part and colour, pairs their elements`(text: String) throws {
     try writePartsAndColors()
     try write(.elements, text)
     let elements = try all(Element.self)
@@ -100,8 +98,7 @@ import Testing
     let pairs = try dump.read(PartColor.self) { _ in }
     #expect(pairs.list == ["elements.csv:4: no colour 77"])
     try write(
-      .elements,
-      "element_id,part_num,color_id\n" + (0..<300).map { "\($0),x,0\n" }.joined())
+      .elements, "element_id,part_num,color_id\n" + (0..<300).map { "\($0),x,0\n" }.joined())
     let many = try dump.read(Element.self) { _ in }
     #expect(many.count == 300 && many.list.count == SkippedRows.longestList)
   }

@@ -9,35 +9,17 @@ import Testing
     try JSONDecoder().decode(type, from: Data(json.utf8))
   }
 
-  @Test func `each kind has a namespace of its own`() {
-    #expect(
-      EntityKind.allCases.map(\.namespace) == [
-        "lego.colors", "lego.themes", "lego.categories", "lego.parts", "lego.sets",
-        "lego.elements", "lego.partcolors",
-      ])
-    #expect(EntityKind.partColors.word == "partcolors")
-    #expect(
-      [
-        Color.kind, Theme.kind, PartCategory.kind, Part.kind, ModelSet.kind, Element.kind,
-        PartColor.kind,
-      ]
-        == EntityKind.allCases)
-  }
-
-  @Test func `keys are the ids as they are written`() throws {
+  @Test func `keys are the ids as they are written, in a namespace of each kind`() {
     #expect(Color(id: -1, name: "[Unknown]", rgb: "0033B2").key == "-1")
-    #expect(Theme(id: 1, name: "Technic").key == "1")
-    #expect(PartCategory(id: 11, name: "Bricks").key == "11")
     #expect(Part(partNum: "003381", name: "", categoryID: 58).key == "003381")
     #expect(ModelSet(setNum: "0003977811-1", name: "").key == "0003977811-1")
     #expect(PartColor(partNum: "5102c01.875", colorID: -1).key == "5102c01.875/-1")
-  }
-
-  @Test func `a pair of part and colour is another pair in another colour`() {
     let keys = ["1", "11", "1-1"].flatMap { part in
       [-1, 1, 11, 9999].map { PartColor(partNum: part, colorID: $0).key }
     }
-    #expect(Set(keys).count == 12)
+    #expect(Set(keys).count == 12, "a part is another pair in another colour")
+    #expect(Set(EntityKind.allCases.map(\.namespace)).count == 7)
+    #expect(EntityKind.allCases.allSatisfy { $0.type.kind == $0 })
   }
 
   @Test func `an element without a number is known by its part and colour`() throws {
@@ -87,7 +69,7 @@ import Testing
     #expect(fig.imageURL == nil && fig.year == nil && fig.partCount == 4)
   }
 
-  @Test func `what identifies an entity must be there`() {
+  @Test func `fields that identify an entity are required`() {
     #expect(throws: DecodingError.self) { try decoded(Theme.self, #"{"name":"Technic"}"#) }
     #expect(throws: DecodingError.self) { try decoded(Part.self, #"{"name":"x","part_cat_id":1}"#) }
     #expect(throws: DecodingError.self) {

@@ -7,7 +7,7 @@ import Testing
 @testable import LegoCache
 
 /// Imports of the sample and of small dumps, one over the other.
-@Suite struct ImportTests {
+@Suite(.checkedStores) struct ImportTests {
   typealias Tally = ImportReport.Tally
 
   let clock = ManualClock()
@@ -109,8 +109,9 @@ import Testing
       "4211385,3001,0,3001", "300121,3001,4,3001")
   }
 
-  @Test(arguments: [1, 2, 3, 2000])
-  func `the next dump is told apart from the last, row by row`(batch: Int) throws {
+  @Test(arguments: [1, 2, 3, 2000]) func `the next dump is told apart from the last, row by row`(
+    batch: Int
+  ) throws {
     try writeFirst()
     let first = try imported(batch: batch)
     #expect(
@@ -172,7 +173,7 @@ import Testing
     try writeSecond()
     var lifetimes = Lifetimes.longTerm
     lifetimes[.parts] = .off
-    let other = LegoCache(lego.larder, lifetimes: lifetimes)
+    let other = LegoCache(lego.larder, plan: CachePlan(disk: lifetimes))
     let report = try LegoImport(into: other).run(dump, kinds: [.colors, .parts, .themes])
     #expect(Set(report.tallies.keys) == [.colors])
     #expect(report.omissions == [.parts: .off, .themes: .absent])

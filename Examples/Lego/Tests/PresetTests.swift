@@ -6,7 +6,7 @@ import Testing
 @testable import LegoCache
 
 /// The presets of lifetimes, memory and plans, and their effect.
-@Suite struct PresetTests {
+@Suite(.checkedStores) struct PresetTests {
   private let clock = ManualClock()
 
   struct Case: Sendable, CustomTestStringConvertible {
@@ -44,8 +44,7 @@ import Testing
     return try EntityKind.allCases.map { try isFound($0.type) }
   }
 
-  @Test(arguments: cases)
-  func `each kind expires by its preset to the millisecond, also for other handles`(preset: Case)
+  @Test(arguments: cases) func `each kind expires by its preset to the millisecond`(preset: Case)
     throws
   {
     let lego = try LegoCache.temporary(preset.lifetimes, clock: clock)
@@ -66,7 +65,6 @@ import Testing
     }
     clock.advance(by: .days(10_000))
     #expect(try found(lego) == preset.hours.map { $0 == nil })
-    try lego.larder.finish()
   }
 
   @Test func `a kind's own rule overrides the default, and an operator's overrides both`() throws {
@@ -74,12 +72,11 @@ import Testing
     let until = try LegoCache.temporary(Lifetimes(standard: EntityRule(.at(moment))), clock: clock)
     try until.store(Theme(id: 1, name: "Technic"))
     #expect(try until.entities(Theme.self)?.entry(for: "1")?.expires == moment)
-    try until.larder.finish()
 
     var lifetimes = Lifetimes.disabled
     #expect(lifetimes.isOff)
     lifetimes[.colors] = EntityRule(.after(.seconds(1)), servesStaleOnError: false)
-    #expect(!lifetimes.isOff && lifetimes[.parts].lifetime == .off)
+    #expect(!lifetimes.isOff && lifetimes[.parts].expires == nil)
     let lego = try LegoCache.temporary(lifetimes, clock: clock)
     try storeOneOfEach(lego)
     #expect(try found(lego) == [true, false, false, false, false, false, false])
@@ -96,15 +93,14 @@ import Testing
   @Test(arguments: [
     (MemoryTier.default, 300, 100), (.aggressive, 1800, 500), (.conservative, 60, 50),
     (.development, 30, 50), (.production, 86_400, 1000), (.disabled, 0, 0),
-  ])
-  func `each memory tier keeps its number of entities for its time`(
+  ]) func `each memory tier keeps its number of entities for its time`(
     tier: MemoryTier, seconds: Int, entries: Int
   ) throws {
     #expect(tier == MemoryTier(lifetime: .seconds(seconds), entries: entries))
     let lego = try LegoCache.temporary(.longTerm, memory: tier, clock: clock)
     try lego.store((0..<1200).map { Color(id: $0, name: "Colour", rgb: "000000") })
     for id in 0..<1200 { #expect(try lego.cached(Color.self, key: "\(id)") != nil) }
-    #expect(lego.memoryCount == entries)
+    #expect(try lego.counts().memory == entries)
     guard let memory = lego.entities(Color.self)?.memory else { return #expect(tier.isOff) }
     func isHit() throws -> Bool {
       let before = memory.statistics.hits
@@ -118,31 +114,27 @@ import Testing
     clock.advance(by: .milliseconds(1))
     #expect(try !isHit())
     #expect(try isHit())
-    try lego.larder.finish()
   }
 
-  @Test func `memory follows removals, clears, expiry and writes of others, and can be cleared`()
-    throws
-  {
+  @Test func `memory follows removals, clears, expiry and writes`() throws {
     let lego = try LegoCache.temporary(.default, clock: clock)
-    let other = LegoCache(lego.larder, lifetimes: .default, memory: .disabled)
+    let other = LegoCache(lego.larder, plan: CachePlan(memory: .disabled, disk: .default))
     try lego.store((0..<10).map { Color(id: $0, name: "Colour \($0)", rgb: "000000") })
     func read() throws -> Int {
       try (0..<10).filter { try lego.cached(Color.self, key: "\($0)") != nil }.count
     }
-    #expect(try read() == 10 && lego.memoryCount == 10)
+    #expect(try read() == 10 && lego.counts().memory == 10)
     try lego.remove(Color.self, key: "3")
-    #expect(try read() == 9 && lego.memoryCount == 9)
+    #expect(try read() == 9 && lego.counts().memory == 9)
     lego.clearMemory()
-    #expect(try lego.memoryCount == 0 && lego.count() == 9 && read() == 9)
+    #expect(try lego.counts().memory == 0 && lego.count() == 9 && read() == 9)
     for round in 0..<10 {
       let color = Color(id: 4, name: "Red \(round)", rgb: "C91A09")
       try (round % 2 == 0 ? other : lego).store(color)
       for _ in 0..<2 { #expect(try lego.cached(Color.self, key: "4") == color) }
     }
     clock.advance(by: .hours(24))
-    #expect(try read() == 0 && lego.memoryCount == 0)
-    try lego.larder.finish()
+    #expect(try read() == 0 && lego.counts().memory == 0)
   }
 
   @Test(arguments: [
@@ -150,29 +142,8 @@ import Testing
     (.performance, .aggressive, .longTerm), (.storage, .conservative, .longTerm),
     (.memoryOnly, .default, .disabled), (.databaseOnly, .disabled, .longTerm),
     (.disabled, .disabled, .disabled),
-  ])
-  func `plans combine memory and disk`(plan: CachePlan, memory: MemoryTier, disk: Lifetimes) {
-    #expect(plan.memory == memory && plan.disk == disk && plan.diskLimit == 10_000_000)
+  ]) func `plans combine memory and disk`(plan: CachePlan, memory: MemoryTier, disk: Lifetimes) {
+    #expect(plan.memory == memory && plan.disk == disk && CachePlan.defaultDiskLimit == 10_000_000)
     #expect(plan.usesDisk == (disk != .disabled) && plan.usesMemory == (memory != .disabled))
-  }
-
-  @Test func `a new cache has a limit of ten megabytes, an existing one keeps its own`() throws {
-    let folder = try TemporaryFolder()
-    func limit(_ name: String, _ diskLimit: Int? = nil, _ memory: Int? = nil) throws -> Int? {
-      var options = Store.Options()
-      options.limits = memory.map { StoreLimits(memory: $0) }
-      let lego = try LegoCache(
-        at: folder.url.path + "/" + name, diskLimit: diskLimit, options: options)
-      defer { do { try lego.larder.close() } catch { Issue.record(error) } }
-      return try lego.larder.limits().effective.disk
-    }
-    #expect(try limit("new") == 10_000_000)
-    #expect(try limit("new", 20_000_000) == 20_000_000)
-    #expect(try limit("new") == 20_000_000)
-    #expect(try limit("free", nil, 5_000_000) == nil, "its limits were declared")
-    let store = try Store(at: folder.url.path + "/used")
-    try LegoCache(store).store(Theme(id: 1, name: "Technic"))
-    try store.close()
-    #expect(try limit("used") == nil)
   }
 }

@@ -30,10 +30,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("color", "4"), ("theme", "4"), ("category", "11"), ("part", "5102c01.875"),
-    ("set", "10294-1"), ("minifig", "fig-000018"), ("element", "300121"), ("partcolor", "3001/4"),
-  ])
-  func `the closing lines are commands that work`(kind: String, key: String) async throws {
+    ("color", "4"), ("theme", "4"), ("category", "11"), ("part", "5102c01.875"), ("set", "10294-1"),
+    ("minifig", "fig-000018"), ("element", "300121"), ("partcolor", "3001/4"),
+  ]) func `the closing lines are commands that work`(kind: String, key: String) async throws {
     let outcome = try await program.run("fetch", kind, key, "--offline")
     let answers = try await program.lastAnswers(of: outcome)
     #expect(outcome.code == 0 && answers.count == 4 && !answers.contains(""))
@@ -61,8 +60,7 @@ import Testing
     ("parts", "brick", "3001        Brick 2 x 4\n", "4 of 4"),
     ("inventory", "10294-1", "12 x        3001        Red Brick 2 x 4\n1 x ", "2 of 2"),
     ("colors-of", "3001", "4           Red         433 sets\n", "2 of 2"),
-  ])
-  func `lists are searched, a set has its parts and a part its colours`(
+  ]) func `lists of names, inventories and colours`(
     subject: String, text: String, beginning: String, count: String
   ) async throws {
     let first = try await program.run("list", subject, text, "--offline")
@@ -152,17 +150,16 @@ import Testing
     let part = try await program.run("show", "parts", "3001")
     #expect(part.code == 0 && part.error == "")
     #expect(try JSONDecoder().decode(Part.self, from: Data(part.output.utf8)).key == "3001")
-    let color = try await Outcome(
-      of: ["larder-lego", "show", "colors", "--store", store, "--", "-1"])
+    let color = try await Outcome(of: [
+      "larder-lego", "show", "colors", "--store", store, "--", "-1",
+    ])
     #expect(color.output.contains("\"[Unknown]\""))
     let absent = try await program.run("show", "parts", "no such")
     #expect(absent.code == 1 && absent.output == "")
     #expect(absent.error.hasPrefix("error: there is no no such in parts\nhint: larder '"))
   }
 
-  @Test func `an import with skipped rows lists them, one of a broken table says how far it came`()
-    async throws
-  {
+  @Test func `an import lists skipped rows and says where it stopped`() async throws {
     func write(_ name: String, _ text: String) throws {
       _ = try folder.write(name, Array(text.utf8))
     }
@@ -193,8 +190,7 @@ import Testing
     try lego.close()
     let rows = (0..<600).map { "\($0),\(String(repeating: "x", count: 10_000)),\n" }.joined()
     _ = try folder.write("themes.csv", Array(("id,name,parent_id\n" + rows).utf8))
-    let limited = try await program.answer(
-      Summary.self, "import", folder.url.path, "--limit", "4")
+    let limited = try await program.answer(Summary.self, "import", folder.url.path, "--limit", "4")
     #expect(limited.limit == 4_000_000 && (1..<600).contains(limited.kinds[0].held))
     #expect(try fileSize(store) <= 4_000_000)
     let again = try await program.run("import", folder.url.path)
@@ -204,10 +200,7 @@ import Testing
   @Test(arguments: [
     ["frobnicate"], ["import"], ["show", "colours", "1"], ["import", "/absent folder"],
     ["import", "/"], ["fetch", "part", "1", "--offline", "--recording", "/absent"],
-  ])
-  func `wrong usage is exit code 2, with the reason on standard error`(arguments: [String])
-    async throws
-  {
+  ]) func `wrong usage is exit code 2, with a reason`(arguments: [String]) async throws {
     let outcome = try await Outcome(of: ["larder-lego"] + arguments)
     #expect(outcome.code == 2 && outcome.output == "")
     #expect(outcome.error.lowercased().hasPrefix("error: "))

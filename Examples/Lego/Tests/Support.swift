@@ -35,7 +35,7 @@ extension LegoCache {
   static func temporary(
     _ lifetimes: Lifetimes, memory: MemoryTier = .default, clock: ManualClock
   ) throws -> LegoCache {
-    LegoCache(try Store.temporary(clock: clock), lifetimes: lifetimes, memory: memory)
+    LegoCache(try Store.tested(clock: clock), plan: CachePlan(memory: memory, disk: lifetimes))
   }
 }
 

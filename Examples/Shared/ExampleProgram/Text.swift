@@ -9,7 +9,10 @@ public enum Console {
       && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
-  public static func complain(_ line: String) { write(line + "\n") }
+  public static func complain(_ line: String) { write(line.printable + "\n") }
+
+  /// Prints text that may have come from a service.
+  public static func show(_ text: String) { print(text.printable) }
 
   public static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }
@@ -42,6 +45,13 @@ extension Double {
 }
 
 extension String {
+  /// Without control characters, by which a service could command the terminal; line feeds and tabs stay.
+  public var printable: String {
+    guard unicodeScalars.contains(where: \.isControl) else { return self }
+    return String(
+      String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
+  }
+
   public func padding(to width: Int, with filler: Character) -> String {
     self + String(repeating: filler, count: Swift.max(0, width - count))
   }
@@ -69,6 +79,17 @@ extension String {
         }
       }
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+  }
+}
+
+extension Unicode.Scalar {
+  /// C0, DEL and C1, and the marks that change the direction of the text after them.
+  fileprivate var isControl: Bool {
+    switch value {
+    case 0x09, 0x0A: false
+    case ..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
   }
 }
 

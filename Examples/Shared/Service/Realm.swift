@@ -1,4 +1,3 @@
-public import Larder
 import LarderHTTP
 
 /// Separates the answers for one user of one service from all others.
@@ -19,9 +18,4 @@ public struct Realm: Hashable, Sendable {
 
   /// A namespace's name in this realm, `lego.colors` or `lego.colors.1f0c2a9b03d4`.
   public func name(_ namespace: String) -> String { namespace + (mark.map { "." + $0 } ?? "") }
-}
-
-extension Rules {
-  /// For data that the user made and no service can deliver again: it never expires and is never evicted.
-  public static let userData = Rules(expires: .never, eviction: .refuse, priority: .high)
 }

@@ -66,7 +66,7 @@ public struct Reply: Sendable {
       let month = months.firstRange(of: parts[2])
     else { return nil }
     let numbers = [1, 3, 4, 5, 6].compactMap { Int(parts[$0]) }
-    guard numbers.count == 5 else { return nil }
+    guard numbers.count == 5, (1970...9999).contains(numbers[1]) else { return nil }
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = .gmt
     let place = months.distance(from: months.startIndex, to: month.lowerBound)

@@ -23,6 +23,9 @@ public struct Service: Sendable {
 
   /// The longest wait that a request accepts.
   public static let longestWait = Duration.seconds(60)
+  /// The largest body that is read, after decompression.
+  public static let largestBody = 64_000_000
+  private static let mostRedirections = 5
 
   private enum Carrier {
     case cache(HTTPCache)
@@ -78,7 +81,8 @@ public struct Service: Sendable {
 
   /// Sends a request and returns the answer with its whole body, whatever the status.
   ///
-  /// After a 429 it waits as long as the service asks, at most ``longestWait``, and sends the request once more.
+  /// After a 429 it waits as long as the service asks, at most ``longestWait``, and sends the request once more. A GET follows
+  /// redirections.
   ///
   /// - Parameters:
   ///   - path: the part after the base, with the query; or a whole URL, as services give for the next page.
@@ -88,7 +92,8 @@ public struct Service: Sendable {
     fields more: HTTPFields = HTTPFields(), tags: [String] = []
   ) async throws -> Reply {
     let request = try request(path, method: method, fields: more)
-    let reply = try await exchange(request, body: body, tags: tags)
+    let reply = try await follow(
+      try await exchange(request, body: body, tags: tags), to: request, more, tags)
     guard reply.status == 429 else { return reply }
     let wait = reply.wait(at: now) ?? wait(reply.body) ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
@@ -98,6 +103,28 @@ public struct Service: Sendable {
       throw ServiceError.throttled(wait: second.wait(at: now) ?? wait)
     }
     return second
+  }
+
+  /// The answer at the end of the redirections.
+  private func follow(
+    _ first: Reply, to request: HTTPRequest, _ fields: HTTPFields, _ tags: [String]
+  ) async throws -> Reply {
+    var (reply, address) = (first, Self.url(of: request))
+    for _ in 0...Self.mostRedirections {
+      guard [301, 302, 303, 307, 308].contains(reply.status), request.method == .get,
+        let location = reply.fields[.location],
+        let next = URL(string: location, relativeTo: address)?.absoluteURL,
+        ["http", "https"].contains(next.scheme)
+      else { return reply }
+      address = next
+      let request = try self.request(next.absoluteString, method: .get, fields: fields)
+      reply = try await exchange(request, body: [], tags: tags)
+    }
+    throw ServiceError.broken("more than \(Self.mostRedirections) redirections")
+  }
+
+  private static func url(of request: HTTPRequest) -> URL? {
+    URL(string: "\(request.scheme ?? "http")://\(request.authority ?? "")\(request.path ?? "/")")
   }
 
   /// The decoded body of a good answer (2xx); any other is thrown as ``ServiceError/refused(status:message:)``.
@@ -158,12 +185,13 @@ public struct Service: Sendable {
       switch carrier {
       case .cache(let cache):
         let result = try await cache.send(request, body: HTTPBody(body), tags: tags)
-        let reply = Reply(result, body: try await result.body.bytes(), path: path)
+        let reply = Reply(
+          result, body: try await result.body.bytes(upTo: Self.largestBody), path: path)
         note(request, reply)
         return reply
       case .transport(let transport):
         let (response, body) = try await transport.send(request, body: HTTPBody(body)) { _ in }
-        let reply = Reply(response, body: try await body.bytes(), path: path)
+        let reply = Reply(response, body: try await body.bytes(upTo: Self.largestBody), path: path)
         note(request, reply)
         return reply
       }

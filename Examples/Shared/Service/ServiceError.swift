@@ -57,6 +57,8 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     switch error {
     case let error as URLError: self = Self.failure(error.code)
     case HTTPCacheError.timedOut(let limit): self = .interrupted("timed out after \(limit.words)")
+    case HTTPCacheError.bodyTooLarge(let limit):
+      self = .broken("the answer is larger than \(limit / 1_000_000) MB")
     default: return nil
     }
   }
@@ -105,7 +107,8 @@ extension DecodingError {
 extension Duration {
   /// In the largest unit that fits: `5 minutes`, `1 hour`, `40 ms`.
   public var words: String {
-    let milliseconds = Int64(self / .milliseconds(1))
+    // Services may name any number.
+    let milliseconds = Int64(min(max(self / .milliseconds(1), -1e15), 1e15))
     for (unit, name) in [
       (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"),
     ]

@@ -5,9 +5,7 @@ import Testing
 
 /// The adapter on the examples' page is compiled and works.
 @Suite struct OwnAdapterTests {
-  private func page() throws -> String {
-    try text("README.md")
-  }
+  private func page() throws -> String { try text("README.md") }
 
   @Test func `the adapter on the page is the one that is compiled, in about sixty lines`() throws {
     let page = try page()
@@ -55,8 +53,9 @@ import Testing
 
   @Test func `every program has a row in the table and a run of its own`() throws {
     let manifest = try text("../Package.swift")
-    let programs = manifest.components(separatedBy: ".executable(name: \"").dropFirst()
-      .map { String($0.prefix { $0 != "\"" }) }.filter { $0.hasPrefix("larder-") }
+    let programs = manifest.components(separatedBy: ".executable(name: \"").dropFirst().map {
+      String($0.prefix { $0 != "\"" })
+    }.filter { $0.hasPrefix("larder-") }
     #expect(programs.contains("larder-lego"))
     let rows = try page().split(separator: "\n").filter { $0.hasPrefix("| [") }
     let runs = try text("../.ci/examples")

@@ -25,28 +25,27 @@ import Testing
     static let all = [
       Program(
         name: "larder-lego", command: ["refresh", "colors", "--offline"],
-        looked: ["fetch", "color", "4", "--no-network"],
-        progress: "colors      [####", output: "        added",
-        protected: ["fetch", "color", "4", "--base"], credential: "--key", page: "Lego"),
+        looked: ["fetch", "color", "4", "--no-network"], progress: "colors      [####",
+        output: "        added", protected: ["fetch", "color", "4", "--base"], credential: "--key",
+        page: "Lego"),
       Program(
         name: "larder-articles", command: ["sync", "--offline"],
         looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",
-        output: "6 of 6 articles: done", protected: ["sync", "--server"],
-        credential: "--token", page: "Articles"),
+        output: "6 of 6 articles: done", protected: ["sync", "--server"], credential: "--token",
+        page: "Articles"),
       Program(
-        name: "larder-catalog", command: ["list", "--offline"],
-        looked: ["list", "--no-network"], progress: "pages", output: "Rest",
-        protected: ["list", "--server"], credential: "--token", page: "Catalog"),
+        name: "larder-catalog", command: ["list", "--offline"], looked: ["list", "--no-network"],
+        progress: "pages", output: "Rest", protected: ["list", "--server"], credential: "--token",
+        page: "Catalog"),
       Program(
         name: "larder-departures", command: ["favourites", "8503651", "8503669", "--offline"],
-        looked: ["board", "8503651", "--offline"],
-        progress: "boards      [", output: "2 loaded, 0 fresh",
-        protected: ["board", "1", "--base"], credential: "--weather-key", page: "Departures"),
+        looked: ["board", "8503651", "--offline"], progress: "boards      [",
+        output: "2 loaded, 0 fresh", protected: ["board", "1", "--base"],
+        credential: "--weather-key", page: "Departures"),
     ]
   }
 
-  @Test(arguments: Program.all)
-  func `a program has a version, help, and a default store with its name`(program: Program)
+  @Test(arguments: Program.all) func `version, help, and a default store`(program: Program)
     async throws
   {
     let folder = try TemporaryFolder()
@@ -63,18 +62,18 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: folder.url.path + "/" + store))
   }
 
-  @Test(arguments: Program.all)
-  func `the closing lines work, also for a store with a blank in its name`(program: Program)
-    async throws
-  {
+  @Test(arguments: Program.all) func `the closing lines work, also with a blank in the name`(
+    program: Program
+  ) async throws {
     let tested = try TestedProgram(program.name, store: "my store")
     let outcome = try await tested.run(program.command)
     let answers = try await tested.lastAnswers(of: outcome)
     #expect(answers.count >= 2 && !answers.contains(""), "\(outcome)")
   }
 
-  @Test(arguments: Program.all)
-  func `each program logs its hits and misses`(program: Program) async throws {
+  @Test(arguments: Program.all) func `each program logs its hits and misses`(program: Program)
+    async throws
+  {
     let tested = try TestedProgram(program.name, store: "store")
     let first = try await tested.run(program.command + ["--log"])
     #expect(first.code == 0 && first.error.split(separator: "\n").count >= 1)
@@ -84,10 +83,9 @@ import Testing
     #expect([": disk, ", ": hit, "].contains { again.error.contains($0) }, "\(again)")
   }
 
-  @Test(arguments: Program.all)
-  func `a file that is no store is exit code 3, a missing recording 2`(program: Program)
-    async throws
-  {
+  @Test(arguments: Program.all) func `exit code 3 for no store, 2 for no recording`(
+    program: Program
+  ) async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("file", Array("text".utf8))
     let closed = try await Outcome(of: [program.name] + program.command + ["--store", file])
@@ -99,8 +97,7 @@ import Testing
     #expect(absent.code == 2 && !absent.error.contains("NSCocoa"), "\(absent)")
   }
 
-  @Test(arguments: Program.all, [401, 403])
-  func `a refused credential is exit code 5 and its option is named`(
+  @Test(arguments: Program.all, [401, 403]) func `a refused credential is exit code 5 with a hint`(
     program: Program, status: Int
   ) async throws {
     let tested = try TestedProgram(program.name, store: "store")
@@ -112,8 +109,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Program.all)
-  func `a login page of the network is no data, is not stored, and words say so`(program: Program)
+  @Test(arguments: Program.all) func `a login page of the network is not stored`(program: Program)
     async throws
   {
     let tested = try TestedProgram(program.name, store: "store")
@@ -133,13 +129,11 @@ import Testing
   }
 
   @Test(arguments: Program.all, ServerFault.allCases)
-  func `a misbehaving server is an error in words, and harms nothing`(
-    program: Program, fault: ServerFault
-  ) async throws {
+  func `a misbehaving server is an error in words`(program: Program, fault: ServerFault)
+    async throws
+  {
     let tested = try TestedProgram(program.name, store: "store")
-    let outcome = try await fault.serve { base in
-      try await tested.run(program.protected + [base])
-    }
+    let outcome = try await fault.serve { base in try await tested.run(program.protected + [base]) }
     // An article list of a wrong form is a failed sync; all others end with a message too.
     #expect([1, 4].contains(outcome.code), "\(outcome)")
     #expect(!outcome.error.isEmpty && !outcome.error.contains("NSURL"), "\(outcome)")
@@ -147,8 +141,9 @@ import Testing
     try Store(at: tested.store).finish()
   }
 
-  @Test(arguments: Program.all)
-  func `without a service the reason is in words`(program: Program) async throws {
+  @Test(arguments: Program.all) func `without a service the reason is in words`(program: Program)
+    async throws
+  {
     let tested = try TestedProgram(program.name, store: "store")
     let outcome = try await tested.run(program.protected + ["http://127.0.0.1:1"])
     #expect(outcome.code == 4 && outcome.error.contains("cannot be reached"), "\(outcome)")
@@ -166,8 +161,9 @@ import Testing
     #expect(pieces.last?.contains(program.output) == true, "\(pieces)")
   }
 
-  @Test(arguments: Program.all)
-  func `every session on the page of the example happens as shown`(program: Program) async throws {
+  @Test(arguments: Program.all) func `every session on the page of the example happens as shown`(
+    program: Program
+  ) async throws {
     let folder = try TemporaryFolder()
     let page = try PageSession(of: "\(program.page)/README.md")
     #expect(page.steps.count >= 1)

@@ -87,8 +87,19 @@ enum EnvironmentTable {
     }
   }
 
+  /// All of them that this process has opened itself.
+  static var all: [Environment] {
+    ProcessTable.exclusively { contents.withLock { $0.entries } }.values
+      .filter { $0.process == getpid() }.compactMap(\.environment)
+  }
+
   /// Called when LMDB has released the environment.
   static func forget(_ identity: FileIdentity) {
     update { $0.entries[identity] = nil }
   }
+}
+
+extension Environment {
+  /// Every environment that this process has open.
+  package static var all: [Environment] { EnvironmentTable.all }
 }

@@ -5,7 +5,7 @@
 struct CheckedPages {
   struct Facts {
     var page: UInt64 = 0
-    /// The number of the write that the following properties belong to.
+    /// The number of the last write that came to the page; the following properties belong to that write.
     var write: UInt32 = 0
     /// Bytes that the write has added to, and removed from, the records of this page.
     var added: Int32 = 0
@@ -23,8 +23,8 @@ struct CheckedPages {
     var hasCheckedNext = false
     /// Whether those values of a leaf that lie on overflow pages were checked.
     var hasCheckedValues = false
-    /// The address of the key in front of the page, in the branch that led to it; 0 for the first page of a level.
-    var separator: UInt = 0
+    /// The address of the record that led to the page.
+    var reference: UInt = 0
   }
 
   private var slots: [Facts]
@@ -52,45 +52,41 @@ struct CheckedPages {
     return place
   }
 
-  func contains(_ page: UInt64) -> Bool { slots[place(of: page)].page == page }
+  enum Visit {
+    /// The first since the pages were forgotten.
+    case first
+    case same
+    /// Another record led to the page in an earlier write.
+    case moved
+    /// Another record leads to the page, too.
+    case twice
+  }
 
-  mutating func insert(_ page: UInt64, separator: UInt) {
+  /// Notes that the write under way comes to a page through the record at the address `reference`.
+  mutating func visit(_ page: UInt64, through reference: UInt) -> Visit {
     if count * 2 >= slots.count { grow() }
     let place = place(of: page)
-    if slots[place].page != page {
-      slots[place] = Facts(page: page, write: write, separator: separator)
-      count += 1
+    let former = slots[place]
+    if former.page == page, former.write == write {
+      return former.reference == reference ? .same : .twice
     }
+    slots[place] = Facts(page: page, write: write, reference: reference)
+    if former.page == page { return former.reference == reference ? .same : .moved }
+    count += 1
+    return .first
   }
 
-  /// - Precondition: the page was inserted.
-  func separator(of page: UInt64) -> UInt { slots[place(of: page)].separator }
-
-  /// - Precondition: the page was inserted.
-  mutating func setSeparator(_ separator: UInt, of page: UInt64) {
-    slots[place(of: page)].separator = separator
-  }
-
-  /// - Precondition: the page was inserted.
+  /// - Precondition: this write came to the page.
   subscript(page: UInt64) -> Facts {
-    get {
-      var facts = slots[place(of: page)]
-      if facts.write != write {
-        facts = Facts(page: page, write: write, separator: facts.separator)
-      }
-      return facts
-    }
+    get { slots[place(of: page)] }
     set { slots[place(of: page)] = newValue }
   }
 
   /// Notes that the write under way adds bytes to the records of a page, and removes others.
   ///
-  /// - Precondition: the page was inserted.
+  /// - Precondition: this write came to the page.
   mutating func note(added: Int, removed: Int, on page: UInt64) {
     let place = place(of: page)
-    if slots[place].write != write {
-      slots[place] = Facts(page: page, write: write, separator: slots[place].separator)
-    }
     slots[place].added &+= Int32(clamping: added)
     slots[place].removed &+= Int32(clamping: removed)
   }

@@ -1,12 +1,21 @@
+/// A page number as a branch page or a tree's record has it, and the keys that the page may have.
+struct PageReference {
+  let page: UInt64
+  /// The address of the record that has the number.
+  let place: UInt
+  /// The page's keys are at least `low` and less than `high`; nil stands for no bound.
+  let low: PageCheck.Key?
+  let high: PageCheck.Key?
+}
+
 /// The path from a tree's root to one of its records. Every page on it was checked.
 struct CheckedPath {
   struct Level {
-    var number: UInt64
+    var reference: PageReference
     var page: TreePage
     var index: Int
-    /// The page's keys are at least `low` and less than `high`; nil stands for no bound.
-    var low: PageCheck.Key?
-    var high: PageCheck.Key?
+
+    var number: UInt64 { reference.page }
   }
 
   /// The pages from the root to the leaf.
@@ -39,39 +48,34 @@ extension WriteGuard {
     var path = CheckedPath()
     path.levels.reserveCapacity(tree.depth)
     if tree.isEmpty { return path }
-    try extend(&path, to: tree.root, low: nil, high: nil, tree, numberKeys, choose)
+    var reference = PageReference(page: tree.root, place: tree.place, low: nil, high: nil)
+    while path.levels.count < tree.depth {
+      let isLeaf = path.levels.count == tree.depth - 1
+      let page = try checked(reference, isLeaf: isLeaf, numberKeys: numberKeys)
+      path.levels.append(CheckedPath.Level(reference: reference, page: page, index: choose(page)))
+      if !isLeaf { reference = try child(path.levels[path.levels.count - 1]) }
+    }
     return path
   }
 
-  /// Adds the levels below the last one of `path`.
-  private func extend(
-    _ path: inout CheckedPath, to root: UInt64, low: PageCheck.Key?, high: PageCheck.Key?,
-    _ tree: Tree, _ numberKeys: Bool, _ choose: (TreePage) -> Int
-  ) throws(PageDamage) {
-    var (number, low, high) = (root, low, high)
-    while path.levels.count < tree.depth {
-      let isLeaf = path.levels.count == tree.depth - 1
-      let page = try checked(number, isLeaf: isLeaf, numberKeys: numberKeys, from: low, to: high)
-      let index = choose(page)
-      path.levels.append(
-        CheckedPath.Level(number: number, page: page, index: index, low: low, high: high))
-      if !isLeaf { (number, low, high) = try child(index, of: path.levels[path.levels.count - 1]) }
-    }
+  /// The reference that the path takes in a branch page.
+  private func child(_ level: CheckedPath.Level) throws(PageDamage) -> PageReference {
+    try child(level.index, of: level)
   }
 
-  /// A page below a branch page, and the bounds of its keys.
-  func child(
-    _ index: Int, of level: CheckedPath.Level
-  ) throws(PageDamage) -> (page: UInt64, low: PageCheck.Key?, high: PageCheck.Key?) {
-    guard let node = level.page.node(index, pageSize: pageSize) else {
+  /// The reference in a record of a branch page.
+  func child(_ index: Int, of level: CheckedPath.Level) throws(PageDamage) -> PageReference {
+    guard index >= 0, let node = level.page.node(index, pageSize: pageSize) else {
       throw PageDamage(page: level.number, reason: "record \(index) lies outside the page")
     }
     let next =
       index + 1 < level.page.count ? level.page.node(index + 1, pageSize: pageSize) : nil
-    let low = index == 0 ? level.low : unsafe PageCheck.Key(start: node.key, count: node.keyCount)
-    let high =
-      next.map { unsafe PageCheck.Key(start: $0.key, count: $0.keyCount) } ?? level.high
-    return (node.child, low, high)
+    return unsafe PageReference(
+      page: node.child, place: UInt(bitPattern: node.start),
+      low: index == 0
+        ? level.reference.low : PageCheck.Key(start: node.key, count: node.keyCount),
+      high: next.map { unsafe PageCheck.Key(start: $0.key, count: $0.keyCount) }
+        ?? level.reference.high)
   }
 
   /// Moves to the next or the previous page of the path's last level; false at the end.
@@ -88,13 +92,12 @@ extension WriteGuard {
       path.levels[level].index = index
       path.levels.removeSubrange((level + 1)...)
       while path.levels.count <= bottom {
-        let parent = path.levels[path.levels.count - 1]
-        let (number, low, high) = try child(parent.index, of: parent)
+        let reference = try child(path.levels[path.levels.count - 1])
         let isLeaf = path.levels.count == tree.depth - 1
-        let page = try checked(number, isLeaf: isLeaf, numberKeys: numberKeys, from: low, to: high)
+        let page = try checked(reference, isLeaf: isLeaf, numberKeys: numberKeys)
         path.levels.append(
           CheckedPath.Level(
-            number: number, page: page, index: forward ? 0 : page.count - 1, low: low, high: high))
+            reference: reference, page: page, index: forward ? 0 : page.count - 1))
       }
       return true
     }

@@ -40,8 +40,8 @@ extension Environment {
       else { return EAGAIN }
       if pages.id != id { return EAGAIN }
       let guarding = WriteGuard(names: names)
-      guarding.begin(pages)
       try guarding.checking { () throws(PageDamage) in
+        try guarding.begin(pages)
         for index in names.indices {
           _ = try guarding.tree(of: Database(handle: UInt32(index) + 2))
         }

@@ -4,8 +4,9 @@
 /// of the lists. Proportional to the number of free pages.
 struct FreeListCheck {
   let pages: SnapshotPages
-  /// The pages of the tree.
-  private(set) var treePages: [UInt64] = []
+  /// The pages of the tree and of its long lists.
+  private var treePages: PageSet
+  private var treePageCount: UInt64 = 0
   private(set) var free: PageSet
   /// The number of free pages.
   private(set) var count: UInt64 = 0
@@ -15,6 +16,7 @@ struct FreeListCheck {
   init(pages: SnapshotPages) {
     self.pages = pages
     free = PageSet(upTo: Int(pages.lastPage) + 1)
+    treePages = free
   }
 
   mutating func run() throws(PageDamage) {
@@ -24,17 +26,12 @@ struct FreeListCheck {
     guard lists == tree.records else {
       throw PageDamage(page: tree.root, reason: "\(lists) lists of free pages, not \(tree.records)")
     }
-    guard UInt64(treePages.count) == tree.branchPages &+ tree.leafPages else {
+    guard treePageCount == tree.pages else {
       throw PageDamage(page: tree.root, reason: "the tree of free pages has another size")
     }
-    for page in treePages where free.contains(page) {
+    if let page = treePages.first(in: free) {
       throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
     }
-  }
-
-  /// A free page that is also in `others`.
-  func firstPage(in others: PageSet) -> UInt64? {
-    (2...max(pages.lastPage, 2)).first { free.contains($0) && others.contains($0) }
   }
 
   private mutating func visit(
@@ -43,10 +40,7 @@ struct FreeListCheck {
     let isLeaf = level == pages.free.depth
     let check = PageCheck(table: pages.table, numberKeys: true, tiling: tiling)
     _ = try check.check(number, isLeaf: isLeaf, from: low, to: high)
-    treePages.append(number)
-    guard UInt64(treePages.count) <= pages.free.branchPages &+ pages.free.leafPages else {
-      throw PageDamage(page: number, reason: "the tree of free pages has another size")
-    }
+    try note(number)
     let page = try check.open(number, isLeaf: isLeaf)
     for index in 0..<page.count {
       guard let node = page.node(index, pageSize: pages.table.pageSize) else {
@@ -58,6 +52,10 @@ struct FreeListCheck {
           throw PageDamage(page: number, reason: "a list of free pages of a commit to come")
         }
         try read(pages.table.value(of: node, in: page), of: number)
+        // A damaged length of the run changes the number of the tree's pages.
+        for page in pages.table.overflowRun(of: node, in: page, isFreeList: true) ?? 0..<0 {
+          try note(page)
+        }
       } else {
         let next =
           index + 1 < page.count ? page.node(index + 1, pageSize: pages.table.pageSize) : nil
@@ -65,6 +63,16 @@ struct FreeListCheck {
           node.child, level: level + 1, from: index == 0 ? low : key,
           to: next.map { unsafe PageCheck.Key(start: $0.key, count: $0.keyCount) } ?? high)
       }
+    }
+  }
+
+  private mutating func note(_ page: UInt64) throws(PageDamage) {
+    treePageCount += 1
+    guard !treePages.contains(page), treePages.insert(page) else {
+      throw PageDamage(page: page, reason: "it is in use twice")
+    }
+    guard treePageCount <= pages.free.pages else {
+      throw PageDamage(page: page, reason: "the tree of free pages has another size")
     }
   }
 

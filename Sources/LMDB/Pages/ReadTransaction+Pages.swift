@@ -19,18 +19,14 @@ extension ReadTransaction {
       }
       var walk = TreeWalk(tree, in: pages.table, numberKeys: false, visited: visited)
       walk.run { _ in }
-      if walk.damage.isEmpty, walk.records != tree.records {
-        damage.append(
-          PageDamage(
-            page: tree.root, reason: "a tree of \(walk.records) records, not \(tree.records)"))
-      }
+      if walk.damage.isEmpty { walk.checkCounts() }
       damage += walk.damage
       visited = walk.visited
     }
     do throws(PageDamage) {
       var free = FreeListCheck(pages: pages)
       try free.run()
-      if let page = free.firstPage(in: visited) {
+      if let page = free.free.first(in: visited) {
         throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
       }
     } catch {

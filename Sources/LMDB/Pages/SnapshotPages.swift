@@ -83,35 +83,44 @@ extension PageTable {
       return unsafe PageLookup(start: start, count: count)
     case Self.bigValue where offset + 8 <= pageSize:
       let first = unsafe start.loadUnaligned(as: UInt64.self)
-      guard let pages = overflowPages(first, holding: count) else { return .damaged }
-      _ = pages
+      guard overflowRun(from: first, holding: count) != nil else { return .damaged }
       return unsafe PageLookup(start: address(of: first) + Self.headerSize, count: count)
     default:
       return .damaged
     }
   }
 
-  /// The number of consecutive pages from `first` on that hold a value of `count` bytes; nil if they are damaged.
-  func overflowPages(_ first: UInt64, holding count: Int) -> UInt64? {
+  /// The consecutive pages from `first` on whose header tells that they hold a value, if they are enough for `count` bytes;
+  /// nil if they are damaged.
+  private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
     guard contains(first) else { return nil }
     let start = unsafe address(of: first)
     let word = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
     let pages = word &>> 32
-    let needed = UInt64((Self.headerSize + count + pageSize - 1) >> shift)
     guard unsafe start.loadUnaligned(as: UInt64.self) == first,
-      word &>> 16 & 0xFFFF == TreePage.Flags.overflow, pages >= needed, pages <= end - first
+      word &>> 16 & 0xFFFF == TreePage.Flags.overflow, pages >= overflowPages(for: count),
+      pages <= end - first
     else { return nil }
-    // A value that became smaller within one transaction keeps its pages, which LMDB uses for nothing else.
-    if pages > needed, isHeaded(first + needed) { return nil }
-    return pages
+    return first..<first + pages
   }
 
-  /// Whether a page begins as a page of a tree, or as the first page of a value, does.
-  private func isHeaded(_ page: UInt64) -> Bool {
-    let start = unsafe address(of: page)
-    let flags = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self) &>> 16 & 0xFFFF
-    return unsafe start.loadUnaligned(as: UInt64.self) == page
-      && [TreePage.Flags.branch, TreePage.Flags.leaf, TreePage.Flags.overflow].contains(flags)
+  /// The length of the shortest run that holds a value of `count` bytes.
+  func overflowPages(for count: Int) -> UInt64 {
+    UInt64((Self.headerSize + count + pageSize - 1) >> shift)
+  }
+
+  /// The pages of the value of a leaf's record; empty if the value lies in the leaf, nil for damage.
+  ///
+  /// LMDB frees as many pages as the run's header tells. Only a list of free pages may have a longer run than it needs: LMDB
+  /// shortens such a list in place.
+  func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
+    guard node.flags & Self.bigValue != 0 else { return 0..<0 }
+    let start = unsafe node.key + node.keyCount
+    guard unsafe start - page.start + 8 <= pageSize,
+      let run = overflowRun(
+        from: unsafe start.loadUnaligned(as: UInt64.self), holding: node.valueCount)
+    else { return nil }
+    return isFreeList || UInt64(run.count) == overflowPages(for: node.valueCount) ? run : nil
   }
 
   /// The root in the record of the named database `name`; nil if the record is not one or cannot be reached.

@@ -7,6 +7,8 @@ struct Tree: Equatable {
   var overflowPages: UInt64
   var records: UInt64
   var root: UInt64
+  /// The address of the record; 0 for none.
+  var place: UInt = 0
 
   static let size = 48
   private static let noRoot = UInt64.max
@@ -43,6 +45,7 @@ extension Tree {
     overflowPages = unsafe start.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
     records = unsafe start.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
     root = unsafe start.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
+    place = UInt(bitPattern: start)
   }
 }
 

@@ -9,8 +9,9 @@ struct TreeWalk {
   private(set) var damage: [PageDamage] = []
   /// Pages of the tree and of its large values; shared by the walks over one file.
   var visited: PageSet
-  /// The number of records visited.
-  private(set) var records: UInt64 = 0
+  /// The number of records and pages visited.
+  private var records: UInt64 = 0
+  private var pages: UInt64 = 0
 
   init(_ tree: Tree, in table: PageTable, numberKeys: Bool, visited: PageSet) {
     self.tree = tree
@@ -27,6 +28,20 @@ struct TreeWalk {
     try page(tree.root, level: 1, from: nil, to: nil, visit)
   }
 
+  /// Compares the numbers of records and pages with those in the tree's record.
+  ///
+  /// - Precondition: the walk met no damage.
+  mutating func checkCounts() {
+    if records != tree.records {
+      damage.append(
+        PageDamage(page: tree.root, reason: "a tree of \(records) records, not \(tree.records)"))
+    }
+    if pages != tree.pages {
+      damage.append(
+        PageDamage(page: tree.root, reason: "a tree of \(pages) pages, not \(tree.pages)"))
+    }
+  }
+
   private mutating func page<Failure>(
     _ number: UInt64, level: Int, from low: PageCheck.Key?, to high: PageCheck.Key?,
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
@@ -39,6 +54,7 @@ struct TreeWalk {
       guard !visited.contains(number), visited.insert(number) else {
         throw PageDamage(page: number, reason: "it is in use twice")
       }
+      pages += 1
     } catch {
       damage.append(error)
       return
@@ -73,14 +89,16 @@ struct TreeWalk {
       damage.append(PageDamage(page: number, reason: "a value cannot be reached"))
       return
     }
-    if node.flags & PageTable.bigValue != 0 {
-      let first = unsafe (node.key + node.keyCount).loadUnaligned(as: UInt64.self)
-      for page in first..<first + (table.overflowPages(first, holding: value.count) ?? 0) {
+    if let run = table.overflowRun(of: node, in: page, isFreeList: numberKeys) {
+      for page in run {
         if visited.contains(page) {
           damage.append(PageDamage(page: page, reason: "it is in use twice"))
         }
         _ = visited.insert(page)
       }
+      pages += UInt64(run.count)
+    } else {
+      damage.append(PageDamage(page: number, reason: "a value has more pages than it needs"))
     }
     records += 1
     try visit(

@@ -37,7 +37,7 @@ extension WriteGuard {
     }
     let path = try willStore(key, count: count, in: database)
     // LMDB looks at the last leaf wherever the key belongs; no other has no key above it.
-    if path.levels.last?.high != nil {
+    if path.levels.last?.reference.high != nil {
       _ = try self.path(toLast: true, in: tree(of: database), numberKeys: false)
     }
   }
@@ -93,10 +93,7 @@ extension WriteGuard {
     guard let node = leaf.page.node(leaf.index, pageSize: pageSize),
       unsafe SearchKey(key.start, count: key.count).isSame(as: node.key, count: node.keyCount)
     else { return Place(path: path, size: 0) }
-    let value = pages.table.value(of: node, in: leaf.page)
-    if value.isDamaged {
-      throw PageDamage(page: leaf.number, reason: "the value of record \(leaf.index)")
-    }
+    try checkValue(of: node, at: leaf.index, in: leaf)
     let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
     return Place(path: path, size: PageTable.nodeHeaderSize + node.keyCount + inline + 3)
   }
@@ -184,11 +181,11 @@ extension WriteGuard {
     var total = 0
     let isLeaf = level + 1 == tree.depth - 1
     for index in 0..<branch.page.count {
-      let (number, low, high) = try child(index, of: branch)
-      let page = try checked(number, isLeaf: isLeaf, numberKeys: false, from: low, to: high)
+      let reference = try child(index, of: branch)
+      let page = try checked(reference, isLeaf: isLeaf, numberKeys: false)
       total += pageSize - page.upper + 2 * page.count
       if !isLeaf, index == 0 {
-        let first = CheckedPath.Level(number: number, page: page, index: 0, low: low, high: high)
+        let first = CheckedPath.Level(reference: reference, page: page, index: 0)
         try checkFirstLeaf(below: first, in: tree, level: level + 1)
       }
     }
@@ -200,10 +197,9 @@ extension WriteGuard {
   ) throws(PageDamage) {
     var branch = branch
     for level in level..<(tree.depth - 1) {
-      let (number, low, high) = try child(0, of: branch)
-      let page = try checked(
-        number, isLeaf: level + 1 == tree.depth - 1, numberKeys: false, from: low, to: high)
-      branch = CheckedPath.Level(number: number, page: page, index: 0, low: low, high: high)
+      let reference = try child(0, of: branch)
+      let page = try checked(reference, isLeaf: level + 1 == tree.depth - 1, numberKeys: false)
+      branch = CheckedPath.Level(reference: reference, page: page, index: 0)
     }
   }
 }
@@ -238,10 +234,26 @@ extension WriteGuard {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {
       guard let node = leaf.page.node(index, pageSize: pageSize) else { continue }
-      if node.flags != 0, pages.table.value(of: node, in: leaf.page).isDamaged {
-        throw PageDamage(page: leaf.number, reason: "the value of record \(index)")
-      }
+      if node.flags != 0 { try checkValue(of: node, at: index, in: leaf) }
     }
     checkedPages[leaf.number].hasCheckedValues = true
+  }
+
+  /// Checks the pages of a value outside its leaf: LMDB frees them when the value is replaced or removed.
+  private func checkValue(
+    of node: TreePage.Node, at index: Int, in leaf: CheckedPath.Level
+  ) throws(PageDamage) {
+    let table = pages.table
+    guard !table.value(of: node, in: leaf.page).isDamaged,
+      let run = table.overflowRun(of: node, in: leaf.page, isFreeList: false)
+    else { throw PageDamage(page: leaf.number, reason: "the value of record \(index)") }
+    if run.isEmpty { return }
+    for page in run where try isFree(page) {
+      throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
+    }
+    let reference = unsafe UInt(bitPattern: node.start)
+    if checkedPages.visit(run.lowerBound, through: reference) == .twice {
+      throw PageDamage(page: run.lowerBound, reason: "it is in use twice")
+    }
   }
 }

@@ -25,9 +25,8 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe pathsTaken }
     @inline(__always) _modify { yield unsafe &pathsTaken }
   }
-  /// The free pages of the commit that this write begins on, if its lists were read in this write.
-  private var freePages: PageSet?
-  private var hasCheckedFreeLists = false
+  /// Nil until the lists of free pages are checked.
+  private var freePages: KnownFreePages?
   private var commits = 0
   /// The number of this process's last commit.
   private var ownCommit: UInt64 = 0
@@ -42,26 +41,28 @@ final class WriteGuard: @unchecked Sendable {
   var pageSize: Int { pages.table.pageSize }
 
   /// Begins a write on that commit.
-  func begin(_ pages: SnapshotPages) {
-    let isKnown = pages.id == self.pages.id || pages.id == ownCommit
-    if !isKnown || commits >= Self.rememberedCommits {
-      checkedPages.forget()
-      hasCheckedFreeLists = false
-      commits = 0
-    }
-    commits += 1
-    named.removeAll(keepingCapacity: true)
-    freePages = nil
+  func begin(_ pages: SnapshotPages) throws(PageDamage) {
+    let former = self.pages
     self.pages = pages
+    named.removeAll(keepingCapacity: true)
     checkedPages.begin()
     recentPaths.forget()
+    let isKnown = pages.id == former.id || pages.id == ownCommit
+    if !isKnown || commits >= Self.rememberedCommits {
+      checkedPages.forget()
+      freePages = nil
+      commits = 0
+    } else if pages.id != former.id {
+      try freePages?.advance(from: former, to: pages)
+    }
+    commits += 1
   }
 
   func noteCommit(_ id: UInt64) { ownCommit = id }
 
   /// Checks, before the first change, the lists that LMDB takes pages from.
   func checkFreeLists() throws(PageDamage) {
-    if hasCheckedFreeLists { return }
+    if freePages != nil { return }
     var check = FreeListCheck(pages: pages)
     try check.run()
     var used = 2 + pages.main.pages + pages.free.pages
@@ -75,9 +76,16 @@ final class WriteGuard: @unchecked Sendable {
           "\(used) pages in use and \(check.count) free ones are not the \(pages.lastPage + 1) there are"
       )
     }
-    freePages = check.free
-    hasCheckedFreeLists = true
-    for page in check.treePages { checkedPages.insert(page, separator: 0) }
+    freePages = KnownFreePages(check.free)
+  }
+
+  /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
+  func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
+    guard freePages?.mayContain(page) == true else { return false }
+    var check = FreeListCheck(pages: pages)
+    try check.run()
+    freePages = KnownFreePages(check.free)
+    return check.free.contains(page)
   }
 
   /// Runs a check; if it finds damage the environment refuses writes from now on.
@@ -114,24 +122,41 @@ final class WriteGuard: @unchecked Sendable {
     return tree
   }
 
-  /// A page of a tree; checks the page unless that was done before.
+  /// The page that a record leads to; checks the page unless that was done before.
+  ///
+  /// A damaged page number may name a sound page that is free or belongs elsewhere. LMDB would free the page twice.
   func checked(
-    _ number: UInt64, isLeaf: Bool, numberKeys: Bool, from low: PageCheck.Key?,
-    to high: PageCheck.Key?
+    _ reference: PageReference, isLeaf: Bool, numberKeys: Bool
   ) throws(PageDamage) -> TreePage {
     let check = PageCheck(table: pages.table, numberKeys: numberKeys, tiling: tiling)
-    let separator = low.map { unsafe UInt(bitPattern: $0.start) } ?? 0
-    if !checkedPages.contains(number) {
-      _ = try check.check(number, isLeaf: isLeaf, from: low, to: high)
-      if freePages?.contains(number) == true {
-        throw PageDamage(page: number, reason: "it is in use and on a list of free pages")
-      }
-      checkedPages.insert(number, separator: separator)
-    } else if checkedPages.separator(of: number) != separator {
-      // A damaged page number may name a sound page that belongs elsewhere.
-      try check.checkBounds(number, isLeaf: isLeaf, from: low, to: high)
-      checkedPages.setSeparator(separator, of: number)
+    let number = reference.page
+    switch checkedPages.visit(number, through: reference.place) {
+    case .same: break
+    case .first:
+      _ = try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
+      if !numberKeys { try visitFreeLists(likePage: number, isLeaf: isLeaf, check) }
+    case .moved:
+      try check.checkBounds(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
+    case .twice:
+      throw PageDamage(page: number, reason: "it is in use twice")
+    }
+    if try isFree(number) {
+      throw PageDamage(page: number, reason: "it is in use and on a list of free pages")
     }
     return try check.open(number, isLeaf: isLeaf)
+  }
+
+  /// Visits the pages of the free lists' tree that the page would be among if it belonged to that tree; a page of both trees
+  /// is met twice.
+  private func visitFreeLists(
+    likePage number: UInt64, isLeaf: Bool, _ check: PageCheck
+  ) throws(PageDamage) {
+    let page = try check.open(number, isLeaf: isLeaf)
+    // The first record of a branch has no key.
+    guard let node = page.node(isLeaf ? 0 : min(1, page.count - 1), pageSize: pageSize),
+      node.keyCount == 8
+    else { return }
+    let key = unsafe PageCheck.Key(start: node.key, count: node.keyCount)
+    _ = try path(to: key, in: pages.free, numberKeys: true)
   }
 }

@@ -64,7 +64,7 @@ extension Environment {
         throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
       }
     }
-    writeGuard.begin(pages)
+    try writeGuard.checking { () throws(PageDamage) in try writeGuard.begin(pages) }
   }
 
   /// Whether pages are checked before they are read or written over; not in a file whose pages only LMDB can read.

@@ -18,6 +18,12 @@ struct FreeList: ~Escapable {
   }
 
   func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }
+
+  /// Whether both lists have the same number, length and first page.
+  func isSame(as other: borrowing FreeList) -> Bool {
+    transaction == other.transaction && count == other.count
+      && (count == 0 || page(0) == other.page(0))
+  }
 }
 
 extension ReadTransaction {

@@ -25,6 +25,9 @@ import LarderSystem
   /// By the handles of the databases.
   private var locators: [Locator?] = []
 
+  /// The size of the largest value that this transaction stored.
+  private var largestStored = 0
+
   init(handle: OpaquePointer, environment: Environment?) {
     unsafe self.handle = handle
     self.environment = environment
@@ -105,6 +108,7 @@ import LarderSystem
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) {
     try willStore(key, count: value.count, in: database)
+    try removeLonger(key, count: value.count, in: database)
     changing(database)
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
@@ -118,6 +122,7 @@ import LarderSystem
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {
     try willAppend(key, count: value.count, in: database)
+    largestStored = max(largestStored, value.count)
     changing(database)
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
@@ -135,6 +140,7 @@ import LarderSystem
     _ fill: (inout OutputSpan<UInt8>) -> Void
   ) throws(LMDBError) {
     try willStore(key, count: count, in: database)
+    try removeLonger(key, count: count, in: database)
     let place = unsafe standing(on: key, in: database)
     changing(database)
     var name = unsafe MDB_val(key)
@@ -153,6 +159,25 @@ import LarderSystem
     fill(&output)
     let written = unsafe output.finalize(for: buffer)
     precondition(written == count, "a value of another length than was reserved")
+  }
+
+  /// Removes a value that needs more pages of its own than `count` bytes do, before a value of `count` bytes replaces it.
+  ///
+  /// LMDB would keep all the pages of a value that this transaction stored. ``WriteGuard`` could then not tell whether a page
+  /// too many belongs to the value, or comes from damage.
+  private mutating func removeLonger(
+    _ key: Span<UInt8>, count: Int, in database: Database
+  ) throws(LMDBError) {
+    defer { largestStored = max(largestStored, count) }
+    guard largestStored > count, let pageSize = environment?.meta.pageSize else { return }
+    func pages(for bytes: Int) -> Int {
+      (PageTable.headerSize + bytes + pageSize - 1) / pageSize
+    }
+    if pages(for: largestStored) == pages(for: count) { return }
+    guard let former = try unsafe lookUp(key, in: database, of: live)?.mv_size,
+      pages(for: former) > pages(for: count)
+    else { return }
+    try remove(key, from: database)
   }
 
   /// Removes `key`; returns whether it existed.

@@ -18,7 +18,7 @@ extension Cache {
   {
     // Encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
-    try declareRules()
+    try namespace.store.checkWritable()
     let stored = try await namespace.engine.commit(setting(bytes, for: key, attributes))
     keep(value, for: key.copied, size: bytes.count, stored)
   }
@@ -29,7 +29,7 @@ extension Cache {
     async throws -> Bool
   {
     let bytes = try encode(value)
-    try declareRules()
+    try namespace.store.checkWritable()
     return try await namespace.engine.commit(settingIfAbsent(bytes, for: key, expires))
   }
 
@@ -42,7 +42,7 @@ extension Cache {
     _ key: some StoreKey, expires: Expiration? = nil,
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) async throws -> Value? {
-    try declareRules()
+    try namespace.store.checkWritable()
     return try await namespace.engine.commit(updating(key, expires, change))
   }
 
@@ -98,7 +98,7 @@ extension Cache where Value: FixedWidthInteger {
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
   ) async throws -> Value {
-    try declareRules()
+    try namespace.store.checkWritable()
     let sum = try await namespace.engine.commit(incrementing(key, by: amount, expires))
     key.withKeyBytes { forget($0) }
     return sum

@@ -12,18 +12,6 @@ struct Stored: Sendable {
 
 /// The writes of one value, as they share a commit with others.
 extension Cache {
-  /// Declares the rules once per opening, before the first write, so that a lower limit evicts in bounded transactions.
-  func declareRules() throws(LarderError) {
-    try namespace.store.checkWritable()
-    guard let rules, namespace.handle.begins(declaring: rules) else { return }
-    do throws(LarderError) {
-      try namespace.store.declare(rules, for: name)
-    } catch {
-      namespace.handle.failed(declaring: rules)
-      throw error
-    }
-  }
-
   func setting(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) -> SharedWrite<Stored> {

@@ -17,7 +17,7 @@ extension Cache {
   ) throws(LarderError) {
     // Encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
-    try declareRules()
+    try namespace.store.checkWritable()
     let stored = try write(setting(bytes, for: key, attributes))
     keep(value, for: key.copied, size: bytes.count, stored)
   }
@@ -28,7 +28,7 @@ extension Cache {
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil
   ) throws(LarderError) -> Bool {
     let bytes = try encode(value)
-    try declareRules()
+    try namespace.store.checkWritable()
     return try write(settingIfAbsent(bytes, for: key, expires))
   }
 
@@ -41,7 +41,7 @@ extension Cache {
     _ key: some StoreKey, expires: Expiration? = nil,
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) throws -> Value? {
-    try declareRules()
+    try namespace.store.checkWritable()
     return try namespace.engine.commit(updating(key, expires, change))
   }
 
@@ -105,7 +105,7 @@ extension Cache where Value: FixedWidthInteger {
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
   ) throws(LarderError) -> Value {
-    try declareRules()
+    try namespace.store.checkWritable()
     let sum = try write(incrementing(key, by: amount, expires))
     key.withKeyBytes { forget($0) }
     return sum

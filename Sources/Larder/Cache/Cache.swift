@@ -88,7 +88,9 @@ public struct Cache<Value: Sendable>: Sendable {
     _ value: Value, for key: Span<UInt8>, size: Int, id: NamespaceID, header: EntryHeader,
     snapshot: UInt64
   ) {
-    memory?.keep(
+    guard let memory else { return }
+    namespace.engine.trimUnderPressure()
+    memory.keep(
       MemoryBox(value), for: key, cost: cost.map { $0(value) } ?? size, id: id, header: header,
       snapshot: snapshot, now: namespace.engine.coarseNow)
   }
@@ -104,7 +106,8 @@ extension Store {
   /// - Parameters:
   ///   - rules: declared once by this opening; nil leaves the store's.
   ///   - memory: how many decoded values are kept in memory; nil takes what another cache of the kind has asked for, else
-  ///     ``MemoryLimits/default``. ``MemoryLimits/off`` keeps none for this cache.
+  ///     ``MemoryLimits/default``. ``MemoryLimits/off`` keeps none for this cache. Caches that share their values and ask for
+  ///     different limits have those that were asked for last; limits asked for before change nothing.
   ///   - cost: what a value costs in memory; nil takes the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,

@@ -21,6 +21,11 @@ struct EntryFields: Equatable, Sendable {
     case metadata = 6
     /// The time to idle in milliseconds, 8 bytes.
     case idleInterval = 7
+    /// The transforms that changed the value, as ``TransformSteps`` reads them; the first field, or the one behind the key.
+    case transforms = 8
+    /// Metadata, entity tag and modification date as transforms changed them: the length of the steps (4 bytes), the steps,
+    /// and the changed fields.
+    case transformedMetadata = 9
   }
 
   /// The fields in stored order.

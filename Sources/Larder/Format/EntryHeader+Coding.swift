@@ -148,8 +148,14 @@ extension EntryHeader {
     guard Int(fieldsCount) <= record.count - size, staleUntil >= expires,
       isPinned == (sequence == 0)
     else { return nil }
+    var flags = Flags(rawValue: UInt8(truncatingIfNeeded: form.bits & 0b0111_0111))
+    if fieldsCount > 0,
+      Self.isTransformed(record.extracting(size..<size + Int(fieldsCount)))
+    {
+      flags.insert(.transformed)
+    }
     self.init(
-      flags: Flags(rawValue: UInt8(truncatingIfNeeded: form.bits & 0b0111_0111)),
+      flags: flags,
       codec: record[10], written: written, expires: expires, staleUntil: staleUntil,
       deadline: deadline, sequence: sequence, version: version, fieldsCount: fieldsCount,
       checksum: record.word(at: 0), size: size)

@@ -19,12 +19,17 @@ struct EntryHeader: Equatable {
     static let pinned = Flags(rawValue: 4)
     /// A field holds the time to idle: an access moves the end of the entry.
     static let idle = Flags(rawValue: 16)
+    /// The fields say that transforms changed the value. Not stored: reading the header finds it out, so that an entry without
+    /// fields costs nothing.
+    static let transformed = Flags(rawValue: 8)
     /// The entry has tags, so that it may have been invalidated.
     static let tagged = Flags(rawValue: 32)
     /// A negative entry: it records that there is no value for the key. Reads miss it.
     static let negative = Flags(rawValue: 64)
     /// The flags that this version writes. A record with any other is damaged.
     static let known: Flags = [.longKey, .chunked, .pinned, .idle, .tagged, .negative]
+    /// The flags that a header may have once it was read.
+    static let readable: Flags = [.known, .transformed]
   }
 
   var flags: Flags

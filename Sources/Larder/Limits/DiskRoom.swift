@@ -69,6 +69,9 @@ struct DiskRoom {
   /// The number of pages that entries may use.
   var usable: Int { pages - reserve }
 
+  /// With more bytes than this behind the end of the file a batch cannot reach the limit: twice its largest size with the
+  /// largest value, for the copies of pages.
+  static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
   /// Counting available pages ends here: no batch takes more.
   static let enough = 1 << 17
   /// Copies of pages that one more entry may need: leaves of four trees and the branches above them.

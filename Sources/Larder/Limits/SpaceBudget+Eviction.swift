@@ -31,7 +31,7 @@ extension SpaceBudget {
   }
 
   /// Whether storing an entry under these rules may evict others.
-  func mayEvict(_ rules: Rules) -> Bool { !rules.limits.isEmpty || limits.evicts }
+  func mayEvict(_ rules: Rules) -> Bool { !rules.limits.isEmpty || limits.evicts || hasDiskLimit }
 
   /// Makes room in a namespace for what its counters include already: expired entries are removed first, then its policy
   /// evicts.
@@ -187,8 +187,8 @@ extension Limits {
 }
 
 extension StoreLimits {
-  /// Whether storing an entry may evict others for these limits.
-  var evicts: Bool { entries != nil || bytes != nil || disk != nil }
+  /// Whether storing an entry may evict others for these limits, that on disk left out.
+  var evicts: Bool { entries != nil || bytes != nil }
 
   /// For messages.
   var words: String {

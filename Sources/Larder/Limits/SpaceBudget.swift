@@ -6,7 +6,7 @@ import LarderSystem
 /// Its methods make room by eviction before an entry is stored. The limits of namespaces come with their rules.
 struct SpaceBudget {
   private(set) var limits: StoreLimits
-  /// The pages left in the data file; nil without a disk limit.
+  /// The pages left in the data file; nil without a disk limit, and far from it.
   private var disk: DiskRoom?
   /// The number of pages that a failed write lacked.
   private(set) var missingPages: Int?
@@ -16,6 +16,12 @@ struct SpaceBudget {
   /// Measures how many pages are left in the data file, before the first change of the batch.
   mutating func measureDisk(_ writer: inout EntryWriter) throws(LarderError) {
     guard let limit = limits.disk else { return }
+    // Far from the limit no batch needs to count its pages.
+    let ample = DiskRoom.ample / writer.engine.pageSize
+    if try writer.read({ lmdb throws(LMDBError) in try lmdb.pagesBehindLast(limit: limit) > ample })
+    {
+      return
+    }
     let databases = writer.engine.indexes.all
     let (available, used) = try writer.read { lmdb throws(LMDBError) in
       (
@@ -30,9 +36,10 @@ struct SpaceBudget {
   /// Replaces the limits of entries and bytes within the batch that changes them.
   mutating func change(to limits: StoreLimits) { self.limits = limits }
 
+  /// Whether the limit on disk is so near that this batch counts pages.
   var hasDiskLimit: Bool { disk != nil }
 
-  /// The number of pages that entries may use; nil without a disk limit.
+  /// The number of pages that entries may use; nil without a disk limit, and far from it.
   var usablePages: Int? { disk?.usable }
 
   /// Whether a checkpoint now would free pages that this batch may need.

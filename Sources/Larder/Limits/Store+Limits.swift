@@ -4,12 +4,17 @@ import Synchronization
 
 /// The limits of a store and where they come from.
 public struct StoreLimitInfo: Sendable, Hashable {
+  /// The disk limit that the store was made with, in bytes; see ``StoreLimits/defaultDisk(free:)``. Nil for a temporary store
+  /// and for one that was made with a disk limit of its own.
+  public var defaultDisk: Int?
   /// The limits that code has declared.
   public var declared: StoreLimits
   /// An operator's limits, each of which replaces a declared one.
   public var overrides: StoreLimits
   /// The limits in force.
-  public var effective: StoreLimits { declared.overridden(by: overrides) }
+  public var effective: StoreLimits {
+    StoreLimits(disk: defaultDisk).overridden(by: declared).overridden(by: overrides)
+  }
 }
 
 extension Store {
@@ -17,7 +22,9 @@ extension Store {
   public func limits() throws(LarderError) -> StoreLimitInfo {
     let transaction = try engine.beginRead()
     let settings = try engine.settings(in: transaction)
-    return StoreLimitInfo(declared: settings.declared, overrides: settings.overrides)
+    return StoreLimitInfo(
+      defaultDisk: settings.defaultDisk, declared: settings.declared,
+      overrides: settings.overrides)
   }
 
   /// Declares the limits of the store. Every process then obeys them. Overrides of an operator stay.

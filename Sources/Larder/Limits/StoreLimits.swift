@@ -7,6 +7,8 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   /// Bytes of all their values.
   public var bytes: Int?
   /// Bytes of the data file; at least ``smallestDisk``. The file never grows beyond it.
+  ///
+  /// Nil leaves the limit that the store was made with, ``defaultDisk(free:)``; ``Limits/unlimited`` lifts that.
   public var disk: Int?
   /// Bytes that decoded values may cost in the memory of each process, all caches together; nil for 64 MB. Other processes
   /// obey a new limit from the next value that they decode.
@@ -15,7 +17,18 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   /// The smallest possible disk limit, in bytes.
   public static let smallestDisk = 4_000_000
 
-  /// Limits; nil for none.
+  /// The disk limit of a new store that declares none: a tenth of the free disk at that time, at most 10 GB and at least
+  /// ``smallestDisk``.
+  ///
+  /// - Parameter free: bytes that the user may write on the file system of the store.
+  public static func defaultDisk(free: Int) -> Int {
+    min(max(free / 10, smallestDisk), 10_000_000_000)
+  }
+
+  /// No limits, that on disk included which a new store would have.
+  public static let unlimited = StoreLimits(disk: Limits.unlimited)
+
+  /// Limits; nil for none, and of ``disk`` for that of the store's making.
   public init(
     entries: Int? = nil, bytes: Int? = nil, disk: Int? = nil, memory: Int? = nil
   ) {

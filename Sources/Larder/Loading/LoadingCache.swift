@@ -2,10 +2,7 @@ import LarderSystem
 
 /// A cache with a loader: reads load values that are missing or stale.
 ///
-///     let boards = store.cache(of: Board.self, in: "boards").loading { (station: String) in
-///       try await api.board(station)
-///     }
-///     let board = try await boards.value(for: "thun")
+/// ``Store/cache(of:in:rules:memory:cost:options:loader:)`` makes one, and ``Cache/loading(options:_:)`` for any codec.
 ///
 /// It adds nothing to the store: a ``Cache`` of the same namespace sees the same entries, and shares loads of the same key.
 public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable {
@@ -67,5 +64,29 @@ extension Cache {
     options: LoadOptions = LoadOptions(), _ load: @escaping @Sendable (Key) async throws -> Value
   ) -> LoadingCache<Key, Value> {
     LoadingCache(self, options: options, load: load)
+  }
+}
+
+extension Store {
+  /// A cache of the namespace `name` that keeps its loader: ``LoadingCache/value(for:policy:)`` loads by itself.
+  ///
+  ///     let boards = store.cache(of: Board.self, in: "boards") { (station: String) in
+  ///       try await api.board(station)
+  ///     }
+  ///     let board = try await boards.value(for: "thun")
+  ///
+  /// The other parameters are those of ``cache(of:in:rules:memory:cost:)``.
+  ///
+  /// - Parameters:
+  ///   - options: how values are read, loaded and stored.
+  ///   - loader: loads the value of a key.
+  public func cache<Key: StoreKey & Sendable, Value: Codable & Sendable>(
+    of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
+    cost: (@Sendable (Value) -> Int)? = nil, options: LoadOptions = LoadOptions(),
+    loader: @escaping @Sendable (Key) async throws -> Value
+  ) -> LoadingCache<Key, Value> {
+    LoadingCache(
+      cache(of: type, in: name, rules: rules, memory: memory, cost: cost), options: options,
+      load: loader)
   }
 }

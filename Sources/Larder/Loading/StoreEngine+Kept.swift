@@ -44,8 +44,11 @@ extension StoreEngine {
     case .stale: state = .stale
     case .negative: state = self.state(of: found.header, at: now)
     }
-    guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
+    guard var fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
       return nil
+    }
+    if fields[.transformedMetadata] != nil {
+      fields = readable(fields, for: key, id: id, version: found.header.version)
     }
     let kept = CachedEntry(id: id, header: found.header, state: state, fields: fields)
     if recordsAccess { recordAccess(found, key: key, at: now) }
@@ -54,7 +57,7 @@ extension StoreEngine {
       if counts, state == .fresh { handle.count(.hits, stripe: transaction.stripe) }
       return kept
     }
-    let isWhole = try withValue(of: found, in: transaction) { value in
+    let isWhole = try withValue(of: found, key: key, in: transaction) { value in
       if counts, state == .fresh { handle.count(.hits, stripe: transaction.stripe) }
       try body(value)
     }

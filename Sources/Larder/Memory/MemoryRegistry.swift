@@ -13,6 +13,9 @@ final class MemoryRegistry: Sendable {
   private struct Shared {
     var codec: any Sendable
     var memory: CacheMemory
+    /// The limits that caches have asked for. Each counts once, so that two caches with different limits do not go on
+    /// replacing each other's.
+    var asked: [MemoryLimits]
   }
 
   private let shared = Mutex<[Place: [Shared]]>([:])
@@ -21,7 +24,8 @@ final class MemoryRegistry: Sendable {
 
   /// The memory for a cache, and its owner if it cannot be shared; nil for limits of 0.
   ///
-  /// - Parameter limits: nil leaves those of a memory that exists; a new memory then has the default limits.
+  /// - Parameter limits: nil leaves those of a memory that exists, and so do limits that were asked for before; a new memory
+  ///   then has the default limits.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> (memory: CacheMemory, owner: MemoryOwner?)? {
@@ -31,15 +35,20 @@ final class MemoryRegistry: Sendable {
       return (memory, MemoryOwner(memory))
     }
     let place = Place(namespace: handle.name, codec: ObjectIdentifier(C.self))
-    let (memory, isNew) = shared.withLock { shared in
-      if let known = shared[place]?.first(where: { isAlike($0.codec) }) {
-        return (known.memory, false)
+    let (memory, isChanged) = shared.withLock { shared in
+      if let index = shared[place]?.firstIndex(where: { isAlike($0.codec) }),
+        let known = shared[place]?[index]
+      {
+        guard let limits, !known.asked.contains(limits) else { return (known.memory, false) }
+        shared[place]?[index].asked.append(limits)
+        return (known.memory, true)
       }
       let memory = make(handle, limits: limits, in: engine)
-      shared[place, default: []].append(Shared(codec: codec, memory: memory))
-      return (memory, true)
+      shared[place, default: []].append(
+        Shared(codec: codec, memory: memory, asked: limits.map { [$0] } ?? []))
+      return (memory, false)
     }
-    if !isNew, let limits, limits != memory.limits { memory.limits = limits }
+    if isChanged, let limits { memory.limits = limits }
     return (memory, nil)
   }
 

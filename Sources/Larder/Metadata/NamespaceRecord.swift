@@ -21,6 +21,11 @@ struct NamespaceRecord: Equatable, Sendable {
     var overrides = Rules.Overrides()
 
     var effective: Rules { overrides.applied(to: declared) }
+
+    /// Takes rules in place of the declared ones, unless those have a higher version.
+    mutating func declare(_ rules: Rules) {
+      if rules.version >= declared.version { declared = rules }
+    }
   }
 
   /// Bytes of id and time of creation in front of the rules.

@@ -9,14 +9,24 @@ import LarderSystem
 
 /// Settings of the store as a whole, the same for every process: the record `S`, which is JSON.
 struct StoreSettings: Codable, Equatable, Sendable {
+  /// The disk limit that the store was made with, in force where none is declared.
+  var defaultDisk: Int?
   /// The limits that code declared.
   var declared = StoreLimits()
   /// The limits that an operator set over them.
   var overrides = StoreLimits()
 
-  var limits: StoreLimits { declared.overridden(by: overrides) }
+  var limits: StoreLimits {
+    StoreLimits(disk: defaultDisk).overridden(by: declared).overridden(by: overrides)
+  }
 
   init() {}
+
+  /// The record of a new store.
+  static func record(defaultDisk: Int, seal: RecordSeal) -> [UInt8] {
+    let json = "{\"declared\":{},\"defaultDisk\":\(defaultDisk),\"overrides\":{}}"
+    return seal.seal(Array(json.utf8), for: MetadataKey.settings)
+  }
 
   init(_ record: Span<UInt8>, seal: RecordSeal) throws(LarderError) {
     guard let content = seal.open(record, for: MetadataKey.settings) else {

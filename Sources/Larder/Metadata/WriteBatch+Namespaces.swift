@@ -24,7 +24,8 @@ public struct RemovalResult: Sendable, Hashable {
 }
 
 extension WriteBatch {
-  /// Declares a namespace's rules and makes the namespace if there is none. An operator's overrides stay.
+  /// Declares a namespace's rules and makes the namespace if there is none. An operator's overrides stay, and so do declared
+  /// rules of a higher ``Rules/version``.
   ///
   /// Entries for which a lower limit leaves no room are evicted in this batch; ``Store/declare(_:for:)`` evicts in several
   /// transactions.
@@ -34,17 +35,29 @@ extension WriteBatch {
   public mutating func declare(_ rules: Rules, for name: String) throws(LarderError) {
     let rules = rules.inMilliseconds
     if try writer.namespace(name)?.record.rules.declared == rules { return }
-    try require(changeRules(of: name, makes: true, most: .max) { $0.declared = rules })
+    try require(changeRules(of: name, makes: true, most: .max) { $0.declare(rules) })
   }
 
-  /// Declares rules once in an opening of the store: later calls with the same rules do nothing, unless the namespace is gone.
+  /// Declares a cache's rules once in an opening of the store: later calls with the same rules do nothing, unless the
+  /// namespace is gone.
+  ///
+  /// For a lower limit it evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache go on until the
+  /// limit is reached.
   mutating func declareOnce(
     _ rules: Rules?, for namespace: Store.Namespace
   ) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
-    if handle.hasDeclared(rules), try writer.namespace(namespace.name) != nil { return }
-    try declare(rules, for: namespace.name)
+    let known = try writer.namespace(namespace.name)
+    if known != nil, handle.hasDeclared(rules) { return }
+    let declared = rules.inMilliseconds
+    if known?.record.rules.declared != declared {
+      let progress = try changeRules(
+        of: namespace.name, makes: true, most: LimitChange.evictedPerStep
+      ) { $0.declare(declared) }
+      try require(progress)
+      if case .underWay = progress { return }
+    }
     effects.declared.append((handle, rules))
   }
 

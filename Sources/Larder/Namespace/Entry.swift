@@ -17,9 +17,9 @@ extension Store {
     public var namespace: String
     /// Its key.
     public var key: Key
-    /// Bytes of the value.
+    /// Bytes of the value, as it was written.
     public var size: Int
-    /// Bytes of the header and the value.
+    /// Bytes of the header and the value, as they are stored.
     public var storedSize: Int
     /// When it was written.
     public var written: Timestamp
@@ -51,6 +51,10 @@ extension Store {
     /// The Last-Modified field (RFC 9110, section 8.8.2) of that response, byte for byte.
     public var lastModified: [UInt8]?
     /// The writer's own bytes beside the value, such as response fields.
+    ///
+    /// Nil, as are entity tag and modification date, if they are encrypted and the store was opened without the key.
     public var metadata: [UInt8]?
+    /// The transforms that changed the value, in the order in which they were applied.
+    public var transforms: [TransformID]
   }
 }

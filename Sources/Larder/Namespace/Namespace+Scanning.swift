@@ -15,10 +15,9 @@ extension Store.Namespace {
     let prefix = prefix.copied
     try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
       found, facts, payload, transaction in
-      guard found.header.flags.contains(.chunked) else { return try visit(facts, payload) }
-      let value = try engine.assemble(
-        payload, id: found.id, version: facts.version, in: transaction)
-      return try value.map { try visit(facts, $0.span) } ?? true
+      try engine.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
+        try visit(facts, $0)
+      } ?? true
     }
   }
 

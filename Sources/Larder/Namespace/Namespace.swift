@@ -59,6 +59,14 @@ extension Store.Namespace {
   }
 }
 
+extension Store.Namespace {
+  /// The namespace's number, which ``TransformContext/namespace`` has; nil if it does not exist.
+  package func number() throws(LarderError) -> UInt32? {
+    let id = try engine.identify(handle, in: engine.beginRead())
+    return id == .store ? nil : id.rawValue
+  }
+}
+
 extension StoreEngine {
   func record(
     named name: String, in transaction: borrowing ReadTransaction

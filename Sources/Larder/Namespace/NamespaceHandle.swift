@@ -72,21 +72,12 @@ final class NamespaceHandle: Sendable {
     return id
   }
 
-  /// Whether the caller is the first to declare these rules, and is to do it now.
-  func begins(declaring rules: Rules) -> Bool {
+  /// Records a declaration that a batch has committed.
+  func noteDeclared(_ rules: Rules) {
     declared.withLock { declared in
-      if declared.contains(rules) { return false }
-      declared.append(rules)
-      return true
+      if !declared.contains(rules) { declared.append(rules) }
     }
   }
-
-  func failed(declaring rules: Rules) {
-    declared.withLock { $0.removeAll { $0 == rules } }
-  }
-
-  /// Records a declaration that a batch has committed.
-  func noteDeclared(_ rules: Rules) { _ = begins(declaring: rules) }
 
   func hasDeclared(_ rules: Rules) -> Bool { declared.withLock { $0.contains(rules) } }
 

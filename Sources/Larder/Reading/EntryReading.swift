@@ -82,7 +82,7 @@ extension Snapshot {
     guard let entry = try engine.entry(found, key: key, of: namespace.handle, in: transaction)
     else { return nil }
     var result: Result?
-    _ = try engine.withValue(of: found, in: transaction) { value in
+    _ = try engine.withValue(of: found, key: key, in: transaction) { value in
       result = try body(entry, value)
     }
     return result

@@ -48,9 +48,13 @@ extension StoreEngine {
     let header = current(entry.header, idle: idle, entryKey: entry.entryKey)
     let never = EntryHeader.never
     let now = clock.now
+    let fields = readable(
+      entry.fields, for: key.bytes.span, id: entry.id, version: header.version)
+    let steps = entry.fields.transforms
     let lastUse = access.lastUse(of: Checksum.keyHash(of: key.bytes.span, in: entry.id))
     return Store.Entry(
-      namespace: namespace, key: key, size: entry.valueCount, storedSize: entry.storedCount,
+      namespace: namespace, key: key, size: steps?.all.first?.size ?? entry.valueCount,
+      storedSize: entry.storedCount,
       written: Timestamp(milliseconds: header.written),
       lastUsed: lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) },
       expires: header.expires == never ? nil : Timestamp(milliseconds: header.expires),
@@ -61,7 +65,7 @@ extension StoreEngine {
       version: header.version, isPinned: header.flags.contains(.pinned),
       isNegative: header.flags.contains(.negative), owners: owners,
       tags: entry.fields.tags.map { String(decoding: $0, as: UTF8.self) },
-      entityTag: entry.fields[.entityTag], lastModified: entry.fields[.lastModified],
-      metadata: entry.fields[.metadata])
+      entityTag: fields[.entityTag], lastModified: fields[.lastModified],
+      metadata: fields[.metadata], transforms: steps?.all.map(\.id) ?? [])
   }
 }

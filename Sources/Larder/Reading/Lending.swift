@@ -54,7 +54,7 @@ extension StoreEngine {
     try body(found.payload)
   }
 
-  /// Lends a fresh value that has a time to idle or is in chunks.
+  /// Lends a fresh value that has a time to idle, is in chunks, or was changed by transforms.
   @inline(never)
   private func lendUncommon(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,
@@ -68,7 +68,7 @@ extension StoreEngine {
       }
       return
     }
-    let isWhole = try withValue(of: found, in: transaction) { value in
+    let isWhole = try withValue(of: found, key: key, in: transaction) { value in
       handle.count(.hits, stripe: transaction.stripe)
       if recordsAccess { recordAccess(found, key: key, at: now) }
       try body(value)
@@ -76,23 +76,36 @@ extension StoreEngine {
     if !isWhole { handle.count(.damaged, stripe: transaction.stripe) }
   }
 
-  /// Lends the value that was found, in one piece or put together from chunks.
+  /// Lends the value that was found, in one piece, put together from chunks, or as it was before transforms.
   ///
-  /// - Returns: false if a chunk is missing or damaged; `body` was not called then.
+  /// - Returns: false if it is damaged; `body` was not called then.
   func withValue(
-    of found: borrowing Lookup, in transaction: borrowing ReadTransaction,
+    of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction,
     _ body: (Span<UInt8>) throws -> Void
   ) throws -> Bool {
-    guard found.header.flags.contains(.chunked) else {
+    let flags = found.header.flags
+    guard flags.contains(.chunked) || flags.contains(.transformed) else {
       try body(found.payload)
       return true
     }
-    guard
-      let value = try assemble(
-        found.payload, id: found.id, version: found.header.version, in: transaction)
-    else { return false }
+    guard let value = try wholeValue(of: found, key: key, in: transaction) else { return false }
     try body(value.span)
     return true
+  }
+
+  /// A value in chunks or changed by transforms, as it was written; nil if it is damaged.
+  func wholeValue(
+    of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [UInt8]? {
+    let (id, version) = (found.id, found.header.version)
+    let stored =
+      found.header.flags.contains(.chunked)
+      ? try assemble(found.payload, id: id, version: version, in: transaction)
+      : found.payload.copied
+    guard found.header.flags.contains(.transformed) else { return stored }
+    guard let stored, let fields = EntryFields(found.record.extracting(found.header.fieldsRange))
+    else { return nil }
+    return try restore(stored, fields, for: key, id: id, version: version)
   }
 
   /// Tells the access table, and the time to idle, that the application has read an entry.

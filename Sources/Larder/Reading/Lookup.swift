@@ -88,7 +88,8 @@ extension StoreEngine {
       return Lookup(.absent, id: id, keyHash: keyHash, header: .none, record: Span())
     }
     let record = transaction.bytes(of: region)
-    guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned) else {
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned), !requiresTransforms
+    else {
       return try lookUpUncommon(region, key: key, in: id, keyHash: keyHash, at: now, transaction)
     }
     let state = state(of: header, at: now)
@@ -100,7 +101,8 @@ extension StoreEngine {
       Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
   }
 
-  /// Keys of more than 250 bytes, values in chunks, entries with a time to idle or tags, negative entries, and damage.
+  /// Keys of more than 250 bytes, values in chunks or changed by transforms, entries with a time to idle or tags, negative
+  /// entries, and damage.
   @inline(never)
   @_lifetime(borrow transaction)
   private func lookUpUncommon(
@@ -110,7 +112,7 @@ extension StoreEngine {
     let record = transaction.bytes(of: region)
     var outcome = Lookup.Outcome.absent
     var current = EntryHeader.none
-    if let header = EntryHeader(record), header.flags.isSubset(of: .known) {
+    if let header = EntryHeader(record), header.flags.isSubset(of: .readable) {
       if header.belongs(to: key, in: record),
         try !isHidden(header, id: id, record: record, in: transaction)
       {
@@ -121,7 +123,11 @@ extension StoreEngine {
         outcome = Lookup.Outcome(state(of: current, at: now))
         if outcome != .expired {
           if header.flags.contains(.negative) { outcome = .negative }
-          if !isIntact(header, record: record, keyHash: keyHash) { outcome = .damaged }
+          if !isIntact(header, record: record, keyHash: keyHash)
+            || !hasRequiredTransforms(header, record)
+          {
+            outcome = .damaged
+          }
         }
       }
     } else {

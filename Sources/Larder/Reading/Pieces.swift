@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import Synchronization
 
 extension Store.Namespace {
   /// Copies the bytes `range` of the value under `key`, or those of them that there are.
@@ -47,7 +48,10 @@ extension Snapshot {
       else { return nil }
       let range = range.clamped(to: 0..<entry.size)
       let piece: [UInt8]?
-      if found.header.flags.contains(.chunked) {
+      if found.header.flags.contains(.transformed) {
+        piece = try engine.transformedPiece(
+          of: found, range, ofSize: entry.size, key: key, in: transaction)
+      } else if found.header.flags.contains(.chunked) {
         piece = try engine.chunkedPiece(of: found, range, in: transaction)
       } else {
         piece = found.payload.extracting(range).copied
@@ -64,6 +68,26 @@ extension Snapshot {
 }
 
 extension StoreEngine {
+  /// Values of more bytes are not kept between two pieces.
+  private static let largestPiecewise = 64 << 20
+
+  /// A piece of a value that transforms have changed; nil if it is damaged.
+  ///
+  /// The whole value is restored for the first piece and kept in memory until the last piece is read, or another value is
+  /// read in pieces.
+  fileprivate func transformedPiece(
+    of found: borrowing Lookup, _ range: Range<Int>, ofSize size: Int, key: Span<UInt8>,
+    in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [UInt8]? {
+    let mark = VerifiedValues.mark(of: found.record, found.header, keyHash: found.keyHash)
+    let known = piecewise.withLock { $0?.mark == mark ? $0?.value : nil }
+    let whole = if let known { known } else { try wholeValue(of: found, key: key, in: transaction) }
+    guard let value = whole, range.upperBound <= value.count else { return nil }
+    let isKept = range.upperBound < size && value.count <= Self.largestPiecewise
+    if isKept != (known != nil) { piecewise.withLock { $0 = isKept ? (mark, value) : nil } }
+    return Array(value[range])
+  }
+
   /// A piece of a value in chunks, after the whole value was verified once; nil if a chunk is missing or damaged.
   fileprivate func chunkedPiece(
     of found: borrowing Lookup, _ range: Range<Int>, in transaction: borrowing ReadTransaction

@@ -11,7 +11,9 @@ extension StoreEngine {
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
     try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
-      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned), entryKey.count > 5
+      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned),
+        entryKey.count > 5,
+        entryKey[entryKey.count - 1] == 0, !requiresTransforms
       else {
         return try visitUncommon(
           entryKey, record, of: namespace, id, prefix, in: transaction, visit)
@@ -35,13 +37,30 @@ extension StoreEngine {
     guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
       key.starts(with: prefix),
       isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
-      try !isHidden(entry.header, id: id, record: record, in: transaction)
+      try !isHidden(entry.header, id: id, record: record, in: transaction),
+      hasRequiredTransforms(entry.header, record)
     else { return true }
     let facts = facts(of: entry, key: Key(key), namespace: namespace.name, owners: [])
     guard facts.state == .fresh, !facts.isNegative else { return true }
     let payload = record.extracting(entry.header.payloadStart..<record.count)
-    guard entry.header.flags.contains(.chunked) else { return try visit(key.span, payload) }
-    let value = try assemble(payload, id: id, version: facts.version, in: transaction)
-    return try value.map { try visit(key.span, $0.span) } ?? true
+    return try withValue(of: entry, payload, key: key, in: transaction) {
+      try visit(key.span, $0)
+    } ?? true
+  }
+
+  /// Lends the value of an entry that a scan has found, as it was written; nil if it is damaged.
+  func withValue<Result>(
+    of entry: StoredEntry, _ payload: Span<UInt8>, key: [UInt8],
+    in transaction: borrowing ReadTransaction, _ body: (Span<UInt8>) throws -> Result
+  ) throws -> Result? {
+    let (flags, id, version) = (entry.header.flags, entry.id, entry.header.version)
+    guard flags.contains(.chunked) || flags.contains(.transformed) else { return try body(payload) }
+    var value =
+      flags.contains(.chunked)
+      ? try assemble(payload, id: id, version: version, in: transaction) : payload.copied
+    if flags.contains(.transformed), let stored = value {
+      value = try restore(stored, entry.fields, for: key.span, id: id, version: version)
+    }
+    return try value.map { try body($0.span) }
   }
 }

@@ -26,7 +26,8 @@ extension StoreEngine {
       guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
         key.starts(with: prefix),
         isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
-        try !isHidden(entry.header, id: id, record: record, in: transaction)
+        try !isHidden(entry.header, id: id, record: record, in: transaction),
+        hasRequiredTransforms(entry.header, record)
       else { return true }
       return try visit(entry, key, record.extracting(entry.header.payloadStart..<record.count))
     }

@@ -34,7 +34,9 @@ struct SalvageWriter {
     guard entry.isIntact(record), let value = value(of: entry, record, from: file) else {
       return false
     }
-    guard let name = metadata.name(of: entry.id), !metadata.isHidden(entry),
+    // Transforms bind a value to its store: it could not be read in another.
+    guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),
+      !metadata.isHidden(entry),
       entry.header.state(at: store.now.milliseconds) != .expired
     else {
       result.leftOut += 1

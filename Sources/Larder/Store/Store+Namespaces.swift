@@ -32,7 +32,7 @@ extension Store {
   }
 
   /// Declares the rules of a namespace, which every process then obeys; makes the namespace if there is none. An operator's
-  /// overrides stay.
+  /// overrides stay, and so do declared rules of a higher ``Rules/version``.
   ///
   /// A lower limit evicts in bounded transactions before the call returns.
   ///
@@ -42,7 +42,7 @@ extension Store {
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
     let rules = rules.inMilliseconds
-    try LimitChange(engine).changeRules(of: name, makes: true) { $0.declared = rules }
+    try LimitChange(engine).changeRules(of: name, makes: true) { $0.declare(rules) }
   }
 
   /// Replaces an operator's overrides of the declared rules; empty ones lift them. Lower limits are as in ``declare(_:for:)``.

@@ -14,6 +14,8 @@ import Synchronization
 /// closes when the last handle goes or ``close()`` is called.
 ///
 /// The last handle of a store that was not closed writes the counts of reads and the removals that wait, as ``close()`` does.
+/// So does the end of the process, by `exit` or by returning from `main`, for the stores that are still open, such as globals
+/// of `main.swift`; temporary stores are removed then.
 /// It cannot report errors: it waits for other writers for at most 100 ms, and after any error those counts are lost,
 /// and nothing else. Call ``close()`` to see errors.
 public struct Store: Sendable {
@@ -32,6 +34,9 @@ public struct Store: Sendable {
     /// How long a write waits for a writer in another process before it throws ``LarderError/Code/busy``.
     public var lockTimeout = Duration.seconds(10)
     /// Limits to declare for the store as a whole; nil leaves them as they are. See ``Store/declare(_:)``.
+    ///
+    /// A new store, unless temporary, has the disk limit ``StoreLimits/defaultDisk(free:)`` while none is declared;
+    /// ``StoreLimits/unlimited`` lifts it.
     public var limits: StoreLimits?
     /// Whether to accept a store that belongs to another user; the handle is then read-only.
     public var allowsForeignOwner = false
@@ -40,6 +45,12 @@ public struct Store: Sendable {
     public var durability: Durability?
     /// How long after a commit a ``Durability/checkpointed`` store is safe from a power failure.
     public var checkpointInterval = Duration.milliseconds(200)
+    /// Changes values on their way into the store and back, in this order: compression, then encryption. Entries without them
+    /// are read as they are, unless a transform is required. All openings of a store in one process must use the same.
+    public var transforms: [any ValueTransform] = []
+    /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if it is
+    /// critical. The system is asked at most once a second, when a value is decoded. The first opening in a process decides.
+    public var trimsMemory = true
     /// Whether an existing store gets the durability asked for; no other process may have it open.
     var changesDurability = false
     /// Replaces the identity of the machine's last start, to test restarts.
@@ -55,6 +66,10 @@ public struct Store: Sendable {
     package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
+    /// Tells how short of memory the system is.
+    package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
+    /// The bytes that are free on the file system of a path; nil if that cannot be found out.
+    package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
 
     /// Options with the default of everything that is not given; see the properties.
     public init(
@@ -94,11 +109,26 @@ public struct Store: Sendable {
   /// A new store in the system's temporary directory, removed when its last handle goes. Its commits are not flushed to the
   /// disk.
   public static func temporary(options: Options = Options()) throws(LarderError) -> Store {
+    try temporary(in: FileManager.default.temporaryDirectory.path, options)
+  }
+
+  /// A new store in memory, removed when its last handle goes: in `/dev/shm`, the file system that Linux keeps in memory. A system
+  /// without it gets a store as ``temporary(options:)`` makes it.
+  public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
+    let memory = "/dev/shm"
+    guard FileManager.default.isWritableFile(atPath: memory) else {
+      return try temporary(options: options)
+    }
+    return try temporary(in: memory, options)
+  }
+
+  private static func temporary(
+    in folder: String, _ options: Options
+  ) throws(LarderError) -> Store {
     let name = "larder-" + UUID().uuidString
     var options = options
     options.flushes = false
-    let store = try Store(
-      at: FileManager.default.temporaryDirectory.path + "/" + name, options: options)
+    let store = try Store(at: folder + "/" + name, options: options)
     store.engine.isTemporary.store(true, ordering: .relaxed)
     return store
   }
@@ -160,4 +190,14 @@ public struct Store: Sendable {
 extension Store {
   /// 16 random bytes that no other store has, for keyed digests.
   package var secret: [UInt8] { engine.identity }
+
+  /// Tells the opened store from every other one of this process.
+  package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
+
+  /// The words of the file `shared`, not mapped yet.
+  package func sharedWords(layout: UInt32, count: Int) -> SharedTable {
+    SharedTable(
+      SharedTable.Format(file: .shared, layout: layout, store: engine.identity) { $0 == count },
+      of: engine.environment)
+  }
 }

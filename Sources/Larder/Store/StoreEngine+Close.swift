@@ -2,6 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 extension StoreEngine {
   /// Writes what waits in this process: access times, removals of expired entries, and the counts of reads.
   ///
@@ -30,6 +36,24 @@ extension StoreEngine {
       try flush(lockTimeout: Self.lastLockTimeout)
     } catch {
       // A deinitializer cannot report errors. A failed flush equals a kill: the counts are lost, the store is sound.
+    }
+  }
+
+  /// Ends the stores that are still open when the process ends, such as those of globals, which have no deinitializer.
+  static let endsWithProcess: Void = ProcessExit.add {
+    for environment in Environment.all {
+      (environment.attachment.withLock { $0.object } as? StoreEngine)?.endWithProcess()
+    }
+  }
+
+  /// What the deinitializer does. Other threads may be using the store.
+  func endWithProcess() {
+    guard !environment.isWriting else { return }
+    if isTemporary.load(ordering: .relaxed) {
+      // If that fails, the system cleans its temporary directory.
+      try? FileManager.default.removeItem(atPath: environment.path)
+    } else {
+      flushLast()
     }
   }
 

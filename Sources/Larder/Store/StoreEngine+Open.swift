@@ -9,11 +9,14 @@ extension StoreEngine {
     return try environment.attachment.withLock { attachment throws(LarderError) in
       if let engine = attachment.object as? StoreEngine {
         try engine.checkClock(options.clock)
+        try engine.checkTransforms(options.transforms)
         return engine
       }
+      endsWithProcess
       let format = try format(of: environment)
       let engine = StoreEngine(environment: environment, format: format, options: options)
       attachment.object = engine
+      if !options.readOnly, !options.allowsForeignOwner { engine.applyFileLimit() }
       return engine
     }
   }
@@ -37,8 +40,14 @@ extension StoreEngine {
         (transaction: inout WriteTransaction) throws(LMDBError) in
         let format = StoreFormat.new()
         try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
-        let state = StoreState().record(seal: RecordSeal(identity: format.identity))
+        let seal = RecordSeal(identity: format.identity)
+        let state = StoreState().record(seal: seal)
         try transaction.put(state, for: MetadataKey.state, in: .main)
+        if options.flushes, let free = options.freeDisk(path) {
+          let settings = StoreSettings.record(
+            defaultDisk: StoreLimits.defaultDisk(free: free), seal: seal)
+          try transaction.put(settings, for: MetadataKey.settings, in: .main)
+        }
       }
     } catch {
       throw LarderError(error)
@@ -84,6 +93,25 @@ extension StoreEngine {
     } catch {
       throw LarderError(error, path: environment.path)
     }
+  }
+
+  /// Maps no more than the disk limit allows, before any read: a map with reads in it cannot be made smaller.
+  private func applyFileLimit() {
+    do throws(LarderError) {
+      guard let limit = try settings(in: beginRead()).limits.disk else { return }
+      environment.setFileLimit(limit)
+    } catch {
+      // A damaged record of the limits must not keep the store from being opened; the next write reports it.
+    }
+  }
+
+  /// Refuses other transforms: a handle without them could not read what another has written.
+  private func checkTransforms(_ others: [any ValueTransform]) throws(LarderError) {
+    if transforms.map(\.id) == others.map(\.id) { return }
+    throw LarderError(
+      .invalidArgument,
+      "\(environment.path) is already open in this process with other transforms",
+      hint: "open it once and share it, or pass the same transforms")
   }
 
   /// Refuses a second clock: two clocks on one store would disagree about expiry.

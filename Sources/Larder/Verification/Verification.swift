@@ -48,6 +48,17 @@ public struct Verification: Sendable {
     }
   }
 
+  /// A rule by which the store may remove entries that code has declared as never removed: ``Rules/userData``, for example.
+  public struct Warning: Sendable, Hashable, CustomStringConvertible {
+    /// The namespace it concerns.
+    public var namespace: String
+    /// The rule, in one sentence.
+    public var detail: String
+
+    /// Namespace and detail in one line.
+    public var description: String { "\(namespace): \(detail)" }
+  }
+
   /// Entries of all namespaces, expired ones included.
   public var entries = 0
   /// Bytes of their values.
@@ -58,6 +69,8 @@ public struct Verification: Sendable {
   public var garbage = 0
   /// Everything that is wrong, in the order in which it was found.
   public var faults: [Inconsistency] = []
+  /// Rules that endanger data of the user, in the order of namespaces. They are no damage: ``isSound`` ignores them.
+  public var warnings: [Warning] = []
 
   /// Whether nothing is wrong.
   public var isSound: Bool { faults.isEmpty }

@@ -115,6 +115,23 @@ extension Verifier {
     }
   }
 
+  /// Code that declares a namespace which neither expires nor evicts relies on that; an operator's overrides can undo it.
+  mutating func checkRules() {
+    for facts in namespaces.map(\.facts)
+    where facts.declared.eviction == .refuse && facts.declared.expires == .never {
+      var ways: [String] = []
+      if facts.rules.eviction != .refuse {
+        ways.append("evicts its entries (\(facts.rules.eviction.rawValue))")
+      }
+      if facts.rules.expires != .never { ways.append("lets new entries expire") }
+      guard !ways.isEmpty else { continue }
+      let detail =
+        "code declares that its entries are never removed, but an override "
+        + ways.joined(separator: " and ")
+      result.warnings.append(Verification.Warning(namespace: facts.name, detail: detail))
+    }
+  }
+
   /// The totals of the store must be the sums of its namespaces.
   mutating func checkTotals(_ state: StoreState) {
     if namespaces.count == names.count {

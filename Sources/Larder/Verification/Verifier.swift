@@ -62,6 +62,7 @@ struct Verifier {
       try checkReachable { (verifier) throws(LMDBError) in try verifier.checkChunks(transaction) }
       try checkReachable { (verifier) throws(LMDBError) in
         verifier.checkCounters()
+        verifier.checkRules()
         if let state = try transaction.state(verifier.engine.seal) {
           verifier.checkTotals(state)
           try verifier.checkTombstones(state, transaction)

@@ -36,20 +36,24 @@ public struct EntryAttributes: Sendable {
     self.expires = expires
   }
 
+  /// - Parameter transformed: what transforms have made of value and metadata.
   func fields(
-    longKey: [UInt8]?, owners: [StoredOwner]
+    longKey: [UInt8]?, owners: [StoredOwner], _ transformed: TransformedValue?
   ) throws(LarderError) -> EntryFields {
     var fields = EntryFields()
-    // The whole key comes first, where reads look for it.
+    // The whole key comes first, then the transforms, where reads look for them.
     if let longKey { fields[.key] = longKey }
+    if let steps = transformed?.steps { fields[.transforms] = steps.encoded() }
     fields.replaceAll(.owner, with: owners.map(\.field))
     for tag in tags {
       let bytes = try Self.validated(tag)
       if !fields.tags.contains(bytes) { fields.tags.append(bytes) }
     }
-    if let entityTag { fields[.entityTag] = entityTag }
-    if let lastModified { fields[.lastModified] = lastModified }
-    if let metadata { fields[.metadata] = metadata }
+    if let metadata = transformed?.metadata {
+      fields[.transformedMetadata] = metadata
+    } else {
+      fields.metadataFields = metadataFields
+    }
     return fields
   }
 

@@ -81,7 +81,13 @@ extension EntryWriter {
       return nil
     }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
-    return entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
+    let stored = entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
+    if engine.requiresTransforms, !engine.hasRequiredTransforms(entry) { return nil }
+    guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
+      return stored
+    }
+    return try engine.restore(
+      stored, entry.fields, for: key.span, id: entry.id, version: entry.header.version)
   }
 
   private mutating func assemble(

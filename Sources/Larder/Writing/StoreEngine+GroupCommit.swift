@@ -13,6 +13,9 @@ struct SharedWrite<Result: Sendable>: Sendable {
 extension StoreEngine {
   /// Runs a write for a caller that blocks: at once if no other thread of this process writes, else with those that do.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
+    #if DEBUG
+      TaskWarning.check(environment.path)
+    #endif
     if environment.isWriting || !environment.isOpen || !queue.isBusy {
       queue.beginDirectWrite()
       defer { queue.endDirectWrite() }

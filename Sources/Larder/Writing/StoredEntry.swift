@@ -15,10 +15,15 @@ struct StoredEntry {
     header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
   }
 
-  /// Nil for a record whose index records cannot be told from it: one that is damaged, or has flags of a later version.
+  /// Nil for a record whose index records cannot be told from it: one that is damaged, that has flags of a later version, or
+  /// whose long key belongs under another entry key.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
-    guard let header = EntryHeader(record), header.flags.isSubset(of: .known),
-      let fields = EntryFields(record.extracting(header.fieldsRange))
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
+      let fields = EntryFields(record.extracting(header.fieldsRange)),
+      fields[.key].map({
+        entryKey.count > 4 && StoredKey.entry($0.span, in: entryKey.span.namespaceID) == entryKey
+      })
+        ?? true
     else { return nil }
     self.entryKey = entryKey
     self.header = header

@@ -10,6 +10,25 @@ extension WriteBatch {
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
+    guard !writer.engine.transforms.isEmpty, (1...Key.longest).contains(key.count) else {
+      return try put(value, for: key, in: name, attributes, nil)
+    }
+    let rules = try writer.namespace(name)?.rules ?? Rules()
+    try budget.checkSize(value.count, rules: rules, namespace: name)
+    let id = try writer.findOrMakeNamespace(name).id
+    let transformed = try writer.engine.transform(
+      value, attributes, for: key, id: id, version: writer.nextNumber(in: id))
+    if let bytes = transformed.bytes {
+      return try put(bytes.span, for: key, in: name, attributes, transformed)
+    }
+    return try put(value, for: key, in: name, attributes, transformed)
+  }
+
+  /// - Parameter transformed: what transforms have made of value and metadata, of which `value` has the bytes already.
+  private mutating func put(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ attributes: EntryAttributes,
+    _ transformed: TransformedValue?
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     guard (1...Key.longest).contains(key.count) else {
       throw LarderError(
         .invalidArgument, "a key of \(key.count) bytes cannot be stored in namespace \(name)",
@@ -18,12 +37,13 @@ extension WriteBatch {
     // Whatever can be refused is checked before the first change.
     let known = try writer.namespace(name)
     let rules = known?.rules ?? Rules()
-    try budget.checkSize(value.count, rules: rules, namespace: name)
+    try budget.checkSize(transformed?.size ?? value.count, rules: rules, namespace: name)
     let isLong = key.count > StoredKey.longestShort
     let owners = try resolve(attributes.owners, mayCome: attributes.awaitsOwners)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, rules: rules, at: writer.now)
-    var fields = try attributes.fields(longKey: isLong ? key.copied : nil, owners: owners)
+    var fields = try attributes.fields(
+      longKey: isLong ? key.copied : nil, owners: owners, transformed)
     let idle = attributes.idle.flatMap { IdleInterval($0) } ?? lifetime.idle
     fields.idle = idle
     let encodedFields = fields.encoded()
@@ -34,12 +54,14 @@ extension WriteBatch {
     let id = namespace.id
     let entryKey = StoredKey.entry(key, in: id)
     let previous = try replaced(at: entryKey, key: key)
-    let version = try writer.nextNumber(in: id)
+    let version =
+      if let transformed { transformed.version } else { try writer.nextNumber(in: id) }
     let isPinned = attributes.isPinned ?? previous?.header.flags.contains(.pinned) ?? false
     var flags: EntryHeader.Flags = isLong ? .longKey : []
     if isPinned { flags.insert(.pinned) }
     if idle != nil { flags.insert(.idle) }
     if !attributes.tags.isEmpty { flags.insert(.tagged) }
+    if transformed?.steps != nil { flags.insert(.transformed) }
     if attributes.isNegative { flags.insert(.negative) }
     let expires = lifetime.expires(key, version: version)
     var header = EntryHeader(

@@ -184,8 +184,15 @@ extension WriteBatch {
     try key.withKeyBytes { key in
       guard let entry = try living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount + (metadata?.count ?? 0))
-      var fields = entry.fields
+      var fields = writer.engine.readable(
+        entry.fields, for: key, id: entry.id, version: entry.header.version)
       fields[.metadata] = metadata
+      if let transformed = try writer.engine.transformedMetadata(
+        fields.metadataFields, for: key, id: entry.id, version: entry.header.version)
+      {
+        fields.metadataFields = EntryFields()
+        fields[.transformedMetadata] = transformed
+      }
       guard try writer.rewrite(entry, fields: fields) else { return false }
       writer.recordWriteTime()
       return true

@@ -64,12 +64,12 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
       let text = String(number)
       return String(repeating: "0", count: max(0, count - text.count)) + text
     }
-    let name = Self.weekdays[weekday].prefix(3).capitalized + ", "
-    let day =
-      padded(Int(components.day)) + " " + Self.months[Int(components.month) - 1][...].capitalized
-      + " " + padded(Int(components.year), 4)
-    return name + day + " " + padded(ofDay / 3600) + ":" + padded(ofDay / 60 % 60) + ":"
-      + padded(ofDay % 60) + " GMT"
+    let day = [
+      padded(Int(components.day)), Self.months[Int(components.month) - 1][...].capitalized,
+      padded(Int(components.year), 4),
+    ].joined(separator: " ")
+    let time = [ofDay / 3600, ofDay / 60 % 60, ofDay % 60].map { padded($0) }.joined(separator: ":")
+    return "\(Self.weekdays[weekday].prefix(3).capitalized), \(day) \(time) GMT"
   }
 }
 

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// A number of entries, and the bytes of their values.
+/// A number of entries, and the bytes of their values as they are stored.
 struct Tally: Sendable, Hashable {
   var entries = 0
   var bytes = 0
@@ -20,7 +20,7 @@ struct Tally: Sendable, Hashable {
 
   mutating func add(_ entry: Store.Entry) {
     entries += 1
-    bytes += entry.size
+    bytes += entry.transforms.isEmpty ? entry.size : entry.storedSize
   }
 
   static func += (left: inout Tally, right: Tally) {

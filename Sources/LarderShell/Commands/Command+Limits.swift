@@ -108,7 +108,7 @@ extension Command {
       limits = Limits(
         entries: overrides.entries ?? present.declared.entries,
         bytes: overrides.bytes ?? present.declared.bytes)
-      disk = overrides.disk ?? present.declared.disk
+      disk = overrides.disk ?? present.effective.disk
     }
     let average = Double(usage.bytes) / Double(max(usage.entries, 1))
     var excess = Tally()

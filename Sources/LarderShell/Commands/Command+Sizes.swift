@@ -42,7 +42,9 @@ extension Command {
     var report = SizeReport(
       by: grouping, depth: depth, separator: separator, top: top,
       namesNamespaces: namespaces.count > 1)
-    if grouping == .namespace, selection.isEverything {
+    // Compressed entries have to be read for their share.
+    let isCounted = try !session.holdsCompressed(namespaces)
+    if grouping == .namespace, selection.isEverything, isCounted {
       for namespace in namespaces { report.add(try session.facts(of: namespace.name)) }
     } else {
       try report.add(selection, in: namespaces, of: session)
@@ -57,5 +59,16 @@ extension Selection {
   /// Whole namespaces: their counters are the answer.
   var isEverything: Bool {
     patterns.isEmpty && filters.isEmpty && input == nil && limit == nil && after == nil
+  }
+}
+
+extension Session {
+  /// Whether one of the namespaces has compressed entries, as far as the first hundred of each tell.
+  fileprivate func holdsCompressed(_ namespaces: [Store.Namespace]) throws -> Bool {
+    for namespace in namespaces
+    where try namespace.page(limit: 100).items.contains(where: { $0.transforms.contains(.zstd) }) {
+      return true
+    }
+    return false
   }
 }

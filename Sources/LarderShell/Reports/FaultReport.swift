@@ -27,17 +27,19 @@ struct FaultReport {
 
   func reply(for presentation: Presentation) -> Reply {
     guard presentation.mode != .plain, presentation.mode != .csv else {
-      return Reply(.rows(columns, faults.map(cells)))
+      return Reply(.rows(columns, faults.map(cells) + found.warnings.map(cells)))
     }
-    let list = faults.map { fault in
-      JSON.object(zip(columns, cells(fault)).map { $1.jsonField($0.name) })
+    func list(_ rows: [[Cell]]) -> Cell {
+      .json(.array(rows.map { JSON.object(zip(columns, $0).map { $1.jsonField($0.name) }) }))
     }
     return Reply(
       .object(
-        ["entries", "bytes", "namespaces", "garbage", "faults"].map { Column($0, in: .data) },
+        ["entries", "bytes", "namespaces", "garbage", "faults", "warnings"].map {
+          Column($0, in: .data)
+        },
         [
           .number(found.entries), .size(found.bytes), .number(found.namespaces),
-          .number(found.garbage), .json(.array(list)),
+          .number(found.garbage), list(faults.map(cells)), list(found.warnings.map(cells)),
         ]),
       sentences: sentences(presentation))
   }
@@ -51,6 +53,10 @@ struct FaultReport {
       .text(fault.kind), fault.namespace.map { .text($0) } ?? .null,
       fault.key.map { .bytes($0) } ?? .null, .text(fault.detail),
     ]
+  }
+
+  private func cells(_ warning: Verification.Warning) -> [Cell] {
+    [.text("warning"), .text(warning.namespace), .null, .text(warning.detail)]
   }
 
   private func sentences(_ presentation: Presentation) -> [SafeText] {
@@ -69,6 +75,7 @@ struct FaultReport {
     if faults.count > Self.shown {
       lines.append("  and \(Wording.count(faults.count - Self.shown)) more: verify in JSON has all")
     }
+    lines += found.warnings.map { "warning: \($0.namespace): \($0.detail)" }
     let entries = Wording.entries(found.entries)
     let namespaces = Wording.count(found.namespaces, "namespace", "namespaces")
     let verdict = faults.isEmpty ? "sound" : Wording.count(faults.count, "fault", "faults")

@@ -24,11 +24,16 @@ struct LimitReport {
 
   private let rows: [Row]
   private let isWhole: Bool
+  /// Whether the disk limit in force is that of the store's making.
+  private var hasDefaultDisk = false
 
   /// - Parameter name: The namespace; nil for the store and all namespaces.
   init(of name: String?, in session: Session) throws {
     isWhole = name == nil
     guard let name else {
+      let limits = try session.store.limits()
+      hasDefaultDisk =
+        limits.defaultDisk != nil && limits.declared.disk == nil && limits.overrides.disk == nil
       let namespaces = try session.store.namespaces()
       rows =
         try Self.rows(of: session.store, holding: namespaces) + namespaces.flatMap { Self.rows($0) }
@@ -46,6 +51,11 @@ struct LimitReport {
 
   private func notes(_ evicted: Tally) -> [SafeText] {
     var notes: [SafeText] = evicted.entries == 0 ? [] : ["evicted \(evicted.words)"]
+    if hasDefaultDisk {
+      notes.append(
+        "disk: a tenth of the disk that was free when the store was made; `limits --disk none` lifts it"
+      )
+    }
     let adaptive = rows.contains { $0.limit == "policy" && $0.allowed == .text("adaptive") }
     if !isWhole, adaptive, rows.contains(where: { $0.share != nil }) {
       notes.append(

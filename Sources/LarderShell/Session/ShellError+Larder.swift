@@ -9,11 +9,11 @@ extension ShellError {
       case .notFound: (.noSuchStore, nil)
       case .cannotOpen, .foreign, .newerFormat, .needsRecovery: (.cannotOpen, nil)
       case .damaged: (.damaged, "`verify` lists the damage")
-      case .undecodable: (.damaged, nil)
+      case .undecodable, .unreadable: (.damaged, nil)
       case .busy: (.busy, nil)
       case .full: (.full, nil)
       case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored, .loadCycle,
-        .unreachable, .unanswered:
+        .unreachable, .unanswered, .pending:
         (.io, nil)
       case .readOnly: (.readOnly, "start the shell without --read-only")
       case .overLimit: (.overLimit, nil)

@@ -8,6 +8,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
     number = try checkErrno { unsafe larder_open(path, flags | O_CLOEXEC, 0o600) }
   }
 
+  /// A file of the system, for reading; nil if it cannot be opened.
+  package static func reading(_ path: String) -> FileDescriptor? {
+    try? FileDescriptor(opening: path, O_RDONLY)
+  }
+
   deinit { close(number) }
 
   /// Leaves the file open; the caller must close the descriptor.

@@ -13,6 +13,20 @@ package enum FileStatus {
     if of(path) != nil { try checkErrno { unsafe unlink(path) } }
   }
 
+  /// The bytes that the user may still write on the file system of `path`, or of the nearest directory above it that is
+  /// there; nil if the system does not tell.
+  package static func freeSpace(at path: String) -> Int? {
+    var place = path
+    while of(place) == nil, let slash = place.lastIndex(of: "/"), slash != place.startIndex {
+      place = String(place[..<slash])
+    }
+    var system = statvfs()
+    guard unsafe statvfs(place, &system) == 0 else { return nil }
+    let (bytes, overflow) = UInt64(system.f_bavail)
+      .multipliedReportingOverflow(by: UInt64(system.f_frsize))
+    return overflow ? .max : Int(clamping: bytes)
+  }
+
   /// Flushes changes of a directory's entries to the disk.
   package static func syncDirectory(_ path: String) throws(SystemError) {
     let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)

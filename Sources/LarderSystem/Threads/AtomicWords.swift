@@ -1,29 +1,30 @@
 import CLarderSystem
 import Synchronization
 
-/// A fixed number of 64-bit words that threads read and write without a lock. They are 0 at first, and only touched pages
-/// use memory.
+/// A fixed number of 64-bit words that threads read and write without a lock, as a cache. They are 0 at first, and only
+/// touched pages use memory.
+///
+/// If the process gets no memory for them there are none: every word reads as 0.
 @safe package final class AtomicWords: Sendable {
+  /// 0 if there was no memory.
   package let count: Int
-  nonisolated(unsafe) private let words: UnsafeMutablePointer<Atomic<UInt64>>
+  nonisolated(unsafe) private let words: UnsafeMutablePointer<Atomic<UInt64>>?
 
   package init(count: Int) {
-    self.count = count
-    guard let zeroed = unsafe calloc(count, 8) else {
-      fatalError("out of memory for \(count) words")
-    }
-    unsafe words = zeroed.bindMemory(to: Atomic<UInt64>.self, capacity: count)
+    let zeroed = unsafe calloc(count, 8)
+    self.count = unsafe zeroed == nil ? 0 : count
+    unsafe words = zeroed?.bindMemory(to: Atomic<UInt64>.self, capacity: count)
   }
 
   deinit { unsafe free(words) }
 
   package subscript(index: Int) -> UInt64 {
     get {
-      precondition(index >= 0 && index < count)
+      guard index >= 0, index < count, let words = unsafe words else { return 0 }
       return unsafe words[index].load(ordering: .relaxed)
     }
     set {
-      precondition(index >= 0 && index < count)
+      guard index >= 0, index < count, let words = unsafe words else { return }
       unsafe words[index].store(newValue, ordering: .relaxed)
     }
   }

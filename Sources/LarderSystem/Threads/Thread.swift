@@ -14,3 +14,17 @@ package var threadIdentity: UInt64 {
 package func backOff(microseconds: UInt32 = 50) {
   usleep(microseconds)
 }
+
+/// Whether the caller runs in a task, whose thread other tasks of the process need.
+package var isInTask: Bool {
+  unsafe withUnsafeCurrentTask { task in unsafe task != nil }
+}
+
+/// Writes a line to the standard error of a program that a person runs: to a terminal, or if the environment asks for it by
+/// `LARDER_WARNINGS=1`.
+package func warn(_ line: String) {
+  let isWanted = unsafe getenv("LARDER_WARNINGS") != nil
+  guard isWanted || isatty(2) == 1 else { return }
+  let bytes = Array((line + "\n").utf8)
+  _ = unsafe write(2, bytes, bytes.count)
+}

@@ -267,4 +267,17 @@ import Testing
     #expect(try boards.value(for: "thun") == "again 1")
     try await check(boards)
   }
+
+  @Test func `a cache keeps its loader`() async throws {
+    let store = try Store.temporary(clock: clock)
+    let boards = store.cache(
+      of: String.self, in: "boards", options: LoadOptions(expires: .after(.minutes(2)))
+    ) { [origin] (_: String) in try await origin.text() }
+    #expect(try await boards.value(for: "thun") == "load 1")
+    #expect(try await boards.value(for: "thun") == "load 1")
+    #expect(try await boards.refresh("thun") == "load 2")
+    clock.advance(by: .minutes(3))
+    #expect(try await boards.value(for: "thun") == "load 3")
+    try await check(boards.cache)
+  }
 }

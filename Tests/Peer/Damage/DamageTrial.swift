@@ -146,6 +146,13 @@ struct DamageTally {
           return visited.count < 10_000
         }
       }
+      _ = attempt("scan of values") {
+        try space.scanValues { key, value in
+          let name = name + "/" + String(decoding: key.indices.map { key[$0] }, as: UTF8.self)
+          visited.append((name, value.indices.map { value[$0] }))
+          return visited.count < 10_000
+        }
+      }
       if visited.count >= 10_000 { wrong.append("a scan without an end") }
       for (full, value) in visited { check(value, full, "scan") }
       _ = attempt("page") { try space.page(limit: 50) }

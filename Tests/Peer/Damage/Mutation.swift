@@ -8,11 +8,11 @@ struct Mutation {
   /// The data file as it was some commits ago: pages from it are old versions of pages.
   let former: Data
   private(set) var description = ""
-  /// Whether a page was replaced by its former version.
-  private(set) var hasOldPages = false
-  private var random: SeededRNG
+  /// Whether a page was replaced by its former version, or another record may lead to one.
+  var hasOldPages = false
+  var random: SeededRNG
 
-  private static let pageSize = 4096
+  static let pageSize = 4096
 
   init(files: [String: Data], former: Data, seed: UInt64) {
     self.files = files
@@ -27,7 +27,7 @@ struct Mutation {
     }
   }
 
-  private mutating func note(_ text: String) {
+  mutating func note(_ text: String) {
     description += (description.isEmpty ? "" : "; ") + text
   }
 
@@ -51,6 +51,11 @@ struct Mutation {
 
   private mutating func mutateData() {
     guard var data = files["data.mdb"], data.count >= 2 * Self.pageSize else { return }
+    if random.chance(percent: 40) {
+      exchangeReference(in: &data)
+      files["data.mdb"] = data
+      return
+    }
     let pages = data.count / Self.pageSize
     let wanted = Kind.allCases.randomElement(using: &random)!
     let candidates =
@@ -89,9 +94,13 @@ struct Mutation {
     files["data.mdb"] = data
   }
 
+  func newestMeta(in data: Data) -> Int {
+    data.word64(144) > data.word64(Self.pageSize + 144) ? 0 : 1
+  }
+
   /// Pages that the newest meta page leads to, and some that it does not.
-  private func reachable(in data: Data) -> [Int] {
-    let newest = data.word64(144) > data.word64(Self.pageSize + 144) ? 0 : 1
+  func reachable(in data: Data) -> [Int] {
+    let newest = newestMeta(in: data)
     var pending = [80, 128].map { data.word64(newest * Self.pageSize + $0) }
     var found: Set<Int> = []
     while let next = pending.popLast() {
@@ -212,15 +221,20 @@ struct Mutation {
 }
 
 extension Data {
-  fileprivate func word16(_ offset: Int) -> UInt16 {
+  func word16(_ offset: Int) -> UInt16 {
     guard offset >= 0, offset + 2 <= count else { return 0 }
     return UInt16(self[offset]) | UInt16(self[offset + 1]) << 8
   }
 
-  fileprivate func word64(_ offset: Int) -> UInt64 {
+  func word64(_ offset: Int) -> UInt64 {
     guard offset >= 0, offset + 8 <= count else { return 0 }
     return (0..<8).reduce(0) { $0 | UInt64(self[offset + $1]) << UInt64(8 * $1) }
   }
 
-  fileprivate func page(_ number: Int) -> Data { Data(self[number * 4096..<(number + 1) * 4096]) }
+  /// - Precondition: eight bytes, or `size`, lie there.
+  mutating func set(_ word: UInt64, at offset: Int, size: Int = 8) {
+    for index in 0..<size { self[offset + index] = UInt8(truncatingIfNeeded: word >> (8 * index)) }
+  }
+
+  func page(_ number: Int) -> Data { Data(self[number * 4096..<(number + 1) * 4096]) }
 }

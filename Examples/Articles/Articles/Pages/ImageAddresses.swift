@@ -13,21 +13,24 @@ enum ImageAddresses {
     let base = URL(string: address)
     var seen: Set<String> = []
     var addresses: [String] = []
-    for tag in HTMLTags(html) where ["img", "source"].contains(tag.name) {
-      var found: [String] = []
-      for (name, value) in tag.attributes {
-        switch name {
-        case "src" where tag.name == "img": found.append(value)
-        case "srcset": found += candidates(of: value)
-        default: break
-        }
-      }
-      for text in found {
-        guard let address = absolute(text, base), seen.insert(address).inserted else { continue }
+    for case .open(let tag) in HTMLTokens(html) {
+      for address in all(in: tag, from: base) where seen.insert(address).inserted {
         addresses.append(address)
       }
     }
     return addresses
+  }
+
+  /// Those of one tag.
+  static func all(in tag: HTMLTokens.Tag, from base: URL?) -> [String] {
+    guard ["img", "source"].contains(tag.name) else { return [] }
+    return tag.attributes.flatMap { name, value in
+      switch name {
+      case "src" where tag.name == "img": [value]
+      case "srcset": candidates(of: value)
+      default: [String]()
+      }
+    }.compactMap { absolute($0, base) }
   }
 
   /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without one; any other
@@ -47,7 +50,8 @@ enum ImageAddresses {
     }
   }
 
-  private static func absolute(_ text: String, _ base: URL?) -> String? {
+  /// The absolute address without its fragment; nil for other schemes than HTTP.
+  static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
     guard !text.isEmpty, let url = URL(string: text, relativeTo: base)?.absoluteURL,
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil

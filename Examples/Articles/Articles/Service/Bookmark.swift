@@ -9,7 +9,9 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
   public let id: String
 
   public init(_ fields: JSON) throws {
-    guard let id = fields["id"]?.text, fields["updated"]?.text != nil else {
+    guard let id = fields["id"]?.text, (1...400).contains(id.utf8.count),
+      fields["updated"]?.text != nil
+    else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "a bookmark without id or updated"))
     }

@@ -56,11 +56,12 @@ public struct Readeck: Sendable {
   /// those that were opened.
   public func unread(limit: Int) async throws -> [Bookmark] {
     let listed = try await service.get(
-      [Bookmark].self,
+      LenientList<Bookmark>.self,
       from: "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)&offset=0",
       fields: listFields)
+    if listed.skipped > 0 { service.log?("\(listed.skipped) bookmarks cannot be read") }
     var seen: Set<String> = []
-    return listed.filter { seen.insert($0.id).inserted }
+    return listed.elements.filter { seen.insert($0.id).inserted }
   }
 
   public func bookmark(_ id: String) async throws -> Bookmark {
@@ -94,6 +95,11 @@ public struct Readeck: Sendable {
     let reply = try await service.send("/bookmarks/\(id.percentEscaped)/article", fields: fields)
     if reply.status == 304, entityTag != nil { return .unchanged }
     let good = try service.checked(reply)
+    // The service sends a fragment; a whole page is that of another server.
+    let start = String(decoding: good.body.prefix(200), as: UTF8.self).trimmingBlanks.lowercased()
+    if start.hasPrefix("<!doctype") || start.hasPrefix("<html") {
+      throw ServiceError.wrongContent(path: good.path, type: "a web page")
+    }
     return .html(
       String(decoding: good.body, as: UTF8.self),
       entityTag: good.fields[.eTag].map { Array($0.utf8) },

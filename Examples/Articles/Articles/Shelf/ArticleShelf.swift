@@ -50,6 +50,16 @@ struct ArticleShelf: Sendable {
   /// Whether the article is stored. Reads no HTML, counts no read and writes nothing.
   func has(_ id: String) throws -> Bool { try article(id) != nil }
 
+  /// The stored HTML, edited at the service meanwhile or not; nil if it is not stored.
+  func html(of id: String) async throws -> String? {
+    do {
+      let options = LoadOptions(policy: .cacheOnly, stale: .onError(Self.ever))
+      return try await articles.revalidatedResult(for: id, options: options) { _ in .absent }?.value
+    } catch let error as LarderError where error.code == .notStored {
+      return nil
+    }
+  }
+
   /// All stored articles, newest first. Reads no HTML.
   func list() throws -> [StoredArticle] {
     var articles: [StoredArticle] = []

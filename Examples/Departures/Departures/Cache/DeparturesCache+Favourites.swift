@@ -86,16 +86,23 @@ extension DeparturesCache {
     _ station: String, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
     let board = try await board(at: station, on: today, Self.waiting(for: .boards, policy: policy))
-    var next = board.value.next(at: store.now, ships: try await shipNames(policy: policy).day)
     let widget = Widget(store)
-    if next.count < Widget.most {
-      // Tomorrow's board is worth a request only if the widget would have empty rows.
-      let isNeeded = try next.count < widget.settings.rows
-      next += try await tomorrow(of: station, policy: isNeeded ? policy : .cacheOnly)
-    }
-    next = Array(next.prefix(Widget.most))
+    let next = try await next(after: board.value, rows: widget.settings.rows, policy: policy)
     try widget.publish(next, for: station)
     return next
+  }
+
+  /// The next departures of a board, and tomorrow's first ones if it is today's and has fewer than ``Widget/most``.
+  ///
+  /// - Parameter rows: those that will be shown. Tomorrow's board is worth a request only if there are fewer.
+  public func next(
+    after board: Board, rows: Int, policy: RequestPolicy = .standard
+  ) async throws -> [NextDeparture] {
+    var next = board.next(at: store.now, ships: try await shipNames(policy: policy).day)
+    if next.count < Widget.most, let station = board.station.id {
+      next += try await tomorrow(of: station, policy: next.count < rows ? policy : .cacheOnly)
+    }
+    return Array(next.prefix(Widget.most))
   }
 
   /// Tomorrow's first departures; none if the board is not available.

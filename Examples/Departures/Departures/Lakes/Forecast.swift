@@ -1,4 +1,5 @@
 public import Larder
+import Service
 
 /// Five days of weather in steps of three hours.
 public struct Forecast: Codable, Hashable, Sendable {
@@ -54,19 +55,20 @@ struct ForecastBody: Decodable {
   }
   struct City: Decodable { var name: String }
 
-  var list: [Row]
+  var list: LenientList<Row>
   var city: City
 
   var forecast: Forecast {
     Forecast(
       place: city.name,
-      steps: list.map { row in
-        Forecast.Step(
-          time: Timestamp(milliseconds: row.dt * 1000),
+      steps: list.elements.compactMap { row in
+        guard let time = Timestamp(second: row.dt) else { return nil }
+        return Forecast.Step(
+          time: time,
           celsius: ((row.main.temp - 273.15) * 100).rounded() / 100,
           words: row.weather.first?.description ?? "", icon: row.weather.first?.icon ?? "",
           wind: row.wind.speed, gusts: row.wind.gust, rain: row.rain?.amount ?? 0,
           snow: row.snow?.amount ?? 0)
-      })
+      }.sorted { $0.time < $1.time })
   }
 }

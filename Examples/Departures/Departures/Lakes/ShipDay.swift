@@ -1,4 +1,5 @@
 import Larder
+import Service
 
 /// The ship of each course on a day.
 public struct ShipDay: Codable, Hashable, Sendable {
@@ -20,20 +21,22 @@ struct DeploymentsBody: Decodable {
   struct Deployment: Decodable {
     struct Route: Decodable {
       var shipName: String
-      var courseNumber: String
+      @Lenient var courseNumber: String?
     }
     /// A day in Zurich.
     var date: CalendarDay
-    var routes: [Route]
+    var routes: LenientList<Route>
   }
 
-  var dailyDeployments: [Deployment]
+  var dailyDeployments: LenientList<Deployment>
 
   /// The days of the answer.
   var days: [CalendarDay: ShipDay] {
     Dictionary(
-      dailyDeployments.map { deployment in
-        let names = deployment.routes.map { (ShipDay.course($0.courseNumber), $0.shipName) }
+      dailyDeployments.elements.map { deployment in
+        let names = deployment.routes.elements.compactMap { route in
+          route.courseNumber.map { (ShipDay.course($0), route.shipName) }
+        }
         return (deployment.date, ShipDay(ships: Dictionary(names) { first, _ in first }))
       }
     ) { first, _ in first }

@@ -1,4 +1,5 @@
 import Larder
+import Service
 
 /// A water temperature and its source.
 public struct WaterTemperature: Codable, Hashable, Sendable {
@@ -22,9 +23,9 @@ public struct WaterLevel: Codable, Hashable, Sendable {
 struct LakeReport: Decodable {
   struct Row: Decodable {
     var name: String
-    var temperature: Double?
+    @Lenient var temperature: Double?
     /// `405.96 m.\u{FC}.M.`
-    var waterLevel: String?
+    @Lenient var waterLevel: String?
 
     var level: WaterLevel? {
       waterLevel.flatMap { Double($0.prefix { $0.isNumber || $0 == "." }) }
@@ -32,9 +33,9 @@ struct LakeReport: Decodable {
     }
   }
 
-  var lakes: [Row]
+  var lakes: LenientList<Row>
 
-  func row(of lake: Lake) -> Row? { lakes.first { $0.name == lake.name } }
+  func row(of lake: Lake) -> Row? { lakes.elements.first { $0.name == lake.name } }
 }
 
 /// Simulated temperatures in steps of some hours, future ones included.

@@ -30,12 +30,12 @@ extension Services {
 
   func locations(_ query: String, fields: HTTPFields) async throws -> [Station] {
     try await timetable.get(LocationsBody.self, from: "/locations?" + query, fields: fields)
-      .stations.compactMap(\.station)
+      .stations.elements.compactMap(\.station)
   }
 
   func connections(_ query: String, fields: HTTPFields) async throws -> [Connection] {
     try await timetable.get(ConnectionsBody.self, from: "/connections?" + query, fields: fields)
-      .connections.compactMap(\.connection)
+      .connections.elements.compactMap(\.connection)
   }
 }
 

@@ -1,4 +1,5 @@
 public import Larder
+import Service
 
 /// The departures of a station on a day.
 public struct Board: Codable, Hashable, Sendable {
@@ -10,8 +11,9 @@ public struct Board: Codable, Hashable, Sendable {
   /// Whether it has the whole day; otherwise it is valid until its last departure.
   public var isWhole: Bool
 
+  /// Those that have not left, without the cancelled ones.
   public func upcoming(at now: Timestamp) -> [Departure] {
-    departures.filter { $0.leaves > now }
+    departures.filter { $0.leaves > now && $0.isCancelled != true }
   }
 
   /// Whether delays or expected times are known.
@@ -29,7 +31,7 @@ public struct Board: Codable, Hashable, Sendable {
 struct BoardBody: Decodable {
   /// Null, with an empty list, for an unknown station.
   var station: StationBody?
-  var stationboard: [JourneyBody]
+  var stationboard: LenientList<JourneyBody>
 }
 
 /// Builds the board of a day from one or more answers.
@@ -53,11 +55,13 @@ struct BoardBuilder {
   mutating func take(_ body: BoardBody, asked id: String) throws -> Timestamp? {
     guard let station = body.station?.station else { return nil }
     self.station = Station(id: station.id ?? id, name: station.name, place: station.place)
-    let names = Dictionary(body.stationboard.flatMap(\.names)) { first, _ in first }
-    let all = body.stationboard.compactMap { $0.departure(from: station, names: names) }
+    let names = Dictionary(body.stationboard.elements.flatMap(\.names)) { first, _ in first }
+    let all = body.stationboard.elements.compactMap { $0.departure(from: station, names: names) }
     let new = all.filter { span.contains($0.time) && known.insert($0.id).inserted }
     departures += new
-    isWhole = body.stationboard.count < limit || all.contains { $0.time >= span.upperBound }
+    isWhole =
+      body.stationboard.elements.count + body.stationboard.skipped < limit
+      || all.contains { $0.time >= span.upperBound }
     if isWhole || new.isEmpty { return nil }
     return new.map(\.time).max()
   }

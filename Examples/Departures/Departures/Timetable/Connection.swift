@@ -1,4 +1,5 @@
 public import Larder
+import Service
 
 /// A way from one station to another.
 public struct Connection: Codable, Hashable, Sendable {
@@ -24,18 +25,18 @@ struct ConnectionsBody: Decodable {
       var arrival: StopBody
     }
     struct JourneyName: Decodable {
-      var category: String?
-      var number: String?
-      var to: String?
+      @Lenient var category: String?
+      @Lenient var number: String?
+      @Lenient var to: String?
     }
     var from: StopBody
     var to: StopBody
-    var transfers: Int?
-    var sections: [Section]
+    @Lenient var transfers: Int?
+    var sections: LenientList<Section>
 
     var connection: Connection? {
       guard let departure = from.departureTime, let arrival = to.arrivalTime else { return nil }
-      let legs = sections.compactMap { section -> Connection.Leg? in
+      let legs = sections.elements.compactMap { section -> Connection.Leg? in
         guard let from = section.departure.station?.station,
           let to = section.arrival.station?.station
         else { return nil }
@@ -50,5 +51,5 @@ struct ConnectionsBody: Decodable {
     }
   }
 
-  var connections: [Way]
+  var connections: LenientList<Way>
 }

@@ -8,6 +8,8 @@ public struct Departure: Codable, Hashable, Sendable {
   public var expected: Timestamp?
   /// In minutes; nil if it is not known, which is not 0.
   public var delay: Int?
+  /// Whether the service has cancelled it; nil, as in stored data of earlier versions, for no.
+  public var isCancelled: Bool?
   public var platform: Platform?
   /// `BAT`, `S`, `IC`, ...
   public var category: String

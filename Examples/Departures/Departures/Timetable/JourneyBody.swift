@@ -1,27 +1,29 @@
 import Larder
+import Service
 
 /// A run of the service.
 struct JourneyBody: Decodable {
   var stop: StopBody
-  var name: String?
-  var category: String?
-  var number: String?
-  var `operator`: String?
-  var to: String?
-  var passList: [StopBody]?
+  @Lenient var name: String?
+  @Lenient var category: String?
+  @Lenient var number: String?
+  @Lenient var `operator`: String?
+  @Lenient var to: String?
+  var passList: LenientList<StopBody>?
 
   /// Nil for a run that ends here, or has no times.
   func departure(from station: Station, names: [String: String]) -> Departure? {
     guard let time = stop.departureTime else { return nil }
     return Departure(
       time: time, expected: stop.prognosis?.departure.flatMap { SwissTime.moment($0) },
-      delay: stop.delay, platform: stop.tracks, category: category ?? "", course: name ?? "",
+      delay: stop.minutesLate, isCancelled: stop.isCancelled ? true : nil, platform: stop.tracks,
+      category: category ?? "", course: name ?? "",
       line: number ?? name ?? "", operatedBy: `operator`, destination: to ?? "",
       calls: calls(from: station, names: names))
   }
 
   private func calls(from station: Station, names: [String: String]) -> [Call] {
-    (passList ?? []).enumerated().compactMap { place, stop in
+    (passList?.elements ?? []).enumerated().compactMap { place, stop in
       // Without times it is a name of the route and no stop: "Gotthard-Panoramastrecke".
       guard stop.arrivalTime != nil || stop.departureTime != nil else { return nil }
       if place == 0 { return first(stop, at: station) }
@@ -42,7 +44,7 @@ struct JourneyBody: Decodable {
 
   /// The names of stations in the body, some of which are missing elsewhere in it.
   var names: [(String, String)] {
-    (passList ?? []).dropFirst().compactMap { stop in
+    (passList?.elements ?? []).dropFirst().compactMap { stop in
       guard let id = stop.station?.id, let name = stop.station?.name else { return nil }
       return (id, name)
     }
@@ -51,20 +53,26 @@ struct JourneyBody: Decodable {
 
 struct StopBody: Decodable {
   struct Prognosis: Decodable {
-    var platform: String?
+    @Lenient var platform: String?
     /// At the first stop this is the server's clock; it is not used.
-    var arrival: String?
-    var departure: String?
+    @Lenient var arrival: String?
+    @Lenient var departure: String?
   }
 
   var station: StationBody?
-  var arrival: String?
-  var arrivalTimestamp: Int64?
-  var departure: String?
-  var departureTimestamp: Int64?
-  var delay: Int?
-  var platform: String?
+  @Lenient var arrival: String?
+  @Lenient var arrivalTimestamp: Int64?
+  @Lenient var departure: String?
+  @Lenient var departureTimestamp: Int64?
+  /// A number, text such as `+3`, or `X` for a cancelled run.
+  @Lenient var delay: String?
+  @Lenient var cancelled: Bool?
+  @Lenient var platform: String?
   var prognosis: Prognosis?
+
+  /// Nil for nonsense: the service knows no delay of more than a day.
+  var minutesLate: Int? { delay.flatMap { Int($0) }.flatMap { abs($0) <= 1440 ? $0 : nil } }
+  var isCancelled: Bool { cancelled ?? (delay?.uppercased() == "X") }
 
   var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }
   var departureTime: Timestamp? { Self.moment(departureTimestamp, departure) }
@@ -75,6 +83,14 @@ struct StopBody: Decodable {
   }
 
   private static func moment(_ seconds: Int64?, _ text: String?) -> Timestamp? {
-    seconds.map { Timestamp(milliseconds: $0 * 1000) } ?? text.flatMap { SwissTime.moment($0) }
+    seconds.flatMap { Timestamp(second: $0) } ?? text.flatMap { SwissTime.moment($0) }
+  }
+}
+
+extension Timestamp {
+  /// A second of a service since 1970; nil outside the years 1970 to 9999.
+  init?(second: Int64) {
+    guard (0...253_402_300_799).contains(second) else { return nil }
+    self.init(milliseconds: second * 1000)
   }
 }

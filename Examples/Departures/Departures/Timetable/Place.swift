@@ -1,3 +1,5 @@
+import Service
+
 /// A place on the map, in degrees.
 public struct Place: Codable, Hashable, Sendable {
   public var latitude: Double
@@ -11,8 +13,8 @@ public struct Place: Codable, Hashable, Sendable {
 
 /// The service's coordinate: x is the latitude. Both may be null or integers.
 struct CoordinateBody: Decodable {
-  var x: Double?
-  var y: Double?
+  @Lenient var x: Double?
+  @Lenient var y: Double?
 
   /// Nil for a missing one, and for metres of the old Swiss grid.
   var place: Place? {

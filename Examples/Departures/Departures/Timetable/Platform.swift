@@ -15,15 +15,6 @@ public struct Platform: Codable, Hashable, Sendable, CustomStringConvertible {
       || (!now.isEmpty && !was.isEmpty && now != was)
   }
 
-  /// The track without its sectors: `3` of `3AB`.
-  public var track: String {
-    let digits = name.prefix { $0.isNumber || $0 == "/" }
-    return digits.isEmpty ? name : String(digits)
-  }
-
-  /// `AB` of `3AB`; empty for all of the track.
-  public var sectors: String { String(name.dropFirst(track.count)) }
-
   public var description: String { isChanged ? name + "!" : name }
 
   private static func bare(_ text: String) -> String {

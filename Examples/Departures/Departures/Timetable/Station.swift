@@ -1,3 +1,5 @@
+import Service
+
 /// A stop of boats, trains and buses; or an address from a search.
 public struct Station: Codable, Hashable, Sendable {
   /// A number as text; nil for an address.
@@ -22,20 +24,21 @@ public struct Station: Codable, Hashable, Sendable {
 
 /// A station of the service: every field may be null.
 struct StationBody: Decodable {
-  var id: String?
-  var name: String?
+  @Lenient var id: String?
+  @Lenient var name: String?
   var coordinate: CoordinateBody?
-  var distance: Double?
-  var icon: String?
+  @Lenient var distance: Double?
+  @Lenient var icon: String?
 
   /// Nil without name and number.
   var station: Station? {
     guard let name = name ?? id else { return nil }
     return Station(
-      id: id, name: name, place: coordinate?.place, icon: icon, distance: distance.map { Int($0) })
+      id: id, name: name, place: coordinate?.place, icon: icon,
+      distance: distance.flatMap { Int(exactly: $0.rounded()) })
   }
 }
 
 struct LocationsBody: Decodable {
-  var stations: [StationBody]
+  var stations: LenientList<StationBody>
 }

@@ -64,12 +64,12 @@ extension LegoClient {
     do {
       return try await own(type, key: key, policy: policy)
     } catch is ImportIsEnough {
-      return try manager.imported(type, key: key)
+      return try imported(type, key: key)
     } catch let error as LarderError where error.code == .notStored {
-      if let imported = try manager.imported(type, key: key) { return imported }
+      if let imported = try imported(type, key: key) { return imported }
       throw error
     } catch let error as ServiceError where !error.isRefusal && policy != .reload {
-      guard var imported = try manager.imported(type, key: key) else { throw error }
+      guard var imported = try imported(type, key: key) else { throw error }
       (imported.source, imported.error) = (.stale, error)
       return imported
     }
@@ -83,22 +83,24 @@ extension LegoClient {
   ) async throws -> CacheResult<Entity>? {
     let load: @Sendable (CachedValue<Entity>?) async throws -> LoadOutcome<Entity> = { known in
       if known == nil, [.standard, .cacheElseLoad].contains(policy),
-        let imported = try manager.imported(type, key: key),
+        let imported = try imported(type, key: key),
         imported.value.isDetail || policy == .cacheElseLoad
       {
         throw ImportIsEnough()
       }
       return try await fetch(key, known: known)
     }
-    guard let shelf = manager.shelf(of: type) else { return try await uncached(policy, load) }
+    guard let store = cache, let cache = store.entities(type) else {
+      return try await uncached(policy, load)
+    }
     var options = options(for: Entity.kind, policy: policy)
-    options.absent = .after(Self.absence)
-    var loaded = try await shelf.answer(for: key, options: options, load)
+    options.absent = .after(store.plan.absence)
+    var loaded = try await cache.revalidatedResult(for: key, options: options, load: load)
     if policy == .standard, let found = loaded, !found.value.isDetail, found.source != .loaded,
       found.error == nil
     {
       options.policy = .revalidate
-      loaded = try await shelf.answer(for: key, options: options, load)
+      loaded = try await cache.revalidatedResult(for: key, options: options, load: load)
     }
     service.note(key, in: Entity.kind.namespace, loaded)
     if let error = loaded?.error as? ServiceError, error.isRefusal { throw error }
@@ -107,7 +109,8 @@ extension LegoClient {
 
   func options(for kind: EntityKind, policy: RequestPolicy) -> LoadOptions {
     LoadOptions(
-      policy: policy, stale: .onError(manager.plan.staleness(of: kind)), waitsForCommit: true)
+      policy: policy, stale: .onError(cache?.plan.staleness(of: kind) ?? .zero),
+      waitsForCommit: true)
   }
 
   /// For a kind that is switched off: nothing is stored.
@@ -120,6 +123,17 @@ extension LegoClient {
     case .value(let value), .stored(let value, _): return CacheResult(value: value, source: .loaded)
     case .unchanged, .absent: return nil
     }
+  }
+
+  /// The imported entity with this key; nil if there is none, or if this client's realm is that of the imports.
+  private func imported<Entity: LegoEntity>(
+    _ type: Entity.Type, key: String
+  ) throws -> CacheResult<Entity>? {
+    guard let cache = imports?.entities(type), let entity = try cache.value(for: key),
+      let entry = try cache.entry(for: key)
+    else { return nil }
+    let age = entry.written.duration(to: cache.namespace.store.now)
+    return CacheResult(value: entity, source: .disk, age: max(.zero, age))
   }
 
   private func fetch<Entity: LegoEntity>(

@@ -18,14 +18,6 @@ extension LegoClient {
     try await page(at: list.address, of: list, policy: policy)
   }
 
-  /// The page after `listing`; nil after the last one.
-  public func page<Entity>(
-    after listing: Listing<Entity>, of list: LegoList<Entity>, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<Listing<Entity>>? {
-    guard let next = listing.next else { return nil }
-    return try await page(at: own(next), of: list, policy: policy)
-  }
-
   /// All entities of a list, page after page.
   ///
   /// - Parameter progress: called with the number of entities so far and in all.
@@ -68,15 +60,15 @@ extension LegoClient {
           if reply.status == 304, known != nil { return .unchanged }
           let listing = try decoded(reply, of: list)
           if list.hasEntities {
-            do { try manager.keep(listing.results) } catch { trouble.note(error) }
+            do { try cache?.keep(listing.results) } catch { trouble.note(error) }
           }
           return .stored(listing, reply.attributes)
         }
     let loaded: CacheResult<Listing<Entity>>?
-    if let shelf = manager.pages(of: Entity.self) {
+    if let cache, let pages = cache.pages(of: Entity.self) {
       var options = options(for: Entity.kind, policy: policy)
-      options.expires = manager.plan.disk[Entity.kind].rules?.expires
-      loaded = try await shelf.answer(for: address, options: options, load)
+      options.expires = cache.plan.rules(of: Entity.kind)?.expires
+      loaded = try await pages.revalidatedResult(for: address, options: options, load: load)
       service.note(address, in: LegoCache.pagesName, loaded)
     } else {
       loaded = try await uncached(policy, load)

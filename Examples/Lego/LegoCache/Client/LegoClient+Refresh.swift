@@ -24,7 +24,7 @@ extension LegoClient {
       if let tally {
         report.tallies[kind] = tally
       } else {
-        let isOff = manager.cache?.lifetimes[kind].lifetime == .off
+        let isOff = cache.map { $0.plan.rules(of: kind) == nil } ?? false
         report.omissions[kind] = isOff ? .off : .absent
       }
     }
@@ -32,11 +32,10 @@ extension LegoClient {
   }
 
   /// Makes the cache contain what the service lists of a kind, and returns the changes; nil for a kind that has no
-  /// list or is not stored on disk.
+  /// list or is not stored.
   ///
   /// Missing entities are removed after the whole list was read, and only if every page's count agrees: while a
-  /// list changes, its pages may skip some. Elements have no list, and each part has a list of its colours: see
-  /// ``refreshColors(of:progress:)``.
+  /// list changes, its pages may skip some. Elements have no list, and the colours of parts many.
   ///
   /// - Parameter progress: called with the number of entities so far and in all.
   public func refresh(
@@ -54,24 +53,13 @@ extension LegoClient {
     }
   }
 
-  /// The same for the colours of one part; those of other parts stay.
-  public func refreshColors(
-    of part: String, progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
-  ) async throws -> ImportReport.Tally? {
-    try await refresh(
-      [LegoList<PartColor>.colors(of: part)], prefix: part + "/", progress: progress)
-  }
-
   private func refresh<Entity>(
-    _ lists: [LegoList<Entity>], prefix: String = "",
-    progress: (_ done: Int, _ total: Int) throws -> Void
+    _ lists: [LegoList<Entity>], progress: (_ done: Int, _ total: Int) throws -> Void
   ) async throws -> ImportReport.Tally? {
-    guard let cache = manager.cache, let rules = cache.lifetimes[Entity.kind].rules else {
-      return nil
-    }
+    guard let cache, let rules = cache.plan.rules(of: Entity.kind) else { return nil }
     let codec = JSONCodec<Entity>()
-    var load = try KindImport(Entity.kind, into: cache, rules: rules, batch: 1000, prefix: prefix)
-    load.stale = cache.lifetimes[Entity.kind].staleness
+    var load = try KindImport(Entity.kind, into: cache, rules: rules, batch: 1000)
+    load.stale = cache.plan.staleness(of: Entity.kind)
     load.merge = { stored, new in
       try codec.decode(stored.span).isDetail(like: codec.decode(new.span)) ? nil : new
     }

@@ -21,10 +21,10 @@ public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 
   public let service: Service
-  public let manager: LegoManager
-
-  /// How long absence is stored.
-  static let absence = Duration.minutes(10)
+  /// The stored entities; nil if the plan stores none.
+  public let cache: LegoCache?
+  /// Imported entities, for a client with a realm of its own, which never writes them.
+  let imports: LegoCache?
 
   /// Opens the store at `path`, if the plan needs one.
   ///
@@ -36,15 +36,20 @@ public struct LegoClient: Sendable {
     credential: String?, over transport: any HTTPTransport, options: Store.Options = Store.Options()
   ) throws(LarderError) {
     self.init(
-      try LegoManager(
+      try LegoCache(
         at: path, plan: plan, realm: Self.realm(base: base, credential: credential),
         options: options),
       service: Self.service(base: base, credential: credential, over: transport))
   }
 
-  public init(_ manager: LegoManager, service: Service) {
-    self.manager = manager
+  public init(_ cache: LegoCache?, service: Service) {
+    self.cache = cache
     self.service = service
+    imports = cache.flatMap { cache in
+      if cache.realm == .open || !cache.plan.usesDisk { return nil }
+      return LegoCache(
+        cache.larder, plan: CachePlan(memory: .disabled, disk: cache.plan.disk))
+    }
   }
 
   /// Answers of Rebrickable itself without a key are public, as the dumps are.

@@ -51,8 +51,6 @@ extension LegoList<PartCategory> {
 
 extension LegoList<Part> {
   public static var parts: Self { Self("/lego/parts/") }
-  /// Each part as an answer about it alone has it.
-  public var inDetail: Self { with("inc_part_details", "1") }
 }
 
 extension LegoList<ModelSet> {

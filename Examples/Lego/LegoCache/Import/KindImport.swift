@@ -21,17 +21,14 @@ struct KindImport {
   /// The most bytes in a transaction.
   private static let largestBatch = 8_000_000
 
-  /// - Parameter prefix: the source has all keys with this prefix; others are not removed.
-  init(
-    _ kind: EntityKind, into cache: LegoCache, rules: Rules, batch: Int, prefix: String = ""
-  ) throws {
+  init(_ kind: EntityKind, into cache: LegoCache, rules: Rules, batch: Int) throws {
     store = cache.larder
     self.batch = batch
     namespace = cache.namespace(of: kind)
     try store.declare(rules, for: namespace.name)
     // An operator's lifetime beats the one declared here.
     lease = Lease(try namespace.info()?.rules.expires ?? rules.expires, store: store)
-    try namespace.scan(prefix: prefix) { entry, _ in
+    try namespace.scan { entry, _ in
       if !entry.isNegative { unseen[entry.key] = .some(entry.expires) }
       return true
     }

@@ -45,7 +45,7 @@ public struct LegoImport: Sendable {
         report.omissions[kind] = .notBegun
       } else if !present.contains(kind) {
         report.omissions[kind] = .absent
-      } else if let rules = cache.lifetimes[kind].rules {
+      } else if let rules = cache.plan.rules(of: kind) {
         do {
           try load(kind.type, rules, source, &report, progress)
         } catch {

@@ -8,7 +8,8 @@ import Testing
 @testable import LegoCache
 
 /// Single entities: asked for once.
-@Suite struct ClientTests {
+@Suite(.fixture(FakeRebrickable.self), .checkedStores) struct ClientTests {
+  private let fake = FakeRebrickable.current
   /// A colour that counts how often it is decoded.
   private struct CountedColor: LegoEntity {
     static let kind = EntityKind.colors
@@ -25,141 +26,119 @@ import Testing
   }
 
   @Test func `a second look at a colour makes no request and decodes nothing`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.color(4), at: "/lego/colors/4/")
-      let lego = try LegoClient.temporary(of: fake)
-      let first = try await lego.entity(CountedColor.self, key: "4")
-      #expect(first?.source == .loaded && first?.value.id == 4)
-      #expect(CountedColor.decoded.load(ordering: .relaxed) == 1, "the answer")
-      for _ in 1...10 {
-        let again = try await lego.entity(CountedColor.self, key: "4")
-        #expect(again?.source == .memory && again?.value.id == 4)
-      }
-      #expect(CountedColor.decoded.load(ordering: .relaxed) == 1)
-      #expect(fake.asked == ["/lego/colors/4/"])
-      #expect(
-        fake.server.received[0].fields["authorization"] == "key " + FakeRebrickable.credential)
-      try lego.manager.cache?.larder.finish()
+    fake.put(Body.color(4), at: "/lego/colors/4/")
+    let lego = try LegoClient.temporary(of: fake)
+    let first = try await lego.entity(CountedColor.self, key: "4")
+    #expect(first?.source == .loaded && first?.value.id == 4)
+    #expect(CountedColor.decoded.load(ordering: .relaxed) == 1, "the answer")
+    for _ in 1...10 {
+      let again = try await lego.entity(CountedColor.self, key: "4")
+      #expect(again?.source == .memory && again?.value.id == 4)
     }
+    #expect(CountedColor.decoded.load(ordering: .relaxed) == 1)
+    #expect(fake.asked == ["/lego/colors/4/"])
+    #expect(fake.server.received[0].fields["authorization"] == "key " + FakeRebrickable.credential)
   }
 
   @Test func `all seven are asked for where they are, and then no more`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.color(-1, "[Unknown]"), at: "/lego/colors/-1/")
-      fake.put(Body.theme, at: "/lego/themes/4/")
-      fake.put(Body.category, at: "/lego/part_categories/11/")
-      fake.put(Body.part("5102c01.875", detail: true), at: "/lego/parts/5102c01.875/")
-      fake.put(Body.set("0003977811-1"), at: "/lego/sets/0003977811-1/")
-      fake.put(Body.set("fig-000018"), at: "/lego/minifigs/fig-000018/")
-      fake.put(Body.element, at: "/lego/elements/300121/")
-      fake.put(Body.pair, at: "/lego/parts/3001/colors/4/")
-      let lego = try LegoClient.temporary(of: fake)
-      for _ in 1...3 {
-        #expect(try await lego.color(-1)?.value.name == "[Unknown]")
-        #expect(try await lego.theme(4)?.value.parentID == 1)
-        #expect(try await lego.category(11)?.value.partCount == 298)
-        #expect(try await lego.part("5102c01.875")?.value.prints == ["3001pr0001"])
-        #expect(try await lego.set("0003977811-1")?.value.partCount == 9092)
-        #expect(try await lego.set("fig-000018")?.value.setNum == "fig-000018")
-        #expect(try await lego.element("300121")?.value.part.partNum == "3001")
-        let pair = try await lego.part("3001", in: 4)?.value
-        #expect(pair?.key == "3001/4" && pair?.yearFrom == 1979 && pair?.elements == [])
-      }
-      #expect(fake.server.count == 8)
-      #expect(try lego.manager.counts() == LegoCounts(memory: 8, database: 8))
-      try lego.manager.cache?.larder.finish()
+    fake.put(Body.color(-1, "[Unknown]"), at: "/lego/colors/-1/")
+    fake.put(Body.theme, at: "/lego/themes/4/")
+    fake.put(Body.category, at: "/lego/part_categories/11/")
+    fake.put(Body.part("5102c01.875", detail: true), at: "/lego/parts/5102c01.875/")
+    fake.put(Body.set("0003977811-1"), at: "/lego/sets/0003977811-1/")
+    fake.put(Body.set("fig-000018"), at: "/lego/minifigs/fig-000018/")
+    fake.put(Body.element, at: "/lego/elements/300121/")
+    fake.put(Body.pair, at: "/lego/parts/3001/colors/4/")
+    let lego = try LegoClient.temporary(of: fake)
+    for _ in 1...3 {
+      #expect(try await lego.color(-1)?.value.name == "[Unknown]")
+      #expect(try await lego.theme(4)?.value.parentID == 1)
+      #expect(try await lego.category(11)?.value.partCount == 298)
+      #expect(try await lego.part("5102c01.875")?.value.prints == ["3001pr0001"])
+      #expect(try await lego.set("0003977811-1")?.value.partCount == 9092)
+      #expect(try await lego.set("fig-000018")?.value.setNum == "fig-000018")
+      #expect(try await lego.element("300121")?.value.part.partNum == "3001")
+      let pair = try await lego.part("3001", in: 4)?.value
+      #expect(pair?.key == "3001/4" && pair?.yearFrom == 1979 && pair?.elements == [])
     }
+    #expect(fake.server.count == 8)
+    #expect(try lego.cache?.counts() == LegoCounts(memory: 8, database: 8))
   }
 
   @Test func `keys of odd shape stay themselves in an address`() async throws {
-    try await FakeRebrickable.run { fake in
-      let lego = try LegoClient.temporary(of: fake)
-      for key in ["a/b", "a b", "a?b", "a#b", "a%2Fb", "\u{E9}", "a\u{0}b", "a\u{0}c"] {
-        #expect(try await lego.part(key) == nil)
-      }
-      #expect(
-        fake.asked == [
-          "/lego/parts/a%2Fb/", "/lego/parts/a%20b/", "/lego/parts/a%3Fb/", "/lego/parts/a%23b/",
-          "/lego/parts/a%252Fb/", "/lego/parts/%C3%A9/", "/lego/parts/a%00b/", "/lego/parts/a%00c/",
-        ])
-      for key in ["", ".", ".."] {
-        let error = await #expect(throws: LarderError.self) { try await lego.part(key) }
-        #expect(error?.code == .invalidArgument)
-      }
-      await #expect(throws: LarderError.self) {
-        try await lego.entity(PartColor.self, key: "3001")
-      }
+    let lego = try LegoClient.temporary(of: fake)
+    for key in ["a/b", "a b", "a?b", "a#b", "a%2Fb", "\u{E9}", "a\u{0}b", "a\u{0}c"] {
+      #expect(try await lego.part(key) == nil)
     }
+    #expect(
+      fake.asked == [
+        "/lego/parts/a%2Fb/", "/lego/parts/a%20b/", "/lego/parts/a%3Fb/", "/lego/parts/a%23b/",
+        "/lego/parts/a%252Fb/", "/lego/parts/%C3%A9/", "/lego/parts/a%00b/", "/lego/parts/a%00c/",
+      ])
+    for key in ["", ".", ".."] {
+      let error = await #expect(throws: LarderError.self) { try await lego.part(key) }
+      #expect(error?.code == .invalidArgument)
+    }
+    await #expect(throws: LarderError.self) { try await lego.entity(PartColor.self, key: "3001") }
   }
 
   @Test func `a hundred tasks that miss at once make one request`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")
-      for plan in [CachePlan.default, .databaseOnly, .memoryOnly] {
-        let lego = try LegoClient.temporary(of: fake, plan: plan)
-        let before = fake.server.count
-        let names = try await withThrowingTaskGroup(of: String?.self) { group in
-          for _ in 1...100 { group.addTask { try await lego.part("3001")?.value.name } }
-          return try await group.reduce(into: Set()) { $0.insert($1) }
-        }
-        #expect(names == ["Brick 2 x 4"])
-        #expect(fake.server.count == before + 1)
+    fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")
+    for plan in [CachePlan.default, .databaseOnly, .memoryOnly] {
+      let lego = try LegoClient.temporary(of: fake, plan: plan)
+      let before = fake.server.count
+      let names = try await withThrowingTaskGroup(of: String?.self) { group in
+        for _ in 1...100 { group.addTask { try await lego.part("3001")?.value.name } }
+        return try await group.reduce(into: Set()) { $0.insert($1) }
       }
+      #expect(names == ["Brick 2 x 4"])
+      #expect(fake.server.count == before + 1)
     }
   }
 
-  @Test func `that there is no such thing is known for ten minutes`() async throws {
-    try await FakeRebrickable.run { fake in
-      let clock = ManualClock()
-      let lego = try LegoClient.temporary(of: fake, clock: clock)
-      for _ in 1...3 { #expect(try await lego.color(777) == nil) }
-      #expect(fake.server.count == 1)
-      fake.put(Body.color(777, "New"), at: "/lego/colors/777/")
-      clock.advance(by: .minutes(10))
-      #expect(try await lego.color(777)?.value.name == "New")
-    }
+  @Test func `absence is stored for ten minutes`() async throws {
+    let clock = ManualClock()
+    let lego = try LegoClient.temporary(of: fake, clock: clock)
+    for _ in 1...3 { #expect(try await lego.color(777) == nil) }
+    #expect(fake.server.count == 1)
+    fake.put(Body.color(777, "New"), at: "/lego/colors/777/")
+    clock.advance(by: .minutes(10))
+    #expect(try await lego.color(777)?.value.name == "New")
   }
 
-  @Test func `what is gone from the service goes when it is asked for again`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
-      let lego = try LegoClient.temporary(of: fake)
-      #expect(try await lego.set("1-1") != nil)
-      fake.change { $0.things = [:] }
-      #expect(try await lego.set("1-1") != nil, "for a day")
-      #expect(try await lego.set("1-1", policy: .revalidate) == nil)
-      #expect(try await lego.set("1-1", policy: .cacheElseLoad) == nil)
-      #expect(fake.server.count == 2)
-    }
+  @Test func `an entity that the service removed is removed`() async throws {
+    fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
+    let lego = try LegoClient.temporary(of: fake)
+    #expect(try await lego.set("1-1") != nil)
+    fake.change { $0.things = [:] }
+    #expect(try await lego.set("1-1") != nil, "for a day")
+    #expect(try await lego.set("1-1", policy: .revalidate) == nil)
+    #expect(try await lego.set("1-1", policy: .cacheElseLoad) == nil)
+    #expect(fake.server.count == 2)
   }
 
-  @Test func `an entity whose time has come is asked about by its tag`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
-      fake.change { $0.fields = ["ETag": "\"v1\""] }
-      let clock = ManualClock()
-      let lego = try LegoClient.temporary(of: fake, clock: clock)
-      #expect(try await lego.set("1-1")?.source == .loaded)
-      clock.advance(by: .hours(24))
-      #expect(try await lego.set("1-1")?.source == .loaded)
-      #expect(fake.server.received.last?.fields["if-none-match"] == "\"v1\"")
-      clock.advance(by: .hours(24) - .milliseconds(1))
-      #expect(try await lego.set("1-1")?.source != .loaded, "its time has begun anew")
-      #expect(fake.server.count == 2)
-      try lego.manager.cache?.larder.finish()
-    }
+  @Test func `an expired entity is validated by its tag`() async throws {
+    fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
+    fake.change { $0.fields = ["ETag": "\"v1\""] }
+    let clock = ManualClock()
+    let lego = try LegoClient.temporary(of: fake, clock: clock)
+    #expect(try await lego.set("1-1")?.source == .loaded)
+    clock.advance(by: .hours(24))
+    #expect(try await lego.set("1-1")?.source == .loaded)
+    #expect(fake.server.received.last?.fields["if-none-match"] == "\"v1\"")
+    clock.advance(by: .hours(24) - .milliseconds(1))
+    #expect(try await lego.set("1-1")?.source != .loaded, "its time has begun anew")
+    #expect(fake.server.count == 2)
   }
 
   @Test func `a pair keeps the colour's name that only lists tell`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.change { $0.lists["/lego/parts/3001/colors/"] = [Body.pair(color: 4)] }
-      fake.put(Body.pair, at: "/lego/parts/3001/colors/4/")
-      let lego = try LegoClient.temporary(of: fake)
-      _ = try await lego.page(.colors(of: "3001"))
-      let pair = try await lego.part("3001", in: 4)?.value
-      #expect(pair?.colorName == "Red" && pair?.yearFrom == 1979)
-      #expect(try await lego.part("3001", in: 4)?.source == .memory)
-      #expect(fake.server.count == 2)
-    }
+    fake.change { $0.lists["/lego/parts/3001/colors/"] = [Body.pair(color: 4)] }
+    fake.put(Body.pair, at: "/lego/parts/3001/colors/4/")
+    let lego = try LegoClient.temporary(of: fake)
+    _ = try await lego.page(.colors(of: "3001"))
+    let pair = try await lego.part("3001", in: 4)?.value
+    #expect(pair?.colorName == "Red" && pair?.yearFrom == 1979)
+    #expect(try await lego.part("3001", in: 4)?.source == .memory)
+    #expect(fake.server.count == 2)
   }
 }

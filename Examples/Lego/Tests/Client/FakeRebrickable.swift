@@ -10,7 +10,7 @@ import Synchronization
 @testable import LegoCache
 
 /// A server that answers as Rebrickable does: the same paths, bodies, pages and errors.
-final class FakeRebrickable: Sendable {
+final class FakeRebrickable: TestFixture {
   static let credential = "4f5e6d7c"
 
   struct State {
@@ -29,9 +29,9 @@ final class FakeRebrickable: Sendable {
 
   private init(_ server: LocalServer) { self.server = server }
 
-  static func run<Result: Sendable>(
-    _ body: (FakeRebrickable) async throws -> Result
-  ) async throws -> Result {
+  static func run<Result: Sendable>(_ body: (FakeRebrickable) async throws -> Result) async throws
+    -> Result
+  {
     try await LocalServer.run { server in
       let fake = FakeRebrickable(server)
       server.become { fake.answer($0) }
@@ -107,8 +107,7 @@ extension LegoClient {
     of fake: FakeRebrickable, plan: CachePlan = .default, clock: ManualClock = ManualClock(),
     credential: String? = FakeRebrickable.credential, slept: Waits = Waits()
   ) throws -> LegoClient {
-    try over(
-      Store.temporary(clock: clock), of: fake, plan: plan, credential: credential, slept: slept)
+    try over(Store.tested(clock: clock), of: fake, plan: plan, credential: credential, slept: slept)
   }
 
   static func over(
@@ -116,8 +115,7 @@ extension LegoClient {
     credential: String? = FakeRebrickable.credential, slept: Waits = Waits()
   ) -> LegoClient {
     LegoClient(
-      LegoManager(
-        store, plan: plan, realm: realm(base: fake.base, credential: credential)),
+      LegoCache(store, plan: plan, realm: realm(base: fake.base, credential: credential)),
       service: service(
         base: fake.base, credential: credential, over: URLSessionTransport(),
         sleep: { slept.add($0) }))
@@ -135,8 +133,7 @@ enum Body {
 
   static func part(_ number: String, _ name: String = "Brick 2 x 4", detail: Bool = false) -> String
   {
-    let more =
-      detail ? #", "prints": ["3001pr0001"], "molds": [], "alternates": ["3001old"]"# : ""
+    let more = detail ? #", "prints": ["3001pr0001"], "molds": [], "alternates": ["3001old"]"# : ""
     return """
       {"part_num": "\(number)", "name": "\(name)", "part_cat_id": 11, "year_from": 1979,
        "year_to": 2025, "part_url": "https://rebrickable.com/parts/\(number)/", "part_img_url": null,

@@ -7,120 +7,90 @@ import Testing
 @testable import LegoCache
 
 /// Whole lists anew.
-@Suite struct RefreshTests {
+@Suite(.fixture(FakeRebrickable.self), .checkedStores) struct RefreshTests {
+  private let fake = FakeRebrickable.current
   private func colors(_ ids: some Sequence<Int>) -> [String] {
     ids.map { Body.color($0, "Colour \($0)") }
   }
 
   @Test func `a refresh notices what is new, changed and gone`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.change { $0.lists["/lego/colors/"] = colors(0..<25) }
-      let lego = try LegoClient.temporary(of: fake)
-      var steps: [[Int]] = []
-      let first = try await lego.refresh(.colors, pageSize: 10) { steps.append([$0, $1]) }
-      #expect(first == ImportReport.Tally(added: 25))
-      #expect(steps == [[10, 25], [20, 25], [25, 25]])
-      #expect(try await lego.color(7)?.value.name == "Colour 7")
-      #expect(fake.server.count == 3, "all of them are there now")
+    fake.change { $0.lists["/lego/colors/"] = colors(0..<25) }
+    let lego = try LegoClient.temporary(of: fake)
+    var steps: [[Int]] = []
+    let first = try await lego.refresh(.colors, pageSize: 10) { steps.append([$0, $1]) }
+    #expect(first == ImportReport.Tally(added: 25))
+    #expect(steps == [[10, 25], [20, 25], [25, 25]])
+    #expect(try await lego.color(7)?.value.name == "Colour 7")
+    #expect(fake.server.count == 3, "all of them are there now")
 
-      fake.change { state in
-        state.lists["/lego/colors/"] = colors(3..<24) + [Body.color(24, "Renamed"), Body.color(99)]
-      }
-      let second = try await lego.refresh(.colors, pageSize: 10)
-      #expect(second == ImportReport.Tally(added: 1, changed: 1, unchanged: 21, removed: 3))
-      #expect(try await lego.color(24)?.value.name == "Renamed")
-      #expect(try await lego.color(2, policy: .cacheElseLoad) == nil, "asked for, and not there")
-      #expect(try lego.manager.cache?.cached(Color.self, key: "1") == nil)
-      try lego.manager.cache?.larder.finish()
+    fake.change { state in
+      state.lists["/lego/colors/"] = colors(3..<24) + [Body.color(24, "Renamed"), Body.color(99)]
     }
+    let second = try await lego.refresh(.colors, pageSize: 10)
+    #expect(second == ImportReport.Tally(added: 1, changed: 1, unchanged: 21, removed: 3))
+    #expect(try await lego.color(24)?.value.name == "Renamed")
+    #expect(try await lego.color(2, policy: .cacheElseLoad) == nil, "asked for, and not there")
+    #expect(try lego.cache?.cached(Color.self, key: "1") == nil)
   }
 
   @Test func `pages from before are not given after a refresh`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.change { $0.lists["/lego/colors/"] = colors(0..<3) }
-      let lego = try LegoClient.temporary(of: fake)
-      _ = try await lego.page(.colors)
-      fake.change { $0.lists["/lego/colors/"] = colors(1..<3) }
-      #expect(try await lego.page(.colors).value.results.map(\.id) == [0, 1, 2])
-      _ = try await lego.refresh(.colors)
-      #expect(try await lego.page(.colors).value.results.map(\.id) == [1, 2])
-    }
+    fake.change { $0.lists["/lego/colors/"] = colors(0..<3) }
+    let lego = try LegoClient.temporary(of: fake)
+    _ = try await lego.page(.colors)
+    fake.change { $0.lists["/lego/colors/"] = colors(1..<3) }
+    #expect(try await lego.page(.colors).value.results.map(\.id) == [0, 1, 2])
+    _ = try await lego.refresh(.colors)
+    #expect(try await lego.page(.colors).value.results.map(\.id) == [1, 2])
   }
 
   @Test func `sets and minifigs are one kind of two lists`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.change {
-        $0.lists["/lego/sets/"] = [Body.set("1-1"), Body.set("2-1")]
-        $0.lists["/lego/minifigs/"] = [Body.set("fig-000018")]
-      }
-      let lego = try LegoClient.temporary(of: fake)
-      #expect(try await lego.refresh(.sets) == ImportReport.Tally(added: 3))
-      fake.change { $0.lists["/lego/sets/"] = [Body.set("2-1")] }
-      #expect(try await lego.refresh(.sets) == ImportReport.Tally(unchanged: 2, removed: 1))
-      #expect(try await lego.set("fig-000018")?.source != .loaded)
+    fake.change {
+      $0.lists["/lego/sets/"] = [Body.set("1-1"), Body.set("2-1")]
+      $0.lists["/lego/minifigs/"] = [Body.set("fig-000018")]
     }
+    let lego = try LegoClient.temporary(of: fake)
+    #expect(try await lego.refresh(.sets) == ImportReport.Tally(added: 3))
+    fake.change { $0.lists["/lego/sets/"] = [Body.set("2-1")] }
+    #expect(try await lego.refresh(.sets) == ImportReport.Tally(unchanged: 2, removed: 1))
+    #expect(try await lego.set("fig-000018")?.source != .loaded)
   }
 
-  @Test func `what was known in detail stays so while the list says the same`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.change { $0.lists["/lego/parts/"] = [Body.part("3001"), Body.part("3002")] }
-      fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")
-      let lego = try LegoClient.temporary(of: fake)
-      _ = try await lego.part("3001")
-      #expect(try await lego.refresh(.parts) == ImportReport.Tally(added: 1, unchanged: 1))
-      #expect(try await lego.part("3001")?.value.prints == ["3001pr0001"])
-      #expect(fake.server.count == 2)
-    }
+  @Test func `a detail form stays while the list has the same contents`() async throws {
+    fake.change { $0.lists["/lego/parts/"] = [Body.part("3001"), Body.part("3002")] }
+    fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")
+    let lego = try LegoClient.temporary(of: fake)
+    _ = try await lego.part("3001")
+    #expect(try await lego.refresh(.parts) == ImportReport.Tally(added: 1, unchanged: 1))
+    #expect(try await lego.part("3001")?.value.prints == ["3001pr0001"])
+    #expect(fake.server.count == 2)
   }
 
-  @Test func `the colours of one part leave those of others alone`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.change {
-        $0.lists["/lego/parts/3001/colors/"] = [Body.pair(color: 4), Body.pair(color: 5)]
-        $0.lists["/lego/parts/3001a/colors/"] = [Body.pair(color: 4)]
+  @Test func `an incomplete refresh removes nothing`() async throws {
+    fake.change { $0.lists["/lego/colors/"] = colors(0..<20) }
+    let lego = try LegoClient.temporary(of: fake)
+    _ = try await lego.refresh(.colors, pageSize: 10)
+    fake.change { $0.lists["/lego/colors/"] = colors(5..<25) }
+    await #expect(throws: ServiceError.self) {
+      try await lego.refresh(.colors, pageSize: 10) { done, _ in
+        if done == 10 { fake.refuse(500, "") }
       }
-      let lego = try LegoClient.temporary(of: fake)
-      #expect(try await lego.refreshColors(of: "3001") == ImportReport.Tally(added: 2))
-      #expect(try await lego.refreshColors(of: "3001a") == ImportReport.Tally(added: 1))
-      fake.change { $0.lists["/lego/parts/3001/colors/"] = [Body.pair(color: 5)] }
-      #expect(
-        try await lego.refreshColors(of: "3001") == ImportReport.Tally(unchanged: 1, removed: 1))
-      #expect(try lego.manager.counts().database == 2)
     }
-  }
-
-  @Test func `one that breaks off removes nothing, and neither does a list that lacks some`()
-    async throws
-  {
-    try await FakeRebrickable.run { fake in
-      fake.change { $0.lists["/lego/colors/"] = colors(0..<20) }
-      let lego = try LegoClient.temporary(of: fake)
-      _ = try await lego.refresh(.colors, pageSize: 10)
-      fake.change { $0.lists["/lego/colors/"] = colors(5..<25) }
-      await #expect(throws: ServiceError.self) {
-        try await lego.refresh(.colors, pageSize: 10) { done, _ in
-          if done == 10 { fake.refuse(500, "") }
-        }
-      }
-      #expect(try lego.manager.counts().database >= 20)
-      // One goes between two pages, so that all move up and another is missed.
-      let tally = try await lego.refresh(.colors, pageSize: 10) { done, _ in
-        if done == 10 { fake.change { $0.lists["/lego/colors/"]?.removeFirst() } }
-      }
-      #expect(tally == ImportReport.Tally(added: 5, unchanged: 14), "the list has changed")
-      #expect(try await lego.refresh(.colors)?.removed == 6)
-      #expect(try lego.manager.counts().database == 19)
+    #expect(try lego.cache?.count() ?? 0 >= 20)
+    // One goes between two pages, so that all move up and another is missed.
+    let tally = try await lego.refresh(.colors, pageSize: 10) { done, _ in
+      if done == 10 { fake.change { $0.lists["/lego/colors/"]?.removeFirst() } }
     }
+    #expect(tally == ImportReport.Tally(added: 5, unchanged: 14), "the list has changed")
+    #expect(try await lego.refresh(.colors)?.removed == 6)
+    #expect(try lego.cache?.counts().database == 19)
   }
 
   @Test func `kinds without a list, or not on disk, cannot be refreshed`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.change { $0.lists["/lego/colors/"] = colors(0..<3) }
-      let lego = try LegoClient.temporary(of: fake)
-      #expect(try await lego.refresh(.elements) == nil)
-      let memory = try LegoClient.temporary(of: fake, plan: .memoryOnly)
-      #expect(try await memory.refresh(.colors) == nil)
-      #expect(fake.server.count == 0)
-    }
+    fake.change { $0.lists["/lego/colors/"] = colors(0..<3) }
+    let lego = try LegoClient.temporary(of: fake)
+    #expect(try await lego.refresh(.elements) == nil)
+    let memory = try LegoClient.temporary(of: fake, plan: .memoryOnly)
+    #expect(try await memory.refresh(.colors) == nil)
+    #expect(fake.server.count == 0)
   }
 }

@@ -9,31 +9,28 @@ import Testing
 @testable import LegoCache
 
 /// What comes when the service does not answer, or does not want to.
-@Suite struct StaleTests {
+@Suite(.fixture(FakeRebrickable.self), .checkedStores) struct StaleTests {
+  private let fake = FakeRebrickable.current
   private let clock = ManualClock()
 
   private func withExpiredSet(
     _ rule: EntityRule, _ body: (FakeRebrickable, LegoClient) async throws -> Void
   ) async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
-      fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
-      var plan = CachePlan.default
-      plan.disk[.sets] = rule
-      let lego = try LegoClient.temporary(of: fake, plan: plan, clock: clock)
-      _ = try await lego.set("1-1")
-      _ = try await lego.page(.sets)
-      clock.advance(by: .hours(1))
-      fake.server.forget()
-      try await body(fake, lego)
-      try lego.manager.cache?.larder.finish()
-    }
+    fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
+    fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
+    var plan = CachePlan.default
+    plan.disk[.sets] = rule
+    let lego = try LegoClient.temporary(of: fake, plan: plan, clock: clock)
+    _ = try await lego.set("1-1")
+    _ = try await lego.page(.sets)
+    clock.advance(by: .hours(1))
+    fake.server.forget()
+    try await body(fake, lego)
   }
 
-  @Test(arguments: [500, 502, 503, 504])
-  func `what is past its time is given when the service fails, and said to be`(status: Int)
-    async throws
-  {
+  @Test(arguments: [500, 502, 503, 504]) func `an expired entity is stale if the service fails`(
+    status: Int
+  ) async throws {
     try await withExpiredSet(EntityRule(.after(.hours(1)))) { fake, lego in
       fake.refuse(status, "<html>", times: 2)
       let set = try await lego.set("1-1")
@@ -46,22 +43,21 @@ import Testing
     }
   }
 
-  @Test func `it is given when nobody can be reached, until its window ends`() async throws {
-    let store = try Store.temporary(clock: clock)
+  @Test func `without a network it is stale until its window ends`() async throws {
+    let store = try Store.tested(clock: clock)
     let service = LegoClient.service(
       base: "http://127.0.0.1:1/api/v3", credential: nil, over: FailingTransport.offline)
     var plan = CachePlan.default
     plan.disk[.sets] = EntityRule(.after(.hours(1)))
-    let gone = LegoClient(LegoManager(store, plan: plan), service: service)
-    try gone.manager.keep([ModelSet(setNum: "2-1", name: "Kept")])
+    let gone = LegoClient(LegoCache(store, plan: plan), service: service)
+    try gone.cache?.keep([ModelSet(setNum: "2-1", name: "Kept")])
     #expect(try await gone.set("2-1")?.source == .disk)
     clock.advance(by: .hours(1))
     let stale = try await gone.set("2-1")
     #expect(stale?.source == .stale && (stale?.error as? ServiceError)?.isOffline == true)
-    #expect(try gone.manager.clearExpired() == 0, "it may be needed")
+    #expect(try gone.cache?.clearExpired() == 0, "it may be needed")
     clock.advance(by: .days(30))
     await #expect(throws: ServiceError.self) { try await gone.set("2-1") }
-    try store.finish()
   }
 
   @Test func `a rule can say that nothing stale is given`() async throws {
@@ -73,8 +69,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403])
-  func `who is refused gets no answer from before`(status: Int) async throws {
+  @Test(arguments: [401, 403]) func `a refusal returns nothing stored`(status: Int) async throws {
     try await withExpiredSet(EntityRule(.after(.hours(1)))) { fake, lego in
       fake.refuse(status, #"{"detail": "Invalid credentials"}"#)
       fake.refuse(status, "null")
@@ -86,31 +81,27 @@ import Testing
   }
 
   @Test func `a throttled request waits as long as it is told`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.color(4), at: "/lego/colors/4/")
-      let text = #"{"detail": "Request was throttled. Expected available in 2 seconds."}"#
-      let waits = Waits()
-      let lego = try LegoClient.temporary(of: fake, clock: clock, slept: waits)
-      fake.refuse(429, text)
-      #expect(try await lego.color(4)?.value.name == "Red")
-      fake.refuse(429, text, ["Retry-After": "5"])
-      #expect(try await lego.color(4, policy: .reload)?.value.name == "Red")
-      #expect(waits.all == [.seconds(2), .seconds(5)])
-      fake.refuse(429, text, times: 2)
-      await #expect(throws: ServiceError.self) { try await lego.color(4, policy: .reload) }
-    }
+    fake.put(Body.color(4), at: "/lego/colors/4/")
+    let text = #"{"detail": "Request was throttled. Expected available in 2 seconds."}"#
+    let waits = Waits()
+    let lego = try LegoClient.temporary(of: fake, clock: clock, slept: waits)
+    fake.refuse(429, text)
+    #expect(try await lego.color(4)?.value.name == "Red")
+    fake.refuse(429, text, ["Retry-After": "5"])
+    #expect(try await lego.color(4, policy: .reload)?.value.name == "Red")
+    #expect(waits.all == [.seconds(2), .seconds(5)])
+    fake.refuse(429, text, times: 2)
+    await #expect(throws: ServiceError.self) { try await lego.color(4, policy: .reload) }
   }
 
   @Test func `an answer that is no colour is an error, and the last good one stays`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
-      let lego = try LegoClient.temporary(of: fake, clock: clock)
-      _ = try await lego.set("1-1")
-      fake.put("<html>maintenance</html>", at: "/lego/sets/1-1/")
-      await #expect(throws: ServiceError.self) { try await lego.set("1-1", policy: .reload) }
-      #expect(try await lego.set("1-1")?.value.name == "Titanic")
-      clock.advance(by: .days(2))
-      #expect(try await lego.set("1-1")?.source == .stale)
-    }
+    fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
+    let lego = try LegoClient.temporary(of: fake, clock: clock)
+    _ = try await lego.set("1-1")
+    fake.put("<html>maintenance</html>", at: "/lego/sets/1-1/")
+    await #expect(throws: ServiceError.self) { try await lego.set("1-1", policy: .reload) }
+    #expect(try await lego.set("1-1")?.value.name == "Titanic")
+    clock.advance(by: .days(2))
+    #expect(try await lego.set("1-1")?.source == .stale)
   }
 }

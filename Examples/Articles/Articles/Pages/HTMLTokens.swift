@@ -1,0 +1,141 @@
+/// The text and the tags of a piece of HTML, without comments and the contents of scripts. The HTML may be malformed.
+struct HTMLTokens: Sequence, IteratorProtocol {
+  enum Token: Equatable {
+    /// As it stands, with character references.
+    case text(String)
+    case open(Tag)
+    /// In lower case.
+    case close(String)
+  }
+
+  struct Tag: Equatable {
+    /// In lower case, like the names of its attributes.
+    var name: String
+    var attributes: [(name: String, value: String)]
+
+    static func == (left: Tag, right: Tag) -> Bool {
+      left.name == right.name && left.attributes.elementsEqual(right.attributes, by: ==)
+    }
+  }
+
+  private let bytes: [UInt8]
+  private var position = 0
+
+  init(_ html: String) { bytes = Array(html.utf8) }
+
+  /// Elements with contents that are no HTML.
+  private static let raw: Set<String> = [
+    "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
+  ]
+
+  mutating func next() -> Token? {
+    while position < bytes.count {
+      let start = position
+      guard bytes[start] == UInt8(ascii: "<") else {
+        position = find(UInt8(ascii: "<")) ?? bytes.count
+        return .text(text(start..<position))
+      }
+      position += 1
+      if skip("!--") {
+        pass("-->")
+      } else if skip("/") {
+        let name = word()
+        position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+        if !name.isEmpty { return .close(name) }
+      } else if current?.isLetter == true {
+        let tag = Tag(name: word(), attributes: attributes())
+        if current == UInt8(ascii: ">") { position += 1 }
+        if Self.raw.contains(tag.name) {
+          pass("</" + tag.name)
+          position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+        }
+        return .open(tag)
+      } else if current == UInt8(ascii: "!") || current == UInt8(ascii: "?") {
+        position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+      } else {
+        return .text("<")
+      }
+    }
+    return nil
+  }
+
+  private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func attributes() -> [(name: String, value: String)] {
+    var attributes: [(name: String, value: String)] = []
+    while true {
+      while let byte = current, byte.isBlank || byte == UInt8(ascii: "/") { position += 1 }
+      guard let byte = current, byte != UInt8(ascii: ">") else { return attributes }
+      // A stray = begins a name, so that the position always advances.
+      let first = position
+      position += 1
+      while let byte = current, !byte.isBlank, !"=/>".utf8.contains(byte) { position += 1 }
+      let name = text(first..<position).lowercased()
+      while let byte = current, byte.isBlank { position += 1 }
+      guard current == UInt8(ascii: "=") else {
+        attributes.append((name, ""))
+        continue
+      }
+      position += 1
+      attributes.append((name, value()))
+    }
+  }
+
+  private mutating func value() -> String {
+    while let byte = current, byte.isBlank { position += 1 }
+    guard let quote = current, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+      let first = position
+      while let byte = current, !byte.isBlank, byte != UInt8(ascii: ">") { position += 1 }
+      return CharacterReferences.resolved(text(first..<position))
+    }
+    let first = position + 1
+    position = first
+    let end = find(quote) ?? bytes.count
+    position = Swift.min(end + 1, bytes.count)
+    return CharacterReferences.resolved(text(first..<end))
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    String(decoding: bytes[range], as: UTF8.self)
+  }
+
+  private mutating func word() -> String {
+    let first = position
+    while let byte = current, byte.isLetter || byte.isDigit { position += 1 }
+    return text(first..<position).lowercased()
+  }
+
+  private func find(_ byte: UInt8) -> Int? { bytes[position...].firstIndex(of: byte) }
+
+  private mutating func skip(_ text: String) -> Bool {
+    guard bytes[position...].starts(with: text.utf8) else { return false }
+    position += text.utf8.count
+    return true
+  }
+
+  /// Moves behind the next occurrence of the text, in any case; to the end if there is none.
+  private mutating func pass(_ text: String) {
+    let wanted = Array(text.utf8)
+    while position < bytes.count {
+      if bytes[position...].prefix(wanted.count).map(\.lowercased) == wanted {
+        position += wanted.count
+        return
+      }
+      position += 1
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isBlank: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
+
+  fileprivate var lowercased: UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+  }
+
+  fileprivate var isLetter: Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercased)
+  }
+
+  fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

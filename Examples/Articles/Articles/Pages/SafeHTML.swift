@@ -1,0 +1,95 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Makes HTML of unknown origin safe to show in a page: it cannot run code, load anything, or change the page around it.
+///
+/// The HTML is parsed and written again, so that no difference between this parser and a browser's matters. Only elements and
+/// attributes of the lists here are written; of all other elements the text stays. Every element is closed.
+struct SafeHTML {
+  private static let elements: Set<String> = [
+    "a", "abbr", "article", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "dfn",
+    "div", "dl", "dt",
+    "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins",
+    "kbd", "li", "mark", "ol",
+    "p", "pre", "q", "s", "samp", "section", "small", "span", "strong", "sub", "sup", "table",
+    "tbody", "td", "tfoot",
+    "th", "thead", "time", "tr", "u", "ul", "var",
+  ]
+  private static let void: Set<String> = ["br", "hr", "img"]
+  private static let attributes: Set<String> = [
+    "alt", "colspan", "datetime", "dir", "lang", "rowspan", "start", "title",
+  ]
+  /// Elements that are open at the same time; deeper ones are left out.
+  private static let deepest = 100
+
+  /// The base of relative links.
+  let base: URL?
+  /// The address of the HTML, the base of relative images.
+  let imageBase: URL?
+  /// The file of an image in the page's folder; nil if there is none.
+  let file: (_ address: String) -> String?
+
+  func sanitized(_ html: String) -> String {
+    var result = ""
+    var open: [String] = []
+    for token in HTMLTokens(html) {
+      switch token {
+      case .text(let text): result += Self.escapedText(text)
+      case .open(let tag) where tag.name == "img": result += image(tag)
+      case .open(let tag):
+        guard Self.elements.contains(tag.name), open.count < Self.deepest else { continue }
+        result += "<" + tag.name + attributes(of: tag) + ">"
+        if !Self.void.contains(tag.name) { open.append(tag.name) }
+      case .close(let name):
+        guard let last = open.lastIndex(of: name) else { continue }
+        while open.count > last { result += "</" + open.removeLast() + ">" }
+      }
+    }
+    return result + open.reversed().map { "</\($0)>" }.joined()
+  }
+
+  private func attributes(of tag: HTMLTokens.Tag) -> String {
+    var written: Set<String> = []
+    return tag.attributes.compactMap { name, value in
+      guard written.insert(name).inserted else { return nil }
+      if name == "href", tag.name == "a" {
+        return Self.link(value, base).map { #" href="\#(Self.escaped($0))" rel="noreferrer""# }
+      }
+      return Self.attributes.contains(name) ? #" \#(name)="\#(Self.escaped(value))""# : nil
+    }.joined()
+  }
+
+  /// The stored image, or the text in its place.
+  private func image(_ tag: HTMLTokens.Tag) -> String {
+    let alt = Self.escaped(tag.attributes.first { $0.name == "alt" }?.value ?? "")
+    let file = ImageAddresses.all(in: tag, from: imageBase).lazy.compactMap(file).first
+    guard let file else { return alt.isEmpty ? "" : #"<span class="missing">\#(alt)</span>"# }
+    return #"<img src="\#(Self.escaped(file))" alt="\#(alt)">"#
+  }
+
+  /// The absolute address of a link; nil for other schemes than HTTP and mail.
+  static func link(_ text: String, _ base: URL?) -> String? {
+    // Browsers ignore control characters within a scheme.
+    let text = String(text.unicodeScalars.filter { $0.value > 0x20 && $0.value != 0x7F })
+    guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
+    switch url.scheme?.lowercased() {
+    case "http", "https": return url.host() == nil ? nil : url.absoluteString
+    case "mailto": return url.absoluteString
+    default: return nil
+    }
+  }
+
+  /// Text with character references, which stay.
+  private static func escapedText(_ text: String) -> String {
+    text.replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+  }
+
+  /// Any text, for a page or the value of an attribute.
+  static func escaped(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+      .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
+  }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Articles
+import ExampleProgram
+import Foundation
+
+struct WriteSite: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "site",
+    abstract: "Writes the stored articles as one page for a browser, with their images.",
+    discussion: """
+      The page is DIR/index.html. It has the text of the articles without their scripts, styles and forms, and loads nothing \
+      but the stored images beside it.
+      """)
+
+  @Argument(help: "The folder; created if it does not exist.")
+  var dir: String
+
+  @OptionGroup var account: Account
+
+  @Flag(help: "Print the numbers as JSON.")
+  var json = false
+
+  func run() async throws {
+    let report = try await account.open { reader in
+      let line = ProgressLine.atTerminal
+      defer { line?.clear() }
+      return try await reader.writeSite(to: URL(filePath: dir)) { done, all in
+        line?.advance("articles", done: done, of: all)
+      }
+    }
+    if json { return print(try JSONOutput.text(report)) }
+    let size = ArticleUsage.size(report.bytes)
+    print("\(dir)/index.html: \(report.articles) articles and \(report.images) images, \(size)")
+    print(account.place.closing("keys \(account.namespace("articles")) --limit 5", "namespaces"))
+  }
+}

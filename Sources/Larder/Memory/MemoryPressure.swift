@@ -1,0 +1,131 @@
+import LarderSystem
+import Synchronization
+
+/// How short the machine is of memory, as far as this process is concerned.
+///
+/// Linux: the pressure stall information of the process's control group, or of the machine, and the part of the group's
+/// memory limit that cannot be reclaimed. macOS: the system's memory pressure.
+package enum MemoryPressure: Int, Sendable, Comparable {
+  case normal
+  /// Tasks wait for memory for a tenth of the time, or nine tenths of the limit are used: half of the decoded values go.
+  case warning
+  /// All tasks wait for memory for a twentieth of the time, or the limit is nearly used: nine tenths of them go.
+  case critical
+
+  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+  /// The part of the decoded values to keep; nil for all.
+  var keptFraction: Double? {
+    switch self {
+    case .normal: nil
+    case .warning: 0.5
+    case .critical: 0.1
+    }
+  }
+}
+
+extension MemoryPressure {
+  /// From what Linux tells.
+  ///
+  /// - Parameters:
+  ///   - stalls: a file `memory.pressure` or `/proc/pressure/memory`; without one there is no pressure.
+  ///   - limit: a file `memory.max`: a number, or `max` for none.
+  ///   - statistics: a file `memory.stat`. Its `anon` bytes cannot be reclaimed without swapping, unlike those of files.
+  package init(stalls: String?, limit: String?, statistics: String?) {
+    var found = MemoryPressure.normal
+    for line in stalls?.split(separator: "\n") ?? [] {
+      let words = line.split(separator: " ")
+      guard let average = Self.number("avg10=", in: words) else { continue }
+      if words[0] == "full", average >= 5 { found = max(found, .critical) }
+      if words[0] == "some", average >= 10 { found = max(found, .warning) }
+    }
+    let words = statistics?.split(whereSeparator: \.isWhitespace) ?? []
+    if let limit = limit.flatMap({ Double($0.split(whereSeparator: \.isWhitespace).first ?? "") }),
+      limit > 0, let place = words.firstIndex(of: "anon"), place + 1 < words.count,
+      let used = Double(words[place + 1])
+    {
+      if used >= limit * 0.97 {
+        found = .critical
+      } else if used >= limit * 0.9 {
+        found = max(found, .warning)
+      }
+    }
+    self = found
+  }
+
+  private static func number(_ name: String, in words: [Substring]) -> Double? {
+    words.first { $0.hasPrefix(name) }.flatMap { Double($0.dropFirst(name.count)) }
+  }
+}
+
+#if os(macOS)
+  import Dispatch
+
+  extension MemoryPressure {
+    /// The last event of the system.
+    private static let level = Atomic(MemoryPressure.normal.rawValue)
+    private static let source: any DispatchSourceMemoryPressure = {
+      let source = DispatchSource.makeMemoryPressureSource(
+        eventMask: [.normal, .warning, .critical], queue: .global(qos: .utility))
+      source.setEventHandler {
+        let event = source.data
+        let found: MemoryPressure =
+          event.contains(.critical) ? .critical : event.contains(.warning) ? .warning : .normal
+        level.store(found.rawValue, ordering: .relaxed)
+      }
+      source.activate()
+      return source
+    }()
+
+    /// The pressure now.
+    package static func current() -> MemoryPressure {
+      _ = source
+      return MemoryPressure(rawValue: level.load(ordering: .relaxed)) ?? .normal
+    }
+  }
+#else
+  extension MemoryPressure {
+    /// The directory of the process's control group, in the second version of their hierarchy; nil without one.
+    private static let group: String? = {
+      guard
+        let line = text("/proc/self/cgroup")?.split(separator: "\n")
+          .first(where: { $0.hasPrefix("0::/") })
+      else { return nil }
+      return "/sys/fs/cgroup" + line.dropFirst(3)
+    }()
+
+    /// The pressure now: reads three small files.
+    package static func current() -> MemoryPressure {
+      let stalls = group.flatMap { text($0 + "/memory.pressure") }
+      return MemoryPressure(
+        stalls: stalls ?? text("/proc/pressure/memory"),
+        limit: group.flatMap { text($0 + "/memory.max") },
+        statistics: group.flatMap { text($0 + "/memory.stat") })
+    }
+
+    /// The first 4096 bytes of a file of the system; nil if there is none.
+    private static func text(_ path: String) -> String? {
+      guard let file = FileDescriptor.reading(path) else { return nil }
+      let bytes = file.read(at: 0, count: 4096)
+      return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+  }
+#endif
+
+extension StoreEngine {
+  /// Looks at the pressure at most so often, in milliseconds.
+  private static let pressureInterval: Int64 = 1000
+
+  /// Drops decoded values while memory is short. Called before another value is kept; most calls compare two numbers.
+  func trimUnderPressure() {
+    guard let memoryPressure else { return }
+    let now = coarseNow
+    let last = pressureChecked.load(ordering: .relaxed)
+    // A clock that was set back counts as time that has passed.
+    guard now &- last >= Self.pressureInterval || now < last,
+      pressureChecked.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged,
+      let fraction = memoryPressure().keptFraction
+    else { return }
+    for memory in memory.budget.members { memory.trim(toFraction: fraction) }
+  }
+}

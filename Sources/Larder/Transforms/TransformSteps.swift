@@ -1,0 +1,94 @@
+import LMDB
+import LarderSystem
+
+/// The transforms that changed the bytes of an entry, in the order in which they were applied.
+///
+/// Each takes its number (1 byte), the size of the bytes before it (4 bytes), the length of its parameters (1 byte), and
+/// those.
+struct TransformSteps: Equatable {
+  struct Step: Equatable {
+    var id: TransformID
+    var size: Int
+    var parameters: [UInt8]
+
+    func append(to bytes: inout [UInt8]) {
+      bytes.append(id.rawValue)
+      bytes.append(littleEndian: UInt32(size))
+      bytes.append(UInt8(parameters.count))
+      bytes += parameters
+    }
+  }
+
+  /// More are not possible.
+  static let most = 8
+
+  private(set) var all: [Step] = []
+
+  init() {}
+
+  /// Nil if the bytes are not steps.
+  init?(_ bytes: Span<UInt8>) {
+    var offset = 0
+    while offset < bytes.count {
+      guard all.count < Self.most, bytes.count - offset >= 6 else { return nil }
+      let size = Int(bytes.halfWord(at: offset + 1))
+      let count = Int(bytes[offset + 5])
+      let start = offset + 6
+      guard size <= Rules.largestPossibleValue + (1 << 20), count <= bytes.count - start else {
+        return nil
+      }
+      all.append(
+        Step(
+          id: TransformID(rawValue: bytes[offset]), size: size,
+          parameters: bytes.extracting(start..<start + count).copied))
+      offset = start + count
+    }
+    if all.isEmpty { return nil }
+  }
+
+  mutating func append(_ step: Step) { all.append(step) }
+
+  /// The first `count` steps as they are stored.
+  func encoded(_ count: Int? = nil) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for step in all.prefix(count ?? all.count) { step.append(to: &bytes) }
+    return bytes
+  }
+}
+
+extension EntryFields {
+  /// The transforms of the value; nil if none changed it, or the field is damaged.
+  var transforms: TransformSteps? {
+    self[.transforms].flatMap { TransformSteps($0.span) }
+  }
+
+  /// Metadata, entity tag and modification date.
+  var metadataFields: EntryFields {
+    get {
+      var fields = EntryFields()
+      for kind in Self.metadataKinds {
+        if let bytes = self[kind] { fields[kind] = bytes }
+      }
+      return fields
+    }
+    set {
+      for kind in Self.metadataKinds where self[kind] != newValue[kind] {
+        self[kind] = newValue[kind]
+      }
+    }
+  }
+
+  private static let metadataKinds: [Kind] = [.entityTag, .lastModified, .metadata]
+}
+
+extension EntryHeader {
+  /// Whether the fields of a record say that transforms changed the value: the field is the first one, or the one behind
+  /// the whole key.
+  static func isTransformed(_ fields: Span<UInt8>) -> Bool {
+    var reader = FieldReader(fields)
+    guard let first = reader.next() else { return false }
+    if first.kind == EntryFields.Kind.transforms.rawValue { return true }
+    return first.kind == EntryFields.Kind.key.rawValue
+      && reader.next()?.kind == EntryFields.Kind.transforms.rawValue
+  }
+}

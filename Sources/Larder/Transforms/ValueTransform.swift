@@ -1,0 +1,111 @@
+import LarderSystem
+
+/// Changes the bytes of values on their way into the store, and back: compression or encryption.
+///
+/// ``Store/Options/transforms`` gives a store its transforms. They are applied to every value that is written through it, in
+/// their order, and each entry names those that changed it. An entry that names none is read as it is.
+///
+/// They run inside the write, and at each read that is not answered from memory.
+public protocol ValueTransform: Sendable {
+  /// Names the transform in the entries.
+  var id: TransformID { get }
+  /// Whether it also changes an entry's metadata, entity tag and modification date.
+  var coversMetadata: Bool { get }
+  /// Whether reads miss entries that it has not changed, except negative ones.
+  var isRequired: Bool { get }
+  /// The changed bytes, and what ``revert(_:_:size:for:)`` needs to know besides; nil leaves the bytes as they are.
+  func apply(
+    _ bytes: Span<UInt8>, for context: TransformContext
+  ) throws -> (bytes: [UInt8], parameters: [UInt8])?
+  /// The bytes that ``apply(_:for:)`` was given.
+  ///
+  /// Nothing can be assumed about what is passed: a file may hold any bytes. A ``LarderError`` with the code
+  /// ``LarderError/Code/unreadable`` is the reader's error; any other makes the entry count as damaged.
+  ///
+  /// - Parameter size: how many bytes the result must have, at most 1 GiB; checked by the caller, too.
+  func revert(
+    _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+  ) throws -> [UInt8]
+}
+
+extension ValueTransform {
+  /// False.
+  public var coversMetadata: Bool { false }
+  /// False.
+  public var isRequired: Bool { false }
+}
+
+/// Names a transform in an entry. 0 to 127 belong to Larder; 128 to 255 are free for applications.
+public struct TransformID: RawRepresentable, Hashable, Sendable {
+  /// The number in the entry.
+  public let rawValue: UInt8
+
+  /// The transform with that number.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Compression with Zstandard (RFC 8878).
+  public static let zstd = TransformID(rawValue: 1)
+  /// Encryption with AES-GCM (NIST SP 800-38D).
+  public static let aesGCM = TransformID(rawValue: 2)
+
+  /// `compressed (zstd)`, `encrypted (AES-GCM)`, or `transform` and the number.
+  public var name: String {
+    switch self {
+    case .zstd: "compressed (zstd)"
+    case .aesGCM: "encrypted (AES-GCM)"
+    default: "transform \(rawValue)"
+    }
+  }
+
+  /// How a program gets the transform.
+  var remedy: String {
+    switch self {
+    case .zstd:
+      "build with the trait Compression, and open the store with ZstdCompression in its transforms"
+    case .aesGCM:
+      "build with the trait Encryption, and open the store with AESEncryption and its keys in its transforms"
+    default: "open the store with the transform of that number"
+    }
+  }
+}
+
+/// The entry whose bytes a transform changes.
+public struct TransformContext: Sendable {
+  /// What the bytes are.
+  public enum Part: UInt8, Sendable {
+    /// The value.
+    case value = 0
+    /// Metadata, entity tag and modification date.
+    case metadata = 1
+  }
+
+  /// 16 random bytes that no other store has.
+  public let store: [UInt8]
+  /// The namespace's number in the store; renaming keeps it, and clearing ends it.
+  public let namespace: UInt32
+  /// The entry's key.
+  public let key: [UInt8]
+  /// The version of the value; see ``Store/Entry/version``.
+  public let version: UInt64
+  /// Which bytes of the entry they are.
+  public let part: Part
+  /// The transforms that were applied before this one, with their parameters.
+  public internal(set) var previous: [UInt8] = []
+  let engine: StoreEngine
+
+  /// A value that a transform keeps in the store for itself; nil without one. See ``TransformStorage``.
+  package func stored(_ key: String) throws -> [UInt8]? {
+    try engine.transformValue(for: key)
+  }
+
+  /// Whether the entry is one that a transform keeps for itself.
+  package var isOfTransforms: Bool {
+    get throws { try engine.isTransformNamespace(NamespaceID(rawValue: namespace)) }
+  }
+}
+
+/// What transforms keep in the store, as entries of a namespace of their own.
+package enum TransformStorage {
+  /// The name of the namespace.
+  package static let namespace = "larder.transforms"
+}

@@ -1,0 +1,166 @@
+#if Compression
+  public import Larder
+  import LarderSystem
+  import Synchronization
+  import Zstd
+
+  /// Compresses values with Zstandard (RFC 8878).
+  ///
+  ///     var options = Store.Options()
+  ///     options.transforms = [ZstdCompression()]
+  ///     let store = try Store(at: path, options: options)
+  ///
+  /// Values that compression does not make shorter stay as they are. Small values gain by a dictionary: see
+  /// ``trainDictionary(for:size:)``. Give all stores of a process the same object, which keeps the dictionaries it has read.
+  public final class ZstdCompression: ValueTransform {
+    private let level: Int
+    private let sizes: ClosedRange<Int>
+
+    private struct Name: Hashable {
+      var store: [UInt8]
+      var id: UInt32
+    }
+    private let dictionaries = Mutex<[Name: Zstd.Dictionary]>([:])
+
+    /// - Parameters:
+    ///   - level: 1 to 19; a higher one takes longer to compress, and not to decompress.
+    ///   - smallestValue: values of fewer bytes stay as they are.
+    ///   - largestValue: values of more bytes stay as they are, and stored values that claim to be larger count as damaged.
+    ///     At most 1 GiB.
+    public init(
+      level: Int = 3, smallestValue: Int = 64, largestValue: Int = Rules.defaultLargestValue
+    ) {
+      self.level = min(max(level, 1), 19)
+      let largest = min(max(largestValue, 1), Rules.largestPossibleValue)
+      sizes = min(max(smallestValue, 1), largest)...largest
+    }
+
+    /// ``/Larder/TransformID/zstd``.
+    public var id: TransformID { .zstd }
+
+    /// What an entry stores beside the frame; a shorter gain is none.
+    private static let overhead = 16
+
+    /// The value as a frame; nil if that is not shorter.
+    public func apply(
+      _ bytes: Span<UInt8>, for context: TransformContext
+    ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
+      guard sizes.contains(bytes.count), context.part == .value, try !context.isOfTransforms
+      else { return nil }
+      let dictionary = try current(context)
+      let frame = try Zstd.compress(bytes, level: level, with: dictionary)
+      guard frame.count + Self.overhead < bytes.count else { return nil }
+      var parameters: [UInt8] = []
+      if let dictionary { parameters.append(littleEndian: dictionary.id) }
+      return (frame, parameters)
+    }
+
+    /// The value of a frame.
+    public func revert(
+      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+    ) throws -> [UInt8] {
+      guard size <= sizes.upperBound, parameters.count == 0 || parameters.count == 4 else {
+        throw Zstd.Failure("it claims \(size) bytes")
+      }
+      var dictionary: Zstd.Dictionary?
+      if parameters.count == 4 {
+        dictionary = try self.dictionary(parameters.halfWord(at: 0), context)
+        if dictionary == nil { throw Zstd.Failure("its dictionary is gone") }
+      }
+      return try Zstd.decompress(bytes, size: size, with: dictionary)
+    }
+
+    // MARK: Dictionaries
+
+    private static func name(of id: UInt32) -> String { "dictionary \(id)" }
+    private static func nameOfCurrent(in namespace: UInt32) -> String { "current \(namespace)" }
+
+    private func current(_ context: TransformContext) throws -> Zstd.Dictionary? {
+      guard let id = try context.stored(Self.nameOfCurrent(in: context.namespace)), id.count == 4
+      else { return nil }
+      return try dictionary(id.span.halfWord(at: 0), context)
+    }
+
+    private func dictionary(_ id: UInt32, _ context: TransformContext) throws -> Zstd.Dictionary? {
+      let name = Name(store: context.store, id: id)
+      if let known = dictionaries.withLock({ $0[name] }) { return known }
+      guard let bytes = try context.stored(Self.name(of: id)),
+        let found = Zstd.Dictionary(bytes, level: level), found.id == id
+      else { return nil }
+      dictionaries.withLock { $0[name] = found }
+      return found
+    }
+
+    /// What a dictionary does to the values of a namespace.
+    public struct Training: Sendable, Hashable {
+      /// How many values the dictionary was made from.
+      public var samples: Int
+      /// Their bytes.
+      public var plain: Int
+      /// The same, each compressed without a dictionary.
+      public var compressed: Int
+      /// The same with the new dictionary.
+      public var withDictionary: Int
+      /// Whether the dictionary is used from now on, because it saves a twentieth or more.
+      public var isUsed: Bool
+    }
+
+    /// Makes a dictionary from the values of a namespace, for its values from now on. Stored values stay as they are.
+    ///
+    /// Call it once there are some hundred values, and again when values have become others. Reads up to 2,000 values, or 100
+    /// times the size of the dictionary. The dictionaries are pinned entries of the namespace `larder.transforms`: values
+    /// that were compressed with one that is removed there are lost.
+    ///
+    /// - Parameter size: bytes of the dictionary; 1 kB to 1 MB.
+    /// - Throws: ``/Larder/LarderError/Code/invalidArgument`` if the namespace has too few values.
+    public func trainDictionary(
+      for namespace: Store.Namespace, size: Int = 32_768
+    ) throws -> Training {
+      let size = min(max(size, 1_000), 1_000_000)
+      var samples: [[UInt8]] = []
+      var bytes = 0
+      try namespace.scanValues { _, value in
+        if sizes.contains(value.count) {
+          samples.append(value.copied)
+          bytes += value.count
+        }
+        return samples.count < 2_000 && bytes < 100 * size
+      }
+      let made: [UInt8]
+      do {
+        made = try Zstd.train(samples, size: size)
+      } catch {
+        throw LarderError(
+          .invalidArgument,
+          "namespace \(namespace.name) has too few values for a dictionary: \(samples.count) of \(bytes) bytes (\(error))",
+          hint: "store some hundred values first")
+      }
+      guard let dictionary = Zstd.Dictionary(made, level: level),
+        let number = try namespace.number()
+      else { throw LarderError(.failed, "no dictionary was made for \(namespace.name)") }
+      var training = Training(
+        samples: samples.count, plain: bytes, compressed: 0, withDictionary: 0, isUsed: false)
+      for sample in samples {
+        training.compressed += min(
+          sample.count, try Zstd.compress(sample.span, level: level).count)
+        training.withDictionary += min(
+          sample.count, try Zstd.compress(sample.span, level: level, with: dictionary).count)
+      }
+      training.isUsed = training.withDictionary <= training.compressed - training.compressed / 20
+      if training.isUsed { try use(made, dictionary.id, number, in: namespace.store) }
+      return training
+    }
+
+    private func use(_ made: [UInt8], _ id: UInt32, _ number: UInt32, in store: Store) throws {
+      let storage = store.namespace(TransformStorage.namespace)
+      var attributes = EntryAttributes(expires: .never)
+      attributes.isPinned = true
+      var current: [UInt8] = []
+      current.append(littleEndian: id)
+      try store.write { [attributes, current] batch in
+        try batch.set(made, for: Self.name(of: id), in: storage, attributes)
+        try batch.set(current, for: Self.nameOfCurrent(in: number), in: storage, attributes)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,129 @@
+#if Encryption
+  public import Crypto
+  public import Larder
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// Encrypts values and their metadata with AES-GCM (NIST SP 800-38D).
+  ///
+  ///     var options = Store.Options()
+  ///     options.transforms = [
+  ///       try AESEncryption(currentKey: "2026-11") { id in try keychain.key(named: id) }
+  ///     ]
+  ///     let store = try Store(at: path, options: options)
+  ///
+  /// Each value has a random nonce of its own. The store, the namespace, the key and the version of the entry are
+  /// authenticated, so that an entry whose bytes were changed, or moved from another entry, is damaged, and reads miss it. A
+  /// whole entry of an earlier time cannot be told from the present one.
+  ///
+  /// Not encrypted are keys (see ``KeyedHash``), names of namespaces, tags, owners, times, and sizes. Put it behind
+  /// compression: encrypted bytes cannot be compressed.
+  public struct AESEncryption: ValueTransform {
+    /// Whether reads miss entries that are not encrypted.
+    public let isRequired: Bool
+    private let currentKey: String
+    private let key: @Sendable (String) throws -> SymmetricKey?
+
+    /// Throws ``/Larder/LarderError/Code/invalidArgument`` for an impossible name of a key.
+    ///
+    /// - Parameters:
+    ///   - currentKey: the name of the key that encrypts; 1 to 100 bytes. To rotate, name a new key, and let `key` know the
+    ///     old one for as long as entries may need it; one write may use a key for at most 2^32 values.
+    ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add some. Turn it off
+    ///     while a store still has such entries.
+    ///   - key: the key of a name, of 128, 192 or 256 bits. Nil for one that is retired: its entries are damaged then. Called
+    ///     at each read that is not answered from memory, and at each write; what it throws is thrown there.
+    public init(
+      currentKey: String, isRequired: Bool = true,
+      key: @escaping @Sendable (String) throws -> SymmetricKey?
+    ) throws(LarderError) {
+      guard (1...100).contains(currentKey.utf8.count) else {
+        throw LarderError(
+          .invalidArgument, "\"\(currentKey)\" cannot name a key", hint: "use 1 to 100 bytes")
+      }
+      self.currentKey = currentKey
+      self.isRequired = isRequired
+      self.key = key
+    }
+
+    /// ``/Larder/TransformID/aesGCM``.
+    public var id: TransformID { .aesGCM }
+    /// True.
+    public var coversMetadata: Bool { true }
+
+    private static let nonceSize = 12
+    private static let tagSize = 16
+
+    /// The bytes encrypted, with their tag behind them.
+    public func apply(
+      _ bytes: Span<UInt8>, for context: TransformContext
+    ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
+      guard let secret = try symmetricKey(currentKey) else {
+        throw LarderError(
+          .unencodable, "there is no key named \(currentKey) to encrypt with",
+          hint: "let the closure of AESEncryption return it")
+      }
+      let plain = bytes.bytesCopied
+      let box = try AES.GCM.seal(
+        plain, using: secret, authenticating: Self.authenticated(context, currentKey))
+      return (Array(box.ciphertext) + Array(box.tag), Array(box.nonce) + Array(currentKey.utf8))
+    }
+
+    /// The bytes decrypted; throws if they are not those that were encrypted for this entry.
+    public func revert(
+      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+    ) throws -> [UInt8] {
+      let parameters = parameters.bytesCopied
+      let bytes = bytes.bytesCopied
+      guard parameters.count > Self.nonceSize, bytes.count == size + Self.tagSize,
+        let name = String(validating: parameters[Self.nonceSize...], as: UTF8.self),
+        let secret = try symmetricKey(name)
+      else { throw CryptoKitError.authenticationFailure }
+      let box = try AES.GCM.SealedBox(
+        nonce: AES.GCM.Nonce(data: parameters[..<Self.nonceSize]), ciphertext: bytes[..<size],
+        tag: bytes[size...])
+      return Array(
+        try AES.GCM.open(box, using: secret, authenticating: Self.authenticated(context, name)))
+    }
+
+    /// An error of the closure is the caller's, not damage.
+    private func symmetricKey(_ name: String) throws(LarderError) -> SymmetricKey? {
+      do {
+        return try key(name)
+      } catch {
+        throw LarderError(.unreadable, "the key named \(name) cannot be had: \(error)")
+      }
+    }
+
+    private static func authenticated(_ context: TransformContext, _ name: String) -> [UInt8] {
+      var bytes = Array("larder 1".utf8) + context.store + [context.part.rawValue]
+      func add(_ number: some FixedWidthInteger) {
+        var number = UInt64(number)
+        for _ in 0..<8 {
+          bytes.append(UInt8(truncatingIfNeeded: number))
+          number >>= 8
+        }
+      }
+      add(context.namespace)
+      add(context.version)
+      for part in [context.key, context.previous, Array(name.utf8)] {
+        add(part.count)
+        bytes += part
+      }
+      return bytes
+    }
+  }
+
+  extension Span<UInt8> {
+    fileprivate var bytesCopied: [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(count)
+      for index in indices { bytes.append(self[index]) }
+      return bytes
+    }
+  }
+#endif

@@ -1,0 +1,28 @@
+#if Encryption
+  public import Crypto
+  public import Larder
+
+  /// Hides keys: makes 32 bytes of each by HMAC with SHA-256 (RFC 2104), which nobody without the secret can make or check.
+  ///
+  ///     let hidden = KeyedHash(secret: secret)
+  ///     try sessions.set(session, for: hidden(email))
+  ///
+  /// Listings show the hashes and are in their order; prefixes of keys are lost.
+  public struct KeyedHash: Sendable {
+    private let secret: SymmetricKey
+
+    /// - Parameter secret: the same wherever the keys are used; another one finds nothing.
+    public init(secret: SymmetricKey) { self.secret = secret }
+
+    /// The key to use in place of `key`.
+    public func callAsFunction(_ key: some StoreKey) -> Key {
+      key.withKeyBytes { bytes in
+        var hash = HMAC<SHA256>(key: secret)
+        var copy: [UInt8] = []
+        for index in bytes.indices { copy.append(bytes[index]) }
+        hash.update(data: copy)
+        return Key(Array(hash.finalize()))
+      }
+    }
+  }
+#endif

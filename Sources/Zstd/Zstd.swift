@@ -1,0 +1,141 @@
+#if Compression
+  import CZstd
+  import Synchronization
+
+  // Zstandard (RFC 8878) through the system's library: the only importer of its C functions.
+
+  /// An error of the library, in its words.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+  }
+
+  // A context holds tables of a megabyte or so: made once for each thread that works at a time.
+  private let compressors = Mutex<[Compressor]>([])
+  private let decompressors = Mutex<[Decompressor]>([])
+
+  /// The bytes as one frame, which holds their number.
+  package func compress(
+    _ bytes: Span<UInt8>, level: Int, with dictionary: Dictionary? = nil
+  ) throws -> [UInt8] {
+    let context = compressors.withLock { $0.popLast() } ?? Compressor()
+    defer { compressors.withLock { $0.append(context) } }
+    return try unsafe filled(ZSTD_compressBound(bytes.count)) { target, capacity in
+      unsafe bytes.withUnsafeBufferPointer { source in
+        if let dictionary {
+          unsafe ZSTD_compress_usingCDict(
+            context.pointer, target, capacity, source.baseAddress, source.count,
+            dictionary.compressing)
+        } else {
+          unsafe ZSTD_compressCCtx(
+            context.pointer, target, capacity, source.baseAddress, source.count, Int32(level))
+        }
+      }
+    }
+  }
+
+  /// The content of a frame. Nothing is allocated unless the bytes are one frame that declares the size expected.
+  ///
+  /// - Throws: ``Failure`` for anything else, and for bytes that are damaged.
+  package func decompress(
+    _ bytes: Span<UInt8>, size: Int, with dictionary: Dictionary? = nil
+  ) throws -> [UInt8] {
+    let (declared, length) = unsafe bytes.withUnsafeBufferPointer { source in
+      unsafe (
+        ZSTD_getFrameContentSize(source.baseAddress, source.count),
+        ZSTD_findFrameCompressedSize(source.baseAddress, source.count)
+      )
+    }
+    // Errors and unknown sizes are numbers beyond every size.
+    guard declared == UInt64(size), length == bytes.count else {
+      throw Failure("it is not a frame of \(size) bytes")
+    }
+    let context = decompressors.withLock { $0.popLast() } ?? Decompressor()
+    defer { decompressors.withLock { $0.append(context) } }
+    let found = try unsafe filled(size) { target, capacity in
+      unsafe bytes.withUnsafeBufferPointer { source in
+        unsafe ZSTD_decompress_usingDDict(
+          context.pointer, target, capacity, source.baseAddress, source.count,
+          dictionary?.decompressing)
+      }
+    }
+    guard found.count == size else {
+      throw Failure("it has \(found.count) bytes in place of \(size)")
+    }
+    return found
+  }
+
+  /// A dictionary of at most `size` bytes for values like the samples.
+  ///
+  /// - Throws: ``Failure`` for too few samples.
+  package func train(_ samples: [[UInt8]], size: Int) throws -> [UInt8] {
+    let joined = Array(samples.joined())
+    let sizes = samples.map(\.count)
+    return try unsafe filled(size) { target, capacity in
+      unsafe joined.withUnsafeBufferPointer { joined in
+        unsafe sizes.withUnsafeBufferPointer { sizes in
+          unsafe ZDICT_trainFromBuffer(
+            target, capacity, joined.baseAddress, sizes.baseAddress, UInt32(sizes.count))
+        }
+      }
+    }
+  }
+
+  /// As many bytes as `fill` says it has written.
+  private func filled(
+    _ capacity: Int, _ fill: (UnsafeMutableRawPointer, Int) -> Int
+  ) throws -> [UInt8] {
+    var failure: Failure?
+    // The library wants an address also where there is nothing to write.
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(capacity, 1)) { buffer, count in
+      guard let base = buffer.baseAddress else { return }
+      let result = unsafe fill(UnsafeMutableRawPointer(base), capacity)
+      guard ZSTD_isError(result) == 0, ZDICT_isError(result) == 0 else {
+        failure = Failure(unsafe String(cString: ZSTD_getErrorName(result)))
+        return
+      }
+      count = min(result, capacity)
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  /// A context of the library, used by one thread at a time.
+  @safe private final class Compressor: @unchecked Sendable {
+    let pointer = unsafe ZSTD_createCCtx()
+    deinit { unsafe ZSTD_freeCCtx(pointer) }
+  }
+
+  /// A context of the library, used by one thread at a time.
+  @safe private final class Decompressor: @unchecked Sendable {
+    let pointer = unsafe ZSTD_createDCtx()
+    deinit { unsafe ZSTD_freeDCtx(pointer) }
+  }
+
+  /// A dictionary, prepared for use by any number of threads.
+  @safe package final class Dictionary: @unchecked Sendable {
+    /// Its number, which is in each frame too.
+    package let id: UInt32
+    fileprivate let compressing: OpaquePointer
+    fileprivate let decompressing: OpaquePointer
+
+    /// Nil for bytes that are no dictionary.
+    package init?(_ bytes: [UInt8], level: Int) {
+      id = unsafe ZDICT_getDictID(bytes, bytes.count)
+      guard id != 0, let compressing = unsafe ZSTD_createCDict(bytes, bytes.count, Int32(level))
+      else { return nil }
+      guard let decompressing = unsafe ZSTD_createDDict(bytes, bytes.count) else {
+        unsafe ZSTD_freeCDict(compressing)
+        return nil
+      }
+      unsafe self.compressing = compressing
+      unsafe self.decompressing = decompressing
+    }
+
+    deinit {
+      unsafe ZSTD_freeCDict(compressing)
+      unsafe ZSTD_freeDDict(decompressing)
+    }
+  }
+#endif

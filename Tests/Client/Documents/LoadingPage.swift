@@ -1,0 +1,130 @@
+import Larder
+import Testing
+
+/// The programs of `Docs/Loading.md`.
+@Suite struct LoadingPage {
+  private struct API: Sendable {
+    struct Response {
+      var body: String?
+      var lifetime: Duration
+      var entityTag: [UInt8]
+    }
+
+    func board(_ station: String) async throws -> String { "board of \(station)" }
+    func forecast(_ place: String) async throws -> String { "sunny in \(place)" }
+    func rates() async throws -> String { "rates" }
+    func ship(_ name: String) async throws -> String? { nil }
+    func page(_ url: String, unlessMatching tag: [UInt8]?) async throws -> Response {
+      let current = Array("\"v1\"".utf8)
+      return Response(
+        body: tag == current ? nil : "page", lifetime: .minutes(5), entityTag: current)
+    }
+  }
+  private let api = API()
+
+  private func cache(_ name: String) throws -> Larder.Cache<String> {
+    try Store.temporary(clock: ManualClock()).cache(TextCodec(), in: name)
+  }
+
+  @Test func `a value`() async throws {
+    let boards = try cache("boards")
+    let station = "Thun"
+    let board = try await boards.value(for: station, expires: .after(.minutes(2))) {
+      try await api.board(station)
+    }
+    #expect(board == "board of Thun")
+  }
+
+  @Test func `a result`() async throws {
+    let boards = try cache("boards")
+    let station = "Thun"
+    let result = try await boards.result(
+      for: station, expires: .after(.minutes(2)),
+      stale: .whileRevalidating(.minutes(10)).onError(.hours(24))
+    ) { try await api.board(station) }
+    print(result.value, result.source, result.age, result.isStale, result.error as Any)
+    #expect(result.value == "board of Thun" && result.source == .loaded)
+  }
+
+  @Test func `a commit that is waited for`() async throws {
+    let days = try cache("days")
+    let options = LoadOptions(expires: .after(.hours(1)), waitsForCommit: true)
+    let rates = try await days.result(for: "today", options: options) { try await api.rates() }
+    #expect(rates.isCommitted && rates.source == .loaded)
+  }
+
+  @Test func `options`() async throws {
+    let forecasts = try cache("forecasts")
+    let options = LoadOptions(
+      policy: .cacheElseLoad, expires: .after(.hours(6)), refreshAhead: .minutes(30))
+    let weather = try await forecasts.value(for: "thun", options: options) {
+      try await api.forecast("thun")
+    }
+    #expect(weather == "sunny in thun")
+  }
+
+  @Test func `a kept loader`() async throws {
+    typealias Board = String
+    let store = try Store.temporary(clock: ManualClock())
+    let boards = store.cache(
+      of: Board.self, in: "boards", options: LoadOptions(expires: .after(.minutes(2)))
+    ) { (station: String) in try await api.board(station) }
+    let board = try await boards.value(for: "thun")
+    let newer = try await boards.refresh("thun")
+    #expect(board == "board of thun" && newer == board)
+    let prefetched = try boards.prefetch(["thun", "Biel"])
+    #expect(await prefetched.finish() == .init(present: 1, loaded: 1))
+  }
+
+  @Test func `a value that may not exist`() async throws {
+    let ships = try cache("ships")
+    let ship = try await ships.valueIfPresent(
+      for: "MS Jungfrau", options: LoadOptions(expires: .never, absent: .after(.hours(1)))
+    ) { try await api.ship("MS Jungfrau") }
+    #expect(ship == nil)
+    _ = try ships.count()
+    #expect(try ships.entry(for: "MS Jungfrau")?.isNegative == true)
+  }
+
+  @Test func `a revalidation`() async throws {
+    let clock = ManualClock()
+    let pages = try Store.temporary(clock: clock).cache(TextCodec(), in: "pages")
+    let url = "https://example.org/1"
+    for _ in 0..<2 {
+      let page = try await pages.revalidatedValue(
+        for: url, options: LoadOptions(stale: .onError(.days(30)))
+      ) { known in
+        let response = try await api.page(url, unlessMatching: known?.entityTag)
+        guard let body = response.body else { return .unchanged }
+        var attributes = EntryAttributes(expires: .after(response.lifetime))
+        attributes.entityTag = response.entityTag
+        return .stored(body, attributes)
+      }
+      #expect(page == "page")
+      clock.advance(by: .minutes(5))
+    }
+  }
+
+  @Test func `a prefetch`() async throws {
+    let clock = SystemClock()
+    let boards = try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+    let favourites = ["Thun"]
+    let prefetch = try boards.prefetch(favourites, concurrency: 1, pause: .seconds(0.2)) {
+      station in
+      try await api.board(station)
+    }
+    for await step in prefetch { print("\(step.done) of \(step.total)") }
+    #expect(await prefetch.finish().loaded == 1)
+  }
+
+  @Test func `tags`() throws {
+    let pages = try cache("pages")
+    let store = pages.namespace.store
+    let url = "https://example.org/1"
+    var attributes = EntryAttributes(expires: .after(.days(1)))
+    attributes.tags = ["user 7", "catalog"]
+    try pages.namespace.set(Array("page".utf8), for: url, attributes)
+    let removed = try store.invalidate(tag: "user 7")
+    #expect(removed == RemovalResult(entries: 1, bytes: 4))
+  }
+}

@@ -1,0 +1,1 @@
+../../TestSupport/TemporaryDirectory.swift

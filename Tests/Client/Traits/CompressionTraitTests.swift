@@ -1,0 +1,139 @@
+import Larder
+import LarderCompression
+import LarderTesting
+import Testing
+
+@Suite struct CompressionTraitTests {
+  private func options(_ compression: ZstdCompression) -> Store.Options {
+    var options = Store.Options()
+    options.transforms = [compression]
+    return options
+  }
+
+  private func board(_ index: Int) -> String {
+    """
+    {"station":"Zurich Hauptbahnhof","departures":[{"line":"S\(index % 20)","to":"Winterthur","minutes":\(index % 60),\
+    "platform":\(index % 34)},{"line":"IC\(index % 9)","to":"Bern","minutes":\(index * 7 % 60),"platform":\(index * 3 % 34)}]}
+    """
+  }
+
+  @Test func `values that gain are stored compressed, others as they are`() throws {
+    try withTemporaryStore(options: options(ZstdCompression())) { store, _ in
+      let notes = store.namespace("notes")
+      let long = String(repeating: "compressible ", count: 10_000)
+      try notes.set(long, for: "long")
+      try notes.set("short", for: "short")
+      var state: UInt64 = 1
+      let noise = (0..<10_000).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: state >> 33)
+      }
+      try notes.set(noise, for: "noise")
+      let found: String? = try notes.value(for: "long")
+      #expect(found == long)
+      #expect(try notes.value(for: "noise") == noise)
+      let entry = try #require(try notes.entry(for: "long"))
+      #expect(entry.size == long.utf8.count && entry.storedSize < 1_000)
+      #expect(entry.transforms == [.zstd])
+      #expect(try notes.entry(for: "short")?.transforms == [])
+      #expect(try notes.entry(for: "noise")?.transforms == [])
+      // Limits count what is stored.
+      #expect(try notes.info()!.bytes < 12_000)
+    }
+  }
+
+  @Test func `a dictionary of the namespace makes small values shorter`() throws {
+    let compression = ZstdCompression()
+    try withTemporaryStore(options: options(compression)) { store, _ in
+      let boards = store.namespace("boards")
+      try boards.set("too little", for: "one")
+      #expect(throws: LarderError.self) { try compression.trainDictionary(for: boards) }
+      for index in 0..<600 { try boards.set(board(index), for: "\(index)") }
+      let before = try boards.info()!.bytes
+      let training = try compression.trainDictionary(for: boards, size: 4_096)
+      #expect(training.isUsed && training.samples == 600)
+      #expect(training.withDictionary * 3 < training.compressed * 2)
+      for index in 0..<600 { try boards.set(board(index), for: "\(index)") }
+      #expect(try boards.info()!.bytes * 3 < before * 2)
+      for index in 0..<600 {
+        let text: String? = try boards.value(for: "\(index)")
+        #expect(text == board(index))
+      }
+      // Another object reads them by what is in the store.
+      let stored = try boards.entry(for: "7")
+      #expect(stored?.transforms == [.zstd])
+      // A second training replaces the dictionary; values of the first stay readable.
+      for index in 600..<1_200 { try boards.set(board(index) + " again", for: "\(index)") }
+      _ = try compression.trainDictionary(for: boards, size: 8_192)
+      try boards.set(board(3), for: "new")
+      let old: String? = try boards.value(for: "5")
+      let new: String? = try boards.value(for: "new")
+      #expect(old == board(5) && new == board(3))
+    }
+  }
+
+  @Test func `hostile bytes are an error, and claimed sizes allocate nothing`() throws {
+    let compression = ZstdCompression(largestValue: 1_000_000)
+    try withTemporaryStore(options: options(compression)) { store, _ in
+      // A context is only made by a store.
+      let seen = Recorder(compression)
+      var recording = Store.Options()
+      recording.transforms = [seen]
+      let other = try Store.temporary(options: recording)
+      let value = [UInt8](repeating: 5, count: 5_000)
+      try other.namespace("notes").set(value, for: "k")
+      let (frame, context) = try #require(seen.last)
+      let none: [UInt8] = []
+      #expect(
+        try compression.revert(frame.span, none.span, size: 5_000, for: context) == value)
+      for size in [0, 4_999, 5_001, 1_000_001, 1 << 30] {
+        #expect(throws: (any Error).self) {
+          try compression.revert(frame.span, none.span, size: size, for: context)
+        }
+      }
+      // A frame whose header claims as many bytes as the entry does, with nothing in it.
+      let claims: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0x40, 0x42, 0x0F, 0x00, 1, 0, 0]
+      #expect(throws: (any Error).self) {
+        try compression.revert(claims.span, none.span, size: 1_000_000, for: context)
+      }
+      var state: UInt64 = 7
+      for _ in 0..<5_000 {
+        var damaged = frame
+        for _ in 0..<2 {
+          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          damaged[Int(state >> 33) % damaged.count] = UInt8(truncatingIfNeeded: state >> 24)
+        }
+        if state & 1 << 40 != 0 { damaged.removeLast(Int(state >> 50) % damaged.count) }
+        let found = try? compression.revert(damaged.span, none.span, size: 5_000, for: context)
+        #expect(found == nil || found?.count == 5_000)
+      }
+      let strange: [UInt8] = [1, 2, 3, 4]
+      #expect(throws: (any Error).self) {
+        try compression.revert(frame.span, strange.span, size: 5_000, for: context)
+      }
+      try store.namespace("notes").set(value, for: "k")
+    }
+  }
+}
+
+/// Records what a transform was asked last.
+final class Recorder: ValueTransform, @unchecked Sendable {
+  private let base: any ValueTransform
+  private(set) var last: (bytes: [UInt8], context: TransformContext)?
+
+  init(_ base: any ValueTransform) { self.base = base }
+  var id: TransformID { base.id }
+  var coversMetadata: Bool { base.coversMetadata }
+
+  func apply(
+    _ bytes: Span<UInt8>, for context: TransformContext
+  ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
+    let result = try base.apply(bytes, for: context)
+    if let result, context.part == .value { last = (result.bytes, context) }
+    return result
+  }
+
+  func revert(
+    _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+  ) throws -> [UInt8] { try base.revert(bytes, parameters, size: size, for: context) }
+}

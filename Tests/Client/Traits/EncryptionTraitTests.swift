@@ -1,0 +1,180 @@
+import Crypto
+import Foundation
+import Larder
+import LarderCompression
+import LarderEncryption
+import LarderTesting
+import Synchronization
+import Testing
+
+@Suite final class EncryptionTraitTests: Sendable {
+  private let keys = Mutex<[String: SymmetricKey]>([
+    "2025": SymmetricKey(size: .bits256), "2026": SymmetricKey(size: .bits128),
+  ])
+
+  private func encryption(_ current: String, isRequired: Bool = true) throws -> AESEncryption {
+    let known = keys.withLock { $0 }
+    return try AESEncryption(currentKey: current, isRequired: isRequired) { known[$0] }
+  }
+
+  private func options(_ transforms: any ValueTransform...) -> Store.Options {
+    var options = Store.Options()
+    options.transforms = transforms
+    return options
+  }
+
+  private func text(_ store: Store, _ key: String) throws -> String? {
+    try store.namespace("notes").value(for: key)
+  }
+
+  private func directory() throws -> String {
+    let path = FileManager.default.temporaryDirectory.path + "/larder-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    return path
+  }
+
+  @Test
+  func `the file holds neither values nor metadata, and a key is changed while old entries stay`()
+    throws
+  {
+    let directory = try directory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let path = directory + "/store"
+    var attributes = EntryAttributes()
+    attributes.metadata = Array("metadata of a patient".utf8)
+    var store = try Store(at: path, options: options(ZstdCompression(), try encryption("2025")))
+    let secret = String(repeating: "diagnosis of a patient. ", count: 100)
+    try store.namespace("notes").set(Array(secret.utf8), for: "a", attributes)
+    try store.namespace("notes").set("diagnosis", for: "b")
+    #expect(try text(store, "a") == secret)
+    #expect(try store.namespace("notes").entry(for: "a")?.transforms == [.zstd, .aesGCM])
+    try store.close()
+    let file = try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb"))
+    for word in ["diagnosis", "patient"] { #expect(file.range(of: Data(word.utf8)) == nil) }
+    #expect(file.range(of: Data("2025".utf8)) != nil)
+
+    store = try Store(at: path, options: options(ZstdCompression(), try encryption("2026")))
+    #expect(try text(store, "a") == secret)
+    #expect(try store.namespace("notes").entry(for: "a")?.metadata == attributes.metadata)
+    try store.namespace("notes").set("new", for: "b")
+    try store.close()
+
+    keys.withLock { $0["2025"] = nil }
+    store = try Store(at: path, options: options(ZstdCompression(), try encryption("2026")))
+    #expect(try text(store, "a") == nil && text(store, "b") == "new")
+    #expect(try store.namespace("notes").entry(for: "a")?.metadata == nil)
+    try store.finish()
+
+    // Without the keys, and without compression.
+    store = try Store(at: path)
+    do {
+      _ = try text(store, "b")
+      Issue.record("it was read")
+    } catch let error as LarderError {
+      #expect(error.code == .unreadable && error.message.contains("encrypted (AES-GCM)"))
+      #expect(error.hint?.contains("trait Encryption") == true)
+    }
+    try store.close()
+  }
+
+  @Test func `a wrong key reads nothing, and a key that cannot be had is an error`() throws {
+    struct Locked: Error {}
+    let isLocked = Mutex(false)
+    let key = SymmetricKey(size: .bits256)
+    let encryption = try AESEncryption(currentKey: "k") { _ in
+      if isLocked.withLock({ $0 }) { throw Locked() }
+      return key
+    }
+    try withTemporaryStore(options: options(encryption)) { store, _ in
+      let notes = store.cache(of: String.self, in: "notes", memory: .off)
+      try notes.set("secret", for: "a")
+      #expect(try notes.value(for: "a") == "secret")
+      isLocked.withLock { $0 = true }
+      let error = #expect(throws: LarderError.self) { try notes.value(for: "a") }
+      #expect(error?.code == .unreadable)
+      #expect(throws: LarderError.self) { try notes.set("other", for: "b") }
+      isLocked.withLock { $0 = false }
+      #expect(try notes.value(for: "a") == "secret" && notes.value(for: "b") == nil)
+    }
+    #expect(throws: LarderError.self) { _ = try AESEncryption(currentKey: "") { _ in nil } }
+    let none = try AESEncryption(currentKey: "none") { _ in nil }
+    try withTemporaryStore(options: options(none)) { store, _ in
+      let notes = store.namespace("notes")
+      let error = #expect(throws: LarderError.self) { try notes.set("v", for: "k") }
+      #expect(error?.code == .unencodable)
+    }
+  }
+
+  @Test func `bytes of another entry, of another store or changed are not decrypted`() throws {
+    let recorder = Recorder(try encryption("2025"))
+    let first = try Store.temporary(options: options(recorder))
+    let notes = first.namespace("notes")
+    try notes.set("one", for: "a")
+    let (one, context) = try #require(recorder.last)
+    // The parameters: 12 bytes of nonce, and the name of the key.
+    let record = try encryption("2025")
+    try notes.set("two", for: "b")
+    let (_, other) = try #require(recorder.last)
+    try notes.set("one", for: "a")
+    let (again, later) = try #require(recorder.last)
+    #expect(one != again)
+    let plain = Array("three".utf8)
+    let (bytes, parameters) = try #require(try record.apply(plain.span, for: context))
+    #expect(try record.revert(bytes.span, parameters.span, size: 5, for: context) == plain)
+    for place in [other, later] {
+      #expect(throws: (any Error).self) {
+        try record.revert(bytes.span, parameters.span, size: 5, for: place)
+      }
+    }
+    for index in bytes.indices {
+      var changed = bytes
+      changed[index] ^= 1
+      #expect(throws: (any Error).self) {
+        try record.revert(changed.span, parameters.span, size: 5, for: context)
+      }
+    }
+    for index in parameters.indices {
+      var changed = parameters
+      changed[index] ^= 1
+      #expect(throws: (any Error).self) {
+        try record.revert(bytes.span, changed.span, size: 5, for: context)
+      }
+    }
+    for count in 0..<parameters.count {
+      let cut = Array(parameters.prefix(count))
+      #expect(throws: (any Error).self) {
+        try record.revert(bytes.span, cut.span, size: 5, for: context)
+      }
+    }
+  }
+
+  @Test func `entries that are not encrypted are missed unless the program accepts them`() throws {
+    let directory = try directory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let path = directory + "/store"
+    var store = try Store(at: path)
+    try store.namespace("notes").set("injected", for: "a")
+    try store.close()
+    store = try Store(at: path, options: options(try encryption("2025")))
+    #expect(try text(store, "a") == nil)
+    try store.close()
+    store = try Store(at: path, options: options(try encryption("2025", isRequired: false)))
+    #expect(try text(store, "a") == "injected")
+    try store.finish()
+  }
+
+  @Test func `hashed keys are found by who has the secret`() throws {
+    let hidden = KeyedHash(secret: SymmetricKey(data: Data("a secret of some length".utf8)))
+    let same = KeyedHash(secret: SymmetricKey(data: Data("a secret of some length".utf8)))
+    let another = KeyedHash(secret: SymmetricKey(data: Data("another secret".utf8)))
+    try withTemporaryStore { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set("v", for: hidden("anna@example.com"))
+      let found: String? = try notes.value(for: same("anna@example.com"))
+      #expect(found == "v")
+      #expect(try !notes.contains(another("anna@example.com")))
+      #expect(try !notes.contains("anna@example.com"))
+      #expect(hidden("a").bytes.count == 32)
+    }
+  }
+}

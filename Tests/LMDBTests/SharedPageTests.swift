@@ -1,0 +1,125 @@
+import Foundation
+import LMDB
+import LarderPeer
+import LarderSystem
+import TestSupport
+import Testing
+
+/// Damage that leaves each page whole, but makes two records lead to one page, or one record to a free page. LMDB would
+/// free that page twice, and end the process at a later commit.
+extension `Writing over damage` {
+  /// The offset in the file of each record on the path to a key of the second database, from the root on.
+  private func path(to key: Int) throws -> [Int] {
+    let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
+    var name = Array("second".utf8)
+    var page = word(data, newest * Self.pageSize + 128)
+    var path: [Int] = []
+    while true {
+      let start = page * Self.pageSize
+      let isLeaf = word(data, start + 10, 2) == 2
+      var found = start + word(data, start + 16, 2)
+      for index in 1..<max((word(data, start + 12, 2) - 16) / 2, 1) {
+        let node = start + word(data, start + 16 + 2 * index, 2)
+        let bytes = data[node + 8..<node + 8 + word(data, node + 6, 2)]
+        if !name.lexicographicallyPrecedes(bytes) { found = node }
+      }
+      let value = found + 8 + word(data, found + 6, 2)
+      if isLeaf, name.count == 8 { return path + [found] }
+      if isLeaf {
+        name = Fixture.bytes(key)
+        page = word(data, value + 40)
+      } else {
+        if name.count == 8 { path.append(found) }
+        page = word(data, found, 6)
+      }
+    }
+  }
+
+  private func bytes(at offset: Int, _ count: Int) throws -> Data {
+    try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))[
+      offset..<offset + count]
+  }
+
+  private func replaceBytes(at offset: Int, with bytes: Data) throws {
+    try change(offset) {
+      $0.replaceSubrange($0.startIndex..<$0.startIndex + bytes.count, with: bytes)
+    }
+  }
+
+  @Test func `a large value whose page count reaches beyond it is not freed`() throws {
+    let environment = try makeStore()
+    defer { environment.close() }
+    for page in try pages(flags: 4) { try change(page * Self.pageSize) { $0[12] += 1 } }
+    let second = environment.databases[0]
+    #expect(failure { try environment.set(Fixture.bytes(400), [1], in: second) } == .damagedPage)
+    #expect(try environment.value(Fixture.bytes(400), in: second)?.count == 9000)
+    #expect(try environment.beginRead().damagedPages(databases: environment.databases) != [])
+  }
+
+  @Test(arguments: [true, false])
+  func `a large value that two records lead to is freed at most once`(inOneWrite: Bool) throws {
+    let environment = try makeStore()
+    defer { environment.close() }
+    let second = environment.databases[0]
+    let (one, other) = (try #require(try path(to: 800).last), try #require(try path(to: 1600).last))
+    try replaceBytes(at: one + 16, with: bytes(at: other + 16, 8))
+    let error = failure {
+      if inOneWrite {
+        try environment.write { transaction in
+          try transaction.remove(Fixture.bytes(800).span, from: second)
+          try transaction.remove(Fixture.bytes(1600).span, from: second)
+        }
+      } else {
+        _ = try environment.write { try $0.remove(Fixture.bytes(800).span, from: second) }
+        _ = try environment.write { try $0.remove(Fixture.bytes(1600).span, from: second) }
+      }
+    }
+    #expect(error == .damagedPage)
+    #expect(writeEverything(environment) > 0)
+  }
+
+  @Test func `a page that became free since the free lists were read is not written`() throws {
+    let environment = try makeStore()
+    defer { environment.close() }
+    let second = environment.databases[0]
+    let key = Fixture.bytes(3001)
+    try environment.set(key, [1], in: second)
+    let references = try path(to: 3001)
+    let former = try bytes(at: references[references.count - 2], 6)
+    try environment.set(key, [2], in: second)
+    let now = try path(to: 3001)
+    #expect(try bytes(at: now[now.count - 2], 6) != former)
+    try replaceBytes(at: now[now.count - 2], with: former)
+    #expect(failure { try environment.set(key, [3], in: second) } == .damagedPage)
+    #expect(writeEverything(environment) > 0)
+  }
+
+  @Test func `pages that are freed and used again are no damage`() throws {
+    let environment = try makeStore()
+    defer { environment.close() }
+    let second = environment.databases[0]
+    var random = SeededRNG(seed: TestSettings.seed)
+    for round in 0..<600 {
+      try environment.write { transaction in
+        for _ in 0..<random.next(in: 1..<20) {
+          let key = Fixture.bytes(random.next(in: 0..<6000))
+          if random.chance(percent: 40) {
+            try transaction.remove(key.span, from: second)
+          } else {
+            // The shorter value takes the place of the longer one within one transaction, too.
+            for size in [random.next(in: 0..<30_000), random.next(in: 0..<9000)] {
+              try transaction.put(
+                Fixture.filling(round, count: size).span, for: key.span, in: second)
+            }
+          }
+        }
+      }
+      if round % 100 == 0 {
+        #expect(try environment.beginRead().damagedPages(databases: environment.databases) == [])
+      }
+    }
+    #expect(environment.damage == nil)
+    #expect(try environment.beginRead().damagedPages(databases: environment.databases) == [])
+  }
+}

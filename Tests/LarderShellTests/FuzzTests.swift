@@ -1,0 +1,131 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// Feeds the readers of text from outside with the kept inputs in `Tests/Corpora` and with changes of them.
+///
+/// Each ends with an answer or a typed error, and leaves a sound store. An input that once failed is kept as a file there.
+@Suite struct FuzzTests {
+  private static let rounds = 150 * TestSettings.trials
+
+  /// The kept inputs of a reader.
+  private func corpus(_ name: String) throws -> [[UInt8]] {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Corpora/\(name)")
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    return try files.map { Array(try Data(contentsOf: folder.appendingPathComponent($0))) }
+  }
+
+  /// Runs `read` on every kept input and on changes of them, and prints the summary.
+  private func fuzz(_ name: String, _ read: ([UInt8]) throws -> Void) throws {
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    let inputs = try corpus(name)
+    #expect(!inputs.isEmpty)
+    var refused = 0
+    for round in 0..<inputs.count + Self.rounds {
+      var input = inputs[round % inputs.count]
+      if round >= inputs.count { change(&input, inputs, &random) }
+      do {
+        try read(input)
+      } catch is ShellError {
+        refused += 1
+      } catch is LarderError {
+        refused += 1
+      } catch {
+        Issue.record("LARDER_SEED=\(seed), round \(round): \(type(of: error)) \(error): \(input)")
+      }
+    }
+    print(
+      "fuzz \(name): \(inputs.count + Self.rounds) inputs, \(refused) refused, 0 traps (seed \(seed))"
+    )
+  }
+
+  private func change(_ input: inout [UInt8], _ inputs: [[UInt8]], _ random: inout SeededRNG) {
+    for _ in 0..<random.next(in: 1..<6) {
+      let place = input.isEmpty ? 0 : random.next(in: 0..<input.count)
+      switch random.next(in: 0..<7) {
+      case 0 where !input.isEmpty: input[place] ^= 1 << UInt8(random.next(in: 0..<8))
+      case 1 where !input.isEmpty: input[place] = UInt8(random.next(in: 0..<256))
+      case 2 where !input.isEmpty:
+        input.removeSubrange(place..<min(place + random.next(in: 1..<20), input.count))
+      case 3: input.insert(contentsOf: random.awkwardBytes(upTo: 12), at: place)
+      case 4:
+        let other = inputs.randomElement(using: &random)!
+        if !other.isEmpty {
+          input.insert(contentsOf: other[random.next(in: 0..<other.count)...], at: place)
+        }
+      case 5:
+        // A number at a bound.
+        let number = [
+          "9223372036854775808", "-1", "1e400", "0.0000000001", "NaN", "18446744073709551616",
+        ]
+        input.insert(contentsOf: Array(number.randomElement(using: &random)!.utf8), at: place)
+      default: input = Array(input.prefix(place))
+      }
+    }
+  }
+
+  @Test func `an import of any bytes stores whole entries or is refused`() throws {
+    let shell = try Shell(.plain)
+    try fuzz("import") { input in
+      shell.input = input
+      try shell("import - --on-conflict \(input.count % 2 == 0 ? "keep" : "newer")")
+    }
+    #expect(try shell.store.verify().isSound)
+  }
+
+  @Test func `command lines of any bytes run or are refused`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    try fuzz("commands") { input in try run(input, in: shell) }
+    #expect(try shell.store.verify().isSound)
+  }
+
+  @Test func `a settings file of any bytes is read or refused`() throws {
+    let shell = try Shell()
+    try fuzz("settings") { input in try run(input, in: shell) }
+    #expect(try shell.store.verify().isSound)
+  }
+
+  private func run(_ input: [UInt8], in shell: Shell) throws {
+    var first: (any Error)?
+    for line in input.split(separator: 0x0A) {
+      do {
+        for command in try CommandReader.commands(in: Array(line), from: .file("rc")) {
+          _ = try shell.session.run(command)
+        }
+      } catch {
+        first = first ?? error
+      }
+    }
+    if let first { throw first }
+  }
+
+  @Test func `cursors of any text are refused or go on from an entry`() throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    for number in 0..<20 { try notes.set("v", for: number) }
+    var genuine: [String] = []
+    var next: PageCursor?
+    repeat {
+      next = try notes.page(limit: 3, after: next).next
+      if let next { genuine.append(next.description) }
+    } while next != nil
+    var round = 0
+    try fuzz("cursors") { input in
+      round += 1
+      // Every other input is spliced with a genuine cursor.
+      var text = genuine[round % genuine.count]
+      if round % 2 == 0 { text = String(text.prefix(input.count % max(text.count, 1))) }
+      text += String(decoding: round % 3 == 0 ? [] : input, as: UTF8.self)
+      let page = try notes.page(limit: 3, after: PageCursor(text))
+      #expect(page.items.count <= 3)
+    }
+    #expect(try store.verify().isSound)
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+/// Four processes of four threads each do everything at once, and are stopped and continued at random moments.
+@Suite(.timeLimit(.minutes(30))) struct RaceTrialTests {
+  @Test func `four processes of four threads lose nothing and see no half of a change`() throws {
+    let directory = try TemporaryDirectory()
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    let rounds = 150 * TestSettings.trials
+    let path = directory.path + "/store"
+    let store = try Store(at: path)
+    let peers = try (0..<4).map {
+      try OtherProcess("race", path, "\(seed)", "\(rounds)", "\($0)")
+    }
+    for peer in peers { #expect(peer.line() == "open") }
+    var stops = 0
+    while peers.contains(where: \.isRunning) {
+      let peer = peers.randomElement(using: &random)!
+      if peer.isRunning {
+        kill(peer.identifier, SIGSTOP)
+        usleep(UInt32(random.next(in: 100..<20_000)))
+        kill(peer.identifier, SIGCONT)
+        stops += 1
+      }
+      usleep(UInt32(random.next(in: 100..<10_000)))
+    }
+    var (sum, claims) = (0, 0)
+    for peer in peers {
+      var last = ""
+      while let line = peer.line() {
+        #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(seed): \(line)")
+        if line.hasPrefix("sum ") { sum += Int(line.dropFirst(4))! }
+        if line.hasPrefix("claims ") { claims += Int(line.dropFirst(7))! }
+        last = line
+      }
+      #expect(last == "end", "LARDER_SEED=\(seed)")
+    }
+    var stored = 0
+    for key in 0..<4 {
+      let text: String? = try store.namespace("sums").value(for: key)
+      stored += text.flatMap { Int($0) } ?? 0
+    }
+    let claimed = try store.namespace("claims").count()
+    #expect(stored == sum, "LARDER_SEED=\(seed)")
+    #expect(claimed == claims, "LARDER_SEED=\(seed)")
+    #expect(try store.verify().faults == [], "LARDER_SEED=\(seed)")
+    try store.close()
+    print(
+      "races: 16 threads in 4 processes, \(rounds * 16) calls, \(stops) stops; "
+        + "\(sum) increments and \(claims) claims, \(sum - stored) lost (seed \(seed))")
+  }
+}

@@ -1,0 +1,19 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A smoke of `LarderPeer starvation-trials`; trials run more of it.
+@Suite struct StarvationTrialTests {
+  @Test func `a process that lacks something gets an error, ends, and leaves a sound store`() throws
+  {
+    let directory = try TemporaryDirectory()
+    let count = 10 * TestSettings.trials
+    let peer = try OtherProcess(
+      "starvation-trials", directory.path + "/trials", "\(TestSettings.seed)", "\(count)")
+    var lines: [String] = []
+    while let line = peer.line() { lines.append(line) }
+    let summary = try #require(lines.last)
+    print("\(summary) (seed \(TestSettings.seed))")
+    #expect(summary.contains(" 0 failures;"), "\(lines.joined(separator: "\n"))")
+  }
+}

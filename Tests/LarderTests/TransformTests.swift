@@ -1,0 +1,259 @@
+import LMDB
+import LarderSystem
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Values that transforms change on their way into the store.
+@Suite struct TransformTests {
+  /// Hides bytes behind a number and seals them with a checksum of their place; for tests alone.
+  private struct Veil: ValueTransform {
+    var id = TransformID(rawValue: 200)
+    var number: UInt8 = 7
+    var isRequired = false
+    var coversMetadata: Bool { true }
+
+    private func mark(_ bytes: [UInt8], _ context: TransformContext) -> [UInt8] {
+      var all = bytes + context.store + context.key + context.previous + [context.part.rawValue]
+      all.append(word: context.version)
+      all.append(word: UInt64(context.namespace))
+      var mark: [UInt8] = []
+      mark.append(word: Checksum.of(all.span, seed: 99))
+      return mark
+    }
+
+    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
+      bytes: [UInt8], parameters: [UInt8]
+    )? {
+      let plain = bytes.copied
+      return (plain.map { $0 ^ number }, mark(plain, context))
+    }
+
+    func revert(
+      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+    ) throws -> [UInt8] {
+      let plain = bytes.copied.map { $0 ^ number }
+      guard mark(plain, context) == parameters.copied else {
+        throw LarderError(.damaged, "changed")
+      }
+      return plain
+    }
+  }
+
+  /// Halves values of one byte repeated.
+  private struct Runs: ValueTransform {
+    var id = TransformID(rawValue: 201)
+    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
+      bytes: [UInt8], parameters: [UInt8]
+    )? {
+      guard bytes.count > 10, bytes.indices.allSatisfy({ bytes[$0] == bytes[0] }) else {
+        return nil
+      }
+      return ([bytes[0]], [])
+    }
+    func revert(
+      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+    ) throws -> [UInt8] {
+      guard bytes.count == 1 else { throw LarderError(.damaged, "not a run") }
+      return [UInt8](repeating: bytes[0], count: size)
+    }
+  }
+
+  private func options(_ transforms: [any ValueTransform], chunksAbove: Int? = nil) -> Store.Options
+  {
+    var options = Store.Options(clock: ManualClock())
+    options.durability = .scratch
+    options.transforms = transforms
+    options.chunksAbove = chunksAbove
+    return options
+  }
+
+  @Test(arguments: [nil, 20])
+  func `every way to read returns what was written, and the file does not hold it`(
+    chunksAbove: Int?
+  ) throws {
+    let options = options([Runs(), Veil()], chunksAbove: chunksAbove)
+    let store = try Store.temporary(options: options)
+    let notes = store.namespace("notes")
+    let long = String(repeating: "k", count: 400)
+    var attributes = EntryAttributes(codec: .text, expires: .afterAccess(.hours(1)))
+    attributes.tags = ["tag"]
+    attributes.entityTag = Array("\"etag\"".utf8)
+    attributes.metadata = Array("private metadata".utf8)
+    let texts = [
+      "a": "a secret text of more than twenty bytes", "b": String(repeating: "x", count: 90),
+    ]
+    for (key, text) in texts {
+      for key in [key, long + key] { try notes.set(Array(text.utf8), for: key, attributes) }
+    }
+    for (short, text) in texts {
+      for key in [short, long + short] {
+        let bytes = Array(text.utf8)
+        #expect(try notes.text(key) == text)
+        #expect(try store.cache(TextCodec(), in: "notes", memory: .off).value(for: key) == text)
+        #expect(try store.read { try $0.value(for: key, in: notes) } == bytes)
+        #expect(try store.write { try $0.value(for: key, in: notes) } == bytes)
+        let entry = try #require(try notes.entry(for: key))
+        #expect(entry.size == bytes.count && entry.metadata == attributes.metadata)
+        #expect(entry.entityTag == attributes.entityTag && entry.tags == ["tag"])
+        #expect(
+          entry.transforms.last == Veil().id && entry.transforms.count == (short == "b" ? 2 : 1))
+        #expect(try notes.withEntry(for: key) { $1.copied } == bytes)
+        for range in [0..<5, 5..<30, 30..<bytes.count] {
+          #expect(
+            try notes.piece(of: key, range, isFirst: range.lowerBound == 0) { _ in true }
+              == Array(bytes[range]))
+        }
+        #expect(store.engine.piecewise.withLock { $0 == nil })
+        let record = try String(decoding: notes.record(key), as: UTF8.self)
+        #expect(
+          !record.contains("secret") && !record.contains("metadata") && !record.contains("etag"))
+      }
+    }
+    var seen: [String: String] = [:]
+    try notes.scanValues { key, value in
+      seen[String(decoding: key.copied, as: UTF8.self)] = String(
+        decoding: value.copied, as: UTF8.self)
+      return true
+    }
+    try notes.scan { entry, value in
+      #expect(seen[entry.key.description] == String(decoding: value.copied, as: UTF8.self))
+      return true
+    }
+    #expect(seen.count == 4 && seen["a"] == texts["a"] && seen[long + "b"] == texts["b"])
+
+    // Rewriting keeps what transforms have made, and hides new metadata as well.
+    try notes.pin("a")
+    try notes.touch("a")
+    _ = try store.write { try $0.setMetadata(Array("other secret".utf8), of: "a", in: notes) }
+    #expect(try notes.entry(for: "a")?.metadata == Array("other secret".utf8))
+    #expect(try notes.entry(for: "a")?.entityTag == attributes.entityTag)
+    #expect(try !String(decoding: notes.record("a"), as: UTF8.self).contains("secret"))
+    #expect(try notes.text("a") == texts["a"])
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `loads store and revalidate as without transforms`() async throws {
+    let store = try Store.temporary(options: options([Runs(), Veil()]))
+    var attributes = EntryAttributes()
+    attributes.entityTag = Array("\"etag\"".utf8)
+    let cache = store.cache(TextCodec(), in: "loaded", memory: .off)
+    let load = LoadOptions(expires: .after(.hours(1)), waitsForCommit: true)
+    #expect(try await cache.value(for: "k", options: load) { "loaded" } == "loaded")
+    #expect(try await cache.result(for: "k", options: load) { "again" }.source == .disk)
+    let known = Mutex<CachedValue<String>?>(nil)
+    var revalidating = load
+    revalidating.policy = .revalidate
+    try await cache.set("kept", for: "v", attributes)
+    _ = try await cache.revalidatedValue(for: "v", options: revalidating) { value in
+      known.withLock { $0 = value }
+      return .unchanged
+    }
+    #expect(known.withLock { $0?.value } == "kept")
+    #expect(known.withLock { $0?.entityTag } == attributes.entityTag)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a store without the transform says what is missing, and keeps the entry`() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory + "/store"
+      var store = try Store(at: path, options: options([Veil()]))
+      var attributes = EntryAttributes()
+      attributes.metadata = [1, 2, 3]
+      try store.namespace("notes").set(Array("secret".utf8), for: "k", attributes)
+      #expect(failure { _ = try Store(at: path, options: options([])) } == .invalidArgument)
+      try store.close()
+
+      store = try Store(at: path, options: options([]))
+      let notes = store.namespace("notes")
+      let cache = store.cache(TextCodec(), in: "notes")
+      for read in [
+        { _ = try notes.bytes("k") }, { _ = try cache.value(for: "k") },
+        { try notes.scan { _, _ in true } }, { try notes.scanValues { _, _ in true } },
+        { _ = try store.write { try $0.value(for: "k", in: notes) } },
+      ] as [() throws -> Void] { #expect(failure(read) == .unreadable) }
+      #expect(try notes.entry(for: "k")?.transforms == [TransformID(rawValue: 200)])
+      #expect(try notes.entry(for: "k")?.metadata == nil && notes.contains("k"))
+      #expect(try notes.entry(for: "k")?.size == 6)
+      // Other verbs need no value.
+      #expect(try notes.touch("k") && notes.pin("k"))
+      try notes.set("plain", for: "other")
+      #expect(try store.verify().faults == [])
+      try store.close()
+
+      store = try Store(at: path, options: options([Veil()]))
+      #expect(try store.namespace("notes").text("k") == "secret")
+      #expect(try store.namespace("notes").entry(for: "k")?.metadata == [1, 2, 3])
+      #expect(try store.namespace("notes").text("other") == "plain")
+      try store.close()
+      store = try Store(at: path, options: options([Veil(isRequired: true)]))
+      let required = store.namespace("notes")
+      #expect(try required.text("k") == "secret" && required.text("other") == nil)
+      #expect(try store.write { try $0.value(for: "other", in: required) } == nil)
+      var keys = 0
+      try required.scanValues { _, _ in
+        keys += 1
+        return true
+      }
+      #expect(keys == 1)
+      try required.set("now", for: "other")
+      #expect(try required.text("other") == "now")
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  /// An attacker who can write the file makes the checksums right again.
+  @Test func `values that were swapped, moved or changed are missed`() throws {
+    let store = try Store.temporary(options: options([Veil(isRequired: true)]))
+    let (notes, others) = (store.namespace("notes"), store.namespace("others"))
+    try notes.set("first", for: "a")
+    try notes.set("other", for: "b")
+    try others.set("third", for: "a")
+    func write(_ record: [UInt8], to slot: [UInt8], key: String) throws {
+      var record = record
+      let hash = Checksum.keyHash(of: Array(key.utf8).span, in: slot.span.namespaceID)
+      let checksum = EntryHeader.checksum(of: record.span, keyHash: hash)
+      for byte in 0..<8 { record[byte] = UInt8(truncatingIfNeeded: checksum >> UInt64(8 * byte)) }
+      try store.tamper { lmdb, _ in try lmdb.put(record, for: slot, in: .main) }
+    }
+    let record = try notes.record("a")
+    try write(record, to: notes.slot("a"), key: "a")
+    #expect(try notes.text("a") == "first")
+    try write(record, to: notes.slot("b"), key: "b")
+    #expect(try notes.text("b") == nil)
+    try write(record, to: others.slot("a"), key: "a")
+    #expect(try others.text("a") == nil)
+    let header = try notes.header("a")
+    for index in EntryHeader.checksumSize..<record.count where index != 10 {
+      var changed = record
+      changed[index] ^= 1
+      try write(changed, to: notes.slot("a"), key: "a")
+      // Times are not authenticated; every other change is found, and none is a trap.
+      let found = Result { try notes.text("a") }
+      if header.fieldsRange.contains(index) || index >= header.payloadStart {
+        #expect((try? found.get()) == nil, "byte \(index)")
+      }
+    }
+  }
+
+  @Test func `steps are read only if they are whole`() {
+    var steps = TransformSteps()
+    steps.append(.init(id: .zstd, size: 70_000, parameters: [1, 2, 3, 4]))
+    steps.append(.init(id: .aesGCM, size: 900, parameters: [UInt8](repeating: 9, count: 40)))
+    let bytes = steps.encoded()
+    #expect(TransformSteps(bytes.span) == steps)
+    for count in 0..<bytes.count where count != 10 {
+      #expect(TransformSteps(Array(bytes.prefix(count)).span) == nil, "\(count) bytes")
+    }
+    var random = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<2_000 {
+      let noise = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+        UInt8.random(in: 0...255, using: &random)
+      }
+      if let found = TransformSteps(noise.span) { #expect(found.encoded() == noise) }
+    }
+  }
+}

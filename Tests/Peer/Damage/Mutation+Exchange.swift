@@ -1,0 +1,154 @@
+import Foundation
+import TestSupport
+
+/// Damage that leaves each page whole: one reference in the data file leads to another page than before.
+///
+/// A write that was lost or misdirected leaves such pages. Random bytes hardly ever do.
+extension Mutation {
+  /// The place of a page number, or of a number of pages, in the data file.
+  private struct Reference {
+    let offset: Int
+    let size: Int
+    let page: Int
+    var name: String
+  }
+
+  mutating func exchangeReference(in data: inout Data) {
+    let pages = reachable(in: data)
+    switch random.next(in: 0..<10) {
+    case 0...2: exchange(branchReferences(in: data, pages), flags: [1, 2], in: &data)
+    case 3, 4: exchange(valueReferences(in: data, pages), flags: [4], in: &data)
+    case 5: exchange(rootReferences(in: data, pages), flags: [1, 2], in: &data)
+    case 6: changeRunLength(in: &data, pages)
+    case 7, 8: changeFreeList(in: &data)
+    default: exchangePages(in: &data, pages)
+    }
+  }
+
+  /// Makes one of the references lead to another page.
+  private mutating func exchange(_ references: [Reference], flags: Set<UInt16>, in data: inout Data)
+  {
+    let count = data.count / Self.pageSize
+    // An empty tree has no root.
+    guard
+      let one = references.filter({ $0.page >= 2 && $0.page < count }).randomElement(using: &random)
+    else { return }
+    // Another page that is in use like this one, one beside it, or any that looks so: maybe a free page.
+    let candidates: [Int] =
+      switch random.next(in: 0..<4) {
+      case 0: [one.page - 1, one.page + 1]
+      case 1:
+        (2..<count).filter {
+          data.word64($0 * Self.pageSize) == UInt64($0)
+            && flags.contains(data.word16($0 * Self.pageSize + 10))
+        }
+      default: references.map(\.page)
+      }
+    // Values of one length are exchanged rather than others.
+    let length = data.word64(one.page * Self.pageSize + 8) >> 32
+    let others = candidates.filter { $0 >= 2 && $0 < count && $0 != one.page }
+    let alike =
+      flags == [4]
+      ? others.filter { data.word64($0 * Self.pageSize + 8) >> 32 == length } : others
+    guard
+      let other = (alike.isEmpty ? others : alike).randomElement(using: &random)
+    else { return }
+    data.set(UInt64(other), at: one.offset, size: one.size)
+    hasOldPages = true
+    note("\(one.name) leads to page \(other) instead of \(one.page)")
+  }
+
+  private func records(of page: Int, in data: Data) -> [(index: Int, offset: Int)] {
+    let start = page * Self.pageSize
+    let count = max(0, (Int(data.word16(start + 12)) - 16) / 2)
+    return (0..<min(count, 2000)).map { ($0, start + Int(data.word16(start + 16 + 2 * $0))) }
+  }
+
+  private func branchReferences(in data: Data, _ pages: [Int]) -> [Reference] {
+    pages.filter { data.word16($0 * Self.pageSize + 10) == 1 }.flatMap { page in
+      records(of: page, in: data).map {
+        Reference(
+          offset: $0.offset, size: 6, page: Int(data.word64($0.offset) & 0xFFFF_FFFF_FFFF),
+          name: "branch page \(page), record \($0.index)")
+      }
+    }
+  }
+
+  /// The references of leaves to large values, or to the roots of databases.
+  private func leafReferences(
+    in data: Data, _ pages: [Int], flag: UInt16, at offset: Int, _ name: String
+  ) -> [Reference] {
+    pages.filter { data.word16($0 * Self.pageSize + 10) == 2 }.flatMap { page in
+      records(of: page, in: data).filter { data.word16($0.offset + 4) == flag }.map {
+        let place = $0.offset + 8 + Int(data.word16($0.offset + 6)) + offset
+        return Reference(
+          offset: place, size: 8, page: Int(truncatingIfNeeded: data.word64(place)),
+          name: "leaf page \(page), \(name) \($0.index)")
+      }
+    }
+  }
+
+  private func valueReferences(in data: Data, _ pages: [Int]) -> [Reference] {
+    leafReferences(in: data, pages, flag: 1, at: 0, "large value")
+  }
+
+  private func rootReferences(in data: Data, _ pages: [Int]) -> [Reference] {
+    let meta = newestMeta(in: data)
+    return leafReferences(in: data, pages, flag: 2, at: 40, "database")
+      + [("free lists", 80), ("main database", 128)].map {
+        let offset = meta * Self.pageSize + $0.1
+        return Reference(
+          offset: offset, size: 8, page: Int(truncatingIfNeeded: data.word64(offset)),
+          name: "meta page \(meta), \($0.0)")
+      }
+  }
+
+  private mutating func changeRunLength(in data: inout Data, _ pages: [Int]) {
+    let heads = pages.filter { data.word16($0 * Self.pageSize + 10) == 4 }
+    guard let page = heads.randomElement(using: &random) else { return }
+    let length = data.word64(page * Self.pageSize + 8) >> 32
+    let other = [length &+ 1, length &- 1, length &+ UInt64(random.next(in: 2..<40)), 0]
+      .randomElement(using: &random)!
+    data.set(other, at: page * Self.pageSize + 12, size: 4)
+    note("overflow page \(page) has \(other) pages instead of \(length)")
+  }
+
+  private mutating func changeFreeList(in data: inout Data) {
+    let meta = newestMeta(in: data)
+    let root = Int(truncatingIfNeeded: data.word64(meta * Self.pageSize + 80))
+    guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
+      let record = records(of: root, in: data).randomElement(using: &random)
+    else { return }
+    // Only lists that lie in the root; the others are large values.
+    let value = record.offset + 16
+    let count = Int(truncatingIfNeeded: data.word64(value))
+    guard data.word16(record.offset + 4) == 0, count > 0, count < 500 else { return }
+    let entry = value + 8 + 8 * random.next(in: 0..<count)
+    let kind = random.next(in: 0..<5)
+    switch kind {
+    case 0: data.set(UInt64(count) &- 1, at: value)
+    case 1: data.set(UInt64(count) &+ 1, at: value)
+    case 2: data.set(data.word64(value + 8), at: entry)
+    case 3: data.set(data.word64(record.offset + 8) &- 1, at: record.offset + 8)
+    default:
+      let inUse = reachable(in: data)
+      data.set(UInt64(inUse.randomElement(using: &random) ?? 2), at: entry)
+    }
+    note("free list of page \(root), record \(record.index), change \(kind)")
+  }
+
+  /// Two pages of one kind change places; each has its own number.
+  private mutating func exchangePages(in data: inout Data, _ pages: [Int]) {
+    let flags: UInt16 = [1, 2, 2, 4].randomElement(using: &random)!
+    let alike = pages.filter { data.word16($0 * Self.pageSize + 10) == flags }
+    guard let one = alike.randomElement(using: &random),
+      let other = alike.randomElement(using: &random), one != other
+    else { return }
+    let (first, second) = (data.page(one), data.page(other))
+    for (page, content) in [(one, second), (other, first)] {
+      let start = page * Self.pageSize
+      data.replaceSubrange(start + 8..<start + Self.pageSize, with: content.dropFirst(8))
+    }
+    note("pages \(one) and \(other) changed places")
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// The lines that a child says, with a limit on the time between two.
+final class LineCollector: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var lines: [String] = []
+  private var isEnded = false
+
+  init(_ handle: FileHandle) {
+    Thread.detachNewThread { [self] in
+      var rest = Data()
+      while case let data = handle.availableData, !data.isEmpty {
+        rest += data
+        while let end = rest.firstIndex(of: 0x0A) {
+          let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+          rest.removeSubrange(rest.startIndex...end)
+          condition.withLock {
+            lines.append(line)
+            condition.broadcast()
+          }
+        }
+      }
+      condition.withLock {
+        isEnded = true
+        condition.broadcast()
+      }
+    }
+  }
+
+  /// Nil at the end, and if there is none in time.
+  func next(within limit: TimeInterval) -> String? {
+    let deadline = Date(timeIntervalSinceNow: limit)
+    return condition.withLock {
+      while lines.isEmpty, !isEnded { if !condition.wait(until: deadline) { return nil } }
+      return lines.isEmpty ? nil : lines.removeFirst()
+    }
+  }
+}

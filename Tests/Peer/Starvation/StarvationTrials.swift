@@ -1,0 +1,217 @@
+import Foundation
+import Larder
+import TestSupport
+
+/// Runs clients of a store, and the shell, in processes that lack something: `starvation-trials DIRECTORY SEED COUNT
+/// [SHORTAGE...]`. Every call must succeed or throw, each process must end, and the store must be intact with every
+/// acknowledged write.
+struct StarvationTrials {
+  private let directory: String
+  private var random: SeededRNG
+  private var runs = 0
+  private var failures: [String] = []
+  private var refusals = 0
+  private var acknowledged = 0
+  /// Processes that Swift ended because it got no memory.
+  private var ended = 0
+
+  static let longestWait: TimeInterval = 60
+
+  init(directory: String, seed: UInt64) {
+    self.directory = directory
+    random = SeededRNG(seed: seed)
+  }
+
+  /// True if nothing failed.
+  mutating func run(count: Int, shortages: [Shortage]) throws -> Bool {
+    var possible = shortages
+    for run in 0..<count where !possible.isEmpty {
+      let shortage = possible[run % possible.count]
+      let store = directory + "/store"
+      try prepareDirectory()
+      let amount = random.next(in: range(of: shortage))
+      let level = Durability.allCases.randomElement(using: &random)!
+      let isShell = random.chance(percent: 25) && shortage != .threads
+      if shortage == .disk, !mount(amount) {
+        Peer.say("disk: skipped, this user may not mount a file system")
+        possible.removeAll { $0 == .disk }
+        continue
+      }
+      defer { if shortage == .disk { _ = finish("umount", [directory]) } }
+      runs += 1
+      let what = "\(shortage.rawValue) \(amount) \(level.rawValue)"
+      if isShell {
+        try runShell(store, shortage, amount, what)
+      } else {
+        try runClient(store, shortage, amount, level, what)
+      }
+    }
+    for line in failures { Peer.say(line) }
+    Peer.say(
+      "starvation: \(runs) runs, \(failures.count) failures; \(acknowledged) writes acknowledged and found, "
+        + "\(refusals) calls refused, \(ended) processes ended for want of memory")
+    return failures.isEmpty
+  }
+
+  private func range(of shortage: Shortage) -> Range<Int> {
+    switch shortage {
+    case .descriptors: 3..<41
+    case .threads: 0..<1
+    // Below some megabytes Swift itself gets no memory.
+    case .space: 24..<600
+    case .disk: 16..<6000
+    case .memory: 1..<40
+    }
+  }
+
+  private func prepareDirectory() throws {
+    let manager = FileManager.default
+    try? manager.removeItem(atPath: directory)
+    try manager.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    // The process without threads is another user's.
+    if geteuid() == 0 { _ = unsafe chown(directory, 65_534, 65_534) }
+  }
+
+  private func mount(_ kilobytes: Int) -> Bool {
+    finish(
+      "mount", ["-t", "tmpfs", "-o", "size=\(kilobytes)k,uid=\(geteuid())", "tmpfs", directory])
+      == 0
+  }
+
+  /// The exit code of a program; nil if it cannot be started.
+  private func finish(_ program: String, _ arguments: [String]) -> Int32? {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return nil }
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  private mutating func runClient(
+    _ store: String, _ shortage: Shortage, _ amount: Int, _ level: Durability, _ what: String
+  ) throws {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+    process.arguments = ["starved-client", store, shortage.rawValue, "\(amount)", level.rawValue]
+    process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    let lines = LineCollector(output.fileHandleForReading)
+    try process.run()
+    var acked: [Int] = []
+    var last = ""
+    while let line = lines.next(within: Self.longestWait) {
+      last = line
+      if line.hasPrefix("ack ") { acked.append(Int(line.dropFirst(4))!) }
+      if line.hasPrefix("error ") { refusals += 1 }
+      if line.hasPrefix("WRONG") { fail(what, line) }
+      if line == "end" { break }
+    }
+    if last != "end", process.isRunning {
+      kill(process.processIdentifier, SIGKILL)
+      fail(what, "hangs")
+    }
+    process.waitUntilExit()
+    if last != "end" || process.terminationReason == .uncaughtSignal {
+      if shortage == .memory {
+        ended += 1
+      } else {
+        fail(what, "ended with \(process.terminationStatus) after '\(last)'")
+      }
+    }
+    try check(store, acked, what, mayBeFull: shortage == .disk)
+  }
+
+  /// The shell writes, reads and verifies; it must end with an exit code of its own.
+  private mutating func runShell(
+    _ store: String, _ shortage: Shortage, _ amount: Int, _ what: String
+  ) throws {
+    let shell = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent("larder").path
+    guard FileManager.default.isExecutableFile(atPath: shell) else { return }
+    let limit =
+      switch shortage {
+      case .descriptors: "ulimit -n \(amount)"
+      // The program itself takes some of it.
+      case .space: "ulimit -v \((amount + 400) << 10)"
+      case .memory: "ulimit -d \(amount << 10)"
+      case .threads, .disk: "true"
+      }
+    let commands = (0..<20).map { "-e 'set k\($0) \(String(repeating: "v", count: $0 * 400))'" }
+      .joined(separator: " ")
+    let line =
+      "\(limit); timeout 60 '\(shell)' '\(store)' -k \(commands) -e ls -e verify -e stats -e purge"
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", line]
+    process.environment = ["SWIFT_BACKTRACE": "enable=no", "HOME": directory]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    switch process.terminationStatus {
+    case 124: fail(what, "the shell hangs")
+    // The loader or `timeout` itself lacks descriptors or space: 125 to 127.
+    case 128...:
+      if shortage == .memory {
+        ended += 1
+      } else {
+        fail(what, "the shell ended with \(process.terminationStatus)")
+      }
+    default: break
+    }
+    try check(store, [], what, mayBeFull: shortage == .disk)
+  }
+
+  private mutating func fail(_ what: String, _ how: String) {
+    failures.append(
+      "FAILED \(what): \(how); repeat: LarderPeer starved-client \(directory)/store \(what)")
+  }
+
+  /// Opens the store without any shortage. On a full disk it is copied first.
+  private mutating func check(
+    _ store: String, _ acked: [Int], _ what: String, mayBeFull: Bool
+  ) throws {
+    let manager = FileManager.default
+    guard manager.fileExists(atPath: store + "/data.mdb") else {
+      if !acked.isEmpty { fail(what, "the store is gone") }
+      return
+    }
+    var path = store
+    if mayBeFull {
+      path = directory + ".copy"
+      try? manager.removeItem(atPath: path)
+      try manager.copyItem(atPath: store, toPath: path)
+    }
+    do throws(LarderError) {
+      var options = Store.Options()
+      options.allowsForeignOwner = true
+      let opened = try Store(at: path, options: options)
+      let verification = try opened.verify()
+      if !verification.isSound { fail(what, "\(verification)") }
+      let notes = opened.namespace("notes")
+      for number in acked {
+        let value: [UInt8]? = try notes.value(for: number)
+        if value?.count != number * 1700 % 40_000 { fail(what, "entry \(number) is lost") }
+      }
+      acknowledged += acked.count
+      try opened.close()
+    } catch {
+      fail(what, "the store does not open afterwards: \(error)")
+    }
+  }
+}
+
+extension Peer {
+  func starvationTrials() throws {
+    let shortages = arguments.dropFirst(2).compactMap { Shortage(rawValue: $0) }
+    var trials = StarvationTrials(directory: store, seed: UInt64(argument(0)))
+    let isClean = try trials.run(
+      count: argument(1), shortages: shortages.isEmpty ? Shortage.allCases : shortages)
+    if !isClean { exit(1) }
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Larder
+
+/// What a process of the starvation trials lacks.
+enum Shortage: String, CaseIterable {
+  /// File descriptors: as many as the amount.
+  case descriptors
+  /// Threads: none can be created. Swift's own tasks then wait for ever, so only calls that need none are made.
+  case threads
+  /// Address space: the amount in megabytes beyond what the process has.
+  case space
+  /// Room on the disk: a file system of the amount in kilobytes.
+  case disk
+  /// Memory that the process may write to: the amount in megabytes. Swift ends a process that gets no memory.
+  case memory
+
+  /// Takes it from this process, for good.
+  func begin(_ amount: Int) throws {
+    switch self {
+    case .disk: break
+    case .descriptors: try Self.limit(RLIMIT_NOFILE, to: amount)
+    case .threads:
+      // The limit does not hold for root.
+      if geteuid() == 0 {
+        guard setgid(65_534) == 0, setuid(65_534) == 0 else { throw POSIXError(.EPERM) }
+      }
+      try Self.limit(Self.processes, to: 1)
+    case .space:
+      let statm = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+      let used = statm.split(separator: " ").first.flatMap { Int($0) }! * Int(getpagesize())
+      try Self.limit(RLIMIT_AS, to: used + amount << 20)
+    case .memory: try Self.limit(RLIMIT_DATA, to: amount << 20)
+    }
+  }
+
+  #if canImport(Glibc)
+    private typealias Resource = __rlimit_resource
+    private static let processes = __RLIMIT_NPROC
+  #else
+    private typealias Resource = Int32
+    private static let processes = RLIMIT_NPROC
+  #endif
+
+  private static func limit(_ resource: Resource, to amount: Int) throws {
+    #if canImport(Glibc)
+      let number = Int32(resource.rawValue)
+    #else
+      let number = resource
+    #endif
+    var limit = rlimit()
+    guard unsafe getrlimit(number, &limit) == 0 else { throw POSIXError(.EINVAL) }
+    limit.rlim_cur = rlim_t(amount)
+    guard unsafe setrlimit(number, &limit) == 0 else { throw POSIXError(.EINVAL) }
+  }
+}
+
+extension Peer {
+  /// `starved-client STORE SHORTAGE AMOUNT LEVEL`: does all that a client of a store does. It says `ack NUMBER` for each
+  /// write that returned, `error CODE` for each call that failed, and `end`.
+  func actStarved() throws {
+    guard let shortage = Shortage(rawValue: arguments[0]) else {
+      throw CocoaError(.featureUnsupported)
+    }
+    try shortage.begin(argument(1))
+    var options = Store.Options()
+    options.durability = Durability(rawValue: arguments[2])
+    options.lockTimeout = .seconds(5)
+    guard let opened = attempt({ try Store(at: store, options: options) }) else {
+      return Peer.say("end")
+    }
+    let notes = opened.namespace("notes")
+    for number in 0..<60 {
+      let value = [UInt8](repeating: UInt8(number), count: number * 1700 % 40_000)
+      var attributes = EntryAttributes(expires: .after(.hours(1)))
+      attributes.tags = ["t\(number % 3)"]
+      if attempt({ try notes.set(value, for: number, attributes) }) != nil {
+        Peer.say("ack \(number)")
+      }
+      if let read = attempt({ () throws -> [UInt8]? in try notes.value(for: number) }),
+        let read, read != value
+      {
+        Peer.say("WRONG \(number)")
+      }
+    }
+    _ = attempt { try notes.scan { _, _ in true } }
+    _ = attempt { try notes.page(limit: 20) }
+    _ = attempt { try opened.statistics() }
+    _ = attempt { try opened.namespaces() }
+    _ = attempt { try opened.invalidate(tag: "none") }
+    _ = attempt { try opened.purge() }
+    _ = attempt { try Maintenance(of: opened).runOnce() }
+    _ = attempt { try opened.health() }
+    _ = attempt { try opened.sync() }
+    if let found = attempt({ try opened.verify() }), !found.isSound { Peer.say("WRONG \(found)") }
+    _ = attempt { try opened.close() }
+    _ = attempt { try Store.compact(at: store) }
+    Peer.say("end")
+  }
+
+  /// Nil for an error of the library's type; another is said to be wrong.
+  private func attempt<Result>(_ body: () throws -> Result) -> Result? {
+    do {
+      return try body()
+    } catch let error as LarderError {
+      Peer.say("error \(error.code.rawValue)")
+    } catch {
+      Peer.say("WRONG type \(type(of: error)) \(error)")
+    }
+    return nil
+  }
+}
