@@ -6,8 +6,8 @@ import Testing
 
 @testable import LegoCache
 
-/// Figures, clearing, upkeep, and realms.
-@Suite(.checkedStores) struct UpkeepTests {
+/// Figures, clearing, maintenance, and realms.
+@Suite(.checkedStores) struct MaintenanceTests {
   private let clock = ManualClock()
 
   /// A plan whose sets expire after a second.
@@ -45,7 +45,7 @@ import Testing
     func keepOne() throws { try lego.keep([ModelSet(setNum: "1-1", name: "A")]) }
 
     upkeep.start()
-    #expect(await next.next() == 0, "a store without any upkeep so far is overdue")
+    #expect(await next.next() == 0, "a store that was never maintained is overdue")
     try keepOne()
     clock.advance(by: .seconds(seconds - 1))
     #expect(try lego.count() == 1)
