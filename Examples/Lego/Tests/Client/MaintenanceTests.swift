@@ -45,7 +45,7 @@ import Testing
     func keepOne() throws { try lego.keep([ModelSet(setNum: "1-1", name: "A")]) }
 
     upkeep.start()
-    #expect(await next.next() == 0, "a store without any upkeep so far is overdue")
+    #expect(await next.next() == 0, "a store that was never maintained is overdue")
     try keepOne()
     clock.advance(by: .seconds(seconds - 1))
     #expect(try lego.count() == 1)
