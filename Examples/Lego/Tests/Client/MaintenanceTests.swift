@@ -7,7 +7,7 @@ import Testing
 @testable import LegoCache
 
 /// Figures, clearing, upkeep, and realms.
-@Suite(.checkedStores) struct UpkeepTests {
+@Suite(.checkedStores) struct MaintenanceTests {
   private let clock = ManualClock()
 
   /// A plan whose sets expire after a second.
