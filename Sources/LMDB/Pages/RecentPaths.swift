@@ -24,7 +24,8 @@ struct RecentPaths {
   /// The last leaf of a tree, if the path taken last leads there and `key` belongs there, behind a record or in front of it.
   func lastLeaf(for key: PageCheck.Key, in database: Database) -> UInt64? {
     let index = 2 * Int(database.handle)
-    guard index < paths.count, let leaf = paths[index].levels.last, leaf.reference.high == nil else {
+    guard index < paths.count, let leaf = paths[index].levels.last, leaf.reference.high == nil
+    else {
       return nil
     }
     if let low = leaf.reference.low {
@@ -47,7 +48,9 @@ extension CheckedPath {
   @inline(__always)
   fileprivate func hasLeaf(for key: SearchKey) -> Bool {
     guard let leaf = levels.last else { return false }
-    if let low = leaf.reference.low, unsafe key.isBefore(low.start, count: low.count) { return false }
+    if let low = leaf.reference.low, unsafe key.isBefore(low.start, count: low.count) {
+      return false
+    }
     guard let high = leaf.reference.high else { return true }
     return unsafe key.isBefore(high.start, count: high.count)
   }
