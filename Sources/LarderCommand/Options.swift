@@ -21,7 +21,7 @@ struct Options: ParsableCommand {
         larder cache get @articles -- "$key"        the bytes of a value
         larder cache -e 'evict @web :k' --arg k="$key"
         larder cache -0 keys @thumbs | xargs -0 -n1 echo
-        larder cache -o jsonl keys @* --expiring 1h | jq -r .key
+        larder cache -o jsonl keys '@*' --expiring 1h | jq -r .key
       """,
     version: "larder \(LarderCommand.version)")
 

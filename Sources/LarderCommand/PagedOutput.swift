@@ -58,6 +58,7 @@ final class PagedOutput {
       if let command, let size = Terminal.size(), Self.rows(all, columns: size.columns) >= size.rows
       {
         let pager = try Pager(command)
+        hasWaited = true
         state = .paging(pager)
         try pass(all, to: pager)
       }

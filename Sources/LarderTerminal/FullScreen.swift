@@ -111,7 +111,7 @@ package final class FullScreen {
 
 /// Restores the terminal when a signal ends the process: `SIGTERM`, `SIGHUP`, `SIGQUIT`, and those of faults.
 ///
-/// A handler does only what is allowed there: `write`, `tcsetattr` and `raise`.
+/// A handler makes only calls that are allowed there: `write`, `tcsetattr` and `raise`.
 private enum EmergencyExit {
   private static let ends = [
     SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE,

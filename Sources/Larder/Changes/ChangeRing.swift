@@ -73,7 +73,7 @@ struct ChangeRing {
     return slots
   }
 
-  /// The number of slots in the file; 0 if there is none.
+  /// The number of slots in the file; 0 without a file.
   var slots: Int { max(Self.slots(in: words.view.count), 0) }
 
   /// Maps the file, and makes it if it is missing; false if that fails.

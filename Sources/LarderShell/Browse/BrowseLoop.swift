@@ -26,7 +26,7 @@ final class BrowseLoop {
   private var hasEnded = false
   private var isReading = false
   private var checks = 0
-  /// What a command says, for the last line.
+  /// The answer of a command, for the last line.
   private var said: [String] = []
   private var commit: UInt64 = 0
   private var readAt: Timestamp?

@@ -35,7 +35,7 @@ struct BrowseQuery: Equatable {
 
   var isNarrowed: Bool { !filter.isEmpty || !expression.isEmpty }
 
-  /// What narrows the list, for its title.
+  /// The filter and the condition, for the title of the list.
   var words: String { [filter, expression].filter { !$0.isEmpty }.joined(separator: "  ") }
 
   func selection(_ clock: WallClock) throws(ShellError) -> Selection {

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// What a key asks the loop of the full-screen view to do.
+/// A request of a key to the loop of the full-screen view.
 enum BrowseCommand: Equatable {
   case leave, suspend, reload
   case copy(Store.Entry)

@@ -82,7 +82,7 @@ extension BrowseState {
     selected = living.first { $0 > selected } ?? living.last ?? selected
   }
 
-  /// Marks what is new, changed and gone. A removed row stays for a moment where it was.
+  /// Marks new, changed and removed rows. A removed row stays in its place for a moment.
   private mutating func refresh(
     with new: [Row], _ removed: Set<EntryID>, _ since: Timestamp?, _ now: Duration
   ) {

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// What the full-screen view shows. Its answers to keys and to rows are in extensions; it reads no store and draws
+/// The state of the full-screen view. Its answers to keys and to rows are in extensions; it reads no store and draws
 /// nothing.
 struct BrowseState: Equatable {
   enum Pane { case namespaces, keys, value }
@@ -17,7 +17,7 @@ struct BrowseState: Equatable {
 
   /// An entry of the list.
   struct Row: Equatable {
-    /// What happened to an entry while it was shown.
+    /// A change of an entry while it was shown.
     enum Change { case added, changed, removed }
 
     let ranked: Ranked

@@ -29,7 +29,7 @@ struct Frame: Equatable {
 
   func rendition(at row: Int, _ column: Int) -> String { cells[row * columns + column].rendition }
 
-  /// Puts text into cells of a row; what does not fit is cut.
+  /// Puts text into cells of a row, cut to their width.
   ///
   /// - Parameters:
   ///   - width: The cells that it may take; nil up to the end of the row.

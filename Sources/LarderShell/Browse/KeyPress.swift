@@ -42,7 +42,7 @@ struct KeyDecoder {
     return keys
   }
 
-  /// Takes one key off the bytes; nil if there is none, `.some(nil)` for a sequence without meaning.
+  /// Takes one key off the bytes; nil without a whole key, `.some(nil)` for a sequence without meaning.
   private mutating func next(isFinal: Bool) -> KeyPress?? {
     if pasted != nil { return takePaste() }
     guard let first = pending.first else { return nil }

@@ -85,7 +85,10 @@ package struct TableLayout: Sendable {
       }
     }
     let bars = fitted.indices.map { column in rows.contains { $0[column].isBar } }
-    let shares = fitted.indices.map { column in rows.contains { $0[column].isShare } }
+    let shares = fitted.indices.map { column in
+      rows.contains { $0[column].isShare }
+        && rows.allSatisfy { $0[column].isShare || [.null, .blank].contains($0[column]) }
+    }
     // Below 60 columns a bar tells nothing.
     if limit < 60 { narrow(to: 0) { bars[$0] } }
     narrow(to: 6) { bars[$0] }

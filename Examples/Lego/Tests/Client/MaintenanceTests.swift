@@ -6,7 +6,7 @@ import Testing
 
 @testable import LegoCache
 
-/// Figures, clearing, maintenance, and realms.
+/// Figures, clearing, upkeep, and realms.
 @Suite(.checkedStores) struct MaintenanceTests {
   private let clock = ManualClock()
 
