@@ -64,7 +64,7 @@ def nginx(folder, name, port, server):
 daemon off; user root; worker_processes {THREADS}; pid {base}/pid; error_log {base}/error.log;
 events {{ worker_connections 1024; }}
 http {{
-  access_log off; keepalive_requests 1000000000; sendfile on; tcp_nopush on;
+  access_log off; keepalive_requests 1000000000; sendfile on;
   client_body_temp_path {base}/body; proxy_temp_path {base}/proxy; fastcgi_temp_path {base}/fastcgi;
   uwsgi_temp_path {base}/uwsgi; scgi_temp_path {base}/scgi;
   proxy_cache_path {base}/cache keys_zone=bench:10m;
