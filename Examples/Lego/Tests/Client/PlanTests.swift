@@ -162,7 +162,7 @@ import Testing
       options.limits = memory.map { StoreLimits(memory: $0) }
       let lego = try LegoCache(
         at: folder.url.path + "/" + name, plan: CachePlan(diskLimit: diskLimit), options: options)
-      let limit = try lego?.larder.limits().effective.disk
+      let limit = try lego?.larder.limits().declared.disk
       try lego?.larder.close()
       return limit
     }
