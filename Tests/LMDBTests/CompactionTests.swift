@@ -193,6 +193,8 @@ import Testing
       #expect(number > last)
       last = number
       copy.close()
+      let commits = peer.soFar.count
+      #expect(eventually { peer.soFar.count > commits })
     }
     peer.kill()
   }
