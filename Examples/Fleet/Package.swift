@@ -10,14 +10,6 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-let libraries: [Target.Dependency] = [
-  .product(name: "Larder", package: "larder"),
-  .product(name: "LarderShared", package: "larder"),
-  .product(name: "LarderRedis", package: "larder"),
-  .product(name: "NIOCore", package: "swift-nio"),
-  .product(name: "NIOPosix", package: "swift-nio"),
-]
-
 // A package of its own, because it needs SwiftNIO: a user of the library alone does not fetch that.
 let package = Package(
   name: "larder-fleet",
@@ -28,15 +20,17 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
-    .target(name: "FleetKit", dependencies: libraries, swiftSettings: strict),
-    .executableTarget(name: "fleet", dependencies: ["FleetKit"], swiftSettings: strict),
     .testTarget(
       name: "RedisTests",
-      dependencies: libraries + [
-        "FleetKit", "fleet",
+      dependencies: [
+        .product(name: "Larder", package: "larder"),
+        .product(name: "LarderShared", package: "larder"),
         .product(name: "LarderSharedTesting", package: "larder"),
+        .product(name: "LarderRedis", package: "larder"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
-      swiftSettings: strict),
+      swiftSettings: strict)
   ]
 )

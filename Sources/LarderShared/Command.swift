@@ -4,8 +4,8 @@ public import Larder
 public protocol CommandSender: Sendable {
   /// Sends one command and returns the server's reply. An error that the server reports is ``Reply/failure(_:)``.
   ///
-  /// - Throws: ``/Larder/LarderError/Code/unreachable`` if the server did not get the command;
-  ///   ``/Larder/LarderError/Code/unanswered`` if it may have got it, and no reply came within ``Command/timeout``. The sender
+  /// - Throws: ``LarderError/Code/unreachable`` if the server did not get the command;
+  ///   ``LarderError/Code/unanswered`` if it may have got it, and no reply came within ``Command/timeout``. The sender
   ///   abandons such a command: a late reply is dropped, and other commands on the connection are not affected.
   func send(_ command: Command) async throws(LarderError) -> Reply
 }
@@ -16,15 +16,11 @@ public struct Command: Sendable {
   public var words: [[UInt8]]
   /// How long the sender waits for the reply, connecting included.
   public var timeout: Duration
-  /// Whether the server may keep the reply back. Such a command has a connection of its own, since the server answers the
-  /// commands of a connection in order.
-  public var blocks: Bool
 
   /// A command of words.
-  public init(_ words: [[UInt8]], timeout: Duration, blocks: Bool = false) {
+  public init(_ words: [[UInt8]], timeout: Duration) {
     self.words = words
     self.timeout = timeout
-    self.blocks = blocks
   }
 }
 

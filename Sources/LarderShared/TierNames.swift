@@ -6,7 +6,7 @@ import Larder
 struct TierNames: Sendable {
   private let prefix: String
 
-  /// Throws ``/Larder/LarderError/Code/invalidArgument`` for a name that could run into another one.
+  /// Throws ``LarderError/Code/invalidArgument`` for a name that could run into another one.
   init(application: String) throws(LarderError) {
     let isPossible =
       (1...100).contains(application.utf8.count)
@@ -24,8 +24,6 @@ struct TierNames: Sendable {
 
   var log: [UInt8] { Array((prefix + "log").utf8) }
   var head: [UInt8] { Array((prefix + "head").utf8) }
-  /// A key that is never there.
-  var nothing: [UInt8] { Array((prefix + "nothing").utf8) }
   func value(_ key: SharedKey) -> [UInt8] { Array((prefix + "v:").utf8) + Self.name(of: key) }
   func lease(_ key: SharedKey) -> [UInt8] { Array((prefix + "l:").utf8) + Self.name(of: key) }
   func floor(namespace: String) -> [UInt8] { Array((prefix + "c:" + namespace).utf8) }

@@ -1,8 +1,6 @@
 import Larder
 import ShellLanguage
 
-import struct LarderShared.SharedStatus
-
 extension Command {
   static let info = Command(
     "info", aliases: ["meta"], .looking, .reads, "Shows all facts about a key, one a line.",
@@ -23,23 +21,18 @@ extension Command {
       return entry
     }
     let clock = session.wallClock
-    let shared = try SharedStatus(of: session.store)
-    let isShared = shared?.namespaces.contains(namespace.name) ?? false
-    let columns = factColumns + (isShared ? [Column("shared")] : [])
-    func facts(_ entry: Store.Entry) -> [Cell] {
-      Self.facts(entry, clock) + (isShared ? [shared?.cell(for: entry) ?? .null] : [])
-    }
+    func facts(_ entry: Store.Entry) -> [Cell] { Self.facts(entry, clock) }
     if session.isForPerson || entries.count == 1 {
       for (index, entry) in entries.enumerated() {
         if index > 0 { try session.write([.newline]) }
         try session.answer(
           Reply(
-            .object(columns, facts(entry)),
+            .object(factColumns, facts(entry)),
             notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
             isLong: true))
       }
     } else {
-      try session.answer(Reply(.rows(columns, entries.map(facts)), isLong: true))
+      try session.answer(Reply(.rows(factColumns, entries.map(facts)), isLong: true))
     }
     return .done
   }

@@ -1,4 +1,3 @@
-import FleetKit
 import Foundation
 import Larder
 import LarderRedis
