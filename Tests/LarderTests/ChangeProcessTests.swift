@@ -70,7 +70,10 @@ import Testing
   {
     let directory = try Scratch()
     var random = SeededRNG(seed: Int(TestSettings.seed))
-    let store = try Store(at: directory.path + "/s")
+    // A ring that grows with the store forgets what it had.
+    var options = Store.Options()
+    options.changeSlots = ChangeRing.mostSlots
+    let store = try Store(at: directory.path + "/s", options: options)
     var watch = store.changes().makeAsyncIterator()
     var replay = Replay()
     var round = 0
