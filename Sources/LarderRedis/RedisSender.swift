@@ -42,7 +42,7 @@
     ///   - user: the user of the server's access control list; nil for the default user.
     ///   - password: never part of an error; nil for a server that asks for none.
     ///   - tls: nil for a connection without TLS.
-    /// - Throws: ``LarderError/Code/invalidArgument`` for certificates or keys that cannot be read.
+    /// - Throws: `LarderError/Code/invalidArgument` for certificates or keys that cannot be read.
     public init(
       host: String, port: Int = 6379, user: String? = nil, password: String? = nil,
       tls: TLSConfiguration? = nil

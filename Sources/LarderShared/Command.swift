@@ -4,8 +4,8 @@ public import Larder
 public protocol CommandSender: Sendable {
   /// Sends one command and returns the server's reply. An error that the server reports is ``Reply/failure(_:)``.
   ///
-  /// - Throws: ``LarderError/Code/unreachable`` if the server did not get the command;
-  ///   ``LarderError/Code/unanswered`` if it may have got it, and no reply came within ``Command/timeout``. The sender
+  /// - Throws: `LarderError/Code/unreachable` if the server did not get the command;
+  ///   `LarderError/Code/unanswered` if it may have got it, and no reply came within ``Command/timeout``. The sender
   ///   abandons such a command: a late reply is dropped, and other commands on the connection are not affected.
   func send(_ command: Command) async throws(LarderError) -> Reply
 }

@@ -19,7 +19,7 @@ public final class Shared: Sendable {
   /// A tier in a Redis or Valkey server.
   ///
   /// - Parameter application: the name that separates its data from that of other applications in the same server.
-  /// - Throws: ``LarderError/Code/invalidArgument`` unless the name is 1 to 100 letters, digits, hyphens, underscores and
+  /// - Throws: `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and
   ///   dots.
   public convenience init(
     _ sender: any CommandSender, application: String, options: SharedOptions = SharedOptions()

@@ -3,7 +3,7 @@ public import Larder
 /// A cache over a store and a tier that the machines of an application share: a miss asks the tier before it loads, and one
 /// machine at a time loads a key.
 ///
-/// A read that finds a fresh copy in this store does not touch the tier, and costs what it costs in a ``Cache``. Such a copy
+/// A read that finds a fresh copy in this store does not touch the tier, and costs what it costs in a `Cache`. Such a copy
 /// may be older than the tier's value: other machines do not learn of a change before their copies end, which is at the
 /// latest after the value's fresh lifetime. `Docs/Fleet.md` has what is promised.
 public struct SharedCache<Value: Sendable>: Sendable {
@@ -33,7 +33,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
-  /// - Throws: what ``Cache/value(for:expires:stale:load:)`` throws. A tier that cannot be used is no error: `load` runs.
+  /// - Throws: what `Cache/value(for:expires:stale:load:)` throws. A tier that cannot be used is no error: `load` runs.
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value
@@ -44,9 +44,9 @@ public struct SharedCache<Value: Sendable>: Sendable {
 
   /// The same as ``value(for:expires:stale:load:)``, with the value's source and age.
   ///
-  /// ``CacheResult/error`` tells why the tier took no part, if it did not. The policies mean:
-  /// ``RequestPolicy/cacheOnly`` asks this store alone; ``RequestPolicy/revalidate`` loads, or takes the value that
-  /// another machine stores meanwhile; ``RequestPolicy/reload`` always loads.
+  /// `CacheResult/error` tells why the tier took no part, if it did not. The policies mean:
+  /// `RequestPolicy/cacheOnly` asks this store alone; `RequestPolicy/revalidate` loads, or takes the value that
+  /// another machine stores meanwhile; `RequestPolicy/reload` always loads.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value
@@ -92,7 +92,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - expires: how long it stays fresh, at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
-  /// - Throws: ``LarderError/Code/unreachable``, and nothing has changed anywhere; ``LarderError/Code/unanswered``, and
+  /// - Throws: `LarderError/Code/unreachable`, and nothing has changed anywhere; `LarderError/Code/unanswered`, and
   ///   this store has dropped its copy, whatever became of the tier's value; or the errors of a write.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
@@ -125,7 +125,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// Removes the value under `key` from this store and from the tier, and ends the load of it on any machine: a value that
   /// was loaded before the removal is stored nowhere.
   ///
-  /// - Throws: ``LarderError/Code/unreachable`` or ``LarderError/Code/unanswered`` of the tier; this store has removed
+  /// - Throws: `LarderError/Code/unreachable` or `LarderError/Code/unanswered` of the tier; this store has removed
   ///   the key all the same.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)

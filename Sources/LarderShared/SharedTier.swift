@@ -3,8 +3,8 @@ public import Larder
 /// The data of one application that its machines share. ``StreamTier`` keeps it in a Redis or Valkey server, and
 /// `MemoryTier` of LarderSharedTesting in memory.
 ///
-/// Every function throws ``LarderError/Code/unreachable`` if it has done nothing, and
-/// ``LarderError/Code/unanswered`` if it may have been done.
+/// Every function throws `LarderError/Code/unreachable` if it has done nothing, and
+/// `LarderError/Code/unanswered` if it may have been done.
 public protocol SharedTier: Sendable {
   /// The name that separates this data from that of other applications.
   var application: String { get }

@@ -15,7 +15,7 @@ public struct StreamTier: SharedTier {
   /// A tier of `application`.
   ///
   /// - Parameter clock: its monotonic part measures how old the server's time is.
-  /// - Throws: ``LarderError/Code/invalidArgument`` unless the name is 1 to 100 letters, digits, hyphens, underscores and
+  /// - Throws: `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and
   ///   dots.
   public init(
     _ sender: any CommandSender, application: String, options: SharedOptions = SharedOptions(),

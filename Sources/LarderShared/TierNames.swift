@@ -6,7 +6,7 @@ import Larder
 struct TierNames: Sendable {
   private let prefix: String
 
-  /// Throws ``LarderError/Code/invalidArgument`` for a name that could run into another one.
+  /// Throws `LarderError/Code/invalidArgument` for a name that could run into another one.
   init(application: String) throws(LarderError) {
     let isPossible =
       (1...100).contains(application.utf8.count)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A tier in the memory of one process, with faults on demand, for tests without a server.
 ///
-/// It keeps the rules that ``SharedTier`` states. Stores of one process that share it behave as machines that share a
+/// It keeps the rules that `SharedTier` states. Stores of one process that share it behave as machines that share a
 /// server.
 public final class MemoryTier: SharedTier {
   /// A fault that a request meets.
