@@ -1,0 +1,189 @@
+import ExampleProgram
+import ExampleTesting
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import LarderURLSession
+import Service
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Faults of a service: redirections, endless bodies, waits, refusals, network errors.
+@Suite(.checkedStores) struct ServiceFaultTests {
+  @Test func `redirections are followed, without credentials for others, and never for ever`()
+    async throws
+  {
+    let store = try Store.tested(clock: ManualClock())
+    try await LocalServer.run { server in
+      server.become { request in
+        switch request.path {
+        case "/api/a": .init(302, ["Location": "b?x=1"])
+        case "/api/b?x=1": .init(308, ["Location": server.base + "/elsewhere"])
+        case "/elsewhere": .init(200, text: #"{"name":"c"}"#)
+        case "/api/file": .init(302, ["Location": "file:///etc/passwd"])
+        default: .init(301, ["Location": request.path])
+        }
+      }
+      let service = Service.tested(at: server.base + "/api", in: store)
+      let thing = try await service.get(Thing.self, from: "/a")
+      #expect(thing == Thing(name: "c"))
+      #expect(server.received.map { $0.fields["authorization"] } == ["key abc", "key abc", nil])
+      let file = try await service.send("/file")
+      #expect(file.status == 302)
+      server.forget()
+      let error = await #expect(throws: ServiceError.self) { try await service.send("/loop") }
+      #expect(error?.description.contains("redirections") == true && server.count == 6)
+    }
+  }
+
+  private struct Loose: Decodable { @Lenient var count: Int? }
+
+  /// A body without an end.
+  private struct Endless: HTTPTransport {
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      (HTTPResponse(status: .ok), HTTPBody(next: { [UInt8](repeating: 0x20, count: 8_000_000) }))
+    }
+  }
+
+  @Test func `a body without an end is an error`() async throws {
+    let error = await #expect(throws: ServiceError.self) {
+      try await Service(at: "https://example.com", over: Endless()).send("/x")
+    }
+    #expect(error?.description.contains("larger than 64 MB") == true)
+  }
+
+  @Test func `text of a service cannot command the terminal`() {
+    #expect(
+      "a\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\r\u{7F}b\n\tc".printable
+        == "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}\u{FFFD}b\n\tc")
+  }
+
+  @Test func `no number of a service ends the program`() async throws {
+    let numbers = [
+      "9223372036854775807", "-9223372036854775808", "1e400",
+      "Wed, 21 Oct 9223372036854775807 07:28:09 GMT",
+    ]
+    try await LocalServer.run { server in
+      for number in numbers {
+        for field in ["Retry-After", "X-Rate-Limit-Reset"] {
+          server.become { _ in .init(429, [field: number]) }
+          let service = Service(at: server.base, over: URLSessionTransport(), sleep: { _ in })
+          await #expect(throws: ServiceError.self, "\(field): \(number)") {
+            try await service.send("/x")
+          }
+        }
+      }
+    }
+    #expect(ServiceError.throttled(wait: .seconds(Int64.max)).description.hasSuffix("days"))
+    for (json, expected) in [
+      (#"{"count": 3}"#, 3), (#"{"count": "+3"}"#, 3), (#"{}"#, nil), (#"{"count": null}"#, nil),
+      (#"{"count": []}"#, nil),
+      (#"{"count": 1e99}"#, nil), (#"{"count": "x"}"#, nil), (#"{"count": true}"#, nil),
+    ] {
+      #expect(
+        try JSONDecoder().decode(Loose.self, from: Data(json.utf8)).count == expected, "\(json)")
+    }
+  }
+
+  @Test func `a service that is asked too often is asked again after its wait`() async throws {
+    let store = try Store.tested(clock: ManualClock())
+    let answers = Mutex([429, 200])
+    let waits = Waits()
+    try await LocalServer.run { server in
+      server.become { _ in
+        let status = answers.withLock { $0.removeFirst() }
+        return .init(status, status == 429 ? ["Retry-After": "7"] : [:], text: #"{"name":"b"}"#)
+      }
+      let service = Service.tested(at: server.base, in: store, slept: waits)
+      let thing = try await service.get(Thing.self, from: "/x")
+      #expect(thing == Thing(name: "b"))
+    }
+    #expect(waits.all == [.seconds(7)])
+  }
+
+  @Test func `Retry-After as a date, compared with the answer's own`() async throws {
+    let clock = ManualClock()
+    let store = try Store.tested(clock: clock)
+    let waits = Waits()
+    try await LocalServer.run { server in
+      let service = Service.tested(at: server.base, in: store, slept: waits)
+      for (fields, wait) in [
+        (
+          [
+            "Date": "Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After": "Wed, 21 Oct 2015 07:28:09 GMT",
+          ], 9
+        ), (["Retry-After": "Thu, 01 Jan 2026 00:00:11 GMT"], 11),
+        (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"], 0), (["Retry-After": "soon"], 1),
+        (["X-Rate-Limit-Reset": "\(clock.now.milliseconds / 1000 + 5)"], 5),
+      ] {
+        let answers = Mutex([429, 200])
+        server.become { _ in
+          let status = answers.withLock { $0.removeFirst() }
+          return .init(status, status == 429 ? fields : [:], text: #"{"name":"b"}"#)
+        }
+        _ = try await service.get(Thing.self, from: "/x?\(wait)")
+        #expect(waits.all.last == .seconds(wait), "\(fields)")
+      }
+    }
+  }
+
+  @Test func `errors say what the service said, or that there is none`() async throws {
+    let store = try Store.tested(clock: ManualClock())
+    let base = try await LocalServer.run { server in
+      server.become { request in
+        switch request.path {
+        case "/gone": .init(404, text: "no such thing")
+        case "/busy": .init(429, ["Retry-After": "600"])
+        case "/list": .init(200, text: "{}")
+        default: .init(200, text: "<html>")
+        }
+      }
+      let service = Service.tested(at: server.base, in: store)
+      func error(_ path: String) async -> String {
+        do { return "\(try await service.get(Thing.self, from: path))" } catch { return "\(error)" }
+      }
+      #expect(await error("/gone") == "the service answered 404: no such thing")
+      #expect(await error("/busy").contains("asked to wait 10 minutes"))
+      #expect(await error("/page").contains("the answer to /page is a web page"))
+      #expect(await error("/list").hasSuffix("/list is not what it should be: name is missing"))
+      return server.base
+    }
+    await #expect { _ = try await Service.tested(at: base, in: store).send("/x") } throws: {
+      ($0 as? ServiceError)?.isOffline == true
+    }
+  }
+
+  @Test(arguments: [true, false]) func `kinds of network errors`(isCached: Bool) async throws {
+    struct Odd: Error {}
+    let store = try Store.tested(clock: ManualClock())
+    func outcome(of error: any Error) async -> String {
+      let network = FailingTransport(with: error)
+      let base = "https://example.com"
+      let service =
+        isCached
+        ? Service.tested(at: base, in: store, over: network) : Service(at: base, over: network)
+      do { return "\(try await service.send("/x").status)" } catch let error as ServiceError {
+        return error.isOffline ? "offline" : "broken"
+      } catch { return "\(type(of: error))" }
+    }
+    for code in [
+      URLError.Code.notConnectedToInternet, .networkConnectionLost, .timedOut, .cannotFindHost,
+      .cannotConnectToHost, .dnsLookupFailed, .unknown,
+    ] { #expect(await outcome(of: URLError(code)) == "offline", "\(code)") }
+    for code in [URLError.Code.serverCertificateUntrusted, .badServerResponse] {
+      #expect(await outcome(of: URLError(code)) == "broken", "\(code)")
+    }
+    #expect(await outcome(of: HTTPCacheError.timedOut(.seconds(15))) == "offline")
+    #expect(await outcome(of: CocoaError(.fileReadNoSuchFile)) == "CocoaError")
+    #expect(await outcome(of: Odd()) == "Odd")
+    #expect(await outcome(of: CancellationError()) == "CancellationError")
+  }
+}
