@@ -21,7 +21,9 @@ extension Environment {
     guard needsWriting else { return nil }
     for (path, mode) in [(files.directory, W_OK | X_OK), (files.data, W_OK), (files.lock, W_OK)]
     where unsafe larder_access(path, mode) != 0 {
-      return .unwritable(.last)
+      let reason = LMDBError.last
+      // The files may have been moved since they were looked at.
+      return reason.code == ENOENT ? .missing : .unwritable(reason)
     }
     return nil
   }
