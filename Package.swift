@@ -133,7 +133,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-    // For LarderHTTPTesting alone. A package that depends on another library of this package does not fetch it.
+    // For LarderHTTPTesting alone. SwiftPM fetches it for every user of this package.
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
   ],
   targets: [
@@ -172,7 +172,7 @@ let package = Package(
     .target(
       name: "LarderEncryption",
       dependencies: [
-        "Larder",
+        "Larder", "LarderSystem",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],

@@ -1,6 +1,7 @@
 #if Encryption
   public import Crypto
   public import Larder
+  import LarderSystem
 
   #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -67,7 +68,7 @@
           .unencodable, "there is no key named \(currentKey) to encrypt with",
           hint: "let the closure of AESEncryption return it")
       }
-      let plain = bytes.bytesCopied
+      let plain = bytes.copied
       let box = try AES.GCM.seal(
         plain, using: secret, authenticating: Self.authenticated(context, currentKey))
       return (Array(box.ciphertext) + Array(box.tag), Array(box.nonce) + Array(currentKey.utf8))
@@ -77,8 +78,8 @@
     public func revert(
       _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
     ) throws -> [UInt8] {
-      let parameters = parameters.bytesCopied
-      let bytes = bytes.bytesCopied
+      let parameters = parameters.copied
+      let bytes = bytes.copied
       guard parameters.count > Self.nonceSize, bytes.count == size + Self.tagSize,
         let name = String(validating: parameters[Self.nonceSize...], as: UTF8.self),
         let secret = try symmetricKey(name)
@@ -90,7 +91,7 @@
         try AES.GCM.open(box, using: secret, authenticating: Self.authenticated(context, name)))
     }
 
-    /// An error of the closure is the caller's, not damage.
+    /// An error of the closure reaches the caller and does not count as damage.
     private func symmetricKey(_ name: String) throws(LarderError) -> SymmetricKey? {
       do {
         return try key(name)
@@ -101,28 +102,13 @@
 
     private static func authenticated(_ context: TransformContext, _ name: String) -> [UInt8] {
       var bytes = Array("larder 1".utf8) + context.store + [context.part.rawValue]
-      func add(_ number: some FixedWidthInteger) {
-        var number = UInt64(number)
-        for _ in 0..<8 {
-          bytes.append(UInt8(truncatingIfNeeded: number))
-          number >>= 8
-        }
-      }
+      func add(_ number: some BinaryInteger) { bytes.append(littleEndian: UInt64(number)) }
       add(context.namespace)
       add(context.version)
       for part in [context.key, context.previous, Array(name.utf8)] {
         add(part.count)
         bytes += part
       }
-      return bytes
-    }
-  }
-
-  extension Span<UInt8> {
-    fileprivate var bytesCopied: [UInt8] {
-      var bytes: [UInt8] = []
-      bytes.reserveCapacity(count)
-      for index in indices { bytes.append(self[index]) }
       return bytes
     }
   }

@@ -1,8 +1,10 @@
 #if Encryption
   public import Crypto
   public import Larder
+  import LarderSystem
 
-  /// Hides keys: makes 32 bytes of each by HMAC with SHA-256 (RFC 2104), which nobody without the secret can make or check.
+  /// Hides keys: replaces each by 32 bytes of HMAC with SHA-256 (RFC 2104). Only holders of the secret can compute or
+  /// verify them.
   ///
   ///     let hidden = KeyedHash(secret: secret)
   ///     try sessions.set(session, for: hidden(email))
@@ -18,9 +20,7 @@
     public func callAsFunction(_ key: some StoreKey) -> Key {
       key.withKeyBytes { bytes in
         var hash = HMAC<SHA256>(key: secret)
-        var copy: [UInt8] = []
-        for index in bytes.indices { copy.append(bytes[index]) }
-        hash.update(data: copy)
+        hash.update(data: bytes.copied)
         return Key(Array(hash.finalize()))
       }
     }
