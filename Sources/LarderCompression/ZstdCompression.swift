@@ -38,7 +38,7 @@
     /// ``/Larder/TransformID/zstd``.
     public var id: TransformID { .zstd }
 
-    /// What an entry stores beside the frame; a shorter gain is none.
+    /// The bytes that a compressed entry stores beside the frame. Compression must save more than these.
     private static let overhead = 16
 
     /// The value as a frame; nil if that is not shorter.
@@ -91,7 +91,7 @@
       return found
     }
 
-    /// What a dictionary does to the values of a namespace.
+    /// The sizes of sampled values with and without a new dictionary.
     public struct Training: Sendable, Hashable {
       /// How many values the dictionary was made from.
       public var samples: Int

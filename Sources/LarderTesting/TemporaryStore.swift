@@ -2,7 +2,7 @@ public import Larder
 
 /// A store that a check at the end of a test found inconsistent.
 public struct InconsistentStore: Error, CustomStringConvertible {
-  /// What the check found, one for each fault.
+  /// The faults that the check found, a sentence for each.
   public let faults: [String]
 
   /// The faults in a line each.

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// Reads that load values which are missing or stale.
+/// Reads that load a missing or stale value.
 ///
 /// Each form exists twice: `value...` returns the value, `result...` returns a ``CacheResult``, which also tells where the
 /// value came from, its age, and what went wrong on the way.

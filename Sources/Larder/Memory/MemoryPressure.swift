@@ -25,7 +25,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
 }
 
 extension MemoryPressure {
-  /// From what Linux tells.
+  /// Computes the pressure from the files of Linux.
   ///
   /// - Parameters:
   ///   - stalls: a file `memory.pressure` or `/proc/pressure/memory`; without one there is no pressure.
@@ -103,7 +103,7 @@ extension MemoryPressure {
         statistics: group.flatMap { text($0 + "/memory.stat") })
     }
 
-    /// The first 4096 bytes of a file of the system; nil if there is none.
+    /// The first 4096 bytes of a system file; nil if the file does not exist or is empty.
     private static func text(_ path: String) -> String? {
       guard let file = FileDescriptor.reading(path) else { return nil }
       let bytes = file.read(at: 0, count: 4096)

@@ -24,8 +24,8 @@ public struct RemovalResult: Sendable, Hashable {
 }
 
 extension WriteBatch {
-  /// Declares a namespace's rules and makes the namespace if there is none. An operator's overrides stay, and so do declared
-  /// rules of a higher ``Rules/version``.
+  /// Declares a namespace's rules and creates the namespace if it does not exist. An operator's overrides stay, and so do
+  /// declared rules of a higher ``Rules/version``.
   ///
   /// Entries for which a lower limit leaves no room are evicted in this batch; ``Store/declare(_:for:)`` evicts in several
   /// transactions.
@@ -80,7 +80,7 @@ extension WriteBatch {
   ///
   /// A load of a key that began before the clear does not store its value, even if the namespace was empty.
   ///
-  /// - Returns: what was removed; nothing if there is no such namespace.
+  /// - Returns: the number of entries and bytes removed; zero if the namespace does not exist.
   public mutating func clear(_ name: String) throws(LarderError) -> RemovalResult {
     guard var record = try writer.namespace(name)?.record else { return RemovalResult() }
     let before = try writer.counters(of: record.id)

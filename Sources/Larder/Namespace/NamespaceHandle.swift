@@ -122,7 +122,7 @@ final class NamespaceHandle: Sendable {
   /// Whether the handle remembers what no other has: counts that are not merged, or rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
-  /// Drops the unmerged counts if the store's counters began anew with commit `epoch`, as commit `moment` shows.
+  /// Drops the unmerged counts if commit `epoch` reset the store's counters; the caller read that in commit `moment`.
   ///
   /// A reset is a new generation of the metadata, so the first read after it calls this. Earlier reads do not count then,
   /// and later ones do; only reads under way in other threads may be lost.

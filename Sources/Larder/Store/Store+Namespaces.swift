@@ -31,8 +31,8 @@ extension Store {
     return try engine.namespaces(in: transaction).map { $0.facts }
   }
 
-  /// Declares the rules of a namespace, which every process then obeys; makes the namespace if there is none. An operator's
-  /// overrides stay, and so do declared rules of a higher ``Rules/version``.
+  /// Declares the rules of a namespace, which every process then obeys, and creates the namespace if it does not exist.
+  /// An operator's overrides stay, and so do declared rules of a higher ``Rules/version``.
   ///
   /// A lower limit evicts in bounded transactions before the call returns.
   ///

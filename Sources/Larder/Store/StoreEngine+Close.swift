@@ -46,7 +46,7 @@ extension StoreEngine {
     }
   }
 
-  /// What the deinitializer does. Other threads may be using the store.
+  /// Does the deinitializer's work when the process exits. Other threads may still use the store.
   func endWithProcess() {
     guard !environment.isWriting else { return }
     if isTemporary.load(ordering: .relaxed) {

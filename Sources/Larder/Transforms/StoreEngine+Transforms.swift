@@ -44,7 +44,7 @@ extension StoreEngine {
     return transformed
   }
 
-  /// Metadata as it is to be stored; nil if there is none, or no transform changes it.
+  /// The transformed metadata record; nil if the entry has no metadata or no transform changes it.
   func transformedMetadata(
     _ fields: EntryFields, for key: Span<UInt8>, id: NamespaceID, version: UInt64
   ) throws(LarderError) -> [UInt8]? {
@@ -176,10 +176,10 @@ extension StoreEngine {
   }
 }
 
-// What transforms keep for themselves.
+// The entries in which transforms keep their own data.
 
 extension StoreEngine {
-  /// A value of the namespace ``TransformStorage/namespace``; nil without one.
+  /// A value of the namespace ``TransformStorage/namespace``; nil if the key has none.
   func transformValue(for key: String) throws -> [UInt8]? {
     try key.withKeyBytes { key in
       let handle = handle(for: TransformStorage.namespace)

@@ -19,10 +19,10 @@ public protocol ValueTransform: Sendable {
   ) throws -> (bytes: [UInt8], parameters: [UInt8])?
   /// The bytes that ``apply(_:for:)`` was given.
   ///
-  /// Nothing can be assumed about what is passed: a file may hold any bytes. A ``LarderError`` with the code
-  /// ``LarderError/Code/unreadable`` is the reader's error; any other makes the entry count as damaged.
+  /// The bytes and parameters come from a file and may be anything. A ``LarderError`` with the code
+  /// ``LarderError/Code/unreadable`` reaches the reader; after any other error the entry counts as damaged.
   ///
-  /// - Parameter size: how many bytes the result must have, at most 1 GiB; checked by the caller, too.
+  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB. The caller checks it, too.
   func revert(
     _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
   ) throws -> [UInt8]
@@ -71,7 +71,7 @@ public struct TransformID: RawRepresentable, Hashable, Sendable {
 
 /// The entry whose bytes a transform changes.
 public struct TransformContext: Sendable {
-  /// What the bytes are.
+  /// The part of the entry that the bytes belong to.
   public enum Part: UInt8, Sendable {
     /// The value.
     case value = 0
@@ -87,7 +87,7 @@ public struct TransformContext: Sendable {
   public let key: [UInt8]
   /// The version of the value; see ``Store/Entry/version``.
   public let version: UInt64
-  /// Which bytes of the entry they are.
+  /// The part of the entry that the bytes belong to.
   public let part: Part
   /// The transforms that were applied before this one, with their parameters.
   public internal(set) var previous: [UInt8] = []
@@ -104,7 +104,7 @@ public struct TransformContext: Sendable {
   }
 }
 
-/// What transforms keep in the store, as entries of a namespace of their own.
+/// The namespace in which transforms keep their own data, such as dictionaries.
 package enum TransformStorage {
   /// The name of the namespace.
   package static let namespace = "larder.transforms"

@@ -40,7 +40,7 @@ extension EntryWriter {
     return try transaction.read { lmdb throws(LMDBError) in try entry.isIndexed(in: lmdb, indexes) }
   }
 
-  /// The entry of exactly that key; nil if there is none, it is damaged, or it belongs to another long key.
+  /// The entry of exactly that key; nil if the entry is missing or damaged, or belongs to another long key.
   mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
     guard !key.isEmpty, key.count <= Key.longest,
       case .entry(let found) = try contents(of: StoredKey.entry(key, in: id)), found.has(key)

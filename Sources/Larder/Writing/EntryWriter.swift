@@ -3,7 +3,7 @@ import LarderSystem
 
 /// Finds, stores and removes entries within one batch, with their index records, counters and change events.
 ///
-/// It knows nothing of limits: `SpaceBudget` decides what must leave before an entry is stored.
+/// `SpaceBudget`, and not this type, enforces the limits: it evicts entries before one is stored.
 struct EntryWriter: ~Copyable {
   let engine: StoreEngine
   /// The time of the whole batch.
@@ -34,7 +34,7 @@ struct EntryWriter: ~Copyable {
   /// The state of the store with the changes of this batch.
   var state: StoreState { counters.store }
 
-  /// A number that changes with every change, be it in the databases or in the counters.
+  /// A number that grows with every change of the databases or the counters.
   var mutations: Int { transaction.changes &+ counters.changes }
 
   mutating func updateStore(_ change: (inout StoreState) -> Void) { counters.updateStore(change) }

@@ -58,7 +58,7 @@ extension StoreTransaction {
     try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database) != nil }
   }
 
-  /// A copy of the value under `key`; nil if there is none.
+  /// A copy of the value under `key`; nil if the key has no value.
   mutating func copy(of key: [UInt8], in database: Database) throws(LarderError) -> [UInt8]? {
     try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database)?.copied }
   }

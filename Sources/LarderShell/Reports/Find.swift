@@ -44,7 +44,7 @@ struct Find {
       if let columns {
         found = DisplayWidth.fit(found, to: max(columns - 2 * DisplayWidth.of(mark), 1), mark: mark)
         let room = max(columns - DisplayWidth.of(found) - 2 * DisplayWidth.of(mark), 0)
-        // What one side does not need, the other has.
+        // Each side may use the columns that the other side leaves.
         let right = min(DisplayWidth.of(after), max(room / 2, room - DisplayWidth.of(before)))
         let left = min(DisplayWidth.of(before), room - right)
         isCutBefore = isCutBefore || left < DisplayWidth.of(before)

@@ -1,6 +1,6 @@
 package import CLarderSystem
 
-/// What `lstat` and the directory calls tell about paths.
+/// The status of files by path, from `lstat` and the directory calls.
 package enum FileStatus {
   /// The result of `lstat`; nil if there is nothing at `path`.
   package static func of(_ path: String) -> stat? {

@@ -4,7 +4,7 @@ import Synchronization
 /// A fixed number of 64-bit words that threads read and write without a lock, as a cache. They are 0 at first, and only
 /// touched pages use memory.
 ///
-/// If the process gets no memory for them there are none: every word reads as 0.
+/// If the system refuses the memory, `count` is 0 and every word reads as 0.
 @safe package final class AtomicWords: Sendable {
   /// 0 if there was no memory.
   package let count: Int
