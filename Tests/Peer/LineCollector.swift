@@ -27,6 +27,9 @@ final class LineCollector: @unchecked Sendable {
     }
   }
 
+  /// Whether the child has closed its output, as it does when it ends.
+  var hasEnded: Bool { condition.withLock { isEnded && lines.isEmpty } }
+
   /// Nil at the end, and if there is none in time.
   func next(within limit: TimeInterval) -> String? {
     let deadline = Date(timeIntervalSinceNow: limit)

@@ -69,14 +69,15 @@ struct DamageTrials {
       }
     }
     let again = "LarderPeer damage-cases \(directory) \(current) 1 \(level.rawValue)"
-    if process.isRunning {
-      kill(process.processIdentifier, SIGKILL)
-      hangs.append("HANG \(level.rawValue) \(description); repeat: \(again)")
-    } else {
+    if lines.hasEnded {
+      process.waitUntilExit()
       crashes.append(
         "CRASH \(process.terminationStatus) \(level.rawValue) \(description); repeat: \(again)")
+    } else {
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      hangs.append("HANG \(level.rawValue) \(description); repeat: \(again)")
     }
-    process.waitUntilExit()
     cases += 1
     return hasBegun ? current + 1 : first + UInt64(count)
   }

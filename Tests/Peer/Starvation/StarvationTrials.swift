@@ -110,7 +110,7 @@ struct StarvationTrials {
       if line.hasPrefix("WRONG") { fail(what, line) }
       if line == "end" { break }
     }
-    if last != "end", process.isRunning {
+    if last != "end", !lines.hasEnded {
       kill(process.processIdentifier, SIGKILL)
       fail(what, "hangs")
     }
