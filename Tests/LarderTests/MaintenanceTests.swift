@@ -46,7 +46,11 @@ import Testing
 
   private func store() throws -> (Store, ManualClock, Log) {
     let clock = ManualClock()
-    return (try Store.temporary(clock: clock), clock, Log(clock))
+    var options = Store.Options()
+    options.clock = clock
+    // A subscription misses nothing of a purge of 20,000 entries.
+    options.changeSlots = ChangeRing.mostSlots
+    return (try Store.temporary(options: options), clock, Log(clock))
   }
 
   @Test func `a run says what it has done`() async throws {
