@@ -111,7 +111,9 @@ import Testing
           #expect(text == "\(number)", "seed \(seed)")
         }
       }
-      #expect(found <= salvage.entries && salvage.entries <= found + 1, "seed \(seed): \(found) of \(salvage)")
+      #expect(
+        found <= salvage.entries && salvage.entries <= found + 1,
+        "seed \(seed): \(found) of \(salvage)")
       #expect(found == 800 || !salvage.isComplete, "seed \(seed): \(salvage)")
       #expect(try new.verify().faults == [], "seed \(seed)")
       try new.close()
