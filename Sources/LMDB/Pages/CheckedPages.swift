@@ -78,8 +78,8 @@ struct CheckedPages {
 
   /// - Precondition: this write came to the page.
   subscript(page: UInt64) -> Facts {
-    get { slots[place(of: page)] }
-    set { slots[place(of: page)] = newValue }
+    @inline(__always) _read { yield slots[place(of: page)] }
+    @inline(__always) _modify { yield &slots[place(of: page)] }
   }
 
   /// Notes that the write under way adds bytes to the records of a page, and removes others.

@@ -29,25 +29,42 @@ extension WriteGuard {
   func path(to key: PageCheck.Key, in tree: Tree, numberKeys: Bool) throws(PageDamage)
     -> CheckedPath
   {
-    try descend(in: tree, numberKeys: numberKeys) { page in
+    var path = CheckedPath()
+    try descend(&path, in: tree, numberKeys: numberKeys) { page in
       guard !numberKeys else { return page.lastNotAfter(number: key, pageSize: pageSize) }
       return unsafe page.lastNotAfter(
         SearchKey(key.start, count: key.count), pageSize: pageSize)
     }
+    return path
+  }
+
+  /// Takes the path to the record of `key`, or to the record behind which `key` would be inserted, and remembers it among
+  /// ``recentPaths``.
+  ///
+  /// - Returns: its number there.
+  func newPath(to key: SearchKey, in database: Database, _ tree: Tree) throws(PageDamage) -> Int {
+    let pageSize = pageSize
+    var path = recentPaths.takeOlder(in: database)
+    try descend(&path, in: tree, numberKeys: false) { page in
+      unsafe page.lastNotAfter(key, pageSize: pageSize)
+    }
+    return recentPaths.add(path, in: database)
   }
 
   /// The path to the first record or the last.
   func path(toLast atLast: Bool, in tree: Tree, numberKeys: Bool) throws(PageDamage) -> CheckedPath
   {
-    try descend(in: tree, numberKeys: numberKeys) { page in atLast ? page.count - 1 : 0 }
+    var path = CheckedPath()
+    try descend(&path, in: tree, numberKeys: numberKeys) { page in atLast ? page.count - 1 : 0 }
+    return path
   }
 
+  /// Fills a path without levels.
   private func descend(
-    in tree: Tree, numberKeys: Bool, _ choose: (TreePage) -> Int
-  ) throws(PageDamage) -> CheckedPath {
-    var path = CheckedPath()
+    _ path: inout CheckedPath, in tree: Tree, numberKeys: Bool, _ choose: (TreePage) -> Int
+  ) throws(PageDamage) {
     path.levels.reserveCapacity(tree.depth)
-    if tree.isEmpty { return path }
+    if tree.isEmpty { return }
     var reference = PageReference(page: tree.root, place: tree.place, low: nil, high: nil)
     while path.levels.count < tree.depth {
       let isLeaf = path.levels.count == tree.depth - 1
@@ -55,7 +72,6 @@ extension WriteGuard {
       path.levels.append(CheckedPath.Level(reference: reference, page: page, index: choose(page)))
       if !isLeaf { reference = try child(path.levels[path.levels.count - 1]) }
     }
-    return path
   }
 
   /// The reference that the path takes in a branch page.

@@ -32,7 +32,9 @@ struct PageCheck {
       throw PageDamage(page: number, reason: "a branch of one page")
     }
     tiling.begin(from: page.upper, to: pageSize)
-    var former: Key?
+    var areDistinct = true
+    var former = unsafe SearchKey(page.start, count: 0)
+    var hasFormer = false
     for index in 0..<page.count {
       guard let node = page.node(index, pageSize: pageSize) else {
         throw PageDamage(page: number, reason: "record \(index) lies outside the page")
@@ -43,25 +45,29 @@ struct PageCheck {
       guard start % 2 == 0, start + size <= pageSize else {
         throw PageDamage(page: number, reason: "record \(index) lies outside the page")
       }
-      tiling.add(start, size: (size + 1) & ~1)
-      if !isLeaf, !table.contains(node.child) {
-        throw PageDamage(page: number, reason: "a reference to page \(node.child)")
+      areDistinct = tiling.add(start, size: (size + 1) & ~1) && areDistinct
+      if !isLeaf {
+        guard table.contains(node.child) else {
+          throw PageDamage(page: number, reason: "a reference to page \(node.child)")
+        }
+        // The first record of a branch stands for every key before the second.
+        if index == 0 { continue }
       }
-      // The first record of a branch stands for every key before the second.
-      if !isLeaf, index == 0 { continue }
-      let key = unsafe Key(start: node.key, count: node.keyCount)
-      guard isPossible(key), former.map({ isBefore($0, key) }) ?? true else {
+      // The words of each key are loaded once, for the comparisons with both neighbours.
+      let key = unsafe SearchKey(node.key, count: node.keyCount, readable: 8)
+      guard isPossible(node.keyCount), unsafe !hasFormer || isBefore(former, key) else {
         throw PageDamage(page: number, reason: "record \(index) is out of order")
       }
-      former = key
-      if isLeaf ? index == 0 : index == 1, let low, isBefore(key, low) {
+      if !hasFormer, let low, unsafe isBefore(key, low.searched) {
         throw PageDamage(page: number, reason: "its keys belong to another page")
       }
+      unsafe former = key
+      hasFormer = true
     }
-    if let former, let high, !isBefore(former, high) {
+    if hasFormer, let high, unsafe !isBefore(former, high.searched) {
       throw PageDamage(page: number, reason: "its keys belong to another page")
     }
-    guard tiling.isWhole else {
+    guard areDistinct, tiling.isWhole else {
       throw PageDamage(page: number, reason: "its records do not lie side by side")
     }
     return Summary(count: page.count, used: used + 2 * page.count)
@@ -120,16 +126,25 @@ struct PageCheck {
   @safe struct Key {
     let start: UnsafeRawPointer
     let count: Int
+
+    @inline(__always)
+    var searched: SearchKey { unsafe SearchKey(start, count: count) }
   }
 
-  private func isPossible(_ key: Key) -> Bool {
-    numberKeys ? key.count == 8 : key.count >= 1 && key.count <= 511
+  @inline(__always)
+  private func isPossible(_ keyCount: Int) -> Bool {
+    numberKeys ? keyCount == 8 : keyCount >= 1 && keyCount <= 511
   }
 
   func isBefore(_ first: Key, _ second: Key) -> Bool {
-    if numberKeys { return number(first) < number(second) }
-    return unsafe SearchKey(first.start, count: first.count).isBefore(
-      second.start, count: second.count)
+    unsafe isBefore(first.searched, second.searched)
+  }
+
+  @inline(__always)
+  private func isBefore(_ first: SearchKey, _ second: SearchKey) -> Bool {
+    // A number lies in the machine's byte order.
+    if numberKeys { return unsafe first.first.byteSwapped < second.first.byteSwapped }
+    return unsafe first.isBefore(second)
   }
 
   /// The number in a key of the free list.

@@ -58,6 +58,13 @@
     count = (lower &- PageTable.headerSize) &>> 1
   }
 
+  /// Stands for a page before there is one; it has no record.
+  init(emptyIn table: PageTable) {
+    unsafe start = table.start
+    upper = 0
+    count = 0
+  }
+
   /// A record's header and key, proven to lie within the page.
   @safe struct Node {
     let start: UnsafeRawPointer

@@ -5,41 +5,53 @@
 struct RecentPaths {
   private var paths: [CheckedPath] = []
 
-  mutating func forget() { paths.removeAll(keepingCapacity: true) }
+  /// Forgets the paths and keeps their memory.
+  mutating func forget() {
+    for index in paths.indices { paths[index].levels.removeAll(keepingCapacity: true) }
+  }
 
-  /// The path to `key`, or to the record behind which `key` would be inserted, if one of the two leads to its leaf.
-  mutating func path(
-    to key: PageCheck.Key, in database: Database, pageSize: Int
-  ) -> CheckedPath? {
+  subscript(index: Int) -> CheckedPath {
+    @inline(__always) _read { yield paths[index] }
+  }
+
+  /// The number of the path to `key`, or to the record behind which `key` would be inserted, if one of the two leads to its
+  /// leaf.
+  @inline(__always)
+  mutating func find(_ key: SearchKey, in database: Database, pageSize: Int) -> Int? {
     let first = 2 * Int(database.handle)
     guard first + 1 < paths.count else { return nil }
-    let searched = unsafe SearchKey(key.start, count: key.count)
-    for index in first...first + 1 where unsafe paths[index].hasLeaf(for: searched) {
-      unsafe paths[index].moveInLeaf(to: searched, pageSize: pageSize)
-      return paths[index]
+    for index in first...first + 1 where unsafe paths[index].hasLeaf(for: key) {
+      unsafe paths[index].moveInLeaf(to: key, pageSize: pageSize)
+      return index
     }
     return nil
   }
 
-  /// The last leaf of a tree, if the path taken last leads there and `key` belongs there, behind a record or in front of it.
-  func lastLeaf(for key: PageCheck.Key, in database: Database) -> UInt64? {
-    let index = 2 * Int(database.handle)
-    guard index < paths.count, let leaf = paths[index].levels.last, leaf.reference.high == nil
-    else {
-      return nil
-    }
-    if let low = leaf.reference.low {
-      let searched = unsafe SearchKey(key.start, count: key.count)
-      if unsafe searched.isBefore(low.start, count: low.count) { return nil }
-    }
-    return leaf.number
+  /// The leaf of a path, and the number of the page above it; 0 if the leaf is the root.
+  @inline(__always)
+  func end(of index: Int) -> (leaf: CheckedPath.Level, parent: UInt64) {
+    let bottom = paths[index].levels.count &- 1
+    return (
+      paths[index].levels[bottom], bottom > 0 ? paths[index].levels[bottom &- 1].number : 0
+    )
   }
 
-  mutating func add(_ path: CheckedPath, in database: Database) {
+  /// A path without levels, which has the memory of the older path in a tree.
+  mutating func takeOlder(in database: Database) -> CheckedPath {
     let first = 2 * Int(database.handle)
     while paths.count < first + 2 { paths.append(CheckedPath()) }
-    paths[first + 1] = paths[first]
+    var path = CheckedPath()
+    swap(&path, &paths[first + 1])
+    path.levels.removeAll(keepingCapacity: true)
+    return path
+  }
+
+  /// Remembers a path in place of the older one, and returns its number.
+  mutating func add(_ path: consuming CheckedPath, in database: Database) -> Int {
+    let first = 2 * Int(database.handle)
+    paths.swapAt(first, first + 1)
     paths[first] = path
+    return first
   }
 }
 
@@ -57,7 +69,27 @@ extension CheckedPath {
 
   @inline(__always)
   fileprivate mutating func moveInLeaf(to key: SearchKey, pageSize: Int) {
-    let index = unsafe leaf.page.lastNotAfter(key, pageSize: pageSize)
-    if index != leaf.index { levels[levels.count - 1].index = index }
+    let bottom = levels.count &- 1
+    let index = unsafe levels[bottom].page.lastNotAfter(
+      key, from: levels[bottom].index, pageSize: pageSize)
+    if index != levels[bottom].index { levels[bottom].index = index }
+  }
+}
+
+extension TreePage {
+  /// As ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or right behind it: one that was looked up a moment
+  /// ago, or the next one of those that are written or removed in order.
+  @inline(__always)
+  fileprivate func lastNotAfter(_ key: SearchKey, from guess: Int, pageSize: Int) -> Int {
+    guard guess >= 0, guess < count, let node = node(guess, pageSize: pageSize),
+      unsafe !key.isBefore(node.key, count: node.keyCount)
+    else { return unsafe lastNotAfter(key, pageSize: pageSize) }
+    var index = guess
+    while index &+ 1 < count, index &- guess < 2 {
+      guard let next = self.node(index &+ 1, pageSize: pageSize) else { return -1 }
+      if unsafe key.isBefore(next.key, count: next.keyCount) { return index }
+      index &+= 1
+    }
+    return index &+ 1 == count ? index : unsafe lastNotAfter(key, pageSize: pageSize)
   }
 }

@@ -7,12 +7,13 @@
   let first: UInt64
   let second: UInt64
 
+  /// - Parameter readable: how many bytes in front of `start` may be read, at least 8 or 0.
   /// - Precondition: `count` bytes lie at `start` for as long as the key is used.
   @inline(__always)
-  init(_ start: UnsafeRawPointer, count: Int) {
+  init(_ start: UnsafeRawPointer, count: Int, readable: Int = 0) {
     unsafe self.start = unsafe start
     unsafe self.count = count
-    let words = unsafe Self.leadingWords(start, count: count, readable: 0)
+    let words = unsafe Self.leadingWords(start, count: count, readable: readable)
     unsafe first = words.first
     unsafe second = words.second
   }
@@ -48,6 +49,14 @@
         &<< UInt64(56 &- 8 &* index)
     }
     return (word, 0)
+  }
+
+  /// Whether the other key comes after this one.
+  @inline(__always)
+  func isBefore(_ other: SearchKey) -> Bool {
+    if unsafe first != other.first { return unsafe first < other.first }
+    if unsafe second != other.second { return unsafe second < other.second }
+    return unsafe compareRest(other.start, count: other.count) > 0
   }
 
   /// Whether the key of `count` bytes at `other`, with 8 bytes in front of it, comes after this one.

@@ -1,3 +1,5 @@
+import CLarderSystem
+
 /// Tells whether pieces fill a range of a page side by side: each begins where another, or the range, does, and ends
 /// likewise.
 ///
@@ -7,7 +9,6 @@
   private let bits: UnsafeMutablePointer<UInt64>
   private static let capacity = 32_768 / 128 + 1
   private var words = 0
-  private var isDistinct = true
 
   init() {
     unsafe bits = .allocate(capacity: 2 * Self.capacity)
@@ -19,30 +20,29 @@
     words = end / 128 + 1
     unsafe bits.update(repeating: 0, count: words)
     unsafe (bits + Self.capacity).update(repeating: 0, count: words)
-    isDistinct = true
     // The range's own end is where a piece behind it would begin.
-    insert(end, 0)
-    insert(start, Self.capacity)
+    _ = insert(end, 0)
+    _ = insert(start, Self.capacity)
   }
 
+  /// - Returns: false if another piece begins or ends in the same place: then they do not lie side by side.
   /// - Precondition: the piece lies within the range.
   @inline(__always)
-  func add(_ start: Int, size: Int) {
-    insert(start, 0)
-    insert(start &+ size, Self.capacity)
+  func add(_ start: Int, size: Int) -> Bool {
+    let begins = insert(start, 0)
+    let ends = insert(start &+ size, Self.capacity)
+    return begins && ends
   }
 
-  var isWhole: Bool {
-    guard isDistinct else { return false }
-    for word in 0..<words where unsafe bits[word] != bits[Self.capacity + word] { return false }
-    return true
-  }
+  /// Whether each piece begins where another ends, if ``add(_:size:)`` returned true for all.
+  var isWhole: Bool { unsafe memcmp(bits, bits + Self.capacity, 8 * words) == 0 }
 
   @inline(__always)
-  private func insert(_ offset: Int, _ set: Int) {
+  private func insert(_ offset: Int, _ set: Int) -> Bool {
     let word = set &+ offset &>> 7
     let bit = UInt64(1) &<< UInt64(truncatingIfNeeded: offset &>> 1 & 63)
-    if unsafe bits[word] & bit != 0 { isDistinct = false }
-    unsafe bits[word] |= bit
+    let former = unsafe bits[word]
+    unsafe bits[word] = former | bit
+    return former & bit == 0
   }
 }

@@ -21,7 +21,9 @@ import LarderSystem
   private let tree: Tree
   private let table: PageTable
   private let numberKeys: Bool
-  private let levels: UnsafeMutablePointer<Level>
+  /// The branch pages on the path; nil for a tree of one page.
+  private let branches: UnsafeMutablePointer<Level>?
+  private var leaf: Level
   private var state = State.unset
   /// The key of the record that the cursor is on.
   private var key: UnsafeRawPointer?
@@ -33,10 +35,20 @@ import LarderSystem
     self.tree = tree
     self.table = table
     self.numberKeys = numberKeys
-    unsafe levels = .allocate(capacity: max(tree.depth, 1))
+    // The tree of free pages, which each write reads, mostly is one page.
+    unsafe branches = tree.depth > 1 ? .allocate(capacity: tree.depth - 1) : nil
+    leaf = Level(page: TreePage(emptyIn: table), index: 0)
   }
 
-  deinit { unsafe levels.deallocate() }
+  deinit { unsafe branches?.deallocate() }
+
+  private mutating func set(_ page: TreePage, _ index: Int, at level: Int) {
+    if level == tree.depth &- 1 {
+      leaf = Level(page: page, index: index)
+    } else {
+      unsafe branches![level] = Level(page: page, index: index)
+    }
+  }
 
   /// The first record whose key is at least `start`.
   mutating func seek(_ start: SearchKey) throws(LMDBError) -> Record? {
@@ -52,10 +64,9 @@ import LarderSystem
       guard index >= 0, let node = page.node(index, pageSize: table.pageSize) else {
         throw .damagedPage
       }
-      unsafe levels[level] = Level(page: page, index: index)
+      set(page, index, at: level)
       number = node.child
     }
-    let leaf = unsafe levels[tree.depth - 1]
     guard let node = leaf.page.node(leaf.index, pageSize: table.pageSize) else {
       throw .damagedPage
     }
@@ -98,10 +109,9 @@ import LarderSystem
     guard state == .onRecord else {
       return state == .afterLast ? nil : try first()
     }
-    let top = tree.depth &- 1
-    let index = unsafe levels[top].index &+ 1
-    if unsafe index < levels[top].page.count {
-      unsafe levels[top].index = index
+    let index = leaf.index &+ 1
+    if index < leaf.page.count {
+      leaf.index = index
     } else if try !moveLeaf(forward: true) {
       state = .afterLast
       return nil
@@ -114,9 +124,8 @@ import LarderSystem
     guard state == .onRecord else {
       return state == .beforeFirst ? nil : try last()
     }
-    let top = tree.depth - 1
-    if unsafe levels[top].index > 0 {
-      unsafe levels[top].index -= 1
+    if leaf.index > 0 {
+      leaf.index -= 1
     } else if try !moveLeaf(forward: false) {
       state = .beforeFirst
       return nil
@@ -129,11 +138,12 @@ import LarderSystem
   private mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
     var level = tree.depth - 2
     while level >= 0 {
-      let index = unsafe levels[level].index + (forward ? 1 : -1)
-      let page = unsafe levels[level].page
+      let branch = unsafe branches![level]
+      let index = branch.index + (forward ? 1 : -1)
+      let page = branch.page
       if index >= 0, index < page.count {
         guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
-        unsafe levels[level].index = index
+        unsafe branches![level].index = index
         try descend(to: node.child, from: level + 1, atLast: !forward)
         return true
       }
@@ -148,7 +158,7 @@ import LarderSystem
       let page = try open(number, level: level)
       let index = atLast ? page.count - 1 : 0
       guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
-      unsafe levels[level] = Level(page: page, index: index)
+      set(page, index, at: level)
       number = node.child
     }
   }
@@ -164,7 +174,7 @@ import LarderSystem
   /// The cursor's new record. Its key must be greater (or less) than that of the record before the move.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
-    let leaf = unsafe levels[tree.depth &- 1]
+    let leaf = leaf
     guard let node = leaf.page.node(leaf.index, pageSize: table.pageSize) else {
       throw .damagedPage
     }

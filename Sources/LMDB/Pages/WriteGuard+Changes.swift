@@ -1,27 +1,23 @@
 extension WriteGuard {
-  /// A record of a leaf and whether it is the one asked for.
+  /// A leaf and the place in it where a key is or belongs.
   private struct Place {
-    var path: CheckedPath
+    var leaf: CheckedPath.Level
+    /// The number of the page above; 0 for a leaf that is the root.
+    var parent: UInt64
     /// The bytes of the record with its entry in the page's list; 0 if no record has that key.
     var size: Int
   }
 
   /// Checks, before LMDB looks up `key`, the pages on the path and the stored value.
   func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
-    _ = try place(of: key, in: database, tree(of: database))
+    _ = try place(of: key, in: database)
   }
 
-  /// Checks, before LMDB stores `count` bytes under `key`, the pages that the change touches, and returns the path to the
-  /// key.
-  @discardableResult
-  func willStore(
-    _ key: PageCheck.Key, count: Int, in database: Database
-  ) throws(PageDamage) -> CheckedPath {
+  /// Checks, before LMDB stores `count` bytes under `key`, the pages that the change touches.
+  func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
-    let place = try place(of: key, in: database, tree(of: database))
-    if place.path.levels.isEmpty { return place.path }
+    guard let place = try place(of: key, in: database) else { return }
     note(place, added: inlineSize(key, count) + 3)
-    return place.path
   }
 
   /// Bytes that a record takes in its leaf; a value of this many bytes or more lies on overflow pages.
@@ -32,13 +28,11 @@ extension WriteGuard {
   /// Checks, before LMDB appends a value, the path to the last record.
   func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
-    if let last = recentPaths.lastLeaf(for: key, in: database) {
-      return checkedPages.note(added: inlineSize(key, count) + 3, removed: 0, on: last)
-    }
-    let path = try willStore(key, count: count, in: database)
+    guard let place = try place(of: key, in: database) else { return }
+    note(place, added: inlineSize(key, count) + 3)
     // LMDB looks at the last leaf wherever the key belongs; no other has no key above it.
-    if path.levels.last?.reference.high != nil {
-      _ = try self.path(toLast: true, in: tree(of: database), numberKeys: false)
+    if place.leaf.reference.high != nil {
+      _ = try path(toLast: true, in: tree(of: database), numberKeys: false)
     }
   }
 
@@ -49,67 +43,75 @@ extension WriteGuard {
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     let tree = try tree(of: database)
-    var place = try place(of: key, in: database, tree)
-    if place.path.levels.isEmpty { return }
-    let leaf = place.path.leaf
-    try checkNext(of: place.path, in: tree)
+    guard let place = try place(of: key, in: database) else { return }
+    let leaf = place.leaf
+    try checkNext(behind: leaf, on: key, in: database, tree)
     note(place, added: 0)
     guard tree.depth > 1 else { return }
     let facts = checkedPages[leaf.number]
     let capacity = pageSize - PageTable.headerSize
     let used = pageSize - leaf.page.upper + 2 * leaf.page.count
-    let parent = place.path.levels[tree.depth - 2].number
     let mayUnderflow =
       (used - Int(facts.removed)) * 10 < capacity * 3 || used + Int(facts.added) > capacity
-      || checkedPages[parent].removals > 0
-    if mayUnderflow { try willMerge(&place.path, in: tree) }
+      || checkedPages[place.parent].removals > 0
+    if mayUnderflow { try willMerge(knownPath(to: key, in: database, tree), in: tree) }
   }
 
-  /// Checks the page behind the leaf of `path` if a cursor on the record may move there: from the last record of the page, or
-  /// from any record of a page that this write has changed.
-  private func checkNext(of path: CheckedPath, in tree: Tree) throws(PageDamage) {
-    let leaf = path.leaf
+  /// Checks the page behind a leaf if a cursor on the record may move there: from the last record of the page, or from any
+  /// record of a page that this write has changed.
+  private func checkNext(
+    behind leaf: CheckedPath.Level, on key: PageCheck.Key, in database: Database, _ tree: Tree
+  ) throws(PageDamage) {
     let facts = checkedPages[leaf.number]
     if facts.hasCheckedNext { return }
     guard facts.added > 0 || facts.removed > 0 || leaf.index >= leaf.page.count - 1 else { return }
-    var next = path
+    var next = try knownPath(to: key, in: database, tree)
     _ = try move(&next, forward: true, in: tree, numberKeys: false, bottom: tree.depth - 1)
     checkedPages[leaf.number].hasCheckedNext = true
   }
 
   private func note(_ place: Place, added: Int) {
-    let levels = place.path.levels
-    checkedPages.note(added: added, removed: place.size, on: levels[levels.count - 1].number)
-    if place.size == 0 || levels.count < 2 { return }
-    checkedPages.note(added: 0, removed: place.size, on: levels[levels.count - 2].number)
+    checkedPages.note(added: added, removed: place.size, on: place.leaf.number)
+    if place.size == 0 || place.parent == 0 { return }
+    checkedPages.note(added: 0, removed: place.size, on: place.parent)
   }
 
-  private func place(
-    of key: PageCheck.Key, in database: Database, _ tree: Tree
-  ) throws(PageDamage) -> Place {
-    let path = try recentPath(to: key, in: database, tree)
-    if path.levels.isEmpty { return Place(path: path, size: 0) }
-    let leaf = path.leaf
+  /// Nil for a tree without pages.
+  private func place(of key: PageCheck.Key, in database: Database) throws(PageDamage) -> Place? {
+    let searched = unsafe SearchKey(key.start, count: key.count)
+    let known = unsafe recentPaths.find(searched, in: database, pageSize: pageSize)
+    let index: Int
+    if let known {
+      index = known
+    } else {
+      let tree = try tree(of: database)
+      if tree.isEmpty { return nil }
+      index = try unsafe newPath(to: searched, in: database, tree)
+    }
+    let (leaf, parent) = recentPaths.end(of: index)
     guard let node = leaf.page.node(leaf.index, pageSize: pageSize),
-      unsafe SearchKey(key.start, count: key.count).isSame(as: node.key, count: node.keyCount)
-    else { return Place(path: path, size: 0) }
+      unsafe searched.isSame(as: node.key, count: node.keyCount)
+    else { return Place(leaf: leaf, parent: parent, size: 0) }
     try checkValue(of: node, at: leaf.index, in: leaf)
     let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
-    return Place(path: path, size: PageTable.nodeHeaderSize + node.keyCount + inline + 3)
+    return Place(
+      leaf: leaf, parent: parent, size: PageTable.nodeHeaderSize + node.keyCount + inline + 3)
   }
 
-  private func recentPath(
+  /// The path to the record of `key`, or to the record behind which `key` would be inserted.
+  private func knownPath(
     to key: PageCheck.Key, in database: Database, _ tree: Tree
   ) throws(PageDamage) -> CheckedPath {
-    if database == .free { return try path(to: key, in: tree, numberKeys: true) }
-    if let path = recentPaths.path(to: key, in: database, pageSize: pageSize) { return path }
-    let path = try path(to: key, in: tree, numberKeys: false)
-    recentPaths.add(path, in: database)
-    return path
+    let searched = unsafe SearchKey(key.start, count: key.count)
+    if let known = unsafe recentPaths.find(searched, in: database, pageSize: pageSize) {
+      return recentPaths[known]
+    }
+    let new = try unsafe newPath(to: searched, in: database, tree)
+    return recentPaths[new]
   }
 
   /// The pages that LMDB may merge with the leaf of `path`, and those above that may then be merged.
-  private func willMerge(_ path: inout CheckedPath, in tree: Tree) throws(PageDamage) {
+  private func willMerge(_ path: CheckedPath, in tree: Tree) throws(PageDamage) {
     let bottom = tree.depth - 1
     var level = bottom - 1
     let parent = path.levels[level]
@@ -211,8 +213,8 @@ extension WriteGuard {
     from key: PageCheck.Key, forward: Bool, in database: Database
   ) throws(PageDamage) {
     let tree = try tree(of: database)
-    var path = try recentPath(to: key, in: database, tree)
-    if path.levels.isEmpty { return }
+    if tree.isEmpty { return }
+    var path = try knownPath(to: key, in: database, tree)
     let leaf = path.leaf
     try checkValues(of: leaf)
     let facts = checkedPages[leaf.number]

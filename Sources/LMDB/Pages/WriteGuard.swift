@@ -11,12 +11,24 @@ final class WriteGuard: @unchecked Sendable {
   static let rememberedCommits = 256
 
   private let names: [String]
+  /// The same as keys.
+  private let nameKeys: [[UInt8]]
   private let tiling = Tiling()
-  private(set) var pages = SnapshotPages.unreadable(0)
-  private var named: [Tree?] = []
-  // Only the writer uses these two, and never while they change. Without checks at run time that saves a tenth of a write.
+  // Only the writer uses these, and never while they change. Without checks at run time that saves a tenth of a write.
+  @exclusivity(unchecked) private var snapshot = SnapshotPages.unreadable(0)
+  @exclusivity(unchecked) private var namedTrees: [Tree?] = []
   @exclusivity(unchecked) private var pagesChecked = CheckedPages()
   @exclusivity(unchecked) private var pathsTaken = RecentPaths()
+  /// Nil until the lists of free pages are checked.
+  @exclusivity(unchecked) private var knownFree: KnownFreePages?
+  private(set) var pages: SnapshotPages {
+    @inline(__always) _read { yield unsafe snapshot }
+    @inline(__always) _modify { yield unsafe &snapshot }
+  }
+  private var named: [Tree?] {
+    @inline(__always) _read { yield unsafe namedTrees }
+    @inline(__always) _modify { yield unsafe &namedTrees }
+  }
   var checkedPages: CheckedPages {
     @inline(__always) _read { yield unsafe pagesChecked }
     @inline(__always) _modify { yield unsafe &pagesChecked }
@@ -25,15 +37,22 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe pathsTaken }
     @inline(__always) _modify { yield unsafe &pathsTaken }
   }
-  /// Nil until the lists of free pages are checked.
-  private var freePages: KnownFreePages?
+  private var freePages: KnownFreePages? {
+    @inline(__always) _read { yield unsafe knownFree }
+    @inline(__always) _modify { yield unsafe &knownFree }
+  }
   private var commits = 0
   /// The number of this process's last commit.
   private var ownCommit: UInt64 = 0
-  /// Read by any thread. All other properties belong to the writer.
+  /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
+  /// Whether there is any, which every call of a write asks.
+  private let hasDamage = Atomic(false)
 
-  init(names: [String]) { self.names = names }
+  init(names: [String]) {
+    self.names = names
+    nameKeys = names.map { Array($0.utf8) }
+  }
 
   /// The first damage that a write met.
   var damage: PageDamage? { firstDamage.withLock { $0 } }
@@ -89,14 +108,20 @@ final class WriteGuard: @unchecked Sendable {
   }
 
   /// Runs a check; if it finds damage the environment refuses writes from now on.
+  @inline(__always)
   func checking<Result>(_ check: () throws(PageDamage) -> Result) throws(LMDBError) -> Result {
-    if damage != nil { throw .damagedPage }
+    if hasDamage.load(ordering: .relaxed) { throw .damagedPage }
     do throws(PageDamage) {
       return try check()
     } catch {
-      firstDamage.withLock { $0 = $0 ?? error }
+      refuse(error)
       throw .damagedPage
     }
+  }
+
+  private func refuse(_ damage: PageDamage) {
+    firstDamage.withLock { $0 = $0 ?? damage }
+    hasDamage.store(true, ordering: .relaxed)
   }
 
   /// The root of a database in the last commit.
@@ -109,10 +134,11 @@ final class WriteGuard: @unchecked Sendable {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
     // LMDB takes the same path to read the record and to write it.
-    try unsafe Array(names[index].utf8).withUnsafeBufferPointer { (bytes) throws(PageDamage) in
+    try unsafe nameKeys[index].withUnsafeBufferPointer { (bytes) throws(PageDamage) in
       guard let start = bytes.baseAddress else { return }
-      let key = unsafe PageCheck.Key(start: UnsafeRawPointer(start), count: bytes.count)
-      _ = try path(to: key, in: pages.main, numberKeys: false)
+      let key = unsafe SearchKey(UnsafeRawPointer(start), count: bytes.count)
+      if unsafe recentPaths.find(key, in: .main, pageSize: pageSize) != nil { return }
+      _ = try unsafe newPath(to: key, in: .main, pages.main)
     }
     guard let tree = pages.table.tree(named: names[index], in: pages.main) else {
       throw PageDamage(page: pages.main.root, reason: "the record of database \(names[index])")

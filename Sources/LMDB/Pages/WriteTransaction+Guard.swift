@@ -29,7 +29,7 @@ extension WriteTransaction {
 
   /// The record with the page number of the database's root.
   func willOpen(_ database: Database) throws(LMDBError) {
-    guard let guarding = environment?.activeWriteGuard else { return }
+    guard let guarding else { return }
     try guarding.checking { () throws(PageDamage) in _ = try guarding.tree(of: database) }
   }
 
@@ -37,8 +37,7 @@ extension WriteTransaction {
   private func checking(
     _ key: Span<UInt8>, _ check: (WriteGuard, PageCheck.Key) throws(PageDamage) -> Void
   ) throws(LMDBError) {
-    // Nil while an environment is created, and for a page size that only LMDB can read.
-    guard let guarding = environment?.activeWriteGuard else { return }
+    guard let guarding else { return }
     guard let key = unsafe PageCheck.Key(MDB_val(key)), key.count <= 511 else { return }
     try guarding.checking { () throws(PageDamage) in try check(guarding, key) }
   }

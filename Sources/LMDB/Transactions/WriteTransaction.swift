@@ -13,17 +13,13 @@ import LarderSystem
   /// Nil while the environment is being created.
   let environment: Environment?
 
+  /// Nil while the environment is being created, and in a file whose pages only LMDB can read.
+  let guarding: WriteGuard?
+
   /// The number of calls that store or remove a record.
   package private(set) var changes = 0
 
-  /// A cursor of ``locate(_:in:)``, and whether it is still on the record found.
-  @safe private struct Locator {
-    let cursor: OpaquePointer
-    var isLocated = false
-  }
-
-  /// By the handles of the databases.
-  private var locators: [Locator?] = []
+  private var cursors = ChangeCursors()
 
   /// The size of the largest value that this transaction stored.
   private var largestStored = 0
@@ -31,6 +27,7 @@ import LarderSystem
   init(handle: OpaquePointer, environment: Environment?) {
     unsafe self.handle = handle
     self.environment = environment
+    guarding = environment?.activeWriteGuard
     id = UInt64(unsafe mdb_txn_id(handle))
   }
 
@@ -54,53 +51,49 @@ import LarderSystem
   package mutating func locate(
     _ key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Span<UInt8>? {
-    let index = Int(database.handle)
-    if index < locators.count { locators[index]?.isLocated = false }
+    cursors.setLocated(false, in: database)
     if key.isEmpty || key.count > 511 { return nil }
     try willRead(key, in: database)
-    let cursor = try unsafe locator(in: database)
+    guard let cursor = try unsafe cursor(forChanging: database) else {
+      guard let value = try unsafe lookUp(key, in: database, of: live) else { return nil }
+      return unsafe _overrideLifetime(Span(value), mutating: &self)
+    }
     var name = unsafe MDB_val(key)
     var value = unsafe MDB_val()
     let result = unsafe mdb_cursor_get(cursor, &name, &value, MDB_SET)
     if result == MDB_NOTFOUND { return nil }
     try check(result)
-    locators[index]?.isLocated = true
+    cursors.setLocated(true, in: database)
     return unsafe _overrideLifetime(Span(value), mutating: &self)
   }
 
-  /// The locating cursor of a database, opened by its first use. LMDB closes it with the transaction.
-  private mutating func locator(in database: Database) throws(LMDBError) -> OpaquePointer {
-    let index = Int(database.handle)
-    while locators.count <= index { locators.append(nil) }
-    if let locator = locators[index] { return unsafe locator.cursor }
+  /// The cursor with which this transaction changes a database; nil if it has none left for it.
+  private mutating func cursor(
+    forChanging database: Database
+  ) throws(LMDBError) -> OpaquePointer? {
+    if let known = cursors[database] { return unsafe known.cursor }
+    if !cursors.hasRoom { return nil }
     var cursor: OpaquePointer?
     try check(unsafe mdb_cursor_open(live, database.handle, &cursor))
-    locators[index] = unsafe Locator(cursor: cursor!)
-    return unsafe cursor!
+    cursors.add(unsafe ChangeCursors.Place(database: database, cursor: cursor!))
+    return unsafe cursor
   }
 
-  /// The locating cursor of a database, if it was opened.
-  private func knownLocator(in database: Database) -> Locator? {
-    let index = Int(database.handle)
-    return index < locators.count ? locators[index] : nil
-  }
-
-  /// The locating cursor if it is on `key`.
-  private func standing(on key: Span<UInt8>, in database: Database) -> OpaquePointer? {
-    guard let locator = knownLocator(in: database), locator.isLocated else { return nil }
+  /// The cursor of a database if it is on `key`.
+  private func cursor(standingOn key: Span<UInt8>, in database: Database) -> OpaquePointer? {
+    guard let place = cursors[database], place.isLocated else { return nil }
     var name = unsafe MDB_val()
     var value = unsafe MDB_val()
-    guard unsafe mdb_cursor_get(locator.cursor, &name, &value, MDB_GET_CURRENT) == 0,
+    guard unsafe mdb_cursor_get(place.cursor, &name, &value, MDB_GET_CURRENT) == 0,
       unsafe Span(name).elementsEqual(key)
     else { return nil }
-    return unsafe locator.cursor
+    return unsafe place.cursor
   }
 
-  /// Counts a change, after which the locating cursor of that database is not valid any more.
+  /// Counts a change, after which the cursor of that database is not on the record that it found.
   private mutating func changing(_ database: Database) {
     changes &+= 1
-    let index = Int(database.handle)
-    if index < locators.count { locators[index]?.isLocated = false }
+    cursors.setLocated(false, in: database)
   }
 
   /// Stores `value` under `key` and replaces an existing value.
@@ -112,7 +105,11 @@ import LarderSystem
     changing(database)
     var name = unsafe MDB_val(key)
     var bytes = unsafe MDB_val(value)
-    try check(unsafe mdb_put(live, database.handle, &name, &bytes, 0))
+    if let cursor = try unsafe cursor(forChanging: database) {
+      try check(unsafe mdb_cursor_put(cursor, &name, &bytes, 0))
+    } else {
+      try check(unsafe mdb_put(live, database.handle, &name, &bytes, 0))
+    }
   }
 
   /// Stores `value` under a key greater than all existing keys, without a search.
@@ -141,15 +138,14 @@ import LarderSystem
   ) throws(LMDBError) {
     try willStore(key, count: count, in: database)
     try removeLonger(key, count: count, in: database)
-    let place = unsafe standing(on: key, in: database)
+    let place = unsafe cursor(standingOn: key, in: database)
     changing(database)
     var name = unsafe MDB_val(key)
     var room = unsafe MDB_val(mv_size: count, mv_data: nil)
     if let place = unsafe place {
       try check(unsafe mdb_cursor_put(place, &name, &room, UInt32(MDB_CURRENT | MDB_RESERVE)))
-    } else if let locator = knownLocator(in: database) {
-      // A cursor that has looked for the key is on the leaf where it belongs, which spares LMDB the search.
-      try check(unsafe mdb_cursor_put(locator.cursor, &name, &room, UInt32(MDB_RESERVE)))
+    } else if let cursor = try unsafe cursor(forChanging: database) {
+      try check(unsafe mdb_cursor_put(cursor, &name, &room, UInt32(MDB_RESERVE)))
     } else {
       try check(unsafe mdb_put(live, database.handle, &name, &room, UInt32(MDB_RESERVE)))
     }
@@ -186,14 +182,22 @@ import LarderSystem
     -> Bool
   {
     try willRemove(key, in: database)
-    let place = unsafe standing(on: key, in: database)
+    let place = unsafe cursor(standingOn: key, in: database)
     changing(database)
     if let place = unsafe place {
       try check(unsafe mdb_cursor_del(place, 0))
       return true
     }
+    if key.count > 511 { return false }
     var name = unsafe MDB_val(key)
-    let result = unsafe mdb_del(live, database.handle, &name, nil)
+    var result: Int32
+    if let cursor = try unsafe cursor(forChanging: database) {
+      var value = unsafe MDB_val()
+      result = unsafe mdb_cursor_get(cursor, &name, &value, MDB_SET)
+      if result == 0 { result = unsafe mdb_cursor_del(cursor, 0) }
+    } else {
+      result = unsafe mdb_del(live, database.handle, &name, nil)
+    }
     if result == MDB_NOTFOUND { return false }
     try check(result)
     return true
@@ -208,7 +212,7 @@ import LarderSystem
   package func cursor(in database: Database) throws(LMDBError) -> Cursor {
     try willOpen(database)
     let cursor = try unsafe Cursor(
-      database: database, transaction: live, guarded: environment?.activeWriteGuard)
+      database: database, transaction: live, guarded: guarding)
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 

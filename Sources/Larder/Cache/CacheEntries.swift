@@ -30,7 +30,9 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    private var batch: [Element] = []
+    // Apart from each other: the compiler does not specialize this type, and an array of pairs would be slower.
+    private var keys: [Key] = []
+    private var values: [Value] = []
     private var next = 0
     /// The last record that was looked at; nil before the first batch.
     private var position: [UInt8]?
@@ -43,12 +45,12 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 
     /// The next entry; nil at the end. Blocks for a lookup at the start of a batch.
     public mutating func nextEntry() throws(LarderError) -> Element? {
-      while next == batch.count {
+      while next == keys.count {
         if isAtEnd { return nil }
         try readBatch()
       }
       defer { next += 1 }
-      return batch[next]
+      return (keys[next], values[next])
     }
 
     /// The next entry; nil at the end. Throws a `CancellationError` if the task is cancelled.
@@ -62,25 +64,29 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       let engine = namespace.engine
       let transaction = try engine.beginRead()
       let id = try engine.identify(namespace.handle, in: transaction)
-      batch = []
-      next = 0
+      (keys, values, next) = ([], [], 0)
       // A namespace that is cleared between two batches has nothing left to show.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) {
         isAtEnd = true
         return
       }
-      var found: [Element] = []
+      var foundKeys: [Key] = []
+      var found: [Value] = []
       var size = 0
       let reached = try engine.typed {
         try engine.scanValues(
           of: namespace, id, prefix: prefix, behind: position, in: transaction
         ) { key, bytes in
           size += bytes.count
-          if let value = cache.decodeCounting(bytes) { found.append((Key(key.copied), value)) }
-          return found.count < Self.largestBatch && size < Self.largestBatchSize
+          if let value = cache.decodeCounting(bytes) {
+            foundKeys.append(Key(key.copied))
+            found.append(value)
+          }
+          return foundKeys.count < Self.largestBatch && size < Self.largestBatchSize
         }
       }
-      batch = found
+      keys = foundKeys
+      values = found
       position = reached.last
       isAtEnd = reached.isAtEnd
     }

@@ -38,6 +38,6 @@ public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
 
   /// The value of JSON.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
-    try decoder.decode(Value.self, from: Data(bytes.copied))
+    try decoder.decode(Value.self, from: Data(copying: bytes))
   }
 }

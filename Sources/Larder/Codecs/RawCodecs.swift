@@ -58,5 +58,5 @@ public struct DataCodec: Codec {
   /// The bytes as they are.
   public func encode(_ value: Data) -> [UInt8] { Array(value) }
   /// A copy of the bytes.
-  public func decode(_ bytes: Span<UInt8>) -> Data { Data(bytes.copied) }
+  public func decode(_ bytes: Span<UInt8>) -> Data { Data(copying: bytes) }
 }

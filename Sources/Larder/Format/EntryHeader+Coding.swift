@@ -211,8 +211,9 @@ extension EntryHeader {
   var encodedSize: Int { form.size }
 
   /// Appends the header to an empty record; the checksum is set by ``seal(_:keyHash:)``.
-  func append(to record: inout OutputSpan<UInt8>) {
-    let form = form
+  ///
+  /// - Parameter form: ``form``.
+  func append(to record: inout OutputSpan<UInt8>, _ form: Form) {
     record.append(word: 0)
     record.append(
       word: UInt64(form.bits) | UInt64(codec) &<< 16 | UInt64(bitPattern: written) &<< 24)

@@ -30,6 +30,19 @@ enum MetadataKey {
     return bytes
   }
 
+  /// Lends the same key, without an allocation.
+  @inline(__always)
+  static func withCounters<Result, Failure: Error>(
+    _ id: NamespaceID, _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try withStackBytes(
+      allCounters.count + 4,
+      {
+        $0.append(contentsOf: allCounters.span)
+        $0.append(bigEndian: id.rawValue)
+      }, body)
+  }
+
   /// The namespace id that a key of the counters or of the garbage ends with; nil if the key is no such one.
   static func id(of key: Span<UInt8>) -> NamespaceID? {
     guard key.count == allCounters.count + 4 else { return nil }

@@ -34,7 +34,8 @@ struct NamespaceCounters: Equatable {
 
   /// Nil if the record of the namespace is damaged, or says what cannot be.
   init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
-    guard let content = seal.open(record, for: MetadataKey.counters(id)) else { return nil }
+    let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
+    guard let content = seal.open(record, seed: seed) else { return nil }
     var words = WordReader(content)
     entries = words.next()
     bytes = words.next()
@@ -55,7 +56,8 @@ struct NamespaceCounters: Equatable {
 
   /// Writes the record as it is stored.
   func write(to record: inout OutputSpan<UInt8>, of id: NamespaceID, seal: RecordSeal) {
-    seal.write(to: &record, for: MetadataKey.counters(id)) { record in
+    let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
+    seal.write(to: &record, seed: seed) { record in
       record.append(word: entries)
       record.append(word: bytes)
       record.append(word: stored)

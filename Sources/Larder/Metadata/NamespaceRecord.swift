@@ -60,7 +60,7 @@ struct NamespaceRecord: Equatable, Sendable {
     created = Int64(bitPattern: content.word(at: 4))
     do {
       rules = try JSONDecoder().decode(
-        RuleSet.self, from: Data(content.extracting(Self.headCount..<content.count).copied))
+        RuleSet.self, from: Data(copying: content.extracting(Self.headCount..<content.count)))
     } catch {
       throw LarderError(
         .damaged, "the rules of namespace \(name) cannot be read: \(error)", hint: .verify)

@@ -13,19 +13,16 @@ struct RecordSeal: Sendable {
   /// - Parameter identity: the 16 random bytes of the store.
   init(identity: [UInt8]) { salt = Checksum.of(identity.span, seed: 5) }
 
-  private func checksum(of content: Span<UInt8>, key: Span<UInt8>) -> UInt64 {
-    Checksum.of(content, seed: Checksum.of(key, seed: salt))
-  }
+  /// What the checksum of a record under `key` begins with.
+  func seed(for key: Span<UInt8>) -> UInt64 { Checksum.of(key, seed: salt) }
 
-  /// Writes a record as it is stored under `key`; `fill` appends its content.
+  /// Writes a record as it is stored under the key of `seed`; `fill` appends its content.
   func write(
-    to record: inout OutputSpan<UInt8>, for key: [UInt8],
-    _ fill: (inout OutputSpan<UInt8>) -> Void
+    to record: inout OutputSpan<UInt8>, seed: UInt64, _ fill: (inout OutputSpan<UInt8>) -> Void
   ) {
     record.append(word: 0)
     fill(&record)
-    let checksum = checksum(
-      of: record.span.extracting(Self.size..<record.count), key: key.span)
+    let checksum = Checksum.of(record.span.extracting(Self.size..<record.count), seed: seed)
     record.replaceWord(at: 0, with: checksum)
   }
 
@@ -33,16 +30,21 @@ struct RecordSeal: Sendable {
   func seal(_ content: [UInt8], for key: [UInt8]) -> [UInt8] {
     var record: [UInt8] = []
     record.reserveCapacity(Self.size + content.count)
-    record.append(word: checksum(of: content.span, key: key.span))
+    record.append(word: Checksum.of(content.span, seed: seed(for: key.span)))
     return record + content
   }
 
-  /// The content of a record; nil if the record is not the one that was stored under `key`.
+  /// The content of a record; nil if the record is not the one that was stored under the key of `seed`.
   @_lifetime(copy record)
-  func open(_ record: Span<UInt8>, for key: Span<UInt8>) -> Span<UInt8>? {
+  func open(_ record: Span<UInt8>, seed: UInt64) -> Span<UInt8>? {
     guard record.count >= Self.size else { return nil }
     let content = record.extracting(Self.size..<record.count)
-    return record.word(at: 0) == checksum(of: content, key: key) ? content : nil
+    return record.word(at: 0) == Checksum.of(content, seed: seed) ? content : nil
+  }
+
+  @_lifetime(copy record)
+  func open(_ record: Span<UInt8>, for key: Span<UInt8>) -> Span<UInt8>? {
+    open(record, seed: seed(for: key))
   }
 
   @_lifetime(copy record)

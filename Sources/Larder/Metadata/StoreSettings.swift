@@ -33,7 +33,7 @@ struct StoreSettings: Codable, Equatable, Sendable {
       throw LarderError(.damaged, "the record of the store's limits is damaged", hint: .verify)
     }
     do {
-      self = try JSONDecoder().decode(StoreSettings.self, from: Data(content.copied))
+      self = try JSONDecoder().decode(StoreSettings.self, from: Data(copying: content))
     } catch {
       throw LarderError(.damaged, "the store's limits cannot be read: \(error)", hint: .verify)
     }

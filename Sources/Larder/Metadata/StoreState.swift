@@ -63,7 +63,8 @@ struct StoreState: Equatable {
 
   /// Writes the record as it is stored.
   func write(to record: inout OutputSpan<UInt8>, seal: RecordSeal) {
-    seal.write(to: &record, for: MetadataKey.state) { record in
+    let key = MetadataKey.state
+    seal.write(to: &record, seed: seal.seed(for: key.span)) { record in
       record.append(word: generation)
       record.append(word: nextID)
       record.append(word: tombstones)

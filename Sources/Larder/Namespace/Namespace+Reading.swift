@@ -49,8 +49,8 @@ extension Store.Namespace {
     let transaction = try engine.beginRead()
     let id = try engine.identify(handle, in: transaction)
     let keyHash = Checksum.keyHash(of: key, in: id)
-    let now = engine.coarseNow
-    return try engine.lookUp(key, in: id, keyHash: keyHash, at: now, transaction).outcome == .fresh
+    let found = try engine.lookUp(key, in: id, keyHash: keyHash, at: engine.coarseNow, transaction)
+    return found.outcome == .fresh
   }
 
   /// The entry under `key`, expired ones included, or nil. Counts as no read.

@@ -20,7 +20,16 @@ extension Store.Namespace {
   public func set(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws(LarderError) {
-    try write(putting(value, for: key, attributes))
+    try key.withKeyBytes { key throws(LarderError) in
+      try engine.typed {
+        try store.checkWritable()
+        // Most writes do not wait for others, and then nothing is copied.
+        let done: Void? = try engine.commitAtOnce { batch in
+          try batch.put(value.span, for: key, in: name, attributes: attributes)
+        }
+        if done == nil { try engine.commit(putting(value, for: key.copied, attributes)) }
+      }
+    }
   }
 
   /// Stores text as UTF-8.

@@ -36,13 +36,14 @@ struct BatchCounters {
     _ id: NamespaceID, from transaction: inout StoreTransaction
   ) throws(LarderError) {
     if namespaces.contains(id) { return }
-    let key = MetadataKey.counters(id)
     var isDamaged = false
     let counters = try transaction.read { lmdb throws(LMDBError) -> NamespaceCounters in
-      guard let record = try lmdb.value(for: key, in: .main) else { return NamespaceCounters() }
-      if let counters = NamespaceCounters(record, of: id, seal: seal) { return counters }
-      isDamaged = true
-      return try NamespaceCounters.recounted(id, in: lmdb)
+      try MetadataKey.withCounters(id) { key throws(LMDBError) in
+        guard let record = try lmdb.value(for: key, in: .main) else { return NamespaceCounters() }
+        if let counters = NamespaceCounters(record, of: id, seal: seal) { return counters }
+        isDamaged = true
+        return try NamespaceCounters.recounted(id, in: lmdb)
+      }
     }
     namespaces[id] = CountersInMemory(counters: counters, isNew: false, isChanged: isDamaged)
   }
@@ -157,9 +158,10 @@ struct BatchCounters {
   func save(to transaction: inout StoreTransaction) throws(LarderError) {
     try namespaces.visit { id, loaded throws(LarderError) in
       guard loaded.isChanged else { return }
-      let key = MetadataKey.counters(id)
-      try transaction.put(count: NamespaceCounters.recordSize, for: key.span, in: .main) {
-        loaded.counters.write(to: &$0, of: id, seal: seal)
+      try MetadataKey.withCounters(id) { key throws(LarderError) in
+        try transaction.put(count: NamespaceCounters.recordSize, for: key, in: .main) {
+          loaded.counters.write(to: &$0, of: id, seal: seal)
+        }
       }
     }
     guard store != committed else { return }

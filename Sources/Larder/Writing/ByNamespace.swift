@@ -1,22 +1,26 @@
 /// A small table by namespace that finds the namespace used last without hashing: most batches have one.
 struct ByNamespace<Value> {
-  private var latest: (id: NamespaceID, value: Value)?
+  // Apart from the value, so that a comparison does not copy it.
+  private var latestID: NamespaceID?
+  private var latest: Value?
   private var others: [NamespaceID: Value] = [:]
 
   subscript(id: NamespaceID) -> Value? {
     get {
-      if let latest, latest.id == id { return latest.value }
+      if latestID == id { return latest }
       return others.isEmpty ? nil : others[id]
     }
     set {
-      if latest?.id == id {
-        latest = newValue.map { (id, $0) }
+      if latestID == id {
+        latest = newValue
+        if newValue == nil { latestID = nil }
         return
       }
       if !others.isEmpty { others[id] = nil }
       guard let newValue else { return }
       makeRoomForLatest()
-      latest = (id, newValue)
+      latestID = id
+      latest = newValue
     }
   }
 
@@ -24,27 +28,29 @@ struct ByNamespace<Value> {
   ///
   /// - Returns: false if there is none.
   mutating func update(_ id: NamespaceID, _ change: (inout Value) -> Void) -> Bool {
-    if latest?.id != id {
+    if latestID != id {
       guard let value = others.removeValue(forKey: id) else { return false }
       makeRoomForLatest()
-      latest = (id, value)
+      latestID = id
+      latest = value
     }
-    change(&latest!.value)
+    change(&latest!)
     return true
   }
 
+  @inline(__always)
   func contains(_ id: NamespaceID) -> Bool {
-    latest?.id == id || !others.isEmpty && others[id] != nil
+    latestID == id || !others.isEmpty && others[id] != nil
   }
 
   func visit(
     _ body: (NamespaceID, Value) throws(LarderError) -> Void
   ) throws(LarderError) {
-    if let latest { try body(latest.id, latest.value) }
+    if let latestID, let latest { try body(latestID, latest) }
     for (id, value) in others { try body(id, value) }
   }
 
   private mutating func makeRoomForLatest() {
-    if let latest { others[latest.id] = latest.value }
+    if let latestID, let latest { others[latestID] = latest }
   }
 }

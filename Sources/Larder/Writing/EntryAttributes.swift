@@ -31,6 +31,7 @@ public struct EntryAttributes: Sendable {
   public var written: Timestamp?
 
   /// Attributes with the namespace's rules for everything else.
+  @inline(__always)
   public init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec
     self.expires = expires
@@ -41,6 +42,7 @@ public struct EntryAttributes: Sendable {
     longKey: [UInt8]?, owners: [StoredOwner], _ transformed: TransformedValue?
   ) throws(LarderError) -> EntryFields {
     var fields = EntryFields()
+    if longKey == nil, transformed == nil, owners.isEmpty, hasNoFields { return fields }
     // The whole key comes first, then the transforms, where reads look for them.
     if let longKey { fields[.key] = longKey }
     if let steps = transformed?.steps { fields[.transforms] = steps.encoded() }
@@ -55,6 +57,10 @@ public struct EntryAttributes: Sendable {
       fields.metadataFields = metadataFields
     }
     return fields
+  }
+
+  private var hasNoFields: Bool {
+    tags.isEmpty && metadata == nil && entityTag == nil && lastModified == nil
   }
 
   /// The bytes of a tag; throws for an impossible one.

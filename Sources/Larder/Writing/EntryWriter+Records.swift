@@ -46,11 +46,12 @@ extension EntryWriter {
   ) throws(LarderError) -> Int {
     var header = newHeader
     header.fieldsCount = UInt32(fields.count)
-    let count = header.encodedSize + fields.count + payload.count
+    let form = header.form
+    let count = form.size + fields.count + payload.count
     let keyHash = Checksum.keyHash(of: key, in: entryKey.span.namespaceID)
     // A value may be large: it is copied once, to its final place, and the header's checksum follows.
     try transaction.put(count: count, for: entryKey.span, in: .main) { record in
-      header.append(to: &record)
+      header.append(to: &record, form)
       record.append(contentsOf: fields.span)
       record.append(contentsOf: payload)
       EntryHeader.seal(&record, keyHash: keyHash)

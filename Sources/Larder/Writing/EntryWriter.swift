@@ -12,7 +12,7 @@ struct EntryWriter: ~Copyable {
   var transaction: StoreTransaction
   var counters: BatchCounters
   var directory: NamespaceDirectory
-  var indexes: IndexWriter
+  let indexes: IndexWriter
   var changes: ChangeRecorder
   var orphans = OrphanQueue()
   /// Namespaces in which this batch has found a damaged record.

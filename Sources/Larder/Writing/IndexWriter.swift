@@ -6,10 +6,6 @@ struct IndexWriter {
   private let databases: Indexes
   /// How much of a value one chunk holds.
   private let chunkSize: Int
-  /// A namespace whose queue is not the last one in the database, so that appending to it is not possible.
-  private var notLast: NamespaceID?
-  /// Whether every deadline of this batch was later than all that were indexed.
-  private var appendsDeadlines = true
 
   init(_ databases: Indexes, chunkSize: Int) {
     self.databases = databases
@@ -25,7 +21,7 @@ struct IndexWriter {
   /// - Parameters:
   ///   - header: the header as it will be stored; its deadline is ``EntryHeader/indexedDeadline(replacing:)``.
   ///   - before: the header as the index has it; nil if it does not have the entry.
-  mutating func moveDeadline(
+  func moveDeadline(
     of entryKey: [UInt8], to header: EntryHeader, from before: EntryHeader?,
     _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
   ) throws(LarderError) {
@@ -36,11 +32,7 @@ struct IndexWriter {
     let deadline = header.deadline
     guard deadline != EntryHeader.never else { return }
     try IndexKey.withDeadline(of: header, entry: entryKey) { key throws(LarderError) in
-      // Entries with one lifetime end in the order in which they are written. Appending leaves full pages behind.
-      if appendsDeadlines {
-        appendsDeadlines = try transaction.append(Span(), for: key, in: databases.deadlines)
-      }
-      if !appendsDeadlines { try transaction.put(Span(), for: key, in: databases.deadlines) }
+      try transaction.put(Span(), for: key, in: databases.deadlines)
     }
     let due = UInt64(bitPattern: max(deadline, 0))
     if counters.store.nextDue > due { counters.updateStore { $0.nextDue = due } }
@@ -58,7 +50,7 @@ struct IndexWriter {
   // MARK: Eviction order
 
   /// Moves an entry in its namespace's queue; position 0 is outside the queue.
-  mutating func moveInQueue(
+  func moveInQueue(
     _ entryKey: [UInt8], to position: UInt64, from before: UInt64,
     _ transaction: inout StoreTransaction
   ) throws(LarderError) {
@@ -68,11 +60,6 @@ struct IndexWriter {
     if position == 0 { return }
     let storedKey = entryKey.span.extracting(droppingFirst: 4)
     try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
-      // Most new records belong at the end of the database. Appending spares the search and leaves full pages behind.
-      if id != notLast {
-        if try transaction.append(storedKey, for: key, in: databases.queue) { return }
-        notLast = id
-      }
       try transaction.put(storedKey, for: key, in: databases.queue)
     }
   }

@@ -13,14 +13,7 @@ struct SharedWrite<Result: Sendable>: Sendable {
 extension StoreEngine {
   /// Runs a write for a caller that blocks: at once if no other thread of this process writes, else with those that do.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
-    #if DEBUG
-      TaskWarning.check(environment.path)
-    #endif
-    if environment.isWriting || !environment.isOpen || !queue.isBusy {
-      queue.beginDirectWrite()
-      defer { queue.endDirectWrite() }
-      return try commitRethrowing(.standard, write.body)
-    }
+    if let result = try commitAtOnce(write.body) { return result }
     let outcome = Outcome<Result>()
     let failure = Mutex<(any Error)?>(nil)
     let done = DispatchSemaphore(value: 0)
@@ -35,6 +28,17 @@ extension StoreEngine {
     done.wait()
     if let error = failure.withLock({ $0 }) { throw error }
     return outcome.value
+  }
+
+  /// Runs a write for a caller that blocks; nil if another thread of this process writes, so that it is to wait with others.
+  func commitAtOnce<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
+    #if DEBUG
+      TaskWarning.check(environment.path)
+    #endif
+    guard environment.isWriting || !environment.isOpen || !queue.isBusy else { return nil }
+    queue.beginDirectWrite()
+    defer { queue.endDirectWrite() }
+    return try commitRethrowing(.standard, body)
   }
 
   /// Runs a write for a task, which is suspended until the commit. The commit is shared with other writes.

@@ -80,17 +80,6 @@ extension StoreTransaction {
     try lmdb.usedPages(of: databases)
   }
 
-  /// Stores `value` under `key`; see ``WriteTransaction/append(_:for:in:)``.
-  mutating func append(
-    _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
-  ) throws(LarderError) -> Bool {
-    do throws(LMDBError) {
-      return try lmdb.append(value, for: key, in: database)
-    } catch {
-      throw fail(error)
-    }
-  }
-
   /// Stores a value of `count` bytes, which `fill` writes in place.
   mutating func put(
     count: Int, for key: Span<UInt8>, in database: Database,

@@ -5,7 +5,8 @@ package enum FileStatus {
   /// The result of `lstat`; nil if there is nothing at `path`.
   package static func of(_ path: String) -> stat? {
     var status = stat()
-    return unsafe lstat(path, &status) == 0 ? status : nil
+    // Each write asks twice. To pass the string itself would copy it into an array.
+    return unsafe path.withCString { unsafe lstat($0, &status) } == 0 ? status : nil
   }
 
   /// Removes the file at `path` if there is one.
