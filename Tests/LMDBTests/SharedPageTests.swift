@@ -130,8 +130,8 @@ extension `Writing over damage` {
     let leaf = try bytes(at: parent, 6).reversed().reduce(0) { $0 << 8 | Int($1) }
     let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
     let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
-    try putOnFreeList(
-      page == .leafThatWasRead ? leaf : word(data, newest * Self.pageSize + 128))
+    let number = page == .leafThatWasRead ? leaf : word(data, newest * Self.pageSize + 128)
+    try putOnFreeList(number)
     let environment = try Fixture.open(directory.store)
     defer { environment.close() }
     let second = environment.databases[0]
@@ -143,6 +143,8 @@ extension `Writing over damage` {
       }
     }
     #expect(error == .damagedPage)
+    #expect(environment.damage?.page == UInt64(number))
+    #expect(environment.damage?.reason == "it is in use and on a list of free pages")
   }
 
   @Test func `pages that are freed and used again are no damage`() throws {
