@@ -42,6 +42,23 @@ public protocol SharedTier: Sendable {
 
   /// Makes a change, writes its record into the log, and returns its position. A set or removal of a key ends its lease.
   func change(_ change: TierChange) async throws(LarderError) -> Position
+
+  /// The newest record of the log. Writes a first one into an empty log.
+  func newestRecord() async throws(LarderError) -> LogRecord
+
+  /// The position of the newest record, and the record at a position; nil for what the log does not have.
+  ///
+  /// A reader whose own last record is not there any more, or is another one, has lost the history that it followed.
+  func look(at position: Position) async throws(LarderError) -> (
+    head: Position?, record: LogRecord?
+  )
+
+  /// The records after a position, oldest first, at most some hundreds.
+  ///
+  /// - Parameter waiting: how long to wait for the first one if there is none yet; zero for not at all.
+  func records(
+    after position: Position, waiting: Duration
+  ) async throws(LarderError) -> [LogRecord]
 }
 
 /// A key in a namespace of the application.
@@ -85,10 +102,15 @@ public struct FetchedValue: Sendable {
   public var age: Duration
   /// Whether its namespace was cleared or one of the tags invalidated after it was stored.
   public var isInvalidated: Bool
+  /// The position of the newest record at the moment of the fetch.
+  public var head: Position
 
   /// A value of these parts.
-  public init(stamp: ValueStamp, frame: [UInt8], age: Duration, isInvalidated: Bool) {
+  public init(
+    stamp: ValueStamp, frame: [UInt8], age: Duration, isInvalidated: Bool, head: Position
+  ) {
     self.stamp = stamp
+    self.head = head
     self.frame = frame
     self.age = age
     self.isInvalidated = isInvalidated

@@ -73,6 +73,33 @@ extension TierConformance {
     try require(try await tier.fetch(key, tags: [])?.frame == [2], "the value of the set stays")
   }
 
+  func checkLog(_ tier: some SharedTier, _ key: SharedKey) async throws {
+    let first = try await tier.newestRecord()
+    var own = [try await tier.change(.set(key, value([1])))]
+    own.append(try await tier.change(.remove(key)))
+    own.append(try await tier.change(.clear(namespace: key.namespace)))
+    own.append(try await tier.change(.invalidate(tag: key.namespace)))
+    // Others may change the tier meanwhile.
+    let records = try await tier.records(after: first.position, waiting: .seconds(1))
+    var previous = first.position
+    for record in records {
+      try require(record.previous == previous, "a record names the one before it")
+      previous = record.position
+    }
+    let subjects = records.filter { own.contains($0.position) }.map(\.subject)
+    let expected: [LogRecord.Subject] = [
+      .key(key), .key(key), .namespace(key.namespace), .tag(key.namespace),
+    ]
+    try require(subjects == expected, "the log has each change, in order, and no load")
+    let last = try await tier.look(at: own[3])
+    try require(last.record?.position == own[3], "a record can be looked at")
+    try require((last.head ?? .zero) >= own[3], "the head is the newest position")
+    let none = try await tier.look(at: Position(milliseconds: 1, sequence: 1))
+    try require(none.record == nil, "there is no record at a position that no change had")
+    let head = try await tier.newestRecord().position
+    try require(head >= own[3], "the newest record is that of the last change")
+  }
+
   /// - Parameter change: the one that raises a floor over the key.
   func checkFloor(
     _ tier: some SharedTier, _ key: SharedKey, tags: [String], _ change: TierChange

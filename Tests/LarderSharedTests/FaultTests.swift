@@ -91,7 +91,7 @@ import Testing
         default: try await cache.invalidate(tag: "t")
         }
       }
-      #expect(code == .unreachable)
+      #expect(code == .pending)
       #expect(try machines[0].copy() == nil)
     }
   }
@@ -119,7 +119,8 @@ import Testing
       _ = try await machines[0].read(origin)
       tier.failOver(to: MemoryTier().image)
       #expect(try await machines[1].read(origin) == "load 2")
-      #expect(try await machines[0].read(origin) == "load 1", "its copy stays until it ends")
+      try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
+      #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
     }
   }
 
@@ -147,8 +148,11 @@ import Testing
         do {
           switch rng.next(in: 0..<10) {
           case 0:
+            // A removal that waits may be sent right after the set.
+            let isAlone = try machine.copies.outbox.count() == 0
             try await machine.cache.set("set \(step)", for: key, tags: ["t"])
-            #expect(try machine.copy(key) == "set \(step)", "LARDER_SEED=\(rng.seed)")
+            let copy = try machine.copy(key)
+            #expect(!isAlone || copy == "set \(step)", "LARDER_SEED=\(rng.seed)")
           case 1:
             try await machine.cache.remove(key)
             #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
@@ -161,10 +165,15 @@ import Testing
             _ = try await machine.read(key, origin)
           }
         } catch let error as LarderError {
-          #expect([.unreachable, .unanswered].contains(error.code), "LARDER_SEED=\(rng.seed)")
+          #expect(
+            [.unreachable, .unanswered, .pending].contains(error.code), "LARDER_SEED=\(rng.seed)")
         }
       }
       tier.failAll(with: nil)
+      for machine in machines {
+        try await waitUntil { try machine.copies.outbox.count() == 0 }
+        try await machine.follow(tier)
+      }
       for key in 0..<4 {
         var values: Set<String> = []
         for machine in machines {

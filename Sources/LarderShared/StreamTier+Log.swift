@@ -1,0 +1,49 @@
+public import Larder
+
+/// The log of changes, a stream.
+extension StreamTier {
+  private static let mostRecords = 500
+
+  public func newestRecord() async throws(LarderError) -> LogRecord {
+    let reply = try await run(.newest, [names.log, names.head], [], isLogged: true)
+    guard let record = LogRecord(reply) else {
+      throw LarderError(unexpected: reply, to: "the log", mayHaveChanged: false)
+    }
+    return record
+  }
+
+  public func look(
+    at position: Position
+  ) async throws(LarderError) -> (head: Position?, record: LogRecord?) {
+    let id = Array(position.description.utf8)
+    let reply = try await run(.look, [names.log, names.head, names.nothing], [id])
+    guard let parts = reply.list(of: 2) else {
+      throw LarderError(unexpected: reply, to: "look", mayHaveChanged: false)
+    }
+    return (parts[0].bytes.flatMap { Position(id: $0) }, LogRecord(parts[1]))
+  }
+
+  public func records(
+    after position: Position, waiting: Duration
+  ) async throws(LarderError) -> [LogRecord] {
+    var words = ["XREAD", "COUNT", "\(Self.mostRecords)"]
+    if waiting > .zero { words += ["BLOCK", "\(waiting.wholeMilliseconds)"] }
+    let command = Command(
+      words.map { Array($0.utf8) } + [
+        Array("STREAMS".utf8), names.log, Array(position.description.utf8),
+      ], timeout: waiting + options.writeTimeout, blocks: true)
+    let reply = try await sender.send(command)
+    if reply == .null { return [] }
+    guard let stream = reply.list(of: 1)?[0].list(of: 2), let list = stream[1].list else {
+      throw LarderError(unexpected: reply, to: "XREAD", mayHaveChanged: false)
+    }
+    var records: [LogRecord] = []
+    for element in list {
+      guard let record = LogRecord(element) else {
+        throw LarderError(unexpected: element, to: "XREAD", mayHaveChanged: false)
+      }
+      records.append(record)
+    }
+    return records
+  }
+}
