@@ -13,6 +13,8 @@ final class Breaker: Sendable {
     var pause = Breaker.shortest
     /// Nothing is sent before that moment; nil while requests are sent.
     var openUntil: Duration?
+    /// When the pause began.
+    var openSince = Duration.zero
     var isTrying = false
     var openings = 0
   }
@@ -22,12 +24,16 @@ final class Breaker: Sendable {
   var openings: Int { state.withLock { $0.openings } }
 
   /// Whether a request may be sent. After a pause that is so for one of many.
-  func admits(at now: Duration) -> Bool {
+  ///
+  /// - Parameter isInTouch: whether some process of this machine reads the log of the tier, so that the shortest pause will do.
+  func admits(at now: Duration, isInTouch: Bool = false) -> Bool {
     state.withLock { state in
-      guard let until = state.openUntil else { return true }
+      guard var until = state.openUntil else { return true }
+      if isInTouch { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
       // The others wait for the outcome of this one, or for the next pause if it has none.
       state.openUntil = now + state.pause
+      state.openSince = now
       state.isTrying = true
       return true
     }
@@ -51,14 +57,16 @@ final class Breaker: Sendable {
         state.pause = min(state.pause * 2, Self.longest)
       }
       state.openUntil = now + state.pause * part
+      state.openSince = now
     }
   }
 
   /// Runs a request unless the breaker is open, and counts its outcome.
   func run<Result: Sendable>(
-    _ clock: any LarderClock, _ request: () async throws(LarderError) -> Result
+    _ clock: any LarderClock, isInTouch: Bool,
+    _ request: () async throws(LarderError) -> Result
   ) async throws(LarderError) -> Result {
-    guard admits(at: clock.monotonic) else {
+    guard admits(at: clock.monotonic, isInTouch: isInTouch) else {
       throw LarderError(
         .unreachable, "the shared tier failed \(Self.mostFailures) times, and is asked again later",
         hint: "look whether the server runs and can be reached")

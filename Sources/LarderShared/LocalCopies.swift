@@ -3,8 +3,11 @@ import Larder
 /// The copies of one store, and the rule by which they are kept: a value that was fetched before a change is not stored
 /// after it, by any process.
 ///
-/// A copy has its version as the entry's metadata.
+/// A copy has its stamp as the entry's metadata.
 struct LocalCopies: Sendable {
+  /// The tag of copies that the tier has not got: values that were loaded while it could not be used.
+  static let unsharedTag = "shared-tier:unshared"
+
   let store: Store
   let recent: RecentChanges
   let state: LocalState
@@ -42,10 +45,10 @@ struct LocalCopies: Sendable {
   /// Whether a value may be stored: no change of it is known, and no newer value is fresh there.
   ///
   /// - Parameters:
-  ///   - version: the value's own.
+  ///   - stamp: the value's own.
   ///   - current: the position at which it was current, at least its version.
   func mayStore(
-    _ version: Position, current: Position, _ ticket: Ticket, for key: SharedKey, tags: [String],
+    _ stamp: ValueStamp, current: Position, _ ticket: Ticket, for key: SharedKey, tags: [String],
     in batch: inout WriteBatch
   ) throws -> Bool {
     // Writers exclude each other, and the reader of the log notes a change before it removes the copies: either it is
@@ -56,12 +59,42 @@ struct LocalCopies: Sendable {
     else { return false }
     let present = try batch.entry(for: key.bytes, in: store.namespace(key.namespace))
     if let present, present.state == .fresh,
-      let itsVersion = present.metadata.flatMap({ Position(bytes: $0) }), version < itsVersion
+      let itsStamp = present.metadata.flatMap({ ValueStamp(bytes: $0) }), stamp < itsStamp
     {
       return false
     }
     try state.note(key.namespace, in: &batch)
     return true
+  }
+
+  // MARK: Values that the tier has not got
+
+  /// Whether a value may be stored that was loaded without the tier. It may be newer than what the tier has, so that
+  /// another machine's older value could follow it. That is never so for a confirmed copy: such values are stored only while
+  /// no copy is confirmed, and removed before one is.
+  func mayStoreUnshared(
+    _ stamp: ValueStamp, _ ticket: Ticket, for key: SharedKey, tags: [String],
+    in batch: inout WriteBatch
+  ) throws -> Bool {
+    if recent.isRegainingTrust || standing(limit: .zero) == .confirmed { return false }
+    // A copy of the tier with the same version is older: this value was loaded just now.
+    return try mayStore(
+      ValueStamp(version: stamp.version, written: .max), current: stamp.version, ticket, for: key,
+      tags: tags, in: &batch)
+  }
+
+  /// Confirms the copies: every change that was made before that moment was applied.
+  func confirm(monotonic: Duration, wall: Timestamp) throws {
+    // A write that stores an unshared value either sees this mark or ends before the removal begins.
+    recent.setRegainingTrust(true)
+    defer { recent.setRegainingTrust(false) }
+    if standing(limit: .zero) != .confirmed { try store.invalidate(tag: Self.unsharedTag) }
+    recent.confirm(monotonic: monotonic, wall: wall)
+  }
+
+  /// How current the copies are now.
+  func standing(limit: Duration) -> RecentChanges.Standing {
+    recent.standing(store.clock, limit: limit)
   }
 
   // MARK: Changes of this machine
@@ -112,18 +145,19 @@ struct LocalCopies: Sendable {
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
   ) async throws -> Int? {
     for change in changes { if let name = change.name { recent.note(name, at: change.position) } }
-    let shared = Set(try state.namespaces())
     for case .tag(let tag) in Set(changes.map(\.subject)) { _ = try store.invalidate(tag: tag) }
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       var removed = 0
       for change in changes {
         switch change.subject {
-        case .key(let key) where shared.contains(key.namespace):
+        case .key(let key):
+          guard try state.isNoted(key.namespace, in: &batch) else { break }
           if try removeCopy(of: key, olderThan: change.position, in: &batch) { removed += 1 }
-        case .namespace(let name) where shared.contains(name):
+        case .namespace(let name):
+          guard try state.isNoted(name, in: &batch) else { break }
           removed += try batch.clear(name).entries
-        case .key, .namespace, .tag, .nothing: break
+        case .tag, .nothing: break
         }
       }
       if removed > 0 || keepsProgress { try state.set(progress, in: &batch) }
@@ -131,29 +165,39 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Begins with another history: no copy of the old one is used any more.
+  /// Begins with another history of the log: no copy of the old one is used any more.
   ///
-  /// - Parameter known: the history that the caller gives up; nil if the store has none.
+  /// A crash at any point leaves the old history, or one without a position, which is given up at the next look.
+  ///
+  /// - Parameters:
+  ///   - known: the history that the caller gives up; nil if the store has none.
+  ///   - newest: asks for the newest record, with which the new history begins.
   /// - Returns: nil if another process was faster.
   func begin(
-    _ application: String, at record: LogRecord, insteadOf known: UInt64?
+    _ application: String, insteadOf known: UInt64?, at newest: () async throws -> LogRecord
   ) async throws -> LocalState.Progress? {
-    let names = try state.namespaces()
     recent.distrust()
-    recent.publish(applied: record.position, head: record.position)
-    let begun = try await store.commit { [self] batch -> LocalState.Progress? in
-      let present = try state.progress(in: &batch)
-      guard present?.epoch == known else { return nil }
-      let progress = LocalState.Progress(
-        application: application, epoch: (known ?? 0) &+ 1, position: record.position,
-        digest: record.digest)
+    var progress = LocalState.Progress(
+      application: application, epoch: (known ?? 0) &+ 1, position: .zero, digest: 0)
+    // From this commit on no value of the old history is stored.
+    let isFirst = try await store.commit { [self, progress] batch in
+      guard try state.progress(in: &batch)?.epoch == known else { return false }
       try state.set(progress, in: &batch)
+      return true
+    }
+    guard isFirst else { return nil }
+    let noted = recent.changes
+    let record = try await newest()
+    (progress.position, progress.digest) = (record.position, record.digest)
+    let names = try state.namespaces()
+    return try await store.commit { [self, progress] batch -> LocalState.Progress? in
+      guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       for name in names { _ = try batch.clear(name) }
+      try state.set(progress, in: &batch)
+      recent.replace(noted, with: progress.position)
+      recent.publish(applied: progress.position, head: progress.position)
       return progress
     }
-    // Whoever stores a value after that commit and began before it is refused by the number of the history.
-    if begun != nil { recent.forgetChanges() }
-    return begun
   }
 
   /// Removes a copy unless it is as new as that position.
@@ -163,8 +207,8 @@ struct LocalCopies: Sendable {
   ) throws -> Bool {
     let namespace = store.namespace(key.namespace)
     guard let entry = try batch.entry(for: key.bytes, in: namespace) else { return false }
-    if let position, let version = entry.metadata.flatMap({ Position(bytes: $0) }),
-      version >= position
+    if let position, let stamp = entry.metadata.flatMap({ ValueStamp(bytes: $0) }),
+      stamp.version >= position
     {
       return false
     }

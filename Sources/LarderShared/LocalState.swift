@@ -95,9 +95,12 @@ struct LocalState: Sendable {
 
   /// Notes that a namespace has copies of the tier. The log changes no other namespace.
   func note(_ namespace: String, in batch: inout WriteBatch) throws {
-    let key = Self.namePrefix + namespace
-    guard try batch.value(for: key, in: records) == nil else { return }
-    try put([], for: key, in: &batch)
+    if try isNoted(namespace, in: &batch) { return }
+    try put([], for: Self.namePrefix + namespace, in: &batch)
+  }
+
+  func isNoted(_ namespace: String, in batch: inout WriteBatch) throws -> Bool {
+    try batch.value(for: Self.namePrefix + namespace, in: records) != nil
   }
 
   /// The namespaces that have copies of the tier.

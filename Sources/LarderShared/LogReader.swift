@@ -82,28 +82,29 @@ struct LogReader: Sendable {
         looked = moment
         try await sendRemovals(&lease)
         if head == progress.position {
-          copies.recent.confirm(monotonic: moment, wall: wall)
+          try copies.confirm(monotonic: moment, wall: wall)
         } else {
           goal = (head, moment, wall)
         }
         copies.recent.publish(applied: progress.position, head: head)
       }
-      let records = try await tier.records(
-        after: progress.position, waiting: goal == nil ? Self.interval : .zero)
+      let found = try await tier.records(
+        from: progress.position, waiting: goal == nil ? Self.interval : .zero)
+      if found.isEmpty, goal == nil { continue }
+      let records = found.dropFirst()
       var next = progress
-      var isComplete = !records.isEmpty || goal == nil
+      var isComplete = found.first?.digest == progress.digest && !records.isEmpty
       for record in records {
         isComplete = isComplete && record.previous == next.position
         (next.position, next.digest) = (record.position, record.digest)
       }
       guard isComplete else {
         progress = try await beginAnew(insteadOf: progress)
-        goal = nil
+        (goal, looked) = (nil, nil)
         continue
       }
-      guard !records.isEmpty else { continue }
       let keeps = clock.monotonic - written >= Self.progressInterval
-      guard let removed = try await copies.apply(records, next, keepsProgress: keeps) else {
+      guard let removed = try await copies.apply(Array(records), next, keepsProgress: keeps) else {
         progress = try await start()
         (goal, looked) = (nil, nil)
         continue
@@ -112,7 +113,7 @@ struct LogReader: Sendable {
       progress = next
       let passed = records.contains { $0.position == goal?.head }
       if passed, let reached = goal {
-        copies.recent.confirm(monotonic: reached.moment, wall: reached.wall)
+        try copies.confirm(monotonic: reached.moment, wall: reached.wall)
         goal = nil
       }
       copies.recent.publish(applied: progress.position, head: nil)
@@ -130,7 +131,13 @@ struct LogReader: Sendable {
   /// Goes on from where the store's last reader came to, or begins.
   private func start() async throws -> LocalState.Progress {
     let known = try copies.state.progress()
-    if let known, known.application == tier.application { return known }
+    if let known, known.application == tier.application {
+      // The file is a new one: it has none of the changes up to there.
+      if copies.recent.applied == .zero {
+        copies.recent.replace(RecentChanges.none, with: known.position)
+      }
+      return known
+    }
     return try await begin(insteadOf: known)
   }
 
@@ -141,11 +148,10 @@ struct LogReader: Sendable {
   }
 
   private func begin(insteadOf known: LocalState.Progress?) async throws -> LocalState.Progress {
-    // The newest record first: a value that is fetched in the new history is not older than it.
-    let record = try await tier.newestRecord()
-    if let begun = try await copies.begin(tier.application, at: record, insteadOf: known?.epoch) {
-      return begun
+    let begun = try await copies.begin(tier.application, insteadOf: known?.epoch) {
+      try await tier.newestRecord()
     }
+    if let begun { return begun }
     // Another process was faster.
     guard let present = try copies.state.progress() else { throw CancellationError() }
     return present

@@ -70,7 +70,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
 }
 
 /// Tells one stored value from every other of its key: two fills may have the same version.
-public struct ValueStamp: Hashable, Sendable {
+public struct ValueStamp: Hashable, Comparable, Sendable {
   /// The value's version.
   public var version: Position
   /// When it was stored: microseconds since 1970 by the server's clock.
@@ -82,11 +82,16 @@ public struct ValueStamp: Hashable, Sendable {
     self.written = written
   }
 
+  /// In the order in which values of a key are stored.
+  public static func < (left: ValueStamp, right: ValueStamp) -> Bool {
+    (left.version, left.written) < (right.version, right.written)
+  }
+
   /// How many bytes ``bytes`` has.
   static let count = 24
 
   /// The stamp of 24 bytes, as ``bytes`` has them; nil for another count.
-  init?(bytes: some Collection<UInt8>) {
+  package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.count, let version = Position(bytes: bytes.prefix(16)) else {
       return nil
     }

@@ -18,6 +18,8 @@ struct RecentChanges: Sendable {
     case head
     /// The process that reads the log.
     case reader
+    /// 1 while a process removes what may not be confirmed.
+    case regainingTrust
   }
 
   private static let firstSlot = 8
@@ -56,9 +58,9 @@ struct RecentChanges: Sendable {
   func standing(_ clock: any LarderClock, limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .outOfTouch }
-    let left = Int64(bitPattern: view.wide(Word.trustedUntil.rawValue)) - clock.monotonic.whole
+    let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) - clock.monotonic.whole
     let leftWall =
-      Int64(bitPattern: view.wide(Word.trustedUntilWall.rawValue)) - clock.now.milliseconds
+      Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) - clock.now.milliseconds
     // More than can be left is of an earlier boot, or of a clock that was set back.
     let most = Self.trust.whole
     if left > 0, left <= most, leftWall > 0, leftWall <= most { return .confirmed }
@@ -70,11 +72,23 @@ struct RecentChanges: Sendable {
   func confirm(monotonic: Duration, wall: Timestamp) {
     let view = words.view
     guard view.isWritable else { return }
-    view.store(
-      UInt64(bitPattern: (monotonic + Self.trust).whole), wide: Word.trustedUntil.rawValue)
-    view.store(
+    view.release(
+      UInt64(bitPattern: (monotonic + Self.trust).whole), to: Word.trustedUntil.rawValue)
+    view.release(
       UInt64(bitPattern: wall.advanced(by: Self.trust).milliseconds),
-      wide: Word.trustedUntilWall.rawValue)
+      to: Word.trustedUntilWall.rawValue)
+  }
+
+  /// Whether the copies are about to be confirmed. True without the file, which says nothing then.
+  var isRegainingTrust: Bool {
+    let view = words.view
+    return view.count == 0 || view.acquire(Word.regainingTrust.rawValue) != 0
+  }
+
+  func setRegainingTrust(_ isRegaining: Bool) {
+    let view = words.view
+    guard view.isWritable else { return }
+    view.release(isRegaining ? 1 : 0, to: Word.regainingTrust.rawValue)
   }
 
   func distrust() {
@@ -124,14 +138,14 @@ struct RecentChanges: Sendable {
 
   private func position(_ word: Word) -> Position {
     let view = words.view
-    return view.count == 0 ? .zero : Position(word: view.wide(word.rawValue))
+    return view.count == 0 ? .zero : Position(word: view.acquire(word.rawValue))
   }
 
   func publish(applied: Position, head: Position?) {
     let view = words.view
     guard view.isWritable else { return }
-    view.store(applied.word, wide: Word.applied.rawValue)
-    if let head { view.store(head.word, wide: Word.head.rawValue) }
+    view.release(applied.word, to: Word.applied.rawValue)
+    if let head { view.release(head.word, to: Word.head.rawValue) }
   }
 
   // MARK: Changes
@@ -165,11 +179,24 @@ struct RecentChanges: Sendable {
     return true
   }
 
-  /// Forgets the changes of a history that was lost.
-  func forgetChanges() {
+  /// No change in any slot, as in a new file.
+  static let none = [UInt64](repeating: 0, count: slots)
+
+  /// The position in each slot.
+  var changes: [UInt64] {
+    let view = words.view
+    guard view.count > 0 else { return [] }
+    return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
+  }
+
+  /// Replaces the changes of a history that was lost with the position at which another one begins, so that a value of a
+  /// server that still has the old one is refused. Changes that were noted since stay.
+  func replace(_ noted: [UInt64], with position: Position) {
     let view = words.view
     guard view.isWritable else { return }
-    for slot in Self.firstSlot..<Self.firstSlot + Self.slots { view.store(0 as UInt64, wide: slot) }
+    for (index, known) in noted.enumerated() {
+      _ = view.exchange(known, for: position.word, at: Self.firstSlot + index)
+    }
   }
 }
 

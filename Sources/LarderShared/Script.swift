@@ -104,7 +104,7 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, value, lease, floors. `ARGV`: token, head when the lease was granted, frame, lifetime. Returns the
-  /// version, or nothing if the lease is gone or a floor has risen.
+  /// stamp, or nothing if the lease is gone or a floor has risen.
   static let fill = Script(
     "fill",
     """
@@ -116,8 +116,9 @@ struct Script: Sendable {
       local floor = redis.call('GET', KEYS[index])
       if floor and isOlder(ARGV[2], floor) then return false end
     end
-    redis.call('SET', KEYS[3], stamp(head) .. ARGV[3], 'PX', ARGV[4])
-    return head
+    local version = stamp(head)
+    redis.call('SET', KEYS[3], version .. ARGV[3], 'PX', ARGV[4])
+    return version
     """)
 
   /// `KEYS`: lease. `ARGV`: token, length. Returns 1, or 0 if the lease is gone.

@@ -64,16 +64,17 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value> {
     var options = options
     options.policy = .revalidate
-    // The next read of this store must not find the copy that was just replaced.
-    options.waitsForCommit = true
     return try await result(Key(of: key), options, policy: .standard, load)
   }
+
+  /// How often a key may change before its value is stored, until the caller gets one that is not confirmed.
+  private static var mostChanges: Int { 8 }
 
   private func result(
     _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
     _ load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
-    let standing = copies.recent.standing(store.clock, limit: shared.options.unconfirmedLimit)
+    let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     if options.policy == .standard, options.refreshAhead == nil, standing == .confirmed,
       let hit = local.memoryResult(key.bytes)
     {
@@ -84,24 +85,38 @@ public struct SharedCache<Value: Sendable>: Sendable {
     if standing == .outOfTouch, options.policy == .standard { options.policy = .revalidate }
     // The next call of any process of this machine must not find an older copy.
     options.waitsForCommit = true
+    // The lease of the tier decides which machine loads.
+    options.takesLease = false
+    if let report = options.onBackgroundError {
+      options.onBackgroundError = { if !($0 is Overtaken) { report($0) } }
+    }
     let loading = SharedLoad(
       cache: self, key: SharedKey(namespace: name, bytes: key.bytes), options: options,
       policy: policy, load: load)
-    guard
-      var result = try await local.revalidatedResult(
-        for: key, options: options, load: { _ in try await loading.outcome() })
-    else {
-      // A negative entry, which only the local cache writes.
-      return try await local.result(for: key, options: options, load: load)
+    var changes = 0
+    while true {
+      guard
+        var result = try await local.revalidatedResult(
+          for: key, options: options, load: { _ in try await loading.outcome() })
+      else {
+        // A negative entry, which only the local cache writes.
+        return try await local.result(for: key, options: options, load: load)
+      }
+      if result.error is Overtaken {
+        changes += 1
+        if changes < Self.mostChanges { continue }
+        result.error = LarderError(
+          .busy, "a value of namespace \(name) was changed \(changes) times before it was stored")
+      }
+      switch result.source {
+      case .loaded: result.isConfirmed = result.error == nil
+      case .shared: result.isConfirmed = result.error == nil && standing == .confirmed
+      case .memory, .disk, .stale:
+        result.isConfirmed = standing == .confirmed
+        if !result.isConfirmed { shared.count { $0.unconfirmed += 1 } }
+      }
+      return result
     }
-    switch result.source {
-    case .shared: break
-    case .loaded: result.isConfirmed = result.error == nil
-    case .memory, .disk, .stale:
-      result.isConfirmed = standing == .confirmed
-      if !result.isConfirmed { shared.count { $0.unconfirmed += 1 } }
-    }
-    return result
   }
 
   // MARK: Changing
@@ -123,7 +138,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     let ticket = try copies.ticket()
     let position: Position
     do throws(LarderError) {
-      position = try await shared.breaker.run(store.clock) { () throws(LarderError) in
+      position = try await ask { () throws(LarderError) in
         try await shared.tier.change(.set(key, tierValue(frame, key)))
       }
     } catch {
@@ -136,12 +151,13 @@ public struct SharedCache<Value: Sendable>: Sendable {
     var attributes = EntryAttributes(codec: codec.id, expires: expires)
     attributes.stale = stale
     attributes.tags = tags
-    attributes.metadata = position.bytes
+    let stamp = ValueStamp(version: position, written: 0)
+    attributes.metadata = stamp.bytes
     copies.recent.note(RecentChanges.name(of: key), at: position)
     try await store.commit(size: bytes.count) { [self, attributes] batch in
       guard
         try copies.mayStore(
-          position, current: position, ticket, for: key, tags: tags, in: &batch)
+          stamp, current: position, ticket, for: key, tags: tags, in: &batch)
       else {
         try copies.removeCopy(of: key, olderThan: position, in: &batch)
         return
@@ -189,7 +205,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws {
     let position: Position
     do throws(LarderError) {
-      position = try await shared.breaker.run(store.clock) { () throws(LarderError) in
+      position = try await ask { () throws(LarderError) in
         try await shared.tier.change(change)
       }
     } catch {
@@ -201,6 +217,14 @@ public struct SharedCache<Value: Sendable>: Sendable {
         hint: "nothing: it is sent when the server can be reached again")
     }
     try await here(position)
+  }
+
+  /// Asks the tier unless it has just failed repeatedly.
+  func ask<Result: Sendable>(
+    _ request: () async throws(LarderError) -> Result
+  ) async throws(LarderError) -> Result {
+    try await shared.breaker.run(
+      store.clock, isInTouch: copies.standing(limit: .zero) == .confirmed, request)
   }
 }
 

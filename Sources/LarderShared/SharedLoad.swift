@@ -85,7 +85,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// - Parameter rejected: the value that a revalidation does not want, the first that is found; nil before.
   private func attempt(_ rejected: inout ValueStamp??) async throws(LarderError) -> Attempt {
-    let found = try await ask { () throws(LarderError) in
+    let found = try await cache.ask { () throws(LarderError) in
       try await cache.find(key, tags: options.tags)
     }
     if case .newer = found { return .loadAlone(.zero) }
@@ -97,7 +97,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       guard let value = copy.value else { return .loadAlone(copy.stamp.version) }
       return .use(value, copy)
     }
-    let answer = try await ask { () throws(LarderError) in
+    let answer = try await cache.ask { () throws(LarderError) in
       try await shared.tier.acquire(
         key, rejecting: found.stamp, as: LeaseToken(), for: shared.options.leaseDuration)
     }
@@ -113,12 +113,6 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  private func ask<Result: Sendable>(
-    _ request: () async throws(LarderError) -> Result
-  ) async throws(LarderError) -> Result {
-    try await shared.breaker.run(clock, request)
-  }
-
   /// Loads without the tier.
   ///
   /// - Parameters:
@@ -129,10 +123,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
   ) async throws -> LoadOutcome<Value> {
     try Task.checkCancellation()
     // The origin is asked after all the changes up to there were made.
-    let version = max(ticket.applied, version)
-    guard let error else { return loaded(try await load(), version, ticket, nil) }
+    let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
+    guard let error else { return loaded(try await load(), stamp, ticket) }
     shared.count { $0.withoutTier += 1 }
-    return loaded(try await shared.limiter.run { try await load() }, version, ticket, error)
+    return unshared(
+      try await shared.limiter.run { try await load() }, stamp, ticket, error)
   }
 
   /// Loads with the right to store the value in the tier; nil if the value was changed or removed meanwhile.
@@ -163,14 +158,14 @@ struct SharedLoad<Value: Sendable>: Sendable {
       return .value(value)
     }
     do throws(LarderError) {
-      let version = try await ask { () throws(LarderError) in
+      let stamp = try await cache.ask { () throws(LarderError) in
         try await shared.tier.fill(key, cache.tierValue(frame, key), lease)
       }
-      guard let version else { return nil }
-      copies.recent.note(RecentChanges.name(of: key), at: version)
-      return loaded(value, version, ticket, nil)
+      guard let stamp else { return nil }
+      copies.recent.note(RecentChanges.name(of: key), at: stamp.version)
+      return loaded(value, stamp, ticket)
     } catch {
-      return loaded(value, lease.head, ticket, error)
+      return unshared(value, ValueStamp(version: lease.head, written: 0), ticket, error)
     }
   }
 
@@ -214,23 +209,43 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   // MARK: Outcomes
 
+  /// A loaded value that the tier has, or does not want.
   private func loaded(
-    _ value: Value, _ version: Position, _ ticket: LocalCopies.Ticket, _ error: LarderError?
+    _ value: Value, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
   ) -> LoadOutcome<Value> {
-    var attributes = attributes(.loaded, error) { [copies, key, tags = options.tags] batch in
-      try copies.mayStore(version, current: version, ticket, for: key, tags: tags, in: &batch)
+    var attributes = attributes(stamp, .loaded, nil) { [copies, key, tags = options.tags] batch in
+      let mayStore = try copies.mayStore(
+        stamp, current: stamp.version, ticket, for: key, tags: tags, in: &batch)
+      guard mayStore else { throw Overtaken() }
+      return true
     }
-    attributes.metadata = version.bytes
+    attributes.tags = options.tags
     return .stored(value, attributes)
   }
 
+  /// A loaded value that the tier has not got.
+  private func unshared(
+    _ value: Value, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: LarderError
+  ) -> LoadOutcome<Value> {
+    var attributes = attributes(stamp, .loaded, error) { [copies, key, tags = options.tags] batch in
+      guard copies.isCurrent(key, tags: tags, at: stamp.version) else { throw Overtaken() }
+      return try copies.mayStoreUnshared(stamp, ticket, for: key, tags: tags, in: &batch)
+    }
+    attributes.tags = options.tags + [LocalCopies.unsharedTag]
+    return .stored(value, attributes)
+  }
+
+  /// A value of the tier.
   private func stored(
     _ value: Value, _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket,
     _ origin: CopyTerms.Origin, _ error: (any Error)? = nil
   ) -> LoadOutcome<Value> {
-    let (version, tags, now) = (copy.stamp.version, copy.frame.tags, cache.store.now)
-    var attributes = attributes(origin, error) { [copies, key, head = copy.head] batch in
-      try copies.mayStore(version, current: head, ticket, for: key, tags: tags, in: &batch)
+    let (stamp, tags, now) = (copy.stamp, copy.frame.tags, cache.store.now)
+    var attributes = attributes(stamp, origin, error) { [copies, key, head = copy.head] batch in
+      let mayStore = try copies.mayStore(
+        stamp, current: head, ticket, for: key, tags: tags, in: &batch)
+      guard mayStore else { throw Overtaken() }
+      return true
     }
     // Machines that took the value at the same time do not come back at the same time.
     let part = copy.isFresh ? Double.random(in: 0.9...1) : 1
@@ -238,16 +253,20 @@ struct SharedLoad<Value: Sendable>: Sendable {
     attributes.stale = copy.frame.stale
     attributes.tags = tags
     attributes.written = now.advanced(by: .zero - copy.age)
-    attributes.metadata = version.bytes
     return .stored(value, attributes)
   }
 
   private func attributes(
-    _ origin: CopyTerms.Origin, _ error: (any Error)?,
+    _ stamp: ValueStamp, _ origin: CopyTerms.Origin, _ error: (any Error)?,
     mayStore: @escaping @Sendable (inout WriteBatch) throws -> Bool
   ) -> EntryAttributes {
     var attributes = EntryAttributes(codec: cache.codec.id)
+    attributes.metadata = stamp.bytes
     attributes.copy = CopyTerms(origin: origin, error: error, mayStore: mayStore)
     return attributes
   }
 }
+
+/// The value of a load was changed before it was stored. A caller that came after the change must not get it, and every
+/// caller of the load asks again.
+struct Overtaken: Error {}

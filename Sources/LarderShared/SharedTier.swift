@@ -34,11 +34,11 @@ public protocol SharedTier: Sendable {
 
   /// Stores a loaded value and ends the lease. A fill is not announced to other machines.
   ///
-  /// - Returns: the value's version; nil, and nothing is stored, if the lease is gone, or the namespace or a tag of the
+  /// - Returns: the value's stamp; nil, and nothing is stored, if the lease is gone, or the namespace or a tag of the
   ///   value was invalidated since the lease was granted.
   func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
-  ) async throws(LarderError) -> Position?
+  ) async throws(LarderError) -> ValueStamp?
 
   /// Makes a change, writes its record into the log, and returns its position. A set or removal of a key ends its lease.
   func change(_ change: TierChange) async throws(LarderError) -> Position
@@ -53,11 +53,15 @@ public protocol SharedTier: Sendable {
     head: Position?, record: LogRecord?
   )
 
-  /// The records after a position, oldest first, at most some hundreds.
+  /// Some hundreds of records, oldest first: the one at a position, and those after it.
   ///
-  /// - Parameter waiting: how long to wait for the first one if there is none yet; zero for not at all.
+  /// It begins with another record if the log does not have that one. A reader compares it with its own, since another history
+  /// of the log can have another change at the same position.
+  ///
+  /// - Parameter waiting: how long to wait for a record after the position if there is none yet; zero for not at all. Nothing
+  ///   is returned when none came.
   func records(
-    after position: Position, waiting: Duration
+    from position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord]
 }
 

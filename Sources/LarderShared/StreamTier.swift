@@ -92,14 +92,18 @@ public struct StreamTier: SharedTier {
 
   public func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
-  ) async throws(LarderError) -> Position? {
+  ) async throws(LarderError) -> ValueStamp? {
     let floors = [names.floor(namespace: key.namespace)] + value.tags.map(names.floor(tag:))
     let reply = try await run(
       .fill, keys(of: key) + floors,
       [
         lease.token.bytes, Array(lease.head.description.utf8), value.frame, digits(value.lifetime),
       ])
-    return reply == .null ? nil : try position(reply, of: .fill)
+    if reply == .null { return nil }
+    guard let stamp = reply.bytes.flatMap({ ValueStamp(bytes: $0) }) else {
+      throw LarderError(unexpected: reply, to: "fill", mayHaveChanged: true)
+    }
+    return stamp
   }
 
   public func change(_ change: TierChange) async throws(LarderError) -> Position {

@@ -25,17 +25,13 @@ extension MemoryTier {
 
   /// Waits in real time too, so that a clock that stands still does not keep it.
   public func records(
-    after position: Position, waiting: Duration
+    from position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
-    func records() async throws(LarderError) -> [LogRecord] {
-      try await perform(counts: false) { image, _ in
-        Array(image.log.drop { $0.position <= position }.prefix(500))
-      }
+    if waiting > .zero { await waitForRecord(after: position, for: waiting) }
+    return try await perform(counts: false) { image, _ in
+      if waiting > .zero, image.head ?? .zero <= position { return [] }
+      return Array(image.log.drop { $0.position < position }.prefix(500))
     }
-    let found = try await records()
-    if !found.isEmpty || waiting <= .zero { return found }
-    await waitForRecord(after: position, for: waiting)
-    return try await records()
   }
 
   private func waitForRecord(after position: Position, for time: Duration) async {

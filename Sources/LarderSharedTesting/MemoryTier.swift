@@ -182,15 +182,14 @@ public final class MemoryTier: SharedTier {
 
   public func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
-  ) async throws(LarderError) -> Position? {
+  ) async throws(LarderError) -> ValueStamp? {
     try await perform { image, now in
       guard image.leases[key]?.token == lease.token else { return nil }
       image.leases[key] = nil
       guard let head = image.head, lease.head >= image.floor(of: key, value.tags) else {
         return nil
       }
-      image.store(value, under: key, version: head, at: now)
-      return head
+      return image.store(value, under: key, version: head, at: now)
     }
   }
 
@@ -199,7 +198,7 @@ public final class MemoryTier: SharedTier {
       switch change {
       case .set(let key, let value):
         let position = image.advance(now, .key(key)).position
-        image.store(value, under: key, version: position, at: now)
+        _ = image.store(value, under: key, version: position, at: now)
         image.leases[key] = nil
         return position
       case .remove(let key):
@@ -234,11 +233,12 @@ extension MemoryTier.Image {
 
   fileprivate mutating func store(
     _ value: TierValue, under key: SharedKey, version: Position, at now: Duration
-  ) {
+  ) -> ValueStamp {
     // Two values that are filled in the same moment differ too.
     let written = max(UInt64(now / .microseconds(1)), (values[key]?.stamp.written ?? 0) + 1)
-    values[key] = MemoryTier.Stored(
-      value: value, stamp: ValueStamp(version: version, written: written), written: now)
+    let stamp = ValueStamp(version: version, written: written)
+    values[key] = MemoryTier.Stored(value: value, stamp: stamp, written: now)
+    return stamp
   }
 
   fileprivate func floor(of key: SharedKey, _ tags: [String]) -> Position {

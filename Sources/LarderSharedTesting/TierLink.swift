@@ -55,7 +55,7 @@ public final class TierLink: SharedTier {
 
   public func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
-  ) async throws(LarderError) -> Position? {
+  ) async throws(LarderError) -> ValueStamp? {
     try await pass { () throws(LarderError) in try await tier.fill(key, value, lease) }
   }
 
@@ -74,10 +74,10 @@ public final class TierLink: SharedTier {
   }
 
   public func records(
-    after position: Position, waiting: Duration
+    from position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
     try await pass { () throws(LarderError) in
-      try await tier.records(after: position, waiting: waiting)
+      try await tier.records(from: position, waiting: waiting)
     }
   }
 }

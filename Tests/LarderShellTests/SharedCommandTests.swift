@@ -22,11 +22,10 @@ import struct LarderShared.SharedStatus
     let tier = MemoryTier(application: "shop", clock: shell.clock)
     let link = TierLink(to: tier)
     let cache = shell.store.cache(TextCodec(), in: "prices", shared: Shared(link))
+    // A copy is kept from the first contact with the log on.
+    try await waitUntil { try SharedStatus(of: shell.store)?.isConfirmed ?? false }
     try await cache.set("1", for: "a")
-    try await waitUntil {
-      guard let status = try SharedStatus(of: shell.store) else { return false }
-      return status.isConfirmed && status.applied == tier.newest
-    }
+    try await waitUntil { try SharedStatus(of: shell.store)?.applied == tier.newest }
     let lines = try shell("shared").split(separator: "\n").map { $0.split(separator: " ") }
     let facts = Dictionary(
       uniqueKeysWithValues: lines.map { ($0[0], $0.dropFirst().joined(separator: " ")) })
@@ -42,6 +41,6 @@ import struct LarderShared.SharedStatus
     #expect(try shell("output json", "shared").contains("\"outbox\":1"))
     // Half an hour later, without the process that read the log.
     shell.clock.advance(by: .minutes(30))
-    #expect(try shell("stats").contains("unconfirmed"))
+    #expect(try shell("stats").contains("shop, unconfirmed"))
   }
 }

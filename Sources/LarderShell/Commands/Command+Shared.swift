@@ -1,8 +1,8 @@
 import Larder
 import ShellLanguage
 
-import struct LarderShared.Position
 import struct LarderShared.SharedStatus
+import struct LarderShared.ValueStamp
 
 extension Command {
   static let shared = Command(
@@ -47,7 +47,7 @@ extension SharedStatus {
 
   /// The version of a copy, and how current it is, for `info`.
   func cell(for entry: Store.Entry) -> Cell {
-    guard let version = entry.metadata.flatMap({ Position(bytes: $0) }) else {
+    guard let version = entry.metadata.flatMap({ ValueStamp(bytes: $0) })?.version else {
       return .text("not from the tier")
     }
     return .text("\(version), \(isConfirmed ? "confirmed" : "unconfirmed")")

@@ -162,7 +162,7 @@ struct StatisticsReport {
       + Self.limits([
         ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
         ("memory", limits.memory),
-      ]) + Self.counts(statistics.reads)
+      ]) + Self.counts(statistics.reads) + (shared.map { [("shared_tier", .text($0))] } ?? [])
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {

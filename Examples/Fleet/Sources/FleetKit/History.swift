@@ -42,7 +42,8 @@ public struct Call: Sendable {
       isConfirmed: words[6] == "1")
   }
 
-  init(
+  /// A call of these parts.
+  public init(
     kind: Kind, start: Int, end: Int, key: Int, value: Int, source: String = "",
     isConfirmed: Bool = true
   ) {
@@ -72,7 +73,8 @@ public struct History: Sendable {
     calls = text.split(separator: "\n").compactMap { Call($0) }
   }
 
-  init(_ calls: [Call]) { self.calls = calls }
+  /// A history of some calls.
+  public init(_ calls: [Call]) { self.calls = calls }
 }
 
 /// Checks the promise of a tier over the histories of all machines.

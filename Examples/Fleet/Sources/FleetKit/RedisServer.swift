@@ -10,9 +10,10 @@ struct NoServer: Error, CustomStringConvertible { var description: String }
 
 /// A redis-server of this process's own, on a loopback port that was free, ended with the last reference.
 public final class RedisServer: Sendable {
-  /// The path of the program; nil if it is not installed.
-  public static let program = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
-    .map { $0 + "/redis-server" }
+  /// The path of the program, which `REDIS_SERVER` in the environment names; nil if it is not installed.
+  public static let program =
+    (ProcessInfo.processInfo.environment["REDIS_SERVER"].map { [$0] }
+    ?? ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { $0 + "/redis-server" })
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
   /// The TCP port on 127.0.0.1.
