@@ -292,7 +292,8 @@ let package = Package(
       name: "LarderSharedTests",
       dependencies: [
         "LarderShared", "LarderSharedTesting", "LarderRedis", "Larder", "TestSupport",
-        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(
+          name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
       ],
       swiftSettings: strict),
     .testTarget(

@@ -131,7 +131,8 @@ struct LogReader: Sendable {
   /// Goes on from where the store's last reader came to, or begins.
   private func start() async throws -> LocalState.Progress {
     let known = try copies.state.progress()
-    if let known, known.application == tier.application {
+    // Without a position it began and did not end.
+    if let known, known.application == tier.application, known.position != .zero {
       // The file is a new one: it has none of the changes up to there.
       if copies.recent.applied == .zero {
         copies.recent.replace(RecentChanges.none, with: known.position)

@@ -25,6 +25,9 @@ struct Machine {
     store = try Store.temporary(clock: clock)
     self.clock = clock
     link = TierLink(to: tier)
+    // A reader that rests by a clock that stands still would not go on.
+    var options = options
+    options.pace = .zero
     cache = store.cache(
       TextCodec(), in: "prices", rules: rules, shared: Shared(link, options: options))
   }
@@ -47,8 +50,18 @@ struct Machine {
 
   /// Waits until this machine has had every change that the tier has now.
   func follow(_ tier: MemoryTier) async throws {
-    try await waitUntil {
-      standing == .confirmed && (copies.recent.applied >= tier.newest ?? .zero)
+    do {
+      try await waitUntil {
+        standing == .confirmed && (copies.recent.applied >= tier.newest ?? .zero)
+      }
+    } catch {
+      let state = try copies.state.progress().map { "epoch \($0.epoch) at \($0.position)" }
+      Issue.record(
+        """
+        \(standing), applied \(copies.recent.applied) of \(tier.newest ?? .zero), \(state ?? "no progress"), \
+        reader \(copies.recent.reader(at: clock.monotonic) ?? 0), \(shared.statistics)
+        """)
+      throw error
     }
   }
 
