@@ -229,7 +229,8 @@ let package = Package(
           name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
       ],
       swiftSettings: strict),
-    .target(name: "LarderShared", dependencies: ["Larder"], swiftSettings: strict),
+    .target(
+      name: "LarderShared", dependencies: ["Larder", "LarderSystem"], swiftSettings: strict),
     .target(
       name: "LarderSharedTesting", dependencies: ["Larder", "LarderShared"], swiftSettings: strict),
     .target(
@@ -243,7 +244,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "ShellLanguage", dependencies: ["LarderSystem"], swiftSettings: strict),
     .target(
-      name: "LarderShell", dependencies: ["Larder", "ShellLanguage"], swiftSettings: strict),
+      name: "LarderShell", dependencies: ["Larder", "LarderShared", "ShellLanguage"],
+      swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCommand",
@@ -290,10 +292,15 @@ let package = Package(
       name: "LarderSharedTests",
       dependencies: [
         "LarderShared", "LarderSharedTesting", "LarderRedis", "Larder", "TestSupport",
+        .product(
+          name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "LarderShellTests", dependencies: ["LarderShell", "ShellLanguage", "TestSupport"],
+      name: "LarderShellTests",
+      dependencies: [
+        "LarderShell", "LarderShared", "LarderSharedTesting", "ShellLanguage", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",

@@ -10,6 +10,14 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+let libraries: [Target.Dependency] = [
+  .product(name: "Larder", package: "larder"),
+  .product(name: "LarderShared", package: "larder"),
+  .product(name: "LarderRedis", package: "larder"),
+  .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOPosix", package: "swift-nio"),
+]
+
 // A package of its own, because it needs SwiftNIO: a user of the library alone does not fetch that.
 let package = Package(
   name: "larder-fleet",
@@ -20,17 +28,15 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
+    .target(name: "FleetKit", dependencies: libraries, swiftSettings: strict),
+    .executableTarget(name: "fleet", dependencies: ["FleetKit"], swiftSettings: strict),
     .testTarget(
       name: "RedisTests",
-      dependencies: [
-        .product(name: "Larder", package: "larder"),
-        .product(name: "LarderShared", package: "larder"),
+      dependencies: libraries + [
+        "FleetKit", "fleet",
         .product(name: "LarderSharedTesting", package: "larder"),
-        .product(name: "LarderRedis", package: "larder"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
-      swiftSettings: strict)
+      swiftSettings: strict),
   ]
 )

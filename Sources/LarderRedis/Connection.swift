@@ -25,7 +25,7 @@
     ///
     /// - Parameter onClose: called once when the connection that `completion` got has ended.
     static func open(
-      host: String, port: Int, tls: NIOSSLContext?, login: [[UInt8]],
+      to address: ServerAddress, _ login: Login,
       onClose: @escaping @Sendable (Connection) -> Void,
       completion: @escaping @Sendable (Result<Connection, ConnectionError>) -> Void
     ) {
@@ -34,23 +34,24 @@
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            if let tls {
+            if let tls = login.tls {
               // A server that is named by its address has no name to send.
-              let isAddress = (try? SocketAddress(ipAddress: host, port: port)) != nil
+              let host = address.host
+              let isAddress = (try? SocketAddress(ipAddress: host, port: address.port)) != nil
               try channel.pipeline.syncOperations.addHandler(
                 NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
             }
             try channel.pipeline.syncOperations.addHandler(ReplyHandler())
           }
         }
-        .connect(host: host, port: port)
+        .connect(host: address.host, port: address.port)
         .whenComplete { result in
           switch result {
           case .failure(let error):
             completion(.failure(ConnectionError(reason: "\(error)")))
           case .success(let channel):
             let connection = Connection(channel)
-            connection.logIn(login) { reason in
+            connection.logIn(login.words) { reason in
               if let reason {
                 connection.close()
                 completion(.failure(ConnectionError(reason: reason)))
@@ -67,7 +68,7 @@
       _ words: [[UInt8]], _ completion: @escaping @Sendable (String?) -> Void
     ) {
       let reply = PendingReply()
-      send(Command(words, timeout: .seconds(2)), .now() + .seconds(2), reply)
+      send(Command(words, timeout: .seconds(2)), asking: false, .now() + .seconds(2), reply)
       Task {
         do throws(LarderError) {
           switch try await reply.value() {
@@ -82,7 +83,11 @@
     }
 
     /// Writes a command. The reply is completed by the server, at the deadline, or at the end of the connection.
-    func send(_ command: Command, _ deadline: NIODeadline, _ reply: PendingReply) {
+    ///
+    /// - Parameter asking: whether `ASKING` goes before it.
+    func send(
+      _ command: Command, asking: Bool, _ deadline: NIODeadline, _ reply: PendingReply
+    ) {
       guard unanswered.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostUnanswered else {
         unanswered.wrappingSubtract(1, ordering: .relaxed)
         reply.complete(
@@ -111,6 +116,12 @@
         let waiting = ReplyHandler.Waiting(reply: reply, sent: .now()) { [self] in
           timer.cancel()
           unanswered.wrappingSubtract(1, ordering: .relaxed)
+        }
+        if asking {
+          let word = Command([Array("ASKING".utf8)], timeout: command.timeout)
+          let ignored = ReplyHandler.Waiting(reply: PendingReply(), sent: .now(), finish: {})
+          channel.write(
+            ReplyHandler.Outgoing(bytes: word.encoded, waiting: ignored), promise: nil)
         }
         channel.writeAndFlush(
           ReplyHandler.Outgoing(bytes: command.encoded, waiting: waiting), promise: nil)

@@ -1,58 +1,65 @@
 #if Redis
   public import Larder
   public import LarderShared
-  import NIOCore
-  import NIOPosix
   public import NIOSSL
   import Synchronization
 
-  /// Sends commands to one Redis or Valkey server over one connection, which it makes at the first command and again after
-  /// a loss.
+  /// The address of a server.
+  public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A name or an IP address.
+    public var host: String
+    /// The TCP port.
+    public var port: Int
+
+    /// An address of these parts.
+    public init(_ host: String, _ port: Int = 6379) {
+      self.host = host
+      self.port = port
+    }
+
+    /// The host, a colon and the port.
+    public var description: String { "\(host):\(port)" }
+  }
+
+  /// Sends commands to a Redis or Valkey server, over one connection, and a second one for commands that block.
   ///
   /// Commands of all tasks share the connection; the server answers them in order. A command whose time is up is abandoned:
-  /// its late reply is read and dropped. After a failure to connect, further commands fail at once for a while, 50 ms at
-  /// first and up to 2 s, with a random part.
+  /// its late reply is read and dropped.
+  ///
+  /// With more addresses it uses another server when one cannot be reached or says that it is a replica. In a cluster it
+  /// follows the redirections of the servers. All its commands must concern keys of one slot, as those of an application do.
   public final class RedisSender: CommandSender {
-    private enum State {
-      case idle
-      /// Nothing is tried before that moment.
-      case waiting(until: ContinuousClock.Instant)
-      case connecting([PendingConnection])
-      case connected(Connection)
-      case closed
+    private struct Route {
+      var known: [ServerAddress]
+      var current: ServerAddress
+      /// By address, and whether for commands that block.
+      var links: [ServerAddress: [Bool: Link]] = [:]
+      var isClosed = false
     }
 
-    /// A caller that waits for the connection.
-    private struct PendingConnection: Sendable {
-      var command: Command
-      var deadline: NIODeadline
-      var reply: PendingReply
-    }
-
-    private let host: String
-    private let port: Int
-    /// The first command of a connection. Its reply shows that the server can be used.
-    private let login: [[UInt8]]
-    private let tls: NIOSSLContext?
-    private let state = Mutex<(State, failures: Int)>((.idle, 0))
+    private static let mostRedirections = 5
+    private let login: Login
+    private let route: Mutex<Route>
 
     /// A sender for the server at an address; connects at the first command.
     ///
     /// - Parameters:
+    ///   - others: further addresses: those of replicas that may take the server's place, or of other nodes of a cluster.
     ///   - user: the user of the server's access control list; nil for the default user.
     ///   - password: never part of an error; nil for a server that asks for none.
     ///   - tls: nil for a connection without TLS.
     /// - Throws: `LarderError/Code/invalidArgument` for certificates or keys that cannot be read.
     public init(
-      host: String, port: Int = 6379, user: String? = nil, password: String? = nil,
-      tls: TLSConfiguration? = nil
+      host: String, port: Int = 6379, others: [ServerAddress] = [], user: String? = nil,
+      password: String? = nil, tls: TLSConfiguration? = nil
     ) throws(LarderError) {
-      self.host = host
-      self.port = port
+      let address = ServerAddress(host, port)
+      route = Mutex(Route(known: [address] + others, current: address))
       let words = password.map { ["AUTH", user, $0].compactMap(\.self) } ?? ["PING"]
-      login = words.map { Array($0.utf8) }
       do {
-        self.tls = try tls.map { try NIOSSLContext(configuration: $0) }
+        login = Login(
+          words: words.map { Array($0.utf8) },
+          tls: try tls.map { try NIOSSLContext(configuration: $0) })
       } catch {
         throw LarderError(
           .invalidArgument, "the TLS configuration for \(host) cannot be used: \(error)",
@@ -62,129 +69,75 @@
 
     deinit { close() }
 
-    /// Ends the connection. Commands that wait fail, and so does every later one.
+    /// Ends the connections. Commands that wait fail, and so does every later one.
     public func close() {
-      let old = state.withLock { state in
-        let old = state.0
-        state.0 = .closed
-        return old
+      let links = route.withLock { route in
+        route.isClosed = true
+        return route.links.values.flatMap(\.values)
       }
-      switch old {
-      case .connected(let connection): connection.close()
-      case .connecting(let waiting):
-        for pending in waiting { pending.reply.complete(.failure(closedError)) }
-      case .idle, .waiting, .closed: break
-      }
+      for link in links { link.close() }
     }
 
     public func send(_ command: Command) async throws(LarderError) -> Reply {
-      let reply = PendingReply()
-      let deadline = NIODeadline.now() + .nanoseconds(command.timeout.nanoseconds)
-      let pending = PendingConnection(command: command, deadline: deadline, reply: reply)
-      let connection = try admit(pending)
-      if let connection {
-        connection.send(command, deadline, reply)
-        return try await reply.value()
-      }
-      // Connecting may take longer than the caller wants to wait.
-      let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(deadline: deadline) {
-        [host, port] in
-        reply.failUnsent(
-          LarderError(.unreachable, "the server \(host):\(port) is being connected to"))
-      }
-      defer { timer.cancel() }
-      return try await reply.value()
-    }
-
-    /// The connection; nil if the command waits for it.
-    private func admit(_ pending: PendingConnection) throws(LarderError) -> Connection? {
-      let (answer, begins) = state.withLock {
-        state -> (Result<Connection?, LarderError>, Bool) in
-        switch state.0 {
-        case .connected(let connection): return (.success(connection), false)
-        case .closed: return (.failure(closedError), false)
-        case .waiting(let until) where ContinuousClock.now < until:
-          return (.failure(unreachable("the last attempt failed")), false)
-        case .connecting(var waiting):
-          guard waiting.count < Connection.mostUnanswered else {
-            return (.failure(unreachable("too many commands wait")), false)
-          }
-          waiting.append(pending)
-          state.0 = .connecting(waiting)
-          return (.success(nil), false)
-        case .idle, .waiting:
-          state.0 = .connecting([pending])
-          return (.success(nil), true)
+      var link = link(blocking: command.blocks)
+      var asking = false
+      for _ in 0..<Self.mostRedirections {
+        let reply: Reply
+        do throws(LarderError) {
+          reply = try await link.send(command, asking: asking)
+        } catch {
+          if error.code == .unreachable { leave(link.address) }
+          throw error
         }
-      }
-      if begins { connect() }
-      return try answer.get()
-    }
-
-    private func connect() {
-      Connection.open(
-        host: host, port: port, tls: tls, login: login,
-        onClose: { [weak self] in self?.lost($0) },
-        completion: { [weak self] result in
-          if let self {
-            opened(result)
-          } else if case .success(let connection) = result {
-            connection.close()
-          }
-        })
-    }
-
-    private func opened(_ result: Result<Connection, ConnectionError>) {
-      var isClosed = false
-      let waiting = state.withLock { state -> [PendingConnection] in
-        guard case .connecting(let waiting) = state.0 else {
-          isClosed = true
-          return []
+        guard case .failure(let message) = reply,
+          let redirection = Redirection(message, from: link.address)
+        else { return reply }
+        asking = false
+        switch redirection {
+        case .moved(let address): move(to: address)
+        case .ask(let address):
+          asking = true
+          link = self.link(to: address, blocking: command.blocks)
+          continue
+        case .replica:
+          guard leave(link.address) else { return reply }
         }
-        switch result {
-        case .success(let connection): state = (.connected(connection), 0)
-        case .failure:
-          let failures = min(state.failures + 1, 7)
-          let pause = min(Duration.milliseconds(25 << failures), .seconds(2))
-          let part = Double.random(in: 0.5...1)
-          state = (.waiting(until: ContinuousClock.now + pause * part), failures)
+        link = self.link(blocking: command.blocks)
+      }
+      throw LarderError(
+        .unreachable, "the servers redirected a command \(Self.mostRedirections) times",
+        hint: "look at the state of the cluster with `redis-cli cluster nodes`")
+    }
+
+    /// The link to the server in use, or to another one that is asked once.
+    private func link(to other: ServerAddress? = nil, blocking: Bool) -> Link {
+      route.withLock { route in
+        let address = other ?? route.current
+        if let link = route.links[address]?[blocking] { return link }
+        let link = Link(address, login)
+        if route.isClosed { link.close() }
+        route.links[address, default: [:]][blocking] = link
+        return link
+      }
+    }
+
+    private func move(to address: ServerAddress) {
+      route.withLock { route in
+        if !route.known.contains(address) { route.known.append(address) }
+        route.current = address
+      }
+    }
+
+    /// Goes on to the next address, unless another command did so already; false if there is only one.
+    @discardableResult private func leave(_ address: ServerAddress) -> Bool {
+      route.withLock { route in
+        guard route.known.count > 1 else { return false }
+        if route.current == address {
+          let index = route.known.firstIndex(of: address) ?? 0
+          route.current = route.known[(index + 1) % route.known.count]
         }
-        return waiting
+        return true
       }
-      switch result {
-      case .success(let connection):
-        if isClosed { connection.close() }
-        for pending in waiting {
-          connection.send(pending.command, pending.deadline, pending.reply)
-        }
-      case .failure(let error):
-        for pending in waiting { pending.reply.complete(.failure(unreachable(error.reason))) }
-      }
-    }
-
-    private func lost(_ connection: Connection) {
-      state.withLock { state in
-        if case .connected(let current) = state.0, current === connection { state.0 = .idle }
-      }
-    }
-
-    private var closedError: LarderError {
-      LarderError(.unreachable, "the sender to \(host):\(port) was closed")
-    }
-
-    private func unreachable(_ reason: String) -> LarderError {
-      LarderError(
-        .unreachable, "the server \(host):\(port) cannot be reached: \(reason)",
-        hint: "check the address, the password and that the server runs")
-    }
-  }
-
-  extension Duration {
-    /// For NIO's deadlines; cut to an hour.
-    var nanoseconds: Int64 {
-      let bounded = min(max(self, .zero), .seconds(3600))
-      return bounded.components.seconds * 1_000_000_000
-        + bounded.components.attoseconds / 1_000_000_000
     }
   }
 #endif

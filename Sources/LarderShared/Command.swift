@@ -16,11 +16,15 @@ public struct Command: Sendable {
   public var words: [[UInt8]]
   /// How long the sender waits for the reply, connecting included.
   public var timeout: Duration
+  /// Whether the server may keep the reply back. Such a command has a connection of its own, since the server answers the
+  /// commands of a connection in order.
+  public var blocks: Bool
 
   /// A command of words.
-  public init(_ words: [[UInt8]], timeout: Duration) {
+  public init(_ words: [[UInt8]], timeout: Duration, blocks: Bool = false) {
     self.words = words
     self.timeout = timeout
+    self.blocks = blocks
   }
 }
 

@@ -1,97 +1,224 @@
 import Larder
 
-/// The versions of one store's copies, and marks of the changes that its machine has made in the tier.
+/// The copies of one store, and the rule by which they are kept: a value that was fetched before a change is not stored
+/// after it, by any process.
 ///
-/// A copy has its version as the entry's metadata. A change leaves a mark under its position for a while, in a namespace of
-/// the store, so that a value that was fetched before the change is not stored after it, by any process.
+/// A copy has its stamp as the entry's metadata.
 struct LocalCopies: Sendable {
-  static let namespace = "shared-changes"
-  /// Longer than a fetch and its commit take, whatever delays them.
-  static let lifetime = Duration.minutes(5)
+  /// The tag of copies that the tier has not got: values that were loaded while it could not be used.
+  static let unsharedTag = "shared-tier:unshared"
 
   let store: Store
-  private let marks: Store.Namespace
+  let recent: RecentChanges
+  let state: LocalState
+  let outbox: Outbox
 
   init(_ store: Store) {
     self.store = store
-    marks = store.namespace(Self.namespace)
+    recent = RecentChanges(store)
+    state = LocalState(store)
+    outbox = Outbox(store, state)
   }
 
-  /// The newest change of the key, its namespace and the tags that this store knows of.
-  func newestChange(of key: SharedKey, tags: [String]) throws(LarderError) -> Position {
-    var newest = Position.zero
-    for name in Self.names(of: key, tags: tags) {
-      let mark: [UInt8]? = try marks.value(for: name)
-      if let position = mark.flatMap({ Position(bytes: $0) }) { newest = max(newest, position) }
-    }
-    return newest
+  /// The state of the store when a request begins. The request's value may be stored only in the same history, and if no
+  /// removal was queued meanwhile.
+  struct Ticket: Sendable {
+    /// The history of the log; nil before the first contact with it.
+    var epoch: UInt64?
+    /// How many removals were ever queued here.
+    var queued: UInt64
+    /// Every change up to there was applied. It is the version of a value that is loaded without the tier.
+    var applied: Position
   }
 
-  /// Whether a value of that version may be stored: no newer change is known, and no newer value is fresh there.
+  func ticket() throws(LarderError) -> Ticket {
+    // Read in this order: the position of a history is published before its number.
+    let epoch = try state.progress()?.epoch
+    return Ticket(epoch: epoch, queued: try state.queued(), applied: recent.applied)
+  }
+
+  /// Whether no applied record says that a value, which was current at a position, was changed since.
+  func isCurrent(_ key: SharedKey, tags: [String], at position: Position) -> Bool {
+    recent.isCurrent(Self.names(of: key, tags: tags), at: position)
+  }
+
+  /// Whether a value may be stored: no change of it is known, and no newer value is fresh there.
+  ///
+  /// - Parameters:
+  ///   - stamp: the value's own.
+  ///   - current: the position at which it was current, at least its version.
   func mayStore(
-    _ version: Position, for key: SharedKey, tags: [String], in batch: inout WriteBatch
+    _ stamp: ValueStamp, current: Position, _ ticket: Ticket, for key: SharedKey, tags: [String],
+    in batch: inout WriteBatch
   ) throws -> Bool {
-    for name in Self.names(of: key, tags: tags) {
-      if let mark = try batch.value(for: name, in: marks), let position = Position(bytes: mark),
-        version < position
-      {
-        return false
-      }
+    // Writers exclude each other, and the reader of the log notes a change before it removes the copies: either it is
+    // seen here, or the reader finds this copy.
+    guard isCurrent(key, tags: tags, at: current),
+      try state.progress(in: &batch)?.epoch == ticket.epoch,
+      try state.queued(in: &batch) == ticket.queued
+    else { return false }
+    let present = try batch.entry(for: key.bytes, in: store.namespace(key.namespace))
+    if let present, present.state == .fresh,
+      let itsStamp = present.metadata.flatMap({ ValueStamp(bytes: $0) }), stamp < itsStamp
+    {
+      return false
     }
-    guard let present = try batch.entry(for: key.bytes, in: store.namespace(key.namespace)),
-      present.state == .fresh, let itsVersion = present.metadata.flatMap({ Position(bytes: $0) })
-    else { return true }
-    return version >= itsVersion
+    try state.note(key.namespace, in: &batch)
+    return true
   }
 
-  /// Removes a key here, and leaves a mark if the position of the removal is known.
+  // MARK: Values that the tier has not got
+
+  /// Whether a value may be stored that was loaded without the tier. It may be newer than what the tier has, so that
+  /// another machine's older value could follow it. That is never so for a confirmed copy: such values are stored only while
+  /// no copy is confirmed, and removed before one is.
+  func mayStoreUnshared(
+    _ stamp: ValueStamp, _ ticket: Ticket, for key: SharedKey, tags: [String],
+    in batch: inout WriteBatch
+  ) throws -> Bool {
+    if recent.isRegainingTrust || standing(limit: .zero) == .confirmed { return false }
+    // A copy of the tier with the same version is older: this value was loaded just now.
+    return try mayStore(
+      ValueStamp(version: stamp.version, written: .max), current: stamp.version, ticket, for: key,
+      tags: tags, in: &batch)
+  }
+
+  /// Confirms the copies: every change that was made before that moment was applied.
+  func confirm(monotonic: Duration, wall: Timestamp) throws {
+    // A write that stores an unshared value either sees this mark or ends before the removal begins.
+    recent.setRegainingTrust(true)
+    defer { recent.setRegainingTrust(false) }
+    if standing(limit: .zero) != .confirmed { try store.invalidate(tag: Self.unsharedTag) }
+    recent.confirm(monotonic: monotonic, wall: wall)
+  }
+
+  /// How current the copies are now.
+  func standing(limit: Duration) -> RecentChanges.Standing {
+    recent.standing(store.clock, limit: limit)
+  }
+
+  // MARK: Changes of this machine
+
+  /// Removes a key here: at the position of the removal, or without one if it waits in the outbox.
   func remove(_ key: SharedKey, at position: Position?) async throws {
+    if let position { recent.note(RecentChanges.name(of: key), at: position) }
     try await store.commit { [self] batch in
-      let namespace = store.namespace(key.namespace)
-      if let position {
-        let entry = try batch.entry(for: key.bytes, in: namespace)
-        try mark(Self.name(of: key), position, in: &batch)
-        if let version = entry?.metadata.flatMap({ Position(bytes: $0) }), version >= position {
-          return
+      if position == nil { try outbox.add(.key(key), in: &batch) }
+      try removeCopy(of: key, olderThan: position, in: &batch)
+    }
+  }
+
+  /// Removes a key here whose value in the tier is not known.
+  func drop(_ key: SharedKey) async throws {
+    try await store.commit { [self] batch in
+      // A fetch that is under way may have the old value.
+      try state.setQueued(state.queued(in: &batch) + 1, in: &batch)
+      try removeCopy(of: key, olderThan: nil, in: &batch)
+    }
+  }
+
+  /// Removes every copy of a namespace.
+  func clear(_ namespace: String, at position: Position?) async throws {
+    if let position { recent.note(RecentChanges.name(ofNamespace: namespace), at: position) }
+    try await store.commit { [self] batch in
+      if position == nil { try outbox.add(.namespace(namespace), in: &batch) }
+      _ = try batch.clear(namespace)
+    }
+  }
+
+  /// Removes every entry with a tag.
+  func invalidate(_ tag: String, at position: Position?) async throws {
+    if let position { recent.note(RecentChanges.name(ofTag: tag), at: position) }
+    if position == nil {
+      try await store.commit { [self] batch in try outbox.add(.tag(tag), in: &batch) }
+    }
+    try store.invalidate(tag: tag)
+  }
+
+  // MARK: Changes of other machines
+
+  /// Applies records of the log, in their order, and notes how far.
+  ///
+  /// - Parameter keepsProgress: whether to write down how far even if no copy was concerned.
+  /// - Returns: how many copies were removed; nil if the store follows another history now.
+  func apply(
+    _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
+  ) async throws -> Int? {
+    for change in changes { if let name = change.name { recent.note(name, at: change.position) } }
+    for case .tag(let tag) in Set(changes.map(\.subject)) { _ = try store.invalidate(tag: tag) }
+    return try await store.commit { [self] batch in
+      guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
+      var removed = 0
+      for change in changes {
+        switch change.subject {
+        case .key(let key):
+          guard try state.isNoted(key.namespace, in: &batch) else { break }
+          if try removeCopy(of: key, olderThan: change.position, in: &batch) { removed += 1 }
+        case .namespace(let name):
+          guard try state.isNoted(name, in: &batch) else { break }
+          removed += try batch.clear(name).entries
+        case .tag, .nothing: break
         }
       }
-      try batch.remove(key.bytes, from: namespace)
+      if removed > 0 || keepsProgress { try state.set(progress, in: &batch) }
+      return removed
     }
   }
 
-  /// Leaves a mark for a whole namespace.
-  func cleared(_ namespace: String, at position: Position) async throws {
-    try await store.commit { [self] batch in
-      try mark(Self.name(ofNamespace: namespace), position, in: &batch)
+  /// Begins with another history of the log: no copy of the old one is used any more.
+  ///
+  /// A crash at any point leaves the old history, or one without a position, which is given up at the next look.
+  ///
+  /// - Parameters:
+  ///   - known: the history that the caller gives up; nil if the store has none.
+  ///   - newest: asks for the newest record, with which the new history begins.
+  /// - Returns: nil if another process was faster.
+  func begin(
+    _ application: String, insteadOf known: UInt64?, at newest: () async throws -> LogRecord
+  ) async throws -> LocalState.Progress? {
+    recent.distrust()
+    var progress = LocalState.Progress(
+      application: application, epoch: (known ?? 0) &+ 1, position: .zero, digest: 0)
+    // From this commit on no value of the old history is stored.
+    let isFirst = try await store.commit { [self, progress] batch in
+      guard try state.progress(in: &batch)?.epoch == known else { return false }
+      try state.set(progress, in: &batch)
+      return true
+    }
+    guard isFirst else { return nil }
+    let noted = recent.changes
+    let record = try await newest()
+    (progress.position, progress.digest) = (record.position, record.digest)
+    let names = try state.namespaces()
+    return try await store.commit { [self, progress] batch -> LocalState.Progress? in
+      guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
+      for name in names { _ = try batch.clear(name) }
+      try state.set(progress, in: &batch)
+      recent.replace(noted, with: progress.position)
+      recent.publish(applied: progress.position, head: progress.position)
+      return progress
     }
   }
 
-  /// Leaves a mark for a tag.
-  func invalidated(_ tag: String, at position: Position) async throws {
-    try await store.commit { [self] batch in
-      try mark(Self.name(ofTag: tag), position, in: &batch)
-    }
-  }
-
-  private func mark(
-    _ name: [UInt8], _ position: Position, in batch: inout WriteBatch
-  ) throws {
-    if let present = try batch.value(for: name, in: marks).flatMap({ Position(bytes: $0) }),
-      present > position
+  /// Removes a copy unless it is as new as that position.
+  @discardableResult
+  func removeCopy(
+    of key: SharedKey, olderThan position: Position?, in batch: inout WriteBatch
+  ) throws -> Bool {
+    let namespace = store.namespace(key.namespace)
+    guard let entry = try batch.entry(for: key.bytes, in: namespace) else { return false }
+    if let position, let stamp = entry.metadata.flatMap({ ValueStamp(bytes: $0) }),
+      stamp.version >= position
     {
-      return
+      return false
     }
-    try batch.set(position.bytes, for: name, in: marks, expires: .after(Self.lifetime))
+    // An expired entry is removed as well, so that no window serves it.
+    try batch.remove(key.bytes, from: namespace)
+    return true
   }
 
   private static func names(of key: SharedKey, tags: [String]) -> [[UInt8]] {
-    [name(of: key), name(ofNamespace: key.namespace)] + tags.map(name(ofTag:))
+    [RecentChanges.name(of: key), RecentChanges.name(ofNamespace: key.namespace)]
+      + tags.map(RecentChanges.name(ofTag:))
   }
-
-  private static func name(of key: SharedKey) -> [UInt8] {
-    Array("key:".utf8) + TierNames.name(of: key)
-  }
-
-  private static func name(ofNamespace name: String) -> [UInt8] { Array("namespace:\(name)".utf8) }
-  private static func name(ofTag tag: String) -> [UInt8] { Array("tag:\(tag)".utf8) }
 }

@@ -66,6 +66,30 @@ struct Script: Sendable {
     return id
     """)
 
+  /// `KEYS`: log, head, a key that is never there. `ARGV`: an ID. Returns the head and the record of the ID, each false if
+  /// missing. The removal of nothing makes a replica refuse: its head may be an old one.
+  static let look = Script(
+    "look",
+    """
+    redis.call('DEL', KEYS[3])
+    local found = redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[1])
+    return {redis.call('GET', KEYS[2]), found[1] or false}
+    """)
+
+  /// `KEYS`: log, head. `ARGV`: length of the log. Returns the newest record, with its ID; writes a first one if the head's
+  /// is not in the log.
+  static let newest = Script(
+    "newest",
+    """
+    local head = redis.call('GET', KEYS[2])
+    local found = head and redis.call('XRANGE', KEYS[1], head, head) or {}
+    if #found == 0 then
+      local id = announce(ARGV[1], 'begin', '', '')
+      found = redis.call('XRANGE', KEYS[1], id, id)
+    end
+    return found[1]
+    """)
+
   /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, rejected stamp or nothing, token, length of the lease.
   /// Returns 1; or 2 and the head; or 3 and the time left.
   static let acquire = Script(
@@ -80,7 +104,7 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, value, lease, floors. `ARGV`: token, head when the lease was granted, frame, lifetime. Returns the
-  /// version, or nothing if the lease is gone or a floor has risen.
+  /// stamp, or nothing if the lease is gone or a floor has risen.
   static let fill = Script(
     "fill",
     """
@@ -92,8 +116,9 @@ struct Script: Sendable {
       local floor = redis.call('GET', KEYS[index])
       if floor and isOlder(ARGV[2], floor) then return false end
     end
-    redis.call('SET', KEYS[3], stamp(head) .. ARGV[3], 'PX', ARGV[4])
-    return head
+    local version = stamp(head)
+    redis.call('SET', KEYS[3], version .. ARGV[3], 'PX', ARGV[4])
+    return version
     """)
 
   /// `KEYS`: lease. `ARGV`: token, length. Returns 1, or 0 if the lease is gone.

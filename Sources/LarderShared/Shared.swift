@@ -7,14 +7,18 @@ import Synchronization
 ///     let prices = store.cache(of: Price.self, in: "prices", shared: shared)
 ///     let price = try await prices.value(for: sku) { try await api.price(sku) }
 ///
-/// Make one for a process and keep it. It reads and writes when a ``SharedCache`` asks it to, and has no task of its own.
+/// Make one for a process and keep it. For each store with a ``SharedCache`` it has a task that reads the log of changes, unless
+/// another process of the store reads it. The task ends with the last reference to this object, or when the store is closed.
+/// A store belongs to one application.
 public final class Shared: Sendable {
   /// The data that the machines share.
   public let tier: any SharedTier
   /// How the tier is used.
   public let options: SharedOptions
   let limiter: LoadLimiter
-  private let counts = Mutex(Statistics())
+  let breaker = Breaker()
+  private let counts = Counts()
+  private let machines = Mutex<[ObjectIdentifier: Machine]>([:])
 
   /// A tier in a Redis or Valkey server.
   ///
@@ -53,12 +57,59 @@ public final class Shared: Sendable {
     public var overtaken = 0
     /// Loads without the tier, because it could not be reached, refused or did not answer.
     public var withoutTier = 0
+    /// Copies that were returned although this machine could not learn of changes.
+    public var unconfirmed = 0
+    /// Records of the log that this process applied for its stores.
+    public var records = 0
+    /// Copies that they removed.
+    public var superseded = 0
+    /// Times that the log did not have what a store had missed, so that the store began again without copies.
+    public var gaps = 0
+    /// Removals that waited in a store and were sent later.
+    public var sent = 0
+    /// Times that the tier was not asked for a while because it had failed repeatedly.
+    public var pauses = 0
   }
 
   /// The counts since the start of the process.
-  public var statistics: Statistics { counts.withLock { $0 } }
+  public var statistics: Statistics {
+    var statistics = counts.values.withLock { $0 }
+    statistics.pauses = breaker.openings
+    return statistics
+  }
 
-  func count(_ change: (inout Statistics) -> Void) { counts.withLock { change(&$0) } }
+  func count(_ change: (inout Statistics) -> Void) { counts.values.withLock { change(&$0) } }
+
+  /// The copies of a store, whose log is read from now on.
+  func copies(of store: Store) -> LocalCopies {
+    machines.withLock { machines in
+      if let machine = machines[store.identity] { return machine.copies }
+      let copies = LocalCopies(store)
+      let reader = LogReader(
+        tier: tier, copies: copies, options: options, breaker: breaker,
+        count: { [counts] change in counts.values.withLock { change(&$0) } })
+      machines[store.identity] = Machine(
+        copies: copies, reading: store.isReadOnly ? nil : Task { await reader.run() })
+      return copies
+    }
+  }
+
+  /// The counts, which outlive the object in the tasks that are about to end.
+  private final class Counts: Sendable {
+    let values = Mutex(Statistics())
+  }
+
+  private final class Machine: Sendable {
+    let copies: LocalCopies
+    private let reading: Task<Void, Never>?
+
+    init(copies: LocalCopies, reading: Task<Void, Never>?) {
+      self.copies = copies
+      self.reading = reading
+    }
+
+    deinit { reading?.cancel() }
+  }
 }
 
 /// Bounds how many loads run at once while the tier, which usually shields the origin, cannot be used.

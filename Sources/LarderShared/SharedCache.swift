@@ -3,9 +3,9 @@ public import Larder
 /// A cache over a store and a tier that the machines of an application share: a miss asks the tier before it loads, and one
 /// machine at a time loads a key.
 ///
-/// A read that finds a fresh copy in this store does not touch the tier, and costs what it costs in a `Cache`. Such a copy
-/// may be older than the tier's value: other machines do not learn of a change before their copies end, which is at the
-/// latest after the value's fresh lifetime. `Docs/Fleet.md` has what is promised.
+/// A read that finds a fresh copy in this store does not touch the tier, and costs about what it costs in a `Cache`. A
+/// change on another machine ends the copy as soon as its record in the log arrives here; a machine that has not seen the log
+/// for two seconds says so by `CacheResult/isConfirmed`. `Docs/Fleet.md` has what is promised.
 public struct SharedCache<Value: Sendable>: Sendable {
   /// The values of this machine's store. Changes through it are not shared.
   public let local: Cache<Value>
@@ -20,7 +20,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     self.shared = shared
     self.codec = codec
     store = local.namespace.store
-    copies = LocalCopies(store)
+    copies = shared.copies(of: store)
   }
 
   /// The namespace's name, which is the same on every machine.
@@ -64,25 +64,59 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value> {
     var options = options
     options.policy = .revalidate
-    // The next read of this store must not find the copy that was just replaced.
-    options.waitsForCommit = true
     return try await result(Key(of: key), options, policy: .standard, load)
   }
+
+  /// How often a key may change before its value is stored, until the caller gets one that is not confirmed.
+  private static var mostChanges: Int { 8 }
 
   private func result(
     _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
     _ load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
+    let standing = copies.standing(limit: shared.options.unconfirmedLimit)
+    if options.policy == .standard, options.refreshAhead == nil, standing == .confirmed,
+      let hit = local.memoryResult(key.bytes)
+    {
+      return hit
+    }
+    var options = options
+    // Copies of a machine that is out of touch are used only where a load fails.
+    if standing == .outOfTouch, options.policy == .standard { options.policy = .revalidate }
+    // The next call of any process of this machine must not find an older copy.
+    options.waitsForCommit = true
+    // The lease of the tier decides which machine loads.
+    options.takesLease = false
+    if let report = options.onBackgroundError {
+      options.onBackgroundError = { if !($0 is Overtaken) { report($0) } }
+    }
     let loading = SharedLoad(
       cache: self, key: SharedKey(namespace: name, bytes: key.bytes), options: options,
       policy: policy, load: load)
-    if let result = try await local.revalidatedResult(
-      for: key, options: options, load: { _ in try await loading.outcome() })
-    {
+    var changes = 0
+    while true {
+      guard
+        var result = try await local.revalidatedResult(
+          for: key, options: options, load: { _ in try await loading.outcome() })
+      else {
+        // A negative entry, which only the local cache writes.
+        return try await local.result(for: key, options: options, load: load)
+      }
+      if result.error is Overtaken {
+        changes += 1
+        if changes < Self.mostChanges { continue }
+        result.error = LarderError(
+          .busy, "a value of namespace \(name) was changed \(changes) times before it was stored")
+      }
+      switch result.source {
+      case .loaded: result.isConfirmed = result.error == nil
+      case .shared: result.isConfirmed = result.error == nil && standing == .confirmed
+      case .memory, .disk, .stale:
+        result.isConfirmed = standing == .confirmed
+        if !result.isConfirmed { shared.count { $0.unconfirmed += 1 } }
+      }
       return result
     }
-    // A negative entry, which only the local cache writes.
-    return try await local.result(for: key, options: options, load: load)
   }
 
   // MARK: Changing
@@ -101,12 +135,15 @@ public struct SharedCache<Value: Sendable>: Sendable {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
     let bytes = try encode(value)
     let frame = try frame(bytes, expires: expires, stale: stale, tags: tags)
+    let ticket = try copies.ticket()
     let position: Position
     do throws(LarderError) {
-      position = try await shared.tier.change(.set(key, tierValue(frame, key)))
+      position = try await ask { () throws(LarderError) in
+        try await shared.tier.change(.set(key, tierValue(frame, key)))
+      }
     } catch {
       if error.code == .unanswered {
-        try await copies.remove(key, at: nil)
+        try await copies.drop(key)
         local.leaveLoad(of: key.bytes)
       }
       throw error
@@ -114,9 +151,17 @@ public struct SharedCache<Value: Sendable>: Sendable {
     var attributes = EntryAttributes(codec: codec.id, expires: expires)
     attributes.stale = stale
     attributes.tags = tags
-    attributes.metadata = position.bytes
+    let stamp = ValueStamp(version: position, written: 0)
+    attributes.metadata = stamp.bytes
+    copies.recent.note(RecentChanges.name(of: key), at: position)
     try await store.commit(size: bytes.count) { [self, attributes] batch in
-      guard try copies.mayStore(position, for: key, tags: tags, in: &batch) else { return }
+      guard
+        try copies.mayStore(
+          stamp, current: position, ticket, for: key, tags: tags, in: &batch)
+      else {
+        try copies.removeCopy(of: key, olderThan: position, in: &batch)
+        return
+      }
       try batch.set(value, for: key.bytes, in: local, attributes)
     }
     local.leaveLoad(of: key.bytes)
@@ -125,13 +170,11 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// Removes the value under `key` from this store and from the tier, and ends the load of it on any machine: a value that
   /// was loaded before the removal is stored nowhere.
   ///
-  /// - Throws: `LarderError/Code/unreachable` or `LarderError/Code/unanswered` of the tier; this store has removed
-  ///   the key all the same.
+  /// - Throws: `LarderError/Code/pending` if the tier cannot be reached: the key is removed here, and the removal waits
+  ///   in the store until some process of this machine can send it. `LarderError/Code/unreachable` if too many wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
-    try await change(.remove(key)) { position in
-      try await copies.remove(key, at: position)
-    }
+    try await change(.remove(key)) { position in try await copies.remove(key, at: position) }
     local.leaveLoad(of: key.bytes)
   }
 
@@ -140,8 +183,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// - Throws: as ``remove(_:)``.
   public func clear() async throws {
     try await change(.clear(namespace: name)) { position in
-      if let position { try await copies.cleared(name, at: position) }
-      try local.clear()
+      try await copies.clear(name, at: position)
     }
   }
 
@@ -151,23 +193,38 @@ public struct SharedCache<Value: Sendable>: Sendable {
   public func invalidate(tag: String) async throws {
     _ = try EntryAttributes.validated(tag)
     try await change(.invalidate(tag: tag)) { position in
-      if let position { try await copies.invalidated(tag, at: position) }
-      try store.invalidate(tag: tag)
+      try await copies.invalidate(tag, at: position)
     }
   }
 
-  /// Makes a change in the tier, and here in any case.
+  /// Makes a removal in the tier and here, or here and in the outbox.
+  ///
+  /// - Parameter here: gets the position of the removal; nil if it waits in the outbox.
   private func change(
     _ change: TierChange, here: (Position?) async throws -> Void
   ) async throws {
     let position: Position
     do throws(LarderError) {
-      position = try await shared.tier.change(change)
+      position = try await ask { () throws(LarderError) in
+        try await shared.tier.change(change)
+      }
     } catch {
+      try copies.outbox.checkRoom()
       try await here(nil)
-      throw error
+      throw LarderError(
+        .pending,
+        "a removal in namespace \(name) acts on this machine alone so far: \(error.message)",
+        hint: "nothing: it is sent when the server can be reached again")
     }
     try await here(position)
+  }
+
+  /// Asks the tier unless it has just failed repeatedly.
+  func ask<Result: Sendable>(
+    _ request: () async throws(LarderError) -> Result
+  ) async throws(LarderError) -> Result {
+    try await shared.breaker.run(
+      store.clock, isInTouch: copies.standing(limit: .zero) == .confirmed, request)
   }
 }
 

@@ -10,16 +10,19 @@ struct SharedLoad<Value: Sendable>: Sendable {
   let load: @Sendable () async throws -> Value
 
   private var shared: Shared { cache.shared }
-  private var tier: any SharedTier { cache.shared.tier }
+  private var copies: LocalCopies { cache.copies }
   private var clock: any LarderClock { cache.store.clock }
 
   /// How often a key may change between a look and the request for its lease before the caller goes on without the tier.
-  private static var mostChanges: Int { 16 }
+  private static var mostChanges: Int { 8 }
   /// How many durations of a lease a caller waits for another machine's load: one that never ends must not stop all others.
   private static var mostLeases: Int { 10 }
 
   func outcome() async throws -> LoadOutcome<Value> {
-    let known = try cache.copies.newestChange(of: key, tags: options.tags)
+    let ticket = try copies.ticket()
+    guard try copies.outbox.count() == 0 else {
+      return try await loadAlone(ticket, because: removalsWait)
+    }
     var rejected: ValueStamp??
     var changes = 0
     let end = clock.monotonic + shared.options.leaseDuration * Self.mostLeases
@@ -29,34 +32,40 @@ struct SharedLoad<Value: Sendable>: Sendable {
       do throws(LarderError) {
         attempt = try await self.attempt(&rejected)
       } catch {
-        return try await loadAlone(known, because: error)
+        return try await loadAlone(ticket, because: error)
       }
       switch attempt {
       case .use(let value, let copy):
         shared.count { $0.hits += 1 }
-        return stored(value, copy, .shared)
+        return stored(value, copy, ticket, .shared)
+      case .changed, .answer(.changed, _):
+        changes += 1
+        guard changes < Self.mostChanges else {
+          return try await loadAlone(ticket, because: gaveUp("it changes with each look"))
+        }
       case .loadAlone(let version):
-        return try await loadAlone(max(known, version), because: nil)
+        return try await loadAlone(ticket, version: version, because: nil)
       case .answer(.granted(let lease), let copy):
         shared.count {
           $0.misses += 1
           $0.leases += 1
         }
-        return try await load(holding: lease, fallback: copy)
-      case .answer(.changed, _):
+        if let outcome = try await load(holding: lease, ticket, fallback: copy) { return outcome }
+        // The value was changed or removed during the load. A caller that came after that must not get it.
+        shared.count { $0.overtaken += 1 }
         changes += 1
         guard changes < Self.mostChanges else {
-          return try await loadAlone(known, because: gaveUp("it changes with each look"))
+          return try await loadAlone(ticket, because: gaveUp("it changes during each load"))
         }
       case .answer(.held(let left), let copy):
         if let copy, policy == .standard, let value = copy.value,
           copy.isWithin(options.stale?.whileRevalidating)
         {
-          return stored(value, copy, copy.isFresh ? .shared : .stale)
+          return stored(value, copy, ticket, copy.isFresh ? .shared : .stale)
         }
         shared.count { $0.waits += 1 }
         guard clock.monotonic < end else {
-          return try await loadAlone(known, because: gaveUp("another machine loads it for long"))
+          return try await loadAlone(ticket, because: gaveUp("another machine loads it for long"))
         }
         let pause = min(Duration.milliseconds(Int.random(in: 10...100)), left)
         try await clock.sleep(until: clock.monotonic + pause)
@@ -67,6 +76,8 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// The outcome of one look into the tier.
   private enum Attempt {
     case use(Value, TierCopy<Value>)
+    /// The value that was found is outdated already.
+    case changed
     /// The tier does not want a value of this key.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
@@ -74,15 +85,22 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// - Parameter rejected: the value that a revalidation does not want, the first that is found; nil before.
   private func attempt(_ rejected: inout ValueStamp??) async throws(LarderError) -> Attempt {
-    let found = try await cache.find(key, tags: options.tags)
+    let found = try await cache.ask { () throws(LarderError) in
+      try await cache.find(key, tags: options.tags)
+    }
     if case .newer = found { return .loadAlone(.zero) }
     if rejected == nil { rejected = .some(found.stamp) }
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil) {
+      guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else { return .changed }
+      // A replica that lags behind must not answer with an older value afterwards.
+      copies.recent.note(RecentChanges.name(of: key), at: copy.stamp.version)
       guard let value = copy.value else { return .loadAlone(copy.stamp.version) }
       return .use(value, copy)
     }
-    let answer = try await tier.acquire(
-      key, rejecting: found.stamp, as: LeaseToken(), for: shared.options.leaseDuration)
+    let answer = try await cache.ask { () throws(LarderError) in
+      try await shared.tier.acquire(
+        key, rejecting: found.stamp, as: LeaseToken(), for: shared.options.leaseDuration)
+    }
     return .answer(answer, found.copy)
   }
 
@@ -98,20 +116,24 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// Loads without the tier.
   ///
   /// - Parameters:
-  ///   - version: stands for the version of the value that the tier does not have.
+  ///   - version: that of the tier's note that it does not want the value.
   ///   - error: why the tier cannot be used; nil if it does not want the value.
   private func loadAlone(
-    _ version: Position, because error: LarderError?
+    _ ticket: LocalCopies.Ticket, version: Position = .zero, because error: LarderError?
   ) async throws -> LoadOutcome<Value> {
     try Task.checkCancellation()
-    guard let error else { return loaded(try await load(), version, nil) }
+    // The origin is asked after all the changes up to there were made.
+    let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
+    guard let error else { return loaded(try await load(), stamp, ticket) }
     shared.count { $0.withoutTier += 1 }
-    return loaded(try await shared.limiter.run { try await load() }, version, error)
+    return unshared(
+      try await shared.limiter.run { try await load() }, stamp, ticket, error)
   }
 
+  /// Loads with the right to store the value in the tier; nil if the value was changed or removed meanwhile.
   private func load(
-    holding lease: Lease, fallback: TierCopy<Value>?
-  ) async throws -> LoadOutcome<Value> {
+    holding lease: Lease, _ ticket: LocalCopies.Ticket, fallback: TierCopy<Value>?
+  ) async throws -> LoadOutcome<Value>? {
     let value: Value
     do {
       value = try await renewing(lease) { try await load() }
@@ -121,7 +143,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       await release(lease)
       try Task.checkCancellation()
       if let fallback, let stale = fallback.value, fallback.isWithin(options.stale?.onError) {
-        return stored(stale, fallback, .stale, error)
+        return stored(stale, fallback, ticket, .stale, error)
       }
       throw error
     }
@@ -136,21 +158,21 @@ struct SharedLoad<Value: Sendable>: Sendable {
       return .value(value)
     }
     do throws(LarderError) {
-      if let version = try await tier.fill(key, cache.tierValue(frame, key), lease) {
-        return loaded(value, version, nil)
+      let stamp = try await cache.ask { () throws(LarderError) in
+        try await shared.tier.fill(key, cache.tierValue(frame, key), lease)
       }
+      guard let stamp else { return nil }
+      copies.recent.note(RecentChanges.name(of: key), at: stamp.version)
+      return loaded(value, stamp, ticket)
     } catch {
-      return loaded(value, lease.head, error)
+      return unshared(value, ValueStamp(version: lease.head, written: 0), ticket, error)
     }
-    // It was changed or removed during the load.
-    shared.count { $0.overtaken += 1 }
-    return .stored(value, attributes(.loaded, nil) { _ in false })
   }
 
   private func renewing(
     _ lease: Lease, _ body: () async throws -> Value
   ) async throws -> Value {
-    let renewal = Task { [tier, clock, key, length = shared.options.leaseDuration] in
+    let renewal = Task { [tier = shared.tier, clock, key, length = shared.options.leaseDuration] in
       while true {
         try await clock.sleep(until: clock.monotonic + length / 3)
         do {
@@ -166,11 +188,17 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// Also for a task that is cancelled.
   private func release(_ lease: Lease) async {
-    await Task { [tier, key] in
+    await Task { [tier = shared.tier, key] in
       do { try await tier.release(key, lease.token) } catch {
         // It ends by itself.
       }
     }.value
+  }
+
+  private var removalsWait: LarderError {
+    LarderError(
+      .unreachable, "removals of this machine wait for the shared tier, which is not asked before",
+      hint: "look whether the server runs and can be reached")
   }
 
   private func gaveUp(_ reason: String) -> LarderError {
@@ -181,22 +209,43 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   // MARK: Outcomes
 
+  /// A loaded value that the tier has, or does not want.
   private func loaded(
-    _ value: Value, _ version: Position, _ error: LarderError?
+    _ value: Value, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
   ) -> LoadOutcome<Value> {
-    var attributes = attributes(.loaded, error) { [cache, key, tags = options.tags] batch in
-      try cache.copies.mayStore(version, for: key, tags: tags, in: &batch)
+    var attributes = attributes(stamp, .loaded, nil) { [copies, key, tags = options.tags] batch in
+      let mayStore = try copies.mayStore(
+        stamp, current: stamp.version, ticket, for: key, tags: tags, in: &batch)
+      guard mayStore else { throw Overtaken() }
+      return true
     }
-    attributes.metadata = version.bytes
+    attributes.tags = options.tags
     return .stored(value, attributes)
   }
 
-  private func stored(
-    _ value: Value, _ copy: TierCopy<Value>, _ origin: CopyTerms.Origin, _ error: (any Error)? = nil
+  /// A loaded value that the tier has not got.
+  private func unshared(
+    _ value: Value, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: LarderError
   ) -> LoadOutcome<Value> {
-    let (version, tags, now) = (copy.stamp.version, copy.frame.tags, cache.store.now)
-    var attributes = attributes(origin, error) { [cache, key] batch in
-      try cache.copies.mayStore(version, for: key, tags: tags, in: &batch)
+    var attributes = attributes(stamp, .loaded, error) { [copies, key, tags = options.tags] batch in
+      guard copies.isCurrent(key, tags: tags, at: stamp.version) else { throw Overtaken() }
+      return try copies.mayStoreUnshared(stamp, ticket, for: key, tags: tags, in: &batch)
+    }
+    attributes.tags = options.tags + [LocalCopies.unsharedTag]
+    return .stored(value, attributes)
+  }
+
+  /// A value of the tier.
+  private func stored(
+    _ value: Value, _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket,
+    _ origin: CopyTerms.Origin, _ error: (any Error)? = nil
+  ) -> LoadOutcome<Value> {
+    let (stamp, tags, now) = (copy.stamp, copy.frame.tags, cache.store.now)
+    var attributes = attributes(stamp, origin, error) { [copies, key, head = copy.head] batch in
+      let mayStore = try copies.mayStore(
+        stamp, current: head, ticket, for: key, tags: tags, in: &batch)
+      guard mayStore else { throw Overtaken() }
+      return true
     }
     // Machines that took the value at the same time do not come back at the same time.
     let part = copy.isFresh ? Double.random(in: 0.9...1) : 1
@@ -204,16 +253,20 @@ struct SharedLoad<Value: Sendable>: Sendable {
     attributes.stale = copy.frame.stale
     attributes.tags = tags
     attributes.written = now.advanced(by: .zero - copy.age)
-    attributes.metadata = version.bytes
     return .stored(value, attributes)
   }
 
   private func attributes(
-    _ origin: CopyTerms.Origin, _ error: (any Error)?,
+    _ stamp: ValueStamp, _ origin: CopyTerms.Origin, _ error: (any Error)?,
     mayStore: @escaping @Sendable (inout WriteBatch) throws -> Bool
   ) -> EntryAttributes {
     var attributes = EntryAttributes(codec: cache.codec.id)
+    attributes.metadata = stamp.bytes
     attributes.copy = CopyTerms(origin: origin, error: error, mayStore: mayStore)
     return attributes
   }
 }
+
+/// The value of a load was changed before it was stored. A caller that came after the change must not get it, and every
+/// caller of the load asks again.
+struct Overtaken: Error {}

@@ -14,12 +14,18 @@ public struct SharedOptions: Sendable {
   public var logLength: Int
   /// How many loads this process runs at once while the tier cannot be used.
   public var maxLoads: Int
+  /// How long copies that are out of reach of changes are used all the same, counted from two seconds after the last contact.
+  /// Such results are not confirmed. Afterwards the tier or the origin is asked first.
+  public var unconfirmedLimit: Duration
+  /// How long the reader of the log rests when changes come in quickly, so that one reply has many of them.
+  public var pace: Duration
 
   /// Every option has a default.
   public init(
     readTimeout: Duration = .milliseconds(50), writeTimeout: Duration = .milliseconds(500),
     leaseDuration: Duration = .seconds(3), maxValueSize: Int = 1 << 20, logLength: Int = 65_536,
-    maxLoads: Int = 64
+    maxLoads: Int = 64, unconfirmedLimit: Duration = .seconds(60),
+    pace: Duration = .milliseconds(20)
   ) {
     self.readTimeout = readTimeout
     self.writeTimeout = writeTimeout
@@ -27,5 +33,7 @@ public struct SharedOptions: Sendable {
     self.maxValueSize = maxValueSize
     self.logLength = logLength
     self.maxLoads = maxLoads
+    self.unconfirmedLimit = unconfirmedLimit
+    self.pace = pace
   }
 }

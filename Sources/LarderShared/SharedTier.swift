@@ -34,14 +34,35 @@ public protocol SharedTier: Sendable {
 
   /// Stores a loaded value and ends the lease. A fill is not announced to other machines.
   ///
-  /// - Returns: the value's version; nil, and nothing is stored, if the lease is gone, or the namespace or a tag of the
+  /// - Returns: the value's stamp; nil, and nothing is stored, if the lease is gone, or the namespace or a tag of the
   ///   value was invalidated since the lease was granted.
   func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
-  ) async throws(LarderError) -> Position?
+  ) async throws(LarderError) -> ValueStamp?
 
   /// Makes a change, writes its record into the log, and returns its position. A set or removal of a key ends its lease.
   func change(_ change: TierChange) async throws(LarderError) -> Position
+
+  /// The newest record of the log. Writes a first one into an empty log.
+  func newestRecord() async throws(LarderError) -> LogRecord
+
+  /// The position of the newest record, and the record at a position; nil for what the log does not have.
+  ///
+  /// A reader whose own last record is not there any more, or is another one, has lost the history that it followed.
+  func look(at position: Position) async throws(LarderError) -> (
+    head: Position?, record: LogRecord?
+  )
+
+  /// Some hundreds of records, oldest first: the one at a position, and those after it.
+  ///
+  /// It begins with another record if the log does not have that one. A reader compares it with its own, since another history
+  /// of the log can have another change at the same position.
+  ///
+  /// - Parameter waiting: how long to wait for a record after the position if there is none yet; zero for not at all. Nothing
+  ///   is returned when none came.
+  func records(
+    from position: Position, waiting: Duration
+  ) async throws(LarderError) -> [LogRecord]
 }
 
 /// A key in a namespace of the application.
@@ -85,10 +106,15 @@ public struct FetchedValue: Sendable {
   public var age: Duration
   /// Whether its namespace was cleared or one of the tags invalidated after it was stored.
   public var isInvalidated: Bool
+  /// The position of the newest record at the moment of the fetch.
+  public var head: Position
 
   /// A value of these parts.
-  public init(stamp: ValueStamp, frame: [UInt8], age: Duration, isInvalidated: Bool) {
+  public init(
+    stamp: ValueStamp, frame: [UInt8], age: Duration, isInvalidated: Bool, head: Position
+  ) {
     self.stamp = stamp
+    self.head = head
     self.frame = frame
     self.age = age
     self.isInvalidated = isInvalidated

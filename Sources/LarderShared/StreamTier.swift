@@ -6,11 +6,11 @@ public import Larder
 /// application begin with its name and a colon.
 public struct StreamTier: SharedTier {
   public let application: String
-  private let sender: any CommandSender
+  let sender: any CommandSender
   private let scripts: ScriptRunner
-  private let names: TierNames
+  let names: TierNames
   private let time: ServerClock
-  private let options: SharedOptions
+  let options: SharedOptions
 
   /// A tier of `application`.
   ///
@@ -33,7 +33,7 @@ public struct StreamTier: SharedTier {
     _ key: SharedKey, tags: [String]
   ) async throws(LarderError) -> FetchedValue? {
     let keys =
-      [names.value(key), names.floor(namespace: key.namespace)]
+      [names.value(key), names.head, names.floor(namespace: key.namespace)]
       + tags.map(names.floor(tag:))
     let reply = try await sender.send(
       Command([Array("MGET".utf8)] + keys, timeout: options.readTimeout))
@@ -44,8 +44,10 @@ public struct StreamTier: SharedTier {
     guard let stored = parts[0].bytes,
       let stamp = ValueStamp(bytes: stored.prefix(ValueStamp.count))
     else { return nil }
+    // Without a head the value is of a log that was lost: it is as new as its own version.
+    let head = parts[1].bytes.flatMap { Position(id: $0) } ?? stamp.version
     var isInvalidated = false
-    for floor in parts.dropFirst() where floor != .null {
+    for floor in parts.dropFirst(2) where floor != .null {
       guard let position = floor.bytes.flatMap({ Position(id: $0) }) else {
         throw LarderError(unexpected: floor, to: "MGET", mayHaveChanged: false)
       }
@@ -55,7 +57,7 @@ public struct StreamTier: SharedTier {
     let age = now > stamp.written ? now - stamp.written : 0
     return FetchedValue(
       stamp: stamp, frame: Array(stored.dropFirst(ValueStamp.count)),
-      age: .microseconds(Int64(clamping: age)), isInvalidated: isInvalidated)
+      age: .microseconds(Int64(clamping: age)), isInvalidated: isInvalidated, head: head)
   }
 
   public func acquire(
@@ -90,14 +92,18 @@ public struct StreamTier: SharedTier {
 
   public func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
-  ) async throws(LarderError) -> Position? {
+  ) async throws(LarderError) -> ValueStamp? {
     let floors = [names.floor(namespace: key.namespace)] + value.tags.map(names.floor(tag:))
     let reply = try await run(
       .fill, keys(of: key) + floors,
       [
         lease.token.bytes, Array(lease.head.description.utf8), value.frame, digits(value.lifetime),
       ])
-    return reply == .null ? nil : try position(reply, of: .fill)
+    if reply == .null { return nil }
+    guard let stamp = reply.bytes.flatMap({ ValueStamp(bytes: $0) }) else {
+      throw LarderError(unexpected: reply, to: "fill", mayHaveChanged: true)
+    }
+    return stamp
   }
 
   public func change(_ change: TierChange) async throws(LarderError) -> Position {
@@ -135,7 +141,7 @@ public struct StreamTier: SharedTier {
     Array(String(max(duration.wholeMilliseconds, 1)).utf8)
   }
 
-  private func run(
+  func run(
     _ script: Script, _ keys: [[UInt8]], _ arguments: [[UInt8]], isLogged: Bool = false
   ) async throws(LarderError) -> Reply {
     let length = isLogged ? [Array(String(options.logLength).utf8)] : []

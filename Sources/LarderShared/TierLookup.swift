@@ -5,6 +5,8 @@ struct TierCopy<Value: Sendable>: Sendable {
   var stamp: ValueStamp
   var age: Duration
   var frame: Frame
+  /// The newest position when it was fetched.
+  var head: Position
   /// Nil if the tier says that the value is too large for it.
   var value: Value?
 
@@ -67,7 +69,8 @@ extension SharedCache {
   }
 
   private func lookup(_ fetched: FetchedValue, _ frame: Frame) -> TierLookup<Value> {
-    var copy = TierCopy<Value>(stamp: fetched.stamp, age: fetched.age, frame: frame)
+    var copy = TierCopy<Value>(
+      stamp: fetched.stamp, age: fetched.age, frame: frame, head: fetched.head)
     guard let bytes = frame.value else { return .copy(copy) }
     do {
       guard frame.codec == codec.id else {

@@ -24,6 +24,8 @@ struct TierNames: Sendable {
 
   var log: [UInt8] { Array((prefix + "log").utf8) }
   var head: [UInt8] { Array((prefix + "head").utf8) }
+  /// A key that is never there.
+  var nothing: [UInt8] { Array((prefix + "nothing").utf8) }
   func value(_ key: SharedKey) -> [UInt8] { Array((prefix + "v:").utf8) + Self.name(of: key) }
   func lease(_ key: SharedKey) -> [UInt8] { Array((prefix + "l:").utf8) + Self.name(of: key) }
   func floor(namespace: String) -> [UInt8] { Array((prefix + "c:" + namespace).utf8) }

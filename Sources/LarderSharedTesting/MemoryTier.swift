@@ -2,6 +2,12 @@ public import Larder
 public import LarderShared
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A tier in the memory of one process, with faults on demand, for tests without a server.
 ///
 /// It keeps the rules that `SharedTier` states. Stores of one process that share it behave as machines that share a
@@ -23,7 +29,9 @@ public final class MemoryTier: SharedTier {
     fileprivate var leases: [SharedKey: (token: LeaseToken, end: Duration)] = [:]
     fileprivate var namespaces: [String: Position] = [:]
     fileprivate var tags: [String: Position] = [:]
-    fileprivate var head: Position?
+    var log: [LogRecord] = []
+
+    var head: Position? { log.last?.position }
   }
 
   fileprivate struct Stored {
@@ -32,16 +40,18 @@ public final class MemoryTier: SharedTier {
     var written: Duration
   }
 
-  private struct State {
+  struct State {
     var image = Image()
     var faults: [Fault] = []
     var permanent: Fault?
     var requests = 0
+    /// Callers that wait for a record.
+    var waiting: [UUID: CheckedContinuation<Void, Never>] = [:]
   }
 
   public let application: String
   private let clock: any LarderClock
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   /// An empty tier.
   ///
@@ -53,7 +63,7 @@ public final class MemoryTier: SharedTier {
 
   // MARK: Faults
 
-  /// Lets the next `count` requests meet a fault.
+  /// Lets the next `count` requests meet a fault, without those of the machines' readers of the log.
   public func fail(next count: Int, with fault: Fault) {
     state.withLock { $0.faults += Array(repeating: fault, count: count) }
   }
@@ -66,14 +76,25 @@ public final class MemoryTier: SharedTier {
     }
   }
 
-  /// How many requests were made, lost ones included.
+  /// How many requests were made, lost ones included, without those of the machines' readers of the log.
   public var requests: Int { state.withLock { $0.requests } }
 
   /// The data at this moment, such as a replica has that lags behind from now on.
   public var image: Image { state.withLock { $0.image } }
 
   /// Continues with older data, as after a failover to a replica that lagged behind. An image of a new tier empties it.
-  public func failOver(to image: Image) { state.withLock { $0.image = image } }
+  public func failOver(to image: Image) {
+    state.withLock { $0.image = image }
+    wakeReaders()
+  }
+
+  /// Forgets all records of the log but the newest ones.
+  public func trimLog(to count: Int) {
+    state.withLock { $0.image.log.removeFirst(max($0.image.log.count - count, 0)) }
+  }
+
+  /// The position of the newest record; nil for an empty log.
+  public var newest: Position? { state.withLock { $0.image.head } }
 
   /// Puts other bytes in place of a value's frame, as damage does.
   public func damage(_ key: SharedKey, _ change: (inout [UInt8]) -> Void) {
@@ -84,10 +105,12 @@ public final class MemoryTier: SharedTier {
     }
   }
 
-  private func perform<Result: Sendable>(
-    _ request: (inout Image, Duration) -> Result
+  func perform<Result: Sendable>(
+    counts: Bool = true, _ request: (inout Image, Duration) -> Result
   ) async throws(LarderError) -> Result {
     let fault = state.withLock { state in
+      // The requests of a machine's reader meet no fault that is meant for the next request of a caller.
+      guard counts else { return state.permanent }
       state.requests += 1
       return state.faults.isEmpty ? state.permanent : state.faults.removeFirst()
     }
@@ -101,10 +124,13 @@ public final class MemoryTier: SharedTier {
     case .lostReply, nil: break
     }
     let now = clock.monotonic
-    let result = state.withLock { state in
+    let (result, hasRecords) = state.withLock { state in
       state.image.expire(at: now)
-      return request(&state.image, now)
+      let head = state.image.head
+      let result = request(&state.image, now)
+      return (result, state.image.head != head)
     }
+    if hasRecords { wakeReaders() }
     if case .lostReply = fault {
       throw LarderError(.unanswered, "the tier in memory was told to lose a reply")
     }
@@ -120,7 +146,8 @@ public final class MemoryTier: SharedTier {
       image.values[key].map { stored in
         FetchedValue(
           stamp: stored.stamp, frame: stored.value.frame, age: now - stored.written,
-          isInvalidated: stored.stamp.version < image.floor(of: key, tags))
+          isInvalidated: stored.stamp.version < image.floor(of: key, tags),
+          head: image.head ?? stored.stamp.version)
       }
     }
   }
@@ -132,7 +159,8 @@ public final class MemoryTier: SharedTier {
       if let present = image.values[key], present.stamp != stamp { return .changed }
       if let lease = image.leases[key] { return .held(lease.end - now) }
       image.leases[key] = (token, now + length)
-      return .granted(Lease(token: token, head: image.head ?? image.advance(now)))
+      return .granted(
+        Lease(token: token, head: image.head ?? image.advance(now, .nothing).position))
     }
   }
 
@@ -154,55 +182,63 @@ public final class MemoryTier: SharedTier {
 
   public func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
-  ) async throws(LarderError) -> Position? {
+  ) async throws(LarderError) -> ValueStamp? {
     try await perform { image, now in
       guard image.leases[key]?.token == lease.token else { return nil }
       image.leases[key] = nil
       guard let head = image.head, lease.head >= image.floor(of: key, value.tags) else {
         return nil
       }
-      image.store(value, under: key, version: head, at: now)
-      return head
+      return image.store(value, under: key, version: head, at: now)
     }
   }
 
   public func change(_ change: TierChange) async throws(LarderError) -> Position {
     try await perform { image, now in
-      let position = image.advance(now)
       switch change {
       case .set(let key, let value):
-        image.store(value, under: key, version: position, at: now)
+        let position = image.advance(now, .key(key)).position
+        _ = image.store(value, under: key, version: position, at: now)
         image.leases[key] = nil
+        return position
       case .remove(let key):
         image.values[key] = nil
         image.leases[key] = nil
-      case .clear(let namespace): image.namespaces[namespace] = position
-      case .invalidate(let tag): image.tags[tag] = position
+        return image.advance(now, .key(key)).position
+      case .clear(let namespace):
+        let position = image.advance(now, .namespace(namespace)).position
+        image.namespaces[namespace] = position
+        return position
+      case .invalidate(let tag):
+        let position = image.advance(now, .tag(tag)).position
+        image.tags[tag] = position
+        return position
       }
-      return position
     }
   }
 }
 
 extension MemoryTier.Image {
-  /// The position of a new change. It rises even if the clock does not.
-  fileprivate mutating func advance(_ now: Duration) -> Position {
+  /// The record of a new change. Its position rises even if the clock does not.
+  mutating func advance(_ now: Duration, _ subject: LogRecord.Subject) -> LogRecord {
     let time = UInt64(now / .milliseconds(1)) + 1
     var position = Position(milliseconds: time, sequence: 0)
     if let head, head >= position {
       position = Position(milliseconds: head.milliseconds, sequence: head.sequence + 1)
     }
-    head = position
-    return position
+    let record = LogRecord(position: position, previous: head, subject: subject)
+    log.append(record)
+    return record
   }
 
   fileprivate mutating func store(
     _ value: TierValue, under key: SharedKey, version: Position, at now: Duration
-  ) {
+  ) -> ValueStamp {
     // Two values that are filled in the same moment differ too.
     let written = max(UInt64(now / .microseconds(1)), (values[key]?.stamp.written ?? 0) + 1)
-    values[key] = MemoryTier.Stored(
-      value: value, stamp: ValueStamp(version: version, written: written), written: now)
+    let stamp = ValueStamp(version: version, written: written)
+    values[key] = MemoryTier.Stored(value: value, stamp: stamp, written: now)
+    return stamp
   }
 
   fileprivate func floor(of key: SharedKey, _ tags: [String]) -> Position {

@@ -25,8 +25,8 @@ extension TierConformance {
       try await tier.fill(key, value([2]), lease) == nil, "a removal ends the lease of a load")
     try require(try await tier.fetch(key, tags: []) == nil, "a value loaded before is not stored")
     let next = try await granted(tier, key)
-    let version = try await tier.fill(key, value([3]), next)
-    try require(version != nil, "a load after the removal is stored")
+    let filled = try await tier.fill(key, value([3]), next)
+    try require(filled != nil, "a load after the removal is stored")
   }
 
   func checkLease(_ tier: some SharedTier, _ key: SharedKey) async throws {
@@ -37,10 +37,10 @@ extension TierConformance {
       throw ConformanceFailure(description: "a lease is granted to one caller, not \(other)")
     }
     try require(left > .zero && left <= .seconds(60), "the time left is that of the lease")
-    let version = try await tier.fill(key, value([1]), lease)
+    let stamp = try await tier.fill(key, value([1]), lease)
     let found = try await tier.fetch(key, tags: [])
     try require(
-      version != nil && found?.stamp.version == version, "a fill returns the version of its value")
+      stamp != nil && found?.stamp == stamp, "a fill returns the stamp of its value")
     let late = try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .seconds(60))
     try require(late == .changed, "no lease is granted while there is a value not yet seen")
     _ = try await granted(tier, key, rejecting: found?.stamp)
@@ -73,6 +73,41 @@ extension TierConformance {
     try require(try await tier.fetch(key, tags: [])?.frame == [2], "the value of the set stays")
   }
 
+  func checkLog(_ tier: some SharedTier, _ key: SharedKey) async throws {
+    let first = try await tier.newestRecord()
+    var own = [try await tier.change(.set(key, value([1])))]
+    own.append(try await tier.change(.remove(key)))
+    own.append(try await tier.change(.clear(namespace: key.namespace)))
+    own.append(try await tier.change(.invalidate(tag: key.namespace)))
+    // Others may change the tier meanwhile.
+    let records = try await tier.records(from: first.position, waiting: .seconds(1))
+    try require(records.first == first, "the records begin with the one at the position")
+    try require(
+      try await tier.records(from: first.position, waiting: .zero).count >= records.count,
+      "without a wait the same records are found")
+    var previous = first.position
+    for record in records.dropFirst() {
+      try require(record.previous == previous, "a record names the one before it")
+      previous = record.position
+    }
+    let subjects = records.filter { own.contains($0.position) }.map(\.subject)
+    let expected: [LogRecord.Subject] = [
+      .key(key), .key(key), .namespace(key.namespace), .tag(key.namespace),
+    ]
+    try require(subjects == expected, "the log has each change, in order, and no load")
+    let last = try await tier.look(at: own[3])
+    try require(last.record?.position == own[3], "a record can be looked at")
+    try require((last.head ?? .zero) >= own[3], "the head is the newest position")
+    let later = Position(milliseconds: own[3].milliseconds + 60_000, sequence: 0)
+    try require(
+      try await tier.records(from: later, waiting: .milliseconds(20)) == [],
+      "nothing is returned when no record came")
+    let none = try await tier.look(at: Position(milliseconds: 1, sequence: 1))
+    try require(none.record == nil, "there is no record at a position that no change had")
+    let head = try await tier.newestRecord().position
+    try require(head >= own[3], "the newest record is that of the last change")
+  }
+
   /// - Parameter change: the one that raises a floor over the key.
   func checkFloor(
     _ tier: some SharedTier, _ key: SharedKey, tags: [String], _ change: TierChange
@@ -82,8 +117,8 @@ extension TierConformance {
     let hidden = try await tier.fetch(key, tags: tags)
     try require(hidden?.isInvalidated ?? true, "an older value does not count")
     let lease = try await granted(tier, key, rejecting: hidden?.stamp)
-    let version = try await tier.fill(key, value([2], tags: tags), lease)
-    try require(version.map { $0 >= floor } ?? false, "a load after the change is stored")
+    let stamp = try await tier.fill(key, value([2], tags: tags), lease)
+    try require(stamp.map { $0.version >= floor } ?? false, "a load after the change is stored")
     let filled = try await tier.fetch(key, tags: tags)
     try require(
       filled?.frame == [2] && filled?.isInvalidated == false, "a value filled afterwards counts")

@@ -31,6 +31,8 @@ public enum TierConformance: String, CaseIterable, Sendable {
   case tags
   /// Positions rise with each change.
   case positionsRise
+  /// Each change has a record, which names the one before it; the newest can be looked at.
+  case log
   /// A value is gone when its lifetime has ended.
   case lifetime
   /// Names and keys that look alike are different keys.
@@ -58,6 +60,7 @@ public enum TierConformance: String, CaseIterable, Sendable {
         try require(next > last, "a later change has a higher position")
         last = next
       }
+    case .log: try await checkLog(tier, key)
     case .lifetime:
       _ = try await tier.change(.set(key, value([1], lifetime: .milliseconds(30))))
       try await wait(for: "a value ends with its lifetime") {

@@ -10,17 +10,26 @@ import Testing
   @Test func withoutTheTierEachMachineLoadsForItself() async throws {
     try await withMachines(2) { machines, tier in
       let origin = Origin()
-      tier.failAll(with: .unreachable)
-      let result = try await machines[0].cache.result(for: "a", options: .committed) {
-        try await origin.load()
-      }
+      for machine in machines { try await machine.cutOff() }
+      let result = try await machines[0].result(origin)
       #expect(result.value == "load 1")
       #expect((result.error as? LarderError)?.code == .unreachable)
       #expect(try machines[0].copy() == "load 1")
       #expect(try await machines[1].read(origin) == "load 2")
       #expect(machines[0].shared.statistics.withoutTier == 1)
-      tier.failAll(with: nil)
       #expect(try await machines[0].read(origin) == "load 1", "its copy is fresh")
+      try await machines[0].restore(tier)
+      #expect(try machines[0].copy() == nil, "a value that the tier has not got is not confirmed")
+    }
+  }
+
+  /// Other copies are confirmed at that time, so that this one would be too.
+  @Test func aValueLoadedWithoutTheTierIsNotKeptWhileCopiesAreConfirmed() async throws {
+    try await withMachines(1) { machines, tier in
+      tier.fail(next: 1, with: .unreachable)
+      let result = try await machines[0].result(Origin())
+      #expect(result.value == "load 1" && !result.isConfirmed)
+      #expect(try machines[0].copy() == nil)
     }
   }
 
@@ -91,12 +100,12 @@ import Testing
         default: try await cache.invalidate(tag: "t")
         }
       }
-      #expect(code == .unreachable)
+      #expect(code == .pending)
       #expect(try machines[0].copy() == nil)
     }
   }
 
-  @Test func aFillWithoutAnAnswerIsReturnedAndKept() async throws {
+  @Test func aValueWhoseFillHasNoAnswerIsReturnedAndNotKept() async throws {
     try await withMachines(1) { machines, tier in
       let origin = Origin(isOpen: false)
       let read = Task {
@@ -109,17 +118,22 @@ import Testing
       origin.open()
       let result = try await read.value
       #expect((result.error as? LarderError)?.code == .unanswered)
-      #expect(try machines[0].copy() == "load 1")
+      #expect(try machines[0].copy() == nil)
+      #expect(try await machines[0].read(origin) == "load 1", "the tier has it all the same")
     }
   }
 
   @Test func anEmptiedTierIsFilledAgain() async throws {
-    try await withMachines(2) { machines, tier in
+    let server = ManualClock()
+    try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
       let origin = Origin()
       _ = try await machines[0].read(origin)
+      // The first record of the new log is at another position.
+      server.advance(by: .seconds(1))
       tier.failOver(to: MemoryTier().image)
       #expect(try await machines[1].read(origin) == "load 2")
-      #expect(try await machines[0].read(origin) == "load 1", "its copy stays until it ends")
+      try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
+      #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
     }
   }
 
@@ -133,8 +147,8 @@ import Testing
       // A lease whose answer was lost ends when time passes.
       let time = Task {
         while !Task.isCancelled {
-          for machine in machines { machine.clock.advance(by: .milliseconds(50)) }
-          server.advance(by: .milliseconds(50))
+          for machine in machines { machine.clock.advance(by: .milliseconds(10)) }
+          server.advance(by: .milliseconds(10))
           try await Task.sleep(for: .milliseconds(1))
         }
       }
@@ -148,7 +162,9 @@ import Testing
           switch rng.next(in: 0..<10) {
           case 0:
             try await machine.cache.set("set \(step)", for: key, tags: ["t"])
-            #expect(try machine.copy(key) == "set \(step)", "LARDER_SEED=\(rng.seed)")
+            // A record of an earlier `clear`, or a removal that waited, may have ended the copy by now.
+            let copy = try machine.copy(key)
+            #expect(copy == nil || copy == "set \(step)", "LARDER_SEED=\(rng.seed)")
           case 1:
             try await machine.cache.remove(key)
             #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
@@ -161,10 +177,15 @@ import Testing
             _ = try await machine.read(key, origin)
           }
         } catch let error as LarderError {
-          #expect([.unreachable, .unanswered].contains(error.code), "LARDER_SEED=\(rng.seed)")
+          #expect(
+            [.unreachable, .unanswered, .pending].contains(error.code), "LARDER_SEED=\(rng.seed)")
         }
       }
       tier.failAll(with: nil)
+      for machine in machines {
+        try await waitUntil { try machine.copies.outbox.count() == 0 }
+        try await machine.follow(tier)
+      }
       for key in 0..<4 {
         var values: Set<String> = []
         for machine in machines {

@@ -11,6 +11,8 @@ struct Machine {
   let store: Store
   let clock: ManualClock
   let cache: SharedCache<String>
+  /// The machine's own connection to the tier.
+  let link: TierLink
 
   var shared: Shared { cache.shared }
 
@@ -22,8 +24,12 @@ struct Machine {
     let clock = now.map { ManualClock(now: $0) } ?? ManualClock()
     store = try Store.temporary(clock: clock)
     self.clock = clock
+    link = TierLink(to: tier)
+    // A reader that rests by a clock that stands still would not go on.
+    var options = options
+    options.pace = .zero
     cache = store.cache(
-      TextCodec(), in: "prices", rules: rules, shared: Shared(tier, options: options))
+      TextCodec(), in: "prices", rules: rules, shared: Shared(link, options: options))
   }
 
   func read(
@@ -34,6 +40,54 @@ struct Machine {
 
   func read(options: LoadOptions = .committed, _ origin: Origin) async throws -> String {
     try await read("a", options: options, origin)
+  }
+
+  var copies: LocalCopies { cache.copies }
+
+  var standing: RecentChanges.Standing {
+    copies.recent.standing(store.clock, limit: shared.options.unconfirmedLimit)
+  }
+
+  /// Waits until this machine has had every change that the tier has now.
+  func follow(_ tier: MemoryTier) async throws {
+    do {
+      try await waitUntil {
+        standing == .confirmed && (copies.recent.applied >= tier.newest ?? .zero)
+      }
+    } catch {
+      let state = try copies.state.progress().map { "epoch \($0.epoch) at \($0.position)" }
+      Issue.record(
+        """
+        \(standing), applied \(copies.recent.applied) of \(tier.newest ?? .zero), \(state ?? "no progress"), \
+        reader \(copies.recent.reader(at: clock.monotonic) ?? 0), \(shared.statistics)
+        """)
+      throw error
+    }
+  }
+
+  /// Cuts the machine's connection, and waits until its copies are no longer confirmed.
+  func cutOff() async throws {
+    link.cut()
+    try await waitUntil { copies.recent.reader(at: clock.monotonic) == nil }
+    clock.advance(by: .seconds(3))
+  }
+
+  /// Restores the connection, and waits until the machine has had every change.
+  func restore(_ tier: MemoryTier) async throws {
+    link.restore()
+    try await waitUntil {
+      // The reader rests by this clock after a failure.
+      if copies.recent.reader(at: clock.monotonic) == nil { clock.advance(by: .milliseconds(200)) }
+      return standing == .confirmed && copies.recent.applied >= tier.newest ?? .zero
+    }
+  }
+
+  func result(_ key: String, _ origin: Origin) async throws -> CacheResult<String> {
+    try await cache.result(for: key) { try await origin.load() }
+  }
+
+  func result(_ origin: Origin) async throws -> CacheResult<String> {
+    try await result("a", origin)
   }
 
   func copy(_ key: String = "a") throws -> String? { try cache.local.value(for: key) }
@@ -83,6 +137,17 @@ final class Origin: Sendable {
   }
 }
 
+/// Waits while the machines' clocks go on, so that their readers look at the log again.
+func whileTimePasses(
+  _ machines: [Machine], until condition: () async throws -> Bool
+) async throws {
+  try await waitUntil {
+    for machine in machines { machine.clock.advance(by: .milliseconds(20)) }
+    try await Task.sleep(for: .milliseconds(1))
+    return try await condition()
+  }
+}
+
 /// Runs `body` with some machines over one tier; afterwards each of their stores must be whole.
 func withMachines(
   _ count: Int, tier: MemoryTier = MemoryTier(clock: ManualClock()),
@@ -90,6 +155,7 @@ func withMachines(
   _ body: ([Machine], MemoryTier) async throws -> Void
 ) async throws {
   let machines = try (0..<count).map { _ in try Machine(tier, options: options) }
+  for machine in machines { try await machine.follow(tier) }
   try await body(machines, tier)
   for machine in machines {
     #expect(try machine.store.verify().faults == [], sourceLocation: sourceLocation)

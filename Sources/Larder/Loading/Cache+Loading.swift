@@ -140,7 +140,7 @@ extension Cache {
   }
 
   /// A current value in memory. No lookup is needed; its age is that of the value.
-  private func memoryResult(_ key: [UInt8]) -> CacheResult<Value>? {
+  package func memoryResult(_ key: [UInt8]) -> CacheResult<Value>? {
     guard let item = memory?.current(key.span) else { return nil }
     let written = Timestamp(milliseconds: item.writtenAt)
     return CacheResult(

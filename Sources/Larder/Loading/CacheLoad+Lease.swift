@@ -21,7 +21,7 @@ extension CacheLoad {
   /// - Parameter waits: false inside another load: two processes whose loads wait for each other's would not go on.
   func turn(waits: Bool) async throws -> Turn {
     let leases = cache.namespace.engine.leases
-    guard let leases, !cache.namespace.store.isReadOnly else {
+    guard let leases, options.takesLease, !cache.namespace.store.isReadOnly else {
       return try turn(nil, since: nil)
     }
     let hash = cache.leaseHash(key)

@@ -30,6 +30,10 @@ public struct CacheResult<Value: Sendable>: Sendable {
   /// for its commit, and for one that could not be stored. A value that waits is found by this process already.
   public var isCommitted: Bool
 
+  /// Whether the value is as new as the cache promises. Always true in a ``Cache``; false in a cache that machines share
+  /// while this machine cannot learn what others changed.
+  public var isConfirmed = true
+
   /// Whether the value is past its expiry.
   public var isStale: Bool { source == .stale }
 

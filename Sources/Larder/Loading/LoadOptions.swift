@@ -80,6 +80,8 @@ public struct LoadOptions: Sendable {
 
   /// Whether a stale value counts as a miss where a load is possible, as for a prefetch.
   var requiresFresh = false
+  /// Whether the processes of the machine take turns to load a key; false where something else decides who loads.
+  package var takesLease = true
 
   /// Every option has the default that ``Cache/value(for:expires:stale:load:)`` uses.
   public init(

@@ -190,4 +190,14 @@ public struct Store: Sendable {
 extension Store {
   /// 16 random bytes that no other store has, for keyed digests.
   package var secret: [UInt8] { engine.identity }
+
+  /// Tells the opened store from every other one of this process.
+  package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
+
+  /// The words of the file `shared`, not mapped yet.
+  package func sharedWords(layout: UInt32, count: Int) -> SharedTable {
+    SharedTable(
+      SharedTable.Format(file: .shared, layout: layout, store: engine.identity) { $0 == count },
+      of: engine.environment)
+  }
 }

@@ -1,6 +1,8 @@
 import Larder
 import ShellLanguage
 
+import struct LarderShared.SharedStatus
+
 extension Command {
   static let info = Command(
     "info", aliases: ["meta"], .looking, .reads, "Shows all facts about a key, one a line.",
@@ -21,18 +23,23 @@ extension Command {
       return entry
     }
     let clock = session.wallClock
-    func facts(_ entry: Store.Entry) -> [Cell] { Self.facts(entry, clock) }
+    let shared = try SharedStatus(of: session.store)
+    let isShared = shared?.namespaces.contains(namespace.name) ?? false
+    let columns = factColumns + (isShared ? [Column("shared")] : [])
+    func facts(_ entry: Store.Entry) -> [Cell] {
+      Self.facts(entry, clock) + (isShared ? [shared?.cell(for: entry) ?? .null] : [])
+    }
     if session.isForPerson || entries.count == 1 {
       for (index, entry) in entries.enumerated() {
         if index > 0 { try session.write([.newline]) }
         try session.answer(
           Reply(
-            .object(factColumns, facts(entry)),
+            .object(columns, facts(entry)),
             notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
             isLong: true))
       }
     } else {
-      try session.answer(Reply(.rows(factColumns, entries.map(facts)), isLong: true))
+      try session.answer(Reply(.rows(columns, entries.map(facts)), isLong: true))
     }
     return .done
   }

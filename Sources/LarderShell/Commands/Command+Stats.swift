@@ -1,6 +1,8 @@
 import Larder
 import ShellLanguage
 
+import struct LarderShared.SharedStatus
+
 extension Command {
   static let stats = Command(
     "stats", .store, .reads, "Shows space, durability, hits, evictions and readers.",
@@ -28,7 +30,8 @@ extension Command {
       }
       isFirst = false
       let report = StatisticsReport(
-        try session.store.statistics(), try session.store.limits().effective, only: only)
+        try session.store.statistics(), try session.store.limits().effective, only: only,
+        shared: try SharedStatus(of: session.store)?.words)
       for reply in report.replies(for: session.presentation) { try session.answer(reply) }
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {

@@ -34,7 +34,8 @@ extension Command {
     .exists, .ttl, .expiring, .search,
     .sizes,
     .plot, .watch, .mark, .diff, .set, .edit, .touch, .expire, .persist, .evict, .purge, .clear,
-    .invalidate, .pin, .unpin, .stats, .limits, .rename, .export, .import, .report, .compact,
+    .invalidate, .pin, .unpin, .stats, .shared, .limits, .rename, .export, .import, .report,
+    .compact,
     .sync, .verify, .salvage, .use, .output, .option, .source, .history, .echo, .help, .quit,
   ]
 

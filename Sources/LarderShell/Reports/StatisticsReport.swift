@@ -13,9 +13,14 @@ struct StatisticsReport {
   private let namespaces: [Statistics.Namespace]
   private let limits: StoreLimits
   private let isWhole: Bool
+  private let shared: String?
 
   /// - Parameter only: The namespace; nil for the store.
-  init(_ statistics: Statistics, _ limits: StoreLimits, only: String?) {
+  /// - Parameter shared: What the store knows of a tier that machines share; nil if it has none.
+  init(
+    _ statistics: Statistics, _ limits: StoreLimits, only: String?, shared: String? = nil
+  ) {
+    self.shared = shared
     self.statistics = statistics
     self.limits = limits
     // The snapshot of this command itself is not a reader.
@@ -66,17 +71,18 @@ struct StatisticsReport {
   private var storeTable: Reply {
     let file = statistics.file
     let reads = statistics.reads
-    let facts: [(String, Cell)] = [
-      ("store", .text(statistics.path)), ("entries", .number(statistics.entries)),
-      ("values", .size(statistics.bytes)), ("file", .size(file.size)),
-      ("durability", .text(statistics.durability.words)),
-      ("limits", limits.words.map { .text($0) } ?? .null),
-      ("free space", .size(file.freePages * file.pageSize)),
-      ("hits", .number(Int(clamping: reads.hits))),
-      ("stale hits", .number(Int(clamping: reads.staleHits))),
-      ("misses", .number(Int(clamping: reads.misses))),
-      ("hit rate", reads.hitRate.map { .share($0) } ?? .null),
-    ]
+    let facts: [(String, Cell)] =
+      [
+        ("store", .text(statistics.path)), ("entries", .number(statistics.entries)),
+        ("values", .size(statistics.bytes)), ("file", .size(file.size)),
+        ("durability", .text(statistics.durability.words)),
+        ("limits", limits.words.map { .text($0) } ?? .null),
+        ("free space", .size(file.freePages * file.pageSize)),
+        ("hits", .number(Int(clamping: reads.hits))),
+        ("stale hits", .number(Int(clamping: reads.staleHits))),
+        ("misses", .number(Int(clamping: reads.misses))),
+        ("hit rate", reads.hitRate.map { .share($0) } ?? .null),
+      ] + (shared.map { [("shared tier", .text($0))] } ?? [])
     return Reply(.object(facts.map { Column($0.0) }, facts.map(\.1)))
   }
 
@@ -156,7 +162,7 @@ struct StatisticsReport {
       + Self.limits([
         ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
         ("memory", limits.memory),
-      ]) + Self.counts(statistics.reads)
+      ]) + Self.counts(statistics.reads) + (shared.map { [("shared_tier", .text($0))] } ?? [])
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {

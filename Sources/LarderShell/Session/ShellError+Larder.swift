@@ -13,7 +13,7 @@ extension ShellError {
       case .busy: (.busy, nil)
       case .full: (.full, nil)
       case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored, .loadCycle,
-        .unreachable, .unanswered:
+        .unreachable, .unanswered, .pending:
         (.io, nil)
       case .readOnly: (.readOnly, "start the shell without --read-only")
       case .overLimit: (.overLimit, nil)

@@ -194,6 +194,8 @@ package enum MappedFile: String, CaseIterable, Sendable {
   case changes
   /// Loads under way.
   case leases
+  /// Recent changes of the tier that machines share.
+  case shared
 
   /// The temporary name of a new file before it is renamed.
   var unfinished: String { rawValue + ".new" }

@@ -1,3 +1,4 @@
+import FleetKit
 import Foundation
 import Larder
 import LarderRedis

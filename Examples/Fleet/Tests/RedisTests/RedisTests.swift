@@ -1,3 +1,4 @@
+import FleetKit
 import Foundation
 import Larder
 import LarderRedis
@@ -39,8 +40,8 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
   @Test func theDocumentedRightsAreEnough() async throws {
     let server = try await RedisServer([
       "user default off",
-      "user shop on >s3cret ~shop:* -@all +mget +get +getrange +set +del +pexpire +pttl +xadd +evalsha"
-        + " +eval +time",
+      "user shop on >s3cret ~shop:* -@all +mget +get +getrange +set +del +pexpire +pttl +xadd +xread"
+        + " +xrange +evalsha +eval +time",
     ])
     let tier = try server.tier("shop", user: "shop", password: "s3cret")
     for check in TierConformance.allCases { try await check.run(on: tier) }

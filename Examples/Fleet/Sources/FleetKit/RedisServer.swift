@@ -1,23 +1,44 @@
 import Foundation
-import LarderRedis
+public import LarderRedis
+public import LarderShared
 import NIOCore
 import NIOPosix
-import Testing
+import Synchronization
 
-/// A redis-server of a test's own, on a loopback port that was free, ended with the last reference.
-final class RedisServer: Sendable {
-  /// The path of the program; nil if it is not installed.
-  static let program = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
-    .map { $0 + "/redis-server" }
+/// The server does not start.
+struct NoServer: Error, CustomStringConvertible { var description: String }
+
+/// A redis-server of this process's own, on a loopback port that was free, ended with the last reference.
+public final class RedisServer: Sendable {
+  /// The path of the program, which `REDIS_SERVER` in the environment names; nil if it is not installed.
+  public static let program =
+    (ProcessInfo.processInfo.environment["REDIS_SERVER"].map { [$0] }
+    ?? ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { $0 + "/redis-server" })
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  let port: Int
-  let folder: String
+  /// The TCP port on 127.0.0.1.
+  public let port: Int
+  /// The server's folder, removed at the end.
+  public let folder: String
+  /// Whether the folder stays, for a server that is started again with its data.
+  public var keepsFolder: Bool {
+    get { isKept.load(ordering: .relaxed) }
+    set { isKept.store(newValue, ordering: .relaxed) }
+  }
+  private let isKept = Atomic(false)
   private let process: Process
 
-  /// - Parameter configuration: lines of the server's configuration. With TLS the port is given there.
-  init(_ configuration: [String] = [], tls: Bool = false, port: Int? = nil) async throws {
-    folder = NSTemporaryDirectory() + "/larder-redis-\(UUID().uuidString)"
+  /// Starts a server, and waits until it can be reached.
+  ///
+  /// - Parameters:
+  ///   - configuration: lines of the server's configuration.
+  ///   - port: nil for one that is free.
+  ///   - folder: that of an earlier server, whose data the new one reads.
+  public init(
+    _ configuration: [String] = [], tls: Bool = false, port: Int? = nil, folder: String? = nil
+  ) async throws {
+    let folder = folder ?? NSTemporaryDirectory() + "/larder-redis-\(UUID().uuidString)"
+    self.folder = folder
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     if let port { self.port = port } else { self.port = try await Self.freePort() }
     if tls { try Self.makeCertificate(in: folder) }
@@ -44,21 +65,24 @@ final class RedisServer: Sendable {
 
   deinit {
     kill()
+    if keepsFolder { return }
     // A folder that stays in the temporary directory harms nothing.
     try? FileManager.default.removeItem(atPath: folder)
   }
 
   /// Ends the server at once, as a crash does.
-  func kill() {
+  public func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
   /// Stops the server without ending its connections, as a machine that hangs does.
-  func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }
-  func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+  public func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+  /// Ends ``suspend()``.
+  public func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
-  func sender(user: String? = nil, password: String? = nil) throws -> RedisSender {
+  /// A new sender to the server.
+  public func sender(user: String? = nil, password: String? = nil) throws -> RedisSender {
     try RedisSender(host: "127.0.0.1", port: port, user: user, password: password)
   }
 
@@ -67,10 +91,18 @@ final class RedisServer: Sendable {
       if await Self.connects(to: port) { return }
       try await Task.sleep(for: .milliseconds(10))
     }
-    Issue.record("redis-server does not listen on port \(port)")
+    throw NoServer(description: "redis-server does not listen on port \(port)")
   }
 
+  /// A free port. The nodes of a cluster also use the one that is higher by 10,000.
   private static func freePort() async throws -> Int {
+    while true {
+      let port = try await anyFreePort()
+      if port <= 55_000 { return port }
+    }
+  }
+
+  private static func anyFreePort() async throws -> Int {
     let probe = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .bind(host: "127.0.0.1", port: 0).get()
     let port = probe.localAddress?.port ?? 0
@@ -99,5 +131,12 @@ final class RedisServer: Sendable {
     openssl.standardError = FileHandle.nullDevice
     try openssl.run()
     openssl.waitUntilExit()
+  }
+}
+
+extension RedisSender {
+  /// Runs a command for the administrator of a server.
+  public func run(_ words: String...) async throws -> Reply {
+    try await send(Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
   }
 }

@@ -1,0 +1,176 @@
+import Foundation
+
+/// One call of a machine, as the machine saw it. Times are microseconds of the clock that all processes of a computer share.
+public struct Call: Sendable {
+  /// What was called.
+  public enum Kind: String, Sendable {
+    /// A read.
+    case read = "r"
+    /// A change that the tier has confirmed.
+    case write = "w"
+    /// A change of unknown fate.
+    case attempt = "a"
+  }
+
+  /// What was called.
+  public var kind: Kind
+  /// When the call began.
+  public var start: Int
+  /// When it returned.
+  public var end: Int
+  /// The key.
+  public var key: Int
+  /// The value that was read, or the newest one when the change was made. Values of a key rise.
+  public var value: Int
+  /// Where a value came from; empty for a change.
+  public var source = ""
+  /// Whether the value was said to be as new as promised.
+  public var isConfirmed = true
+
+  var line: String {
+    "\(kind.rawValue) \(start) \(end) \(key) \(value) \(source.isEmpty ? "-" : source) \(isConfirmed ? 1 : 0)"
+  }
+
+  /// Nil for a line that is cut short.
+  init?(_ line: some StringProtocol) {
+    let words = line.split(separator: " ")
+    guard words.count == 7, let kind = Kind(rawValue: String(words[0])), let start = Int(words[1]),
+      let end = Int(words[2]), let key = Int(words[3]), let value = Int(words[4])
+    else { return nil }
+    self.init(
+      kind: kind, start: start, end: end, key: key, value: value, source: String(words[5]),
+      isConfirmed: words[6] == "1")
+  }
+
+  /// A call of these parts.
+  public init(
+    kind: Kind, start: Int, end: Int, key: Int, value: Int, source: String = "",
+    isConfirmed: Bool = true
+  ) {
+    self.kind = kind
+    self.start = start
+    self.end = end
+    self.key = key
+    self.value = value
+    self.source = source
+    self.isConfirmed = isConfirmed
+  }
+
+  /// The current moment.
+  public static var now: Int {
+    Int(clamping: DispatchTime.now().uptimeNanoseconds / 1000)
+  }
+}
+
+/// The calls of one machine; its processes may be several, one after the other or at a time.
+public struct History: Sendable {
+  /// The calls, in no order.
+  public var calls: [Call]
+
+  /// The history in a file.
+  public init(readingFrom path: String) throws {
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    calls = text.split(separator: "\n").compactMap { Call($0) }
+  }
+
+  /// A history of some calls.
+  public init(_ calls: [Call]) { self.calls = calls }
+}
+
+/// Checks the promise of a tier over the histories of all machines.
+public struct Checker {
+  /// The staleness that is promised, and the resolution of clocks.
+  static let bound = 2_100_000
+
+  private let histories: [History]
+  private let losses: [ClosedRange<Int>]
+
+  /// A checker over the histories of all machines.
+  ///
+  /// - Parameter losses: times in which the server lost changes that it had confirmed. Calls during one, and those before
+  ///   it with those after it, are not compared.
+  public init(_ histories: [History], losses: [ClosedRange<Int>] = []) {
+    self.histories = histories
+    self.losses = losses
+  }
+
+  /// Descriptions of the calls that break the promise.
+  public func violations() -> [String] {
+    var found: [String] = []
+    var changes: [Int: [Call]] = [:]
+    for call in histories.flatMap(\.calls) where call.kind == .write {
+      changes[call.key, default: []].append(call)
+    }
+    for (machine, history) in histories.enumerated() {
+      let reads = Dictionary(grouping: history.calls.filter { $0.kind == .read }, by: \.key)
+      for (key, reads) in reads {
+        found += monotony(reads).map { "machine \(machine), key \(key): \($0)" }
+        found += staleness(reads, changes[key] ?? []).map {
+          "machine \(machine), key \(key): \($0)"
+        }
+      }
+    }
+    return found
+  }
+
+  /// No call gets an older value than a confirmed one of a call that ended before it began.
+  private func monotony(_ reads: [Call]) -> [String] {
+    var newest: (value: Int, era: Int)?
+    var ended = reads.filter(\.isConfirmed).sorted { $0.end < $1.end }[...]
+    return reads.sorted { $0.start < $1.start }.compactMap { read in
+      while let next = ended.first, next.end < read.start {
+        ended.removeFirst()
+        guard let era = era(of: next) else { continue }
+        if newest.map({ era > $0.era || (era == $0.era && next.value > $0.value) }) ?? true {
+          newest = (next.value, era)
+        }
+      }
+      guard let newest, era(of: read) == newest.era, read.value < newest.value else { return nil }
+      return "\(read.line) came after \(newest.value)"
+    }
+  }
+
+  /// No confirmed value is older than a change that ended longer than the bound before.
+  private func staleness(_ reads: [Call], _ changes: [Call]) -> [String] {
+    var newest: (value: Int, era: Int)?
+    var ended = changes.sorted { $0.end < $1.end }[...]
+    return reads.filter(\.isConfirmed).sorted { $0.start < $1.start }.compactMap { read in
+      while let next = ended.first, next.end < read.start - Self.bound {
+        ended.removeFirst()
+        guard let era = era(of: next) else { continue }
+        if newest.map({ era > $0.era || (era == $0.era && next.value > $0.value) }) ?? true {
+          newest = (next.value, era)
+        }
+      }
+      guard let newest, era(of: read) == newest.era, read.value < newest.value else { return nil }
+      return "\(read.line) is older than the change to \(newest.value)"
+    }
+  }
+
+  /// How many losses came before a call; nil if one came during it.
+  private func era(of call: Call) -> Int? {
+    if losses.contains(where: { $0.lowerBound <= call.end && call.start <= $0.upperBound }) {
+      return nil
+    }
+    return losses.count { $0.upperBound < call.start }
+  }
+
+  /// The longest time by which a value that was read was out of date, in microseconds.
+  ///
+  /// - Parameter time: when the reads began.
+  public func worstStaleness(in time: Range<Int>) -> Int {
+    var changes: [Int: [Call]] = [:]
+    for call in histories.flatMap(\.calls) where call.kind == .write {
+      changes[call.key, default: []].append(call)
+    }
+    return histories.flatMap(\.calls).reduce(0) { worst, read in
+      guard read.kind == .read, time.contains(read.start), let era = era(of: read) else {
+        return worst
+      }
+      let newer = changes[read.key, default: []].filter {
+        $0.value > read.value && $0.end < read.start && self.era(of: $0) == era
+      }
+      return max(worst, newer.map { read.start - $0.end }.max() ?? 0)
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Larder
+
+/// Three machines, of which the first has two processes, over a primary and a replica, under faults that a seed chooses.
+///
+/// Each process writes down its calls, and ``Checker`` compares them with the promise.
+public final class HistoryTrial {
+  /// What a trial has found.
+  public struct Outcome: Sendable {
+    /// How many calls the machines made.
+    public var calls = 0
+    /// How many of them were reads whose value was confirmed.
+    public var confirmedReads = 0
+    /// The calls that break the promise.
+    public var violations: [String] = []
+    /// The stores that are not whole afterwards.
+    public var faults: [String] = []
+  }
+
+  private enum Fault: CaseIterable {
+    case connectionsCut, hang, flush, killWithData, killWithoutData, processKilled, processStopped
+    case failover
+  }
+
+  private static let machineCount = 3
+  private static let durable = ["appendonly yes", "appendfsync always"]
+
+  private let folder = NSTemporaryDirectory() + "/larder-histories-\(UUID().uuidString)"
+  private let origin = Origin()
+  private let seed: UInt64
+  private let program: String
+  private var choice: Choice
+  private var primary: RedisServer
+  private var replica: RedisServer
+  private var machines: [MachineProcess] = []
+  private var losses: [ClosedRange<Int>] = []
+
+  /// Runs one trial; takes about 20 seconds for each round.
+  ///
+  /// - Parameters:
+  ///   - rounds: how often each fault happens.
+  ///   - program: the path of the program `fleet`.
+  ///   - report: gets a line for each fault.
+  public static func run(
+    seed: UInt64, rounds: Int = 1, program: String, report: (String) -> Void
+  ) async throws -> Outcome {
+    let trial = try await HistoryTrial(seed: seed, program: program)
+    return try await trial.run(rounds: rounds, report)
+  }
+
+  private init(seed: UInt64, program: String) async throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    self.seed = seed
+    self.program = program
+    choice = Choice(seed)
+    primary = try await RedisServer(Self.durable)
+    replica = try await RedisServer(Self.durable)
+    try await follow()
+    for index in 0..<Self.machineCount { machines.append(try process(of: index)) }
+    machines.append(try process(of: 0, isSecond: true))
+  }
+
+  deinit {
+    // A folder that stays in the temporary directory harms nothing.
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  private func run(rounds: Int, _ report: (String) -> Void) async throws -> Outcome {
+    var faults = (0..<rounds).flatMap { _ in Fault.allCases }
+    for index in faults.indices.dropFirst().reversed() {
+      faults.swapAt(index, choice.next(index + 1))
+    }
+    try await all("go")
+    try await Task.sleep(for: .seconds(1))
+    for fault in faults {
+      let start = Call.now
+      try await inflict(fault)
+      report("\(start) to \(Call.now): \(fault)")
+    }
+    try await settle()
+    try await all("rest")
+    let histories = try histories()
+    var outcome = Outcome()
+    outcome.calls = histories.map(\.calls.count).reduce(0, +)
+    outcome.confirmedReads =
+      histories.flatMap(\.calls).count { $0.kind == .read && $0.isConfirmed }
+    outcome.violations = Checker(histories, losses: losses).violations()
+    for machine in machines { machine.kill() }
+    machines = []
+    for index in 0..<Self.machineCount {
+      outcome.faults += try Store(at: "\(folder)/store\(index)").verify().faults.map { "\($0)" }
+    }
+    return outcome
+  }
+
+  private func inflict(_ fault: Fault) async throws {
+    let moment = Duration.milliseconds(100 + choice.next(900))
+    switch fault {
+    case .connectionsCut:
+      for _ in 0..<5 {
+        _ = try await primary.sender().run("CLIENT", "KILL", "TYPE", "normal")
+        try await Task.sleep(for: .milliseconds(200))
+      }
+    case .hang:
+      primary.suspend()
+      try await Task.sleep(for: moment * 3)
+      primary.resume()
+    case .flush: _ = try await primary.sender().run("FLUSHALL")
+    case .killWithData: try await restart(after: moment, keepsData: true)
+    case .killWithoutData: try await restart(after: moment, keepsData: false)
+    case .processKilled:
+      let index = choice.next(Self.machineCount)
+      machines[index].kill()
+      machines[index] = try process(of: index)
+      _ = await machines[index].ask("go")
+    case .processStopped:
+      let index = choice.next(Self.machineCount)
+      machines[index].suspend()
+      try await Task.sleep(for: moment * 3)
+      machines[index].resume()
+    case .failover: try await failOver(after: moment)
+    }
+    try await Task.sleep(for: moment)
+  }
+
+  private func process(of index: Int, isSecond: Bool = false) throws -> MachineProcess {
+    try MachineProcess(
+      .init(
+        program: program, store: "\(folder)/store\(index)",
+        history: "\(folder)/history\(index)\(isSecond ? "b" : "")",
+        ports: [primary.port, replica.port], machine: (index, Self.machineCount), keys: 40,
+        seed: seed &+ (isSecond ? 1 : 0), changes: !isSecond), origin: origin)
+  }
+
+  private func all(_ word: String) async throws {
+    await withTaskGroup { group in
+      for machine in machines { group.addTask { _ = await machine.ask(word) } }
+    }
+  }
+
+  private func restart(after moment: Duration, keepsData: Bool) async throws {
+    primary.kill()
+    try await Task.sleep(for: moment)
+    let (port, folder) = (primary.port, primary.folder)
+    primary.keepsFolder = keepsData
+    primary = try await RedisServer(
+      Self.durable, port: port, folder: keepsData ? folder : nil)
+  }
+
+  /// The replica takes over while the primary goes on for a while, and loses what that was told.
+  private func failOver(after moment: Duration) async throws {
+    try await follow()
+    let start = Call.now
+    _ = try await replica.sender().run("REPLICAOF", "NO", "ONE")
+    try await Task.sleep(for: moment)
+    primary.kill()
+    try await settle()
+    losses.append(start...Call.now)
+    let old = primary
+    primary = replica
+    // It is a replica from the start: as a primary it would take changes, and lose them.
+    replica = try await RedisServer(
+      Self.durable + ["replicaof 127.0.0.1 \(primary.port)"], port: old.port)
+    try await follow()
+  }
+
+  private func follow() async throws {
+    _ = try await replica.sender().run("REPLICAOF", "127.0.0.1", "\(primary.port)")
+    try await wait("the replica does not follow") {
+      let info = try await replica.sender().run("INFO", "replication").bytes ?? []
+      return String(decoding: info, as: UTF8.self).contains("master_link_status:up")
+    }
+  }
+
+  /// Waits until all machines are in touch, and no removal waits.
+  private func settle() async throws {
+    for _ in 0..<2 {
+      for machine in machines {
+        try await wait("a machine stays out of touch") { await machine.ask("waits") == "0 true" }
+      }
+      // What was confirmed before has ended.
+      try await Task.sleep(for: .milliseconds(2100))
+    }
+  }
+
+  private func wait(_ failure: String, until condition: () async throws -> Bool) async throws {
+    for _ in 0..<3000 {
+      if try await condition() { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    throw NoServer(description: "\(failure) (LARDER_SEED=\(seed))")
+  }
+
+  private func histories() throws -> [History] {
+    try (0..<Self.machineCount).map { index in
+      var history = try History(readingFrom: "\(folder)/history\(index)")
+      if index == 0 { history.calls += try History(readingFrom: "\(folder)/history0b").calls }
+      return history
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import FleetKit
+import Foundation
+
+/// `fleet` runs the demonstration; `fleet machine …` is one process of it.
+@main struct Fleet {
+  static func main() async throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch arguments.first {
+    case "machine": try await runMachine(arguments)
+    case "predict": Prediction.print(seed: arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1)
+    case "trial": try await runTrials(arguments.dropFirst().compactMap { UInt64($0) })
+    case nil: try await Demonstration.run()
+    default:
+      print(
+        """
+        usage: fleet                        runs the demonstration
+               fleet predict [SEED]         prints the prediction
+               fleet trial [SEED [COUNT]]   checks histories of machines under faults
+        """)
+      exit(2)
+    }
+  }
+
+  /// Runs trials with a seed and those after it, and ends with 1 after a violation.
+  private static func runTrials(_ numbers: [UInt64]) async throws {
+    let seed = numbers.first ?? .random(in: 0..<1_000_000)
+    let count = numbers.count > 1 ? numbers[1] : 1
+    var isBroken = false
+    for offset in 0..<max(count, 1) {
+      let seed = seed &+ offset
+      var faults: [String] = []
+      let outcome = try await HistoryTrial.run(seed: seed, program: CommandLine.arguments[0]) {
+        faults.append($0)
+      }
+      let broken = outcome.violations + outcome.faults
+      print(
+        "seed \(seed): \(outcome.calls) calls, \(outcome.confirmedReads) confirmed reads, \(broken.count) violations"
+      )
+      if !broken.isEmpty { print((faults + broken.prefix(20)).joined(separator: "\n")) }
+      isBroken = isBroken || !broken.isEmpty
+    }
+    exit(isBroken ? 1 : 0)
+  }
+}

@@ -1,0 +1,175 @@
+#if Redis
+  import Larder
+  import LarderShared
+  import NIOCore
+  import NIOPosix
+  import NIOSSL
+  import Synchronization
+
+  /// The first command of a connection, and its encryption.
+  struct Login: Sendable {
+    /// The first command of a connection. Its reply shows that the server can be used.
+    var words: [[UInt8]]
+    var tls: NIOSSLContext?
+  }
+
+  /// One connection to one server, made at the first command and again after a loss.
+  ///
+  /// After a failure to connect, further commands fail at once for a while, 50 ms at first and up to 2 s, with a random part.
+  final class Link: Sendable {
+    private enum State {
+      case idle
+      /// Nothing is tried before that moment.
+      case waiting(until: ContinuousClock.Instant)
+      case connecting([PendingConnection])
+      case connected(Connection)
+      case closed
+    }
+
+    /// A caller that waits for the connection.
+    private struct PendingConnection: Sendable {
+      var command: Command
+      var asking: Bool
+      var deadline: NIODeadline
+      var reply: PendingReply
+    }
+
+    let address: ServerAddress
+    private let login: Login
+    private let state = Mutex<(State, failures: Int)>((.idle, 0))
+
+    init(_ address: ServerAddress, _ login: Login) {
+      self.address = address
+      self.login = login
+    }
+
+    deinit { close() }
+
+    /// Ends the connection. Commands that wait fail, and so does every later one.
+    func close() {
+      let old = state.withLock { state in
+        let old = state.0
+        state.0 = .closed
+        return old
+      }
+      switch old {
+      case .connected(let connection): connection.close()
+      case .connecting(let waiting):
+        for pending in waiting { pending.reply.complete(.failure(closedError)) }
+      case .idle, .waiting, .closed: break
+      }
+    }
+
+    /// - Parameter asking: whether the server serves the command although the key is on its way to it.
+    func send(_ command: Command, asking: Bool) async throws(LarderError) -> Reply {
+      let reply = PendingReply()
+      let deadline = NIODeadline.now() + .nanoseconds(command.timeout.nanoseconds)
+      let pending = PendingConnection(
+        command: command, asking: asking, deadline: deadline, reply: reply)
+      let connection = try admit(pending)
+      if let connection {
+        connection.send(command, asking: asking, deadline, reply)
+        return try await reply.value()
+      }
+      // Connecting may take longer than the caller wants to wait.
+      let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(deadline: deadline) {
+        [address] in
+        reply.failUnsent(
+          LarderError(.unreachable, "the server \(address) is being connected to"))
+      }
+      defer { timer.cancel() }
+      return try await reply.value()
+    }
+
+    /// The connection; nil if the command waits for it.
+    private func admit(_ pending: PendingConnection) throws(LarderError) -> Connection? {
+      let (answer, begins) = state.withLock {
+        state -> (Result<Connection?, LarderError>, Bool) in
+        switch state.0 {
+        case .connected(let connection): return (.success(connection), false)
+        case .closed: return (.failure(closedError), false)
+        case .waiting(let until) where ContinuousClock.now < until:
+          return (.failure(unreachable("the last attempt failed")), false)
+        case .connecting(var waiting):
+          guard waiting.count < Connection.mostUnanswered else {
+            return (.failure(unreachable("too many commands wait")), false)
+          }
+          waiting.append(pending)
+          state.0 = .connecting(waiting)
+          return (.success(nil), false)
+        case .idle, .waiting:
+          state.0 = .connecting([pending])
+          return (.success(nil), true)
+        }
+      }
+      if begins { connect() }
+      return try answer.get()
+    }
+
+    private func connect() {
+      Connection.open(
+        to: address, login,
+        onClose: { [weak self] in self?.lost($0) },
+        completion: { [weak self] result in
+          if let self {
+            opened(result)
+          } else if case .success(let connection) = result {
+            connection.close()
+          }
+        })
+    }
+
+    private func opened(_ result: Result<Connection, ConnectionError>) {
+      var isClosed = false
+      let waiting = state.withLock { state -> [PendingConnection] in
+        guard case .connecting(let waiting) = state.0 else {
+          isClosed = true
+          return []
+        }
+        switch result {
+        case .success(let connection): state = (.connected(connection), 0)
+        case .failure:
+          let failures = min(state.failures + 1, 7)
+          let pause = min(Duration.milliseconds(25 << failures), .seconds(2))
+          let part = Double.random(in: 0.5...1)
+          state = (.waiting(until: ContinuousClock.now + pause * part), failures)
+        }
+        return waiting
+      }
+      switch result {
+      case .success(let connection):
+        if isClosed { connection.close() }
+        for pending in waiting {
+          connection.send(pending.command, asking: pending.asking, pending.deadline, pending.reply)
+        }
+      case .failure(let error):
+        for pending in waiting { pending.reply.complete(.failure(unreachable(error.reason))) }
+      }
+    }
+
+    private func lost(_ connection: Connection) {
+      state.withLock { state in
+        if case .connected(let current) = state.0, current === connection { state.0 = .idle }
+      }
+    }
+
+    private var closedError: LarderError {
+      LarderError(.unreachable, "the sender to \(address) was closed")
+    }
+
+    private func unreachable(_ reason: String) -> LarderError {
+      LarderError(
+        .unreachable, "the server \(address) cannot be reached: \(reason)",
+        hint: "check the address, the password and that the server runs")
+    }
+  }
+
+  extension Duration {
+    /// For NIO's deadlines; cut to an hour.
+    var nanoseconds: Int64 {
+      let bounded = min(max(self, .zero), .seconds(3600))
+      return bounded.components.seconds * 1_000_000_000
+        + bounded.components.attoseconds / 1_000_000_000
+    }
+  }
+#endif

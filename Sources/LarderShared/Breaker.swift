@@ -1,0 +1,83 @@
+import Larder
+import Synchronization
+
+/// Keeps requests away from a tier that fails: after five failures in a row none is sent for a while, one second at first and
+/// 30 at most. Then one request tries.
+final class Breaker: Sendable {
+  static let mostFailures = 5
+  static let shortest = Duration.seconds(1)
+  static let longest = Duration.seconds(30)
+
+  private struct State {
+    var failures = 0
+    var pause = Breaker.shortest
+    /// Nothing is sent before that moment; nil while requests are sent.
+    var openUntil: Duration?
+    /// When the pause began.
+    var openSince = Duration.zero
+    var isTrying = false
+    var openings = 0
+  }
+  private let state = Mutex(State())
+
+  /// How often it stopped requests.
+  var openings: Int { state.withLock { $0.openings } }
+
+  /// Whether a request may be sent. After a pause that is so for one of many.
+  ///
+  /// - Parameter isInTouch: whether some process of this machine reads the log of the tier, so that the shortest pause will do.
+  func admits(at now: Duration, isInTouch: Bool = false) -> Bool {
+    state.withLock { state in
+      guard var until = state.openUntil else { return true }
+      if isInTouch { until = min(until, state.openSince + Self.shortest) }
+      guard now >= until else { return false }
+      // The others wait for the outcome of this one, or for the next pause if it has none.
+      state.openUntil = now + state.pause
+      state.openSince = now
+      state.isTrying = true
+      return true
+    }
+  }
+
+  func succeeded() {
+    state.withLock { $0 = State(openings: $0.openings) }
+  }
+
+  /// - Parameter part: a random part of the pause, so that the machines of a fleet do not come back together.
+  func failed(at now: Duration, part: Double = .random(in: 0.5...1)) {
+    state.withLock { state in
+      if state.openUntil == nil {
+        state.failures += 1
+        guard state.failures >= Self.mostFailures else { return }
+        state.openings += 1
+      } else {
+        // Requests that were under way before do not lengthen the pause.
+        guard state.isTrying else { return }
+        state.isTrying = false
+        state.pause = min(state.pause * 2, Self.longest)
+      }
+      state.openUntil = now + state.pause * part
+      state.openSince = now
+    }
+  }
+
+  /// Runs a request unless the breaker is open, and counts its outcome.
+  func run<Result: Sendable>(
+    _ clock: any LarderClock, isInTouch: Bool,
+    _ request: () async throws(LarderError) -> Result
+  ) async throws(LarderError) -> Result {
+    guard admits(at: clock.monotonic, isInTouch: isInTouch) else {
+      throw LarderError(
+        .unreachable, "the shared tier failed \(Self.mostFailures) times, and is asked again later",
+        hint: "look whether the server runs and can be reached")
+    }
+    do throws(LarderError) {
+      let result = try await request()
+      succeeded()
+      return result
+    } catch {
+      failed(at: clock.monotonic)
+      throw error
+    }
+  }
+}

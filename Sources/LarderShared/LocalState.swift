@@ -1,0 +1,119 @@
+import Larder
+
+/// The records of a store about the tier, in a namespace of their own: they are written in the commits that they
+/// describe, so that a crash or a power failure leaves no copy that a record says was removed.
+struct LocalState: Sendable {
+  static let namespace = "shared-tier"
+  private static let progressKey = "progress"
+  private static let queuedKey = "queued"
+  private static let namePrefix = "namespace:"
+
+  /// How far the log was applied.
+  struct Progress: Equatable, Sendable {
+    private static let layout: UInt8 = 1
+
+    var application: String
+    /// Another number whenever the store begins again with another history of the log.
+    var epoch: UInt64
+    /// The last record that was applied.
+    var position: Position
+    /// Tells that record from one of another history.
+    var digest: UInt64
+
+    init(application: String, epoch: UInt64, position: Position, digest: UInt64) {
+      self.application = application
+      self.epoch = epoch
+      self.position = position
+      self.digest = digest
+    }
+
+    var bytes: [UInt8] {
+      var bytes = [Self.layout]
+      bytes.append(epoch, width: 8)
+      bytes += position.bytes
+      bytes.append(digest, width: 8)
+      return bytes + Array(application.utf8)
+    }
+
+    init?(bytes: [UInt8]) {
+      var reader = ByteReader(bytes[...])
+      guard reader.bytes(1)?.first == Self.layout, let epoch = reader.bytes(8),
+        let position = reader.bytes(16).flatMap({ Position(bytes: $0) }),
+        let digest = reader.bytes(8),
+        let application = String(validating: reader.rest, as: UTF8.self)
+      else { return nil }
+      func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+      self.init(
+        application: application, epoch: number(epoch), position: position, digest: number(digest))
+    }
+  }
+
+  private let records: Store.Namespace
+
+  init(_ store: Store) { records = store.namespace(Self.namespace) }
+
+  // MARK: Progress
+
+  /// Nil before the first contact with the log, and for a record that cannot be read.
+  func progress() throws(LarderError) -> Progress? {
+    let bytes: [UInt8]? = try records.value(for: Self.progressKey)
+    return bytes.flatMap { Progress(bytes: $0) }
+  }
+
+  func progress(in batch: inout WriteBatch) throws -> Progress? {
+    try batch.value(for: Self.progressKey, in: records).flatMap { Progress(bytes: $0) }
+  }
+
+  func set(_ progress: Progress, in batch: inout WriteBatch) throws {
+    try put(progress.bytes, for: Self.progressKey, in: &batch)
+  }
+
+  // MARK: Removals that wait
+
+  /// How many removals were ever queued in this store.
+  func queued() throws(LarderError) -> UInt64 {
+    let bytes: [UInt8]? = try records.value(for: Self.queuedKey)
+    return Self.number(bytes)
+  }
+
+  func queued(in batch: inout WriteBatch) throws -> UInt64 {
+    Self.number(try batch.value(for: Self.queuedKey, in: records))
+  }
+
+  func setQueued(_ count: UInt64, in batch: inout WriteBatch) throws {
+    var bytes: [UInt8] = []
+    bytes.append(count, width: 8)
+    try put(bytes, for: Self.queuedKey, in: &batch)
+  }
+
+  private static func number(_ bytes: [UInt8]?) -> UInt64 {
+    guard let bytes, bytes.count == 8 else { return 0 }
+    return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  // MARK: Namespaces
+
+  /// Notes that a namespace has copies of the tier. The log changes no other namespace.
+  func note(_ namespace: String, in batch: inout WriteBatch) throws {
+    if try isNoted(namespace, in: &batch) { return }
+    try put([], for: Self.namePrefix + namespace, in: &batch)
+  }
+
+  func isNoted(_ namespace: String, in batch: inout WriteBatch) throws -> Bool {
+    try batch.value(for: Self.namePrefix + namespace, in: records) != nil
+  }
+
+  /// The namespaces that have copies of the tier.
+  func namespaces() throws(LarderError) -> [String] {
+    try records.keys(prefix: Self.namePrefix).compactMap { key in
+      String(validating: key.bytes.dropFirst(Self.namePrefix.utf8.count), as: UTF8.self)
+    }
+  }
+
+  /// Protected from eviction. A record that is lost all the same makes the store begin with a new history.
+  private func put(_ bytes: [UInt8], for key: String, in batch: inout WriteBatch) throws {
+    var attributes = EntryAttributes(expires: .never)
+    attributes.isPinned = true
+    try batch.set(bytes, for: key, in: records, attributes)
+  }
+}

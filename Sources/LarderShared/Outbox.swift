@@ -1,0 +1,89 @@
+import Larder
+
+/// The removals of this machine that the tier has not got yet, oldest first, in a namespace of the store.
+///
+/// They are as durable as the store, and any of its processes may send them. A removal that is sent twice does no harm.
+struct Outbox: Sendable {
+  static let namespace = "shared-outbox"
+  /// More removals than that are refused: they are not queued, and the caller is told.
+  static let most = 10_000
+  private static let layout: UInt8 = 1
+
+  private let waiting: Store.Namespace
+  private let state: LocalState
+
+  init(_ store: Store, _ state: LocalState) {
+    waiting = store.namespace(Self.namespace)
+    self.state = state
+  }
+
+  func count() throws(LarderError) -> Int { try waiting.count() }
+
+  func add(_ subject: LogRecord.Subject, in batch: inout WriteBatch) throws {
+    let number = try state.queued(in: &batch) + 1
+    var key: [UInt8] = []
+    key.append(number, width: 8)
+    var attributes = EntryAttributes(expires: .never)
+    attributes.isPinned = true
+    try batch.set(Self.encoded(subject), for: key, in: waiting, attributes)
+    try state.setQueued(number, in: &batch)
+  }
+
+  /// Throws if no more removals can be queued.
+  func checkRoom() throws(LarderError) {
+    guard try count() < Self.most else {
+      throw LarderError(
+        .unreachable, "\(Self.most) removals wait for the shared tier, and no more are queued",
+        hint: "repeat the removal when the server can be reached again")
+    }
+  }
+
+  /// Some of the oldest removals. One that cannot be read has no change: it is dropped.
+  func oldest(_ most: Int = 100) throws(LarderError) -> [(key: Key, change: TierChange?)] {
+    var found: [(key: Key, change: TierChange?)] = []
+    for entry in try waiting.page(limit: most).items {
+      let bytes: [UInt8]? = try waiting.value(for: entry.key)
+      found.append((entry.key, bytes.flatMap(Self.decode)))
+    }
+    return found
+  }
+
+  func remove(_ keys: [Key]) async throws {
+    guard !keys.isEmpty else { return }
+    try await waiting.store.commit { [waiting] batch in
+      for key in keys { try batch.remove(key, from: waiting) }
+    }
+  }
+
+  // MARK: Bytes
+
+  static func encoded(_ subject: LogRecord.Subject) -> [UInt8] {
+    var bytes = [layout]
+    switch subject {
+    case .nothing: bytes.append(0)
+    case .key(let key):
+      bytes.append(1)
+      bytes.append(UInt64(key.namespace.utf8.count), width: 2)
+      bytes += Array(key.namespace.utf8) + key.bytes
+    case .namespace(let name): bytes += [2] + Array(name.utf8)
+    case .tag(let tag): bytes += [3] + Array(tag.utf8)
+    }
+    return bytes
+  }
+
+  static func decode(_ bytes: [UInt8]) -> TierChange? {
+    var reader = ByteReader(bytes[...])
+    guard reader.bytes(1)?.first == layout, let kind = reader.bytes(1)?.first else { return nil }
+    func text(_ bytes: ArraySlice<UInt8>) -> String? { String(validating: bytes, as: UTF8.self) }
+    switch kind {
+    case 1:
+      guard let count = reader.number(2), let name = reader.bytes(count).flatMap(text) else {
+        return nil
+      }
+      return .remove(SharedKey(namespace: name, bytes: Array(reader.rest)))
+    case 2: return text(reader.rest).map { .clear(namespace: $0) }
+    case 3: return text(reader.rest).map { .invalidate(tag: $0) }
+    default: return nil
+    }
+  }
+}

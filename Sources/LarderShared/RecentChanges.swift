@@ -1,0 +1,209 @@
+import Larder
+import LarderSystem
+
+/// The file `shared` of a store: the knowledge of its processes about the tier, without a lock and without a lookup.
+///
+/// The words are hints that may be lost. Without the file no value of the tier is kept, and no copy is confirmed.
+struct RecentChanges: Sendable {
+  /// The words that have a meaning of their own.
+  private enum Word: Int {
+    /// When the lease of the process that reads the log ends, in milliseconds of the machine's monotonic clock.
+    case readerUntil
+    /// Until when the copies are confirmed: by the monotonic clock, and by the wall clock, which goes on while the
+    /// machine is suspended.
+    case trustedUntil
+    case trustedUntilWall
+    /// The last record that was applied, and the newest one that was seen.
+    case applied
+    case head
+    /// The process that reads the log.
+    case reader
+    /// 1 while a process removes what may not be confirmed.
+    case regainingTrust
+  }
+
+  private static let firstSlot = 8
+  private static let slots = 8192
+  private static let count = 2 * (firstSlot + slots)
+  /// How long a machine goes on trusting its copies after it has had all changes.
+  static let trust = Duration.seconds(2)
+  /// How long the lease of the reader lasts. It renews the lease with each look into the log.
+  static let lease = Duration.seconds(1)
+
+  private let words: SharedTable
+
+  init(_ store: Store) {
+    words = store.sharedWords(layout: 1, count: Self.count)
+    if store.isReadOnly { words.openForReading() } else { words.open(making: Self.count) }
+  }
+
+  /// The words as they are, for a look at a store that the process need not be able to change.
+  init(reading store: Store) {
+    words = store.sharedWords(layout: 1, count: Self.count)
+    words.openForReading()
+  }
+
+  // MARK: Trust
+
+  /// How current the copies of this machine are.
+  enum Standing {
+    /// Every change that was made up to two seconds ago was applied.
+    case confirmed
+    /// That is so no longer, for less than the time for which copies are used all the same.
+    case unconfirmed
+    /// Copies are used only where a load fails.
+    case outOfTouch
+  }
+
+  func standing(_ clock: any LarderClock, limit: Duration) -> Standing {
+    let view = words.view
+    guard view.count > 0 else { return .outOfTouch }
+    let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) - clock.monotonic.whole
+    let leftWall =
+      Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) - clock.now.milliseconds
+    // More than can be left is of an earlier boot, or of a clock that was set back.
+    let most = Self.trust.whole
+    if left > 0, left <= most, leftWall > 0, leftWall <= most { return .confirmed }
+    let limit = limit.whole
+    return left <= most && left > -limit && leftWall > -limit ? .unconfirmed : .outOfTouch
+  }
+
+  /// All changes that were made before that moment were applied.
+  func confirm(monotonic: Duration, wall: Timestamp) {
+    let view = words.view
+    guard view.isWritable else { return }
+    view.release(
+      UInt64(bitPattern: (monotonic + Self.trust).whole), to: Word.trustedUntil.rawValue)
+    view.release(
+      UInt64(bitPattern: wall.advanced(by: Self.trust).milliseconds),
+      to: Word.trustedUntilWall.rawValue)
+  }
+
+  /// Whether the copies are about to be confirmed. True without the file, which says nothing then.
+  var isRegainingTrust: Bool {
+    let view = words.view
+    return view.count == 0 || view.acquire(Word.regainingTrust.rawValue) != 0
+  }
+
+  func setRegainingTrust(_ isRegaining: Bool) {
+    let view = words.view
+    guard view.isWritable else { return }
+    view.release(isRegaining ? 1 : 0, to: Word.regainingTrust.rawValue)
+  }
+
+  func distrust() {
+    let view = words.view
+    guard view.isWritable else { return }
+    view.store(0, wide: Word.trustedUntil.rawValue)
+    view.store(0, wide: Word.trustedUntilWall.rawValue)
+  }
+
+  // MARK: The reader's lease
+
+  /// Takes the lease, or renews it.
+  ///
+  /// - Parameter held: the word that the caller wrote last; nil if it has no lease.
+  /// - Returns: the word that is there now; nil if another process has the lease.
+  func lead(_ held: UInt64?, at now: Duration, process: Int32) -> UInt64? {
+    let view = words.view
+    guard view.isWritable else { return nil }
+    let present = view.acquire(Word.readerUntil.rawValue)
+    let left = Int64(bitPattern: present) - now.whole
+    if present != held, left > 0, left <= Self.lease.whole { return nil }
+    let next = UInt64(bitPattern: (now + Self.lease).whole)
+    guard view.exchange(present, for: next, at: Word.readerUntil.rawValue) else { return nil }
+    view.store(UInt64(UInt32(bitPattern: process)), wide: Word.reader.rawValue)
+    return next
+  }
+
+  func resign(_ held: UInt64) {
+    let view = words.view
+    guard view.isWritable else { return }
+    _ = view.exchange(held, for: 0, at: Word.readerUntil.rawValue)
+  }
+
+  /// The process that reads the log; nil if none does.
+  func reader(at now: Duration) -> Int32? {
+    let view = words.view
+    guard view.count > 0 else { return nil }
+    let left = Int64(bitPattern: view.wide(Word.readerUntil.rawValue)) - now.whole
+    guard left > 0, left <= Self.lease.whole else { return nil }
+    return Int32(bitPattern: UInt32(truncatingIfNeeded: view.wide(Word.reader.rawValue)))
+  }
+
+  // MARK: Positions
+
+  var applied: Position { position(.applied) }
+  var head: Position { position(.head) }
+
+  private func position(_ word: Word) -> Position {
+    let view = words.view
+    return view.count == 0 ? .zero : Position(word: view.acquire(word.rawValue))
+  }
+
+  func publish(applied: Position, head: Position?) {
+    let view = words.view
+    guard view.isWritable else { return }
+    view.release(applied.word, to: Word.applied.rawValue)
+    if let head { view.release(head.word, to: Word.head.rawValue) }
+  }
+
+  // MARK: Changes
+
+  static func name(of key: SharedKey) -> [UInt8] { [1] + TierNames.name(of: key) }
+  static func name(ofNamespace name: String) -> [UInt8] { [2] + Array(name.utf8) }
+  static func name(ofTag tag: String) -> [UInt8] { [3] + Array(tag.utf8) }
+
+  private static func slot(_ name: [UInt8]) -> Int {
+    firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
+  }
+
+  /// Notes a change. Names that share a slot share the newest position, so that a value may be refused and never kept
+  /// wrongly.
+  func note(_ name: [UInt8], at position: Position) {
+    let view = words.view
+    guard view.isWritable else { return }
+    let slot = Self.slot(name)
+    while true {
+      let known = view.acquire(slot)
+      if known >= position.word || view.exchange(known, for: position.word, at: slot) { return }
+    }
+  }
+
+  /// Whether no change of one of the names is known that was made after that position. False without the file.
+  func isCurrent(_ names: [[UInt8]], at position: Position) -> Bool {
+    let view = words.view
+    guard view.count > 0 else { return false }
+    let word = position.word
+    for name in names where view.acquire(Self.slot(name)) > word { return false }
+    return true
+  }
+
+  /// No change in any slot, as in a new file.
+  static let none = [UInt64](repeating: 0, count: slots)
+
+  /// The position in each slot.
+  var changes: [UInt64] {
+    let view = words.view
+    guard view.count > 0 else { return [] }
+    return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
+  }
+
+  /// Replaces the changes of a history that was lost with the position at which another one begins, so that a value of a
+  /// server that still has the old one is refused. Changes that were noted since stay.
+  func replace(_ noted: [UInt64], with position: Position) {
+    let view = words.view
+    guard view.isWritable else { return }
+    for (index, known) in noted.enumerated() {
+      _ = view.exchange(known, for: position.word, at: Self.firstSlot + index)
+    }
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, rounded down.
+  var whole: Int64 {
+    let (seconds, rest) = components
+    return seconds * 1000 + rest / 1_000_000_000_000_000
+  }
+}

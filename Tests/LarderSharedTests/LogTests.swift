@@ -1,0 +1,200 @@
+import Larder
+import LarderSharedTesting
+import TestSupport
+import Testing
+
+@testable import LarderShared
+
+/// Machines that learn from the log what the others changed, and machines that have missed some of it.
+@Suite struct LogTests {
+  @Test(arguments: ["set", "remove", "clear", "invalidate"])
+  func aChangeEndsTheCopiesOfOtherMachines(_ change: String) async throws {
+    try await withMachines(2) { machines, tier in
+      let (writer, reader) = (machines[0].cache, machines[1])
+      let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
+      let origin = Origin()
+      for key in ["a", "b"] { _ = try await reader.read(key, options: tagged, origin) }
+      switch change {
+      case "set": try await writer.set("new", for: "a")
+      case "remove": try await writer.remove("a")
+      case "clear": try await writer.clear()
+      default: try await writer.invalidate(tag: "t")
+      }
+      try await reader.follow(tier)
+      #expect(try reader.copy("a") == nil)
+      let concernsAll = change == "clear" || change == "invalidate"
+      #expect(try reader.copy("b") == (concernsAll ? nil : "load 2"))
+      let next = try await reader.result("a", origin)
+      #expect(next.value == (change == "set" ? "new" : "load 3"))
+      #expect(next.isConfirmed)
+    }
+  }
+
+  @Test func loadsAreNoChanges() async throws {
+    try await withMachines(2) { machines, tier in
+      let origin = Origin()
+      let head = tier.newest
+      for index in 0..<20 { _ = try await machines[index % 2].read("\(index)", origin) }
+      #expect(tier.newest == head)
+    }
+  }
+
+  /// Exactly the copies that were changed during the gap are gone, and nothing else is sent again.
+  @Test func afterAGapTheMissedChangesAreReplayed() async throws {
+    try await withMachines(2) { machines, tier in
+      let (near, far) = (machines[0], machines[1])
+      let origin = Origin()
+      for index in 0..<120 { _ = try await far.read("\(index)", origin) }
+      try await far.cutOff()
+      for index in 0..<60 { try await near.cache.set("new", for: "\(index)") }
+      try await far.restore(tier)
+      for index in 0..<120 {
+        #expect(try far.copy("\(index)") == (index < 60 ? nil : "load \(index + 1)"))
+      }
+      #expect(far.shared.statistics.gaps == 0)
+      #expect(far.shared.statistics.superseded == 60)
+    }
+  }
+
+  @Test func aLogThatDoesNotReachBackEndsAllCopies() async throws {
+    try await withMachines(2) { machines, tier in
+      let (near, far) = (machines[0], machines[1])
+      let origin = Origin()
+      for index in 0..<10 { _ = try await far.read("\(index)", origin) }
+      try await far.cutOff()
+      for _ in 0..<10 { try await near.cache.set("new", for: "0") }
+      tier.trimLog(to: 5)
+      try await far.restore(tier)
+      #expect(far.shared.statistics.gaps == 1)
+      for index in 0..<10 { #expect(try far.copy("\(index)") == nil) }
+      #expect(try await far.read("0", origin) == "new")
+      // The values are in the tier: no load.
+      #expect(try await far.read("1", origin) == "load 2")
+      #expect(origin.loads == 10)
+    }
+  }
+
+  /// After a failover to a replica that lagged behind, the position of a machine is of another history, even where the new
+  /// primary has more records.
+  @Test(arguments: [0, 1, 50])
+  func anotherHistoryEndsAllCopies(_ changes: Int) async throws {
+    try await withMachines(2) { machines, tier in
+      let (one, two) = (machines[0], machines[1])
+      try await one.cache.set("old", for: "a")
+      let replica = tier.image
+      try await one.cache.set("lost", for: "a")
+      for machine in machines { try await machine.follow(tier) }
+      #expect(try await two.read("a", Origin()) == "lost")
+      tier.failOver(to: replica)
+      for index in 0..<changes { try await one.cache.set("\(index)", for: "b") }
+      try await whileTimePasses(machines) { machines.allSatisfy { $0.shared.statistics.gaps >= 1 } }
+      for machine in machines {
+        try await machine.follow(tier)
+        #expect(try machine.copy("a") == nil)
+        #expect(try await machine.read("a", Origin()) == "old")
+      }
+    }
+  }
+
+  @Test func anEmptiedLogEndsAllCopies() async throws {
+    try await withMachines(2) { machines, tier in
+      try await machines[0].cache.set("a", for: "a")
+      _ = try await machines[1].read("a", Origin())
+      tier.failOver(to: MemoryTier().image)
+      try await whileTimePasses(machines) { machines.allSatisfy { $0.shared.statistics.gaps == 1 } }
+      for machine in machines { try await machine.follow(tier) }
+      #expect(try machines[1].copy() == nil)
+    }
+  }
+
+  /// A machine that is cut off says so after two seconds, and after the limit it asks first.
+  @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
+    try await withMachines(1) { machines, tier in
+      let (machine, origin) = (machines[0], Origin())
+      #expect(try await machine.result(origin).isConfirmed)
+      #expect(try await machine.result(origin).isConfirmed)
+      try await machine.cutOff()
+      var result = try await machine.result(origin)
+      #expect(result.value == "load 1" && !result.isConfirmed)
+      #expect(machine.shared.statistics.unconfirmed == 1)
+      machine.clock.advance(by: .seconds(57))
+      #expect(try await machine.result(origin).value == "load 1")
+      machine.clock.advance(by: .seconds(3))
+      result = try await machine.result(origin)
+      #expect(result.value == "load 2", "the copy counts no more")
+      #expect(!result.isConfirmed && result.error != nil)
+      origin.fail()
+      result = try await machine.result(origin)
+      #expect(result.value == "load 2" && result.error != nil, "it is used where the load fails")
+      origin.fail(false)
+      try await machine.restore(tier)
+      result = try await machine.result(origin)
+      #expect(
+        result.isConfirmed && result.value == "load 1",
+        "the value that the tier has not got is never confirmed")
+    }
+  }
+
+  @Test func aSuspendedMachineIsUnconfirmedUntilItHasLooked() async throws {
+    try await withMachines(1) { machines, tier in
+      let machine = machines[0]
+      _ = try await machine.result(Origin())
+      machine.link.cut()
+      try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
+      // The monotonic clock stands still meanwhile.
+      machine.clock.set(to: machine.store.now.advanced(by: .seconds(30)))
+      #expect(machine.standing == .unconfirmed)
+      try await machine.restore(tier)
+      #expect(try await machine.result(Origin()).isConfirmed)
+    }
+  }
+
+  /// Two processes of a machine: another one reads on when the reader is gone, from where it came to.
+  @Test func anotherProcessReadsOnWhenTheReaderIsGone() async throws {
+    let tier = MemoryTier(clock: ManualClock())
+    let writer = try Machine(tier)
+    let clock = ManualClock()
+    let store = try Store.temporary(clock: clock)
+    func process() -> SharedCache<String> {
+      store.cache(TextCodec(), in: "prices", shared: Shared(tier))
+    }
+    let next: SharedCache<String>
+    do {
+      let first = process()
+      try await waitUntil { first.copies.recent.reader(at: .zero) != nil }
+      _ = try await first.result(for: "a", options: .committed) { "loaded" }
+      next = process()
+    }
+    #expect(try next.local.value(for: "a") == "loaded")
+    try await writer.cache.set("new", for: "a")
+    try await waitUntil {
+      clock.advance(by: .milliseconds(100))
+      return try next.local.value(for: "a") == nil
+    }
+    #expect(next.shared.statistics.gaps == 0, "the second reader knows how far the first one was")
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func recordsThatConcernOtherNamespacesOfTheStoreChangeNothing() async throws {
+    try await withMachines(1) { machines, tier in
+      let machine = machines[0]
+      let own = machine.store.namespace("own")
+      try await own.set("kept", for: "a")
+      _ = try await tier.change(.remove(SharedKey(namespace: "own", bytes: Array("a".utf8))))
+      _ = try await tier.change(.clear(namespace: "own"))
+      try await machine.follow(tier)
+      let kept: String? = try own.value(for: "a")
+      #expect(kept == "kept")
+    }
+  }
+
+  @Test func positionsFitIntoAWord() {
+    let positions = [
+      Position.zero, Position(milliseconds: 1, sequence: 2),
+      Position(milliseconds: 1_900_000_000_000, sequence: 1_000_000),
+    ]
+    for position in positions { #expect(Position(word: position.word) == position) }
+    #expect(positions.map(\.word) == positions.map(\.word).sorted())
+    #expect(Position(milliseconds: .max, sequence: .max).word == .max)
+  }
+}

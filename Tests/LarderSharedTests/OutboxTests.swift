@@ -1,0 +1,172 @@
+import Larder
+import LarderSharedTesting
+import TestSupport
+import Testing
+
+@testable import LarderShared
+
+/// Removals that are made while the tier cannot be reached.
+@Suite struct OutboxTests {
+  @Test func removalsOfAMachineThatIsCutOffAreSentInOrderLater() async throws {
+    try await withMachines(2) { machines, tier in
+      let (near, far) = (machines[0], machines[1])
+      for key in ["a", "b", "c"] { try await near.cache.set("old", for: key, tags: [key]) }
+      try await far.follow(tier)
+      for key in ["a", "b", "c"] { _ = try await far.read(key, Origin()) }
+      try await far.cutOff()
+      #expect(await code { try await far.cache.remove("a") } == .pending)
+      #expect(await code { try await far.cache.invalidate(tag: "b") } == .pending)
+      #expect(await code { try await far.cache.remove("a") } == .pending)
+      #expect(try far.copies.outbox.count() == 3)
+      #expect(try far.copy("a") == nil && far.copy("b") == nil && far.copy("c") == "old")
+      #expect(try near.copy("a") == "old")
+      let last = tier.newest
+      try await far.restore(tier)
+      try await near.follow(tier)
+      #expect(try near.copy("a") == nil && near.copy("b") == nil && near.copy("c") == "old")
+      #expect(try far.copies.outbox.count() == 0)
+      #expect(far.shared.statistics.sent == 3)
+      let sent = try await tier.records(from: last ?? .zero, waiting: .zero).dropFirst().map(
+        \.subject)
+      let a = SharedKey(namespace: "prices", bytes: Array("a".utf8))
+      #expect(sent == [.key(a), .tag("b"), .key(a)])
+    }
+  }
+
+  /// The tier still has what this machine has removed: it is not asked before it knows.
+  @Test func whileRemovalsWaitTheTierIsNotAsked() async throws {
+    try await withMachines(1) { machines, tier in
+      let (machine, origin) = (machines[0], Origin())
+      try await machine.cache.set("old", for: "a")
+      tier.fail(next: 1, with: .unreachable)
+      machine.link.cut()
+      try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
+      #expect(await code { try await machine.cache.remove("a") } == .pending)
+      machine.link.restore()
+      tier.failAll(with: nil)
+      // The reader rests by a clock that stands still.
+      let result = try await machine.result(origin)
+      #expect(result.value == "load 1" && !result.isConfirmed)
+      try await whileTimePasses([machine]) { try machine.copies.outbox.count() == 0 }
+      #expect(try await tier.fetch(SharedKey(namespace: "prices", bytes: [97]), tags: []) == nil)
+    }
+  }
+
+  @Test func setsNeverWait() async throws {
+    try await withMachines(1) { machines, tier in
+      machines[0].link.cut()
+      #expect(await code { try await machines[0].cache.set("new", for: "a") } == .unreachable)
+      let waiting = try machines[0].copies.outbox.count()
+      #expect(waiting == 0)
+    }
+  }
+
+  @Test func aRemovalWithoutAnAnswerIsSentAgain() async throws {
+    try await withMachines(2) { machines, tier in
+      try await machines[0].cache.set("old", for: "a")
+      tier.fail(next: 1, with: .lostReply)
+      #expect(await code { try await machines[1].cache.remove("a") } == .pending)
+      try await whileTimePasses([machines[1]]) { try machines[1].copies.outbox.count() == 0 }
+      try await machines[0].follow(tier)
+      #expect(try machines[0].copy() == nil)
+      #expect(try await machines[1].read(Origin()) == "load 1")
+    }
+  }
+
+  /// The process that made the removal is gone; another one of the machine sends it.
+  @Test func anotherProcessSendsWhatWaits() async throws {
+    let folder = try TemporaryDirectory()
+    let tier = MemoryTier(clock: ManualClock())
+    let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
+    do {
+      let store = try Store(at: folder.path + "/machine")
+      let cache = store.cache(TextCodec(), in: "prices", shared: Shared(tier))
+      try await cache.set("old", for: "a")
+      tier.failAll(with: .unreachable)
+      #expect(await code { try await cache.remove("a") } == .pending)
+      try store.close()
+    }
+    tier.failAll(with: nil)
+    #expect(try await tier.fetch(key, tags: []) != nil)
+    let store = try Store(at: folder.path + "/machine")
+    let cache = store.cache(TextCodec(), in: "prices", shared: Shared(tier))
+    try await waitUntil { try cache.copies.outbox.count() == 0 }
+    #expect(try await tier.fetch(key, tags: []) == nil)
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func theOutboxIsBounded() async throws {
+    try await withMachines(1) { machines, tier in
+      let machine = machines[0]
+      machine.link.cut()
+      let outbox = machine.copies.outbox
+      try await machine.store.commit { batch in
+        for _ in 0..<Outbox.most { try outbox.add(.tag("t"), in: &batch) }
+      }
+      #expect(await code { try await machine.cache.remove("a") } == .unreachable)
+      #expect(try outbox.count() == Outbox.most)
+    }
+  }
+
+  @Test func entriesOfAnyBytesAreReadOrDropped() throws {
+    var rng = SeededRNG(seed: TestSettings.seed)
+    let key = SharedKey(namespace: "n:1", bytes: [0, 255, 58])
+    let subjects: [LogRecord.Subject] = [.key(key), .namespace("n"), .tag("t")]
+    for subject in subjects { #expect(Outbox.decode(Outbox.encoded(subject)) != nil) }
+    guard case .remove(key)? = Outbox.decode(Outbox.encoded(.key(key))) else {
+      Issue.record("a removal does not come back")
+      return
+    }
+    for _ in 0..<1000 {
+      var bytes = Outbox.encoded(subjects[rng.next(in: 0..<3)])
+      bytes[rng.next(in: 0..<bytes.count)] ^= UInt8(rng.next(in: 1..<256))
+      _ = Outbox.decode(Array(bytes.prefix(rng.next(in: 0..<bytes.count + 1))))
+    }
+  }
+}
+
+/// Requests are kept away from a tier that fails; the clock is a number.
+@Suite struct BreakerTests {
+  @Test func fiveFailuresInARowStopRequestsForAWhile() {
+    let breaker = Breaker()
+    for _ in 0..<4 { breaker.failed(at: .zero) }
+    breaker.succeeded()
+    for _ in 0..<4 { breaker.failed(at: .zero) }
+    #expect(breaker.admits(at: .zero) && breaker.openings == 0)
+    breaker.failed(at: .zero, part: 1)
+    #expect(!breaker.admits(at: .milliseconds(999)))
+    #expect(breaker.openings == 1)
+    #expect(breaker.admits(at: .seconds(1)), "one request tries")
+    #expect(!breaker.admits(at: .seconds(1)), "and the others wait for it")
+    breaker.succeeded()
+    #expect(breaker.admits(at: .seconds(1)))
+  }
+
+  @Test func thePauseDoublesUpToHalfAMinute() {
+    let breaker = Breaker()
+    for _ in 0..<5 { breaker.failed(at: .zero, part: 1) }
+    var now = Duration.zero
+    for pause in [1, 2, 4, 8, 16, 30, 30] {
+      now += .seconds(pause)
+      #expect(!breaker.admits(at: now - .milliseconds(1)))
+      #expect(breaker.admits(at: now))
+      breaker.failed(at: now, part: 1)
+      // A request from before the pause fails late.
+      breaker.failed(at: now + .milliseconds(1), part: 1)
+    }
+    #expect(breaker.openings == 1)
+  }
+
+  /// A tier that hangs costs five callers their time, and no others.
+  @Test func callersGoOnWithoutATierThatFails() async throws {
+    try await withMachines(1) { machines, tier in
+      let origin = Origin()
+      tier.failAll(with: .unreachable)
+      let before = tier.requests
+      for index in 0..<20 { _ = try await machines[0].read("\(index)", origin) }
+      #expect(origin.loads == 20)
+      #expect(tier.requests - before == 5)
+      #expect(machines[0].shared.statistics.pauses == 1)
+    }
+  }
+}
