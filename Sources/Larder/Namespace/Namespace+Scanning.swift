@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Scans of many entries, in snapshots of at most a thousand.
+/// Scans of many entries, in snapshots of at most 500.
 extension Store.Namespace {
   /// Visits entries in key order with their bytes until `visit` returns false. Counts as no read and no use.
   ///
-  /// The scan takes a new snapshot every thousand entries, so it shows no single moment. The bytes cannot leave `visit`;
+  /// The scan takes a new snapshot every 500 entries, so it shows no single moment. The bytes cannot leave `visit`;
   /// keep it short, because their pages cannot be used again meanwhile. Damaged entries are skipped.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
@@ -16,6 +16,23 @@ extension Store.Namespace {
     try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
       found, facts, payload, transaction in
       try engine.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
+        try visit(facts, $0)
+      } ?? true
+    }
+  }
+
+  /// Visits the entries that pass `isWanted` as ``scan(prefix:after:includingExpired:_:)`` does, and reads no value of another
+  /// entry; without `readsValues` none at all, and then `visit` gets no bytes.
+  package func scanEntries(
+    prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
+    readsValues: Bool = false, where isWanted: (Store.Entry) throws -> Bool = { _ in true },
+    _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
+  ) throws {
+    try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
+      found, facts, payload, transaction in
+      guard try isWanted(facts) else { return true }
+      guard readsValues else { return try visit(facts, Span()) }
+      return try engine.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
         try visit(facts, $0)
       } ?? true
     }
