@@ -109,22 +109,26 @@ package final class FullScreen {
   }
 }
 
-/// Restores the terminal when a signal ends the process: `SIGTERM`, `SIGHUP`, `SIGQUIT`, and those of faults.
+/// Restores the terminal when a signal ends the process: those that ask for it, those of timers and limits, and those of
+/// faults.
 ///
 /// A handler makes only calls that are allowed there: `write`, `tcsetattr` and `raise`.
-private enum EmergencyExit {
+enum EmergencyExit {
   private static let ends = [
-    SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE,
+    SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ, SIGSEGV, SIGBUS, SIGILL,
+    SIGTRAP, SIGABRT, SIGFPE, SIGSYS,
   ]
+  nonisolated(unsafe) private static var isArmed = false
   nonisolated(unsafe) private static var modes = termios()
   nonisolated(unsafe) private static var sequence: [UInt8] = []
 
   static func arm(restoring modes: termios) {
     unsafe Self.modes = modes
     unsafe sequence = Array(FullScreen.end.utf8)
+    unsafe isArmed = true
     for end in ends {
       let before = signal(end) { number in
-        unsafe EmergencyExit.restore()
+        EmergencyExit.restore()
         // The handler is gone: the signal ends the process when this one returns, with its own status.
         _ = signal(number, SIG_DFL)
         raise(number)
@@ -134,13 +138,16 @@ private enum EmergencyExit {
   }
 
   static func disarm() {
+    unsafe isArmed = false
     for end in ends {
       let before = signal(end, SIG_DFL)
       if isIgnored(before) { _ = signal(end, SIG_IGN) }
     }
   }
 
-  @unsafe private static func restore() {
+  /// Restores the terminal if the whole screen is taken; a signal handler may call it.
+  static func restore() {
+    guard unsafe isArmed else { return }
     _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &modes)
     unsafe sequence.withUnsafeBufferPointer { bytes in
       #if canImport(Glibc)
