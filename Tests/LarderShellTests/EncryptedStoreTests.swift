@@ -31,8 +31,9 @@ import Testing
     let application = try Store(at: shell.store.path, options: options)
     let notes = application.namespace("notes")
     for number in 1...3 {
-      try notes.set(
-        "{\"n\":\(number)}", for: "key/\(number)", expires: .after(.hours(number)), tags: ["red"])
+      var attributes = EntryAttributes(codec: .json, expires: .after(.hours(number)))
+      attributes.tags = ["red"]
+      try notes.set(Array("{\"n\":\(number)}".utf8), for: "key/\(number)", attributes)
     }
     return (shell, application)
   }

@@ -21,15 +21,17 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the entries that pass `isWanted` as ``scan(prefix:after:includingExpired:_:)`` does, and reads no value of another
+  /// Visits the entries whose key passes `hasKey` and that pass `isWanted` as ``scan(prefix:after:includingExpired:_:)`` does, and reads no value of another
   /// entry; without `readsValues` none at all, and then `visit` gets no bytes.
   package func scanEntries(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
-    readsValues: Bool = false, where isWanted: (Store.Entry) throws -> Bool = { _ in true },
+    readsValues: Bool = false, whereKey hasKey: ([UInt8]) throws -> Bool = { _ in true },
+    where isWanted: (Store.Entry) throws -> Bool = { _ in true },
     _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
-    try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
-      found, facts, payload, transaction in
+    try visitEntries(
+      prefix: prefix, after: cursor, includingExpired: includingExpired, where: hasKey
+    ) { found, facts, payload, transaction in
       guard try isWanted(facts) else { return true }
       guard readsValues else { return try visit(facts, Span()) }
       return try engine.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
@@ -57,15 +59,17 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits entries with their payloads, snapshot after snapshot.
+  /// Visits entries with their payloads, snapshot after snapshot. Facts are made of an entry only if its key passes.
   func visitEntries(
     prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
+    where hasKey: ([UInt8]) throws -> Bool = { _ in true },
     _ visit: (StoredEntry, Store.Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
   ) throws {
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
       let reached = try engine.scan(id, prefix: prefix, behind: position, in: transaction) {
         found, key, payload in
+        guard try hasKey(key) else { return true }
         let facts = engine.facts(
           of: found, key: Key(key), namespace: name,
           owners: try engine.owners(of: found, in: transaction))

@@ -7,6 +7,13 @@ package struct ReadSample: Sendable, Equatable {
   package var hits: UInt64
   package var staleHits: UInt64
   package var misses: UInt64
+
+  package init(time: Timestamp, hits: UInt64, staleHits: UInt64, misses: UInt64) {
+    self.time = time
+    self.hits = hits
+    self.staleHits = staleHits
+    self.misses = misses
+  }
 }
 
 /// The reads of the last week, an hour apart: the record `H`. ``Maintenance`` adds to it.

@@ -118,7 +118,7 @@ final class BrowseReader {
     let test = try EntryTest(selection, session.queries)
     guard test.readsValues else {
       return try namespace.entry(for: entry.key.bytes).flatMap {
-        $0.state != .expired && test.passesFacts($0) ? $0.withoutExtras : nil
+        $0.state != .expired && test.passes($0, Span()) ? $0.withoutExtras : nil
       }
     }
     return try namespace.lookUp(entry.key.bytes) { entry, value in

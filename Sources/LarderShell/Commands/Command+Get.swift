@@ -74,7 +74,7 @@ extension Command {
       try session.checkFound(keys)
       return .done
     }
-    try writer.end()
+    try writer.end(saysNothing: !missing.isEmpty)
     guard missing.isEmpty else {
       throw try session.noSuchKeys(missing, of: listed, in: namespaces, verb: "get")
     }

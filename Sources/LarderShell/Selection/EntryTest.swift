@@ -30,20 +30,21 @@ struct EntryTest {
   var readsValues: Bool { !valueConditions.isEmpty }
 
   func passes(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
-    passesFacts(entry) && passesValue(entry, value)
+    passesKey(entry.key.bytes) && passesFilters(entry, value)
   }
 
   func passesFilters(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
-    passes(factConditions, entry, Span()) && passesValue(entry, value)
+    passesFacts(entry) && passesValue(entry, value)
   }
 
-  /// Everything that the value is not needed for.
-  func passesFacts(_ entry: Store.Entry) -> Bool {
-    (patterns.isEmpty || patterns.contains { $0.matches(entry.key.bytes) })
-      && passes(factConditions, entry, Span())
+  func passesKey(_ key: [UInt8]) -> Bool {
+    patterns.isEmpty || patterns.contains { $0.matches(key) }
   }
 
-  /// The rest of the test.
+  /// The conditions that need no value.
+  func passesFacts(_ entry: Store.Entry) -> Bool { passes(factConditions, entry, Span()) }
+
+  /// The conditions that need the value.
   func passesValue(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
     passes(valueConditions, entry, value)
   }

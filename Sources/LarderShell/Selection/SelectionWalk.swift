@@ -86,10 +86,11 @@ struct SelectionWalk {
       try namespace.scanEntries(
         prefix: prefix, after: start, includingExpired: seesExpired,
         readsValues: readingValues || test.readsValues,
-        where: { entry in
+        whereKey: { key in
           if isInterrupted() { throw Interruption() }
-          return test.passesFacts(entry)
-        }
+          return test.passesKey(key)
+        },
+        where: test.passesFacts
       ) { entry, value in
         guard test.passesValue(entry, value) else { return true }
         wantsMore = try take(entry, value)

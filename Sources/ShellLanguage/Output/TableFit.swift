@@ -17,7 +17,7 @@ struct TableColumn {
 struct TableFit {
   private static let narrowest = 12
   private static let shortestBar = 6
-  private static let shortestTitle = 6
+  private static let shortestTitle = 8
   /// Below this a bar tells nothing.
   private static let windowWithBars = 60
   /// Below this a name stands on a line of its own instead of being cut.
@@ -67,7 +67,7 @@ struct TableFit {
       cells.contains(where: \.isShare) && cells.allSatisfy { $0.isShare || $0.isNothing }
     }
     if surplus(limit) > 0 { shortenTimes() }
-    yield(to: limit, Self.narrowest * 2) { $0.wraps }
+    yield(to: limit, Self.narrowest) { $0.wraps }
     shortenTitles(to: limit)
     if limit >= Self.windowOfColumns {
       yield(to: limit, Self.narrowest) { !$0.isRight && !$0.wraps }
