@@ -23,31 +23,27 @@ import Testing
     ) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
   }
 
-  private func shell(_ mode: OutputMode = .plain) throws -> (Shell, application: Store) {
-    let shell = try Shell(mode)
+  /// A shell on the store that an application has written and closed.
+  private func shell(_ mode: OutputMode = .plain) throws -> Shell {
+    let path = TemporaryDirectory.unusedPath
     var options = Store.Options()
-    options.clock = shell.clock
     options.transforms = [Cipher()]
-    let application = try Store(at: shell.store.path, options: options)
-    let notes = application.namespace("notes")
+    let application = try Store(at: path, options: options)
     for number in 1...3 {
       var attributes = EntryAttributes(codec: .json, expires: .after(.hours(number)))
       attributes.tags = ["red"]
-      try notes.set(Array("{\"n\":\(number)}".utf8), for: "key/\(number)", attributes)
+      try application.namespace("notes").set(
+        Array("{\"n\":\(number)}".utf8), for: "key/\(number)", attributes)
     }
-    return (shell, application)
-  }
-
-  private func value(_ key: String, of namespace: Store.Namespace) throws -> String? {
-    try namespace.value(for: key)
+    try application.close()
+    return try Shell(mode, at: path)
   }
 
   @Test func `commands that read no value work`() throws {
-    let (shell, application) = try shell()
-    let notes = application.namespace("notes")
+    let shell = try shell()
     #expect(try shell("keys @notes") == "key/1\nkey/2\nkey/3\n")
     #expect(
-      try shell("keys @notes 'key/'* --tag red --where 'size > 6'") == "key/1\nkey/2\nkey/3\n")
+      try shell("keys @notes key/* --tag red --where 'size > 6'") == "key/1\nkey/2\nkey/3\n")
     #expect(try shell("count @notes --expiring 90m").hasPrefix("1\t"))
     #expect(try shell("sizes @notes --by key --limit 1").hasPrefix("notes"))
     #expect(try shell("info @notes key/1").contains("encrypted (AES-GCM)"))
@@ -55,8 +51,8 @@ import Testing
     try shell("expire @notes key/1 5h")
     try shell("evict @notes key/2")
     #expect(try shell("keys @notes") == "key/1\nkey/3\n")
-    #expect(try value("key/1", of: notes) == "{\"n\":1}")
-    #expect(throws: ShellError.self) { try shell("get @notes nope") }
+    let absent = try shell.error("get @notes nope")
+    #expect(absent.code == .noSuchKey)
     try shell("verify")
   }
 
@@ -66,21 +62,20 @@ import Testing
     "diff @notes key/1 key/2", "keys @notes --contains n", "count @notes --by .n",
   ])
   func `a command that needs values says that they are encrypted`(command: String) throws {
-    let (shell, _) = try shell()
-    let error = try #require(throws: ShellError.self) { try shell(command) }
+    let error = try shell().error(command)
     #expect(error.code == .unreadable && error.code.exitCode == 4)
     #expect(error.message.description.contains("is encrypted (AES-GCM)"))
     #expect(error.hint?.description.contains("`keys`") == true)
   }
 
   @Test func `the prompt says it, and what is stored beside`() throws {
-    let (shell, application) = try shell(.table)
+    let shell = try shell(.table)
     #expect(
       try shell.session.remark()?.description.hasPrefix("values are encrypted (AES-GCM); `keys`")
         == true)
     try shell("set @notes a plain")
     #expect(shell.takeAside().contains { $0.contains("this one is not") })
-    #expect(try value("a", of: application.namespace("notes")) == "plain")
+    #expect(try shell("get @notes a").contains("plain"))
     // A pattern without a match finds nothing in values that cannot be read.
     #expect(try shell("keys @notes *KEY*").contains("no entries"))
     #expect(shell.takeAside().contains { $0.contains("with `-i`") })

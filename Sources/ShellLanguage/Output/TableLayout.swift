@@ -88,22 +88,22 @@ package struct TableLayout: Sendable {
     DisplayWidth.fit(text, to: width, mark: mark)
   }
 
-  /// For a window too narrow for the columns: the first one on a line, in full, and the others below it, indented and with
-  /// their titles. Rows with the same first column share its line.
+  /// For a window too narrow for the columns: the first one on a line and the others below it, indented and with their
+  /// titles. Rows with the same first column share its line.
   private func rowsOfLines(_ rows: [[Cell]]) -> [UInt8] {
+    let limit = presentation.width ?? .max
+    let names = distinct(rows.map { $0.first?.shown(presentation) ?? "" }, limit)
+    let facts = titles.indices.map { index in
+      distinct(rows.map { fact($0[index], titles[index]) }, limit - 2)
+    }
     var result = ""
-    var before: String?
-    for row in rows {
-      let texts = row.map { $0.shown(presentation) }
-      if texts.first != before || row.count == 1 { result += (texts.first ?? "") + "\n" }
-      before = texts.first
+    for (number, row) in rows.enumerated() {
+      let isSame = number > 0 && row.count > 1 && rows[number - 1].first == row.first
+      if !isSame { result += names[number] + "\n" }
       var line = " "
-      for index in row.indices.dropFirst() {
-        if row[index].isBar || row[index].isNothing || texts[index].isEmpty { continue }
-        let fact = titles[index].isEmpty ? texts[index] : "\(titles[index]) \(texts[index])"
-        if line.count > 1, let limit = presentation.width,
-          DisplayWidth.of(line) + 2 + DisplayWidth.of(fact) > limit
-        {
+      for index in row.indices.dropFirst() where !facts[index][number].isEmpty {
+        let fact = facts[index][number]
+        if line.count > 1, DisplayWidth.of(line) + 2 + DisplayWidth.of(fact) > limit {
           result += line + "\n"
           line = " "
         }
@@ -114,6 +114,21 @@ package struct TableLayout: Sendable {
       }
     }
     return Array(result.utf8)
+  }
+
+  /// A cell with its title; empty for one that has nothing to tell here.
+  private func fact(_ cell: Cell, _ title: String) -> String {
+    if cell.isBar || cell.isNothing { return "" }
+    let text = cell.shown(presentation)
+    return title.isEmpty || text.isEmpty ? text : "\(title) \(text)"
+  }
+
+  /// The texts cut to a width, or as they are if two that differ would read the same. Words with spaces are for wrapping.
+  private func distinct(_ texts: [String], _ width: Int) -> [String] {
+    let cut = texts.map { text in
+      text.contains(" ") && !text.contains("\"") && width > 14 ? text : cutMiddle(text, to: width)
+    }
+    return Set(cut).count == Set(texts).count ? cut : texts
   }
 
   // MARK: Box and Markdown
