@@ -63,6 +63,8 @@ shared:
 # A client of the public API, a package of its own: the programs of the documents, and the tests of what the traits Compression,
 # Encryption, Logging, Metrics and ServiceLifecycle add, which need packages of others.
 client: packages
+	cd Tests/Hello && $(SWIFT) package resolve && [ -z "$$(ls .build/checkouts 2> /dev/null)" ] || \
+	  { echo 'a package that depends on the product Larder alone fetches other packages, too' >&2; exit 1; }
 	cd Tests/Client && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
 
 # The smallest program with a cache: what it fetches, and its size and start, as one static file too. Takes some minutes.

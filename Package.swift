@@ -25,9 +25,10 @@ let examplePrograms: [Product] = [
   .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
 ]
 
-let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let httpTypes: Target.Dependency = .product(
+  name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"]))
 let argumentParser: Target.Dependency = .product(
-  name: "ArgumentParser", package: "swift-argument-parser")
+  name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"]))
 
 /// An adapter: a library, a program over it, and their tests, in a folder of its own.
 func adapter(_ name: String, library: String, program: String) -> [Target] {
@@ -110,11 +111,20 @@ let package = Package(
     .library(name: "PowerRecorder", type: .dynamic, targets: ["PowerRecorder"]),
   ] + (buildsExamples ? examplePrograms : []),
   traits: [
+    // The traits that each build of this package has. A package that uses the product Larder alone names `traits: []`, and
+    // fetches no other package.
+    .default(enabledTraits: ["Command", "HTTPTesting"]),
+    .trait(name: "Command", description: "The program `larder`, by swift-argument-parser."),
+    .trait(name: "HTTP", description: "LarderHTTP and its transports, by swift-http-types."),
+    .trait(
+      name: "HTTPTesting", description: "LarderHTTPTesting, by FlyingFox.",
+      enabledTraits: ["HTTP"]),
     .trait(
       name: "ServiceLifecycle", description: "Lets `Maintenance` run in a `ServiceGroup`."),
     .trait(
       name: "AsyncHTTPClient",
-      description: "Carries the requests of `HTTPCache` by AsyncHTTPClient."),
+      description: "Carries the requests of `HTTPCache` by AsyncHTTPClient.",
+      enabledTraits: ["HTTP"]),
     .trait(name: "Logging", description: "Reports the events of a `StoreMonitor` to swift-log."),
     .trait(
       name: "Metrics", description: "Reports the figures of a `StoreMonitor` to swift-metrics."),
@@ -133,7 +143,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-    // For LarderHTTPTesting alone. SwiftPM fetches it for every user of this package.
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
   ],
   targets: [
@@ -180,17 +189,17 @@ let package = Package(
     .target(
       name: "LarderHTTP",
       dependencies: [
-        "Larder", "LarderSystem", .product(name: "HTTPTypes", package: "swift-http-types"),
+        "Larder", "LarderSystem", httpTypes,
       ],
       swiftSettings: strict),
     .target(
       name: "LarderURLSession",
-      dependencies: ["LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types")],
+      dependencies: ["LarderHTTP", httpTypes],
       swiftSettings: strict),
     .target(
       name: "LarderAsyncHTTPClient",
       dependencies: [
-        "LarderHTTP", .product(name: "HTTPTypes", package: "swift-http-types"),
+        "LarderHTTP", httpTypes,
         .product(
           name: "AsyncHTTPClient", package: "async-http-client",
           condition: .when(traits: ["AsyncHTTPClient"])),
@@ -214,8 +223,10 @@ let package = Package(
       name: "LarderHTTPTesting",
       dependencies: [
         "LarderHTTP", httpTypes,
-        .product(name: "FlyingFox", package: "FlyingFox"),
-        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(
+          name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
+        .product(
+          name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
       ],
       swiftSettings: strict),
     .target(name: "LarderShared", dependencies: ["Larder"], swiftSettings: strict),
@@ -239,7 +250,7 @@ let package = Package(
       dependencies: [
         "Larder", "LarderCompression", "LarderShell", "LarderSystem", "LarderTerminal",
         "ShellLanguage",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        argumentParser,
       ],
       swiftSettings: strict),
 

@@ -29,7 +29,9 @@ let package = Package(
   dependencies: [
     .package(
       name: "larder", path: "../..",
-      traits: [.trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"]))]),
+      traits: [
+        "HTTP", .trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
+      ]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),

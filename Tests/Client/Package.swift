@@ -13,7 +13,9 @@ let package = Package(
   dependencies: [
     .package(
       name: "larder", path: "../..",
-      traits: ["Compression", "Encryption", "Logging", "Metrics", "ServiceLifecycle"]),
+      traits: [
+        "Compression", "Encryption", "HTTPTesting", "Logging", "Metrics", "ServiceLifecycle",
+      ]),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

@@ -25,7 +25,7 @@ extension LineEditorTests {
       try session.type("get Mal\t")
       session.expect(line: "probe> get \"Malm\u{F6}:0", column: 19)
       try session.type("8\t.\r")
-      session.expect("the answer") { $0.lines.contains("=get \"Malm\u{F6}:08\" .") }
+      session.expect(answer: "get \"Malm\u{F6}:08\" .")
     }
 
     @Test func `a word in the middle is completed where it is`() throws {

@@ -51,6 +51,13 @@ final class TerminalSession {
     expect("\(lines)", at: location) { $0.lines == lines }
   }
 
+  /// Expects the probe's answer to a line, and its next prompt: keys typed before that would go to the terminal's own line.
+  func expect(answer: String, at location: SourceLocation = #_sourceLocation) {
+    expect("the answer \(answer)", at: location) {
+      $0.lines.contains("=" + answer) && $0.line == "probe>"
+    }
+  }
+
   /// Expects the row of the cursor to be this, with the cursor in the column.
   func expect(
     line: String, column: Int? = nil, at location: SourceLocation = #_sourceLocation

@@ -1,6 +1,10 @@
 public import HTTPTypes
 public import Larder
 
+#if !HTTP
+  #error("LarderHTTP needs the trait HTTP: .package(..., traits: [\"HTTP\"])")
+#endif
+
 /// An HTTP cache over a namespace (RFC 9111), private or shared.
 ///
 /// Each stored response is an entry of the namespace: its body is the value, and its fields are the metadata. Any number
