@@ -19,7 +19,7 @@ extension ShellError {
       .unknownOption, SafeText(String(message)), hint: hint ?? "`larder --help` lists the options")
   }
 
-  /// What to type in place of an option that the program does not have.
+  /// The words to type in place of an option that the program does not have.
   private static func hint(for option: String) -> SafeText? {
     if option == "--json" { return "use `-o json`" }
     let names = OptionSyntax.names

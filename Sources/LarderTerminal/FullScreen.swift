@@ -41,19 +41,23 @@ package final class FullScreen {
   package func next(within limit: Duration) throws(TerminalError) -> Event {
     let wakening = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
-    let before = seen
-    seen = counts
-    if counts.suspensions != before.suspensions {
+    // One signal a call: the others are found by the next one.
+    if counts.suspensions != seen.suspensions {
       try suspend()
       return .redraw
     }
-    if counts.continuations != before.continuations {
+    if counts.continuations != seen.continuations {
+      seen.continuations = counts.continuations
       // It was stopped by a signal that cannot be caught, and a shell may have changed the modes meanwhile.
       try enter()
       return .redraw
     }
-    if counts.resizes != before.resizes { return .redraw }
-    if counts.interrupts != before.interrupts {
+    if counts.resizes != seen.resizes {
+      seen.resizes = counts.resizes
+      return .redraw
+    }
+    if counts.interrupts != seen.interrupts {
+      seen.interrupts = counts.interrupts
       Interrupts.acknowledge()
       return .bytes([0x03])
     }
