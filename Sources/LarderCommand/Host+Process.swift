@@ -113,7 +113,9 @@ extension Host {
 
   /// Asks on standard error, so that standard output stays data.
   private static func ask(_ question: SafeText) throws -> Bool {
-    try Terminal.write("\(question) [y/N] ", to: .error)
+    let text = DisplayWidth.wrap(
+      "\(question) [y/N] ", columns: Terminal.size(of: .error)?.columns, indent: 2)
+    try Terminal.write(text, to: .error)
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {
       try Terminal.write("\n", to: .error)

@@ -16,7 +16,8 @@ struct Messages {
   /// A failure to write a message is ignored: there is no other place to report it.
   func write(_ text: String) {
     do throws(TerminalError) {
-      try Terminal.write(text, to: .error)
+      let columns = isJSON ? nil : Terminal.size(of: .error)?.columns
+      try Terminal.write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: .error)
     } catch {
       return
     }

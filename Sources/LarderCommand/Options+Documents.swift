@@ -19,13 +19,14 @@ extension Options {
           .usage, "there are no completions for \(Array(name.utf8))",
           hint: "use one of \(shells.joined(separator: ", "))")
       }
-      return Self.completionScript(for: shell) + "\n"
+      return OptionSyntax.completionScript(for: shell) + "\n"
     }
   }
 
   /// The lines of `--help` that list the options.
   private static var optionsHelp: String {
-    let lines = helpMessage(columns: 78).split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = OptionSyntax.helpMessage(columns: 78).split(
+      separator: "\n", omittingEmptySubsequences: false)
     let start = lines.firstIndex { $0.hasPrefix("OPTIONS") }.map { $0 + 1 } ?? lines.startIndex
     return lines[start...].joined(separator: "\n")
   }

@@ -44,7 +44,9 @@ final class PagedOutput {
   /// Writes a note to standard error, below the output so far.
   func tell(_ text: SafeText) throws {
     try release()
-    try Terminal.write("\(text)\n", to: .error)
+    let columns = Terminal.size(of: .error)?.columns
+    let lines = DisplayWidth.wrap(text.description, columns: columns, indent: 2)
+    try Terminal.write(lines + "\n", to: .error)
     hasLeftInterrupt = Interrupts.isPending
   }
 

@@ -35,11 +35,11 @@ enum Program {
 
   /// The option parser throws for `--help` and `--version`, too.
   private static func run(after error: any Error, _ messages: Messages) -> Int32 {
-    guard Options.exitCode(for: error) == .success else {
+    guard OptionSyntax.exitCode(for: error) == .success else {
       return messages.tell(ShellError.usage(error))
     }
     do throws(TerminalError) {
-      try Terminal.write(Options.fullMessage(for: error) + "\n")
+      try Terminal.write(OptionSyntax.fullMessage(for: error) + "\n")
       return 0
     } catch {
       return error == .closed ? 0 : messages.tell(ShellError(error))

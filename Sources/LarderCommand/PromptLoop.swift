@@ -69,15 +69,21 @@ struct PromptLoop {
 
   private func greet() throws {
     do {
-      try Terminal.write("larder \(LarderCommand.version)   \(session.summary())\n")
+      try greet("larder \(LarderCommand.version)   \(session.summary())")
+      if let remark = try session.remark() { try greet(remark.description) }
     } catch let error as ShellError {
       // The prompt may be needed to inspect a damaged store.
       _ = runner.messages.tell(error)
     }
-    try Terminal.write(
+    try greet(
       editor == nil
-        ? "help lists the commands, ^D leaves.\n"
-        : "help lists the commands, Tab completes, ^D leaves.\n")
+        ? "help lists the commands, ^D leaves."
+        : "help lists the commands, Tab completes, ^D leaves.")
+  }
+
+  private func greet(_ words: String) throws {
+    let columns = Terminal.size()?.columns
+    try Terminal.write(DisplayWidth.wrap(words, columns: columns, indent: 2) + "\n")
   }
 
   /// Runs the rc file, with commands such as `output` and `use`; an error in it ends nothing.

@@ -11,6 +11,6 @@ extension Session {
         candidate.text + (candidate.isWhole ? " " : ""), label: candidate.text)
     }
     return Completion(
-      from: found.range.lowerBound, candidates, remark: found.isCut ? "... and more" : nil)
+      from: found.range.lowerBound, candidates, isCut: found.isCut)
   }
 }

@@ -50,7 +50,10 @@ struct StoreOpening {
     }
     return ShellError(
       .noSuchStore, "no store at \(name)",
-      hint: "use `--create` to create it, or check the path")
+      hint: CommandTable.standard.command(named: path) == nil
+        ? "use `--create` to create it, or check the path"
+        : "STORE comes first: `larder STORE \(path)`, or `larder -e '\(path) ...'` with LARDER_STORE"
+    )
   }
 
   /// The user that owns the store, if that is not the user of this process.

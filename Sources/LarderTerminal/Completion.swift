@@ -18,13 +18,13 @@ package struct Completion: Equatable, Sendable {
 
   package let candidates: [Candidate]
 
-  /// A remark below the list, such as that there are more.
-  package let remark: String?
+  /// There are more candidates than these.
+  package let isCut: Bool
 
-  package init(from start: Int, _ candidates: [Candidate], remark: String? = nil) {
+  package init(from start: Int, _ candidates: [Candidate], isCut: Bool = false) {
     self.start = start
     self.candidates = candidates
-    self.remark = remark
+    self.isCut = isCut
   }
 
   package static let none = Completion(from: 0, [])

@@ -41,19 +41,23 @@ package final class FullScreen {
   package func next(within limit: Duration) throws(TerminalError) -> Event {
     let wakening = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
-    let before = seen
-    seen = counts
-    if counts.suspensions != before.suspensions {
+    // One signal a call: the others are found by the next one.
+    if counts.suspensions != seen.suspensions {
       try suspend()
       return .redraw
     }
-    if counts.continuations != before.continuations {
+    if counts.continuations != seen.continuations {
+      seen.continuations = counts.continuations
       // It was stopped by a signal that cannot be caught, and a shell may have changed the modes meanwhile.
       try enter()
       return .redraw
     }
-    if counts.resizes != before.resizes { return .redraw }
-    if counts.interrupts != before.interrupts {
+    if counts.resizes != seen.resizes {
+      seen.resizes = counts.resizes
+      return .redraw
+    }
+    if counts.interrupts != seen.interrupts {
+      seen.interrupts = counts.interrupts
       Interrupts.acknowledge()
       return .bytes([0x03])
     }
@@ -109,22 +113,26 @@ package final class FullScreen {
   }
 }
 
-/// Restores the terminal when a signal ends the process: `SIGTERM`, `SIGHUP`, `SIGQUIT`, and those of faults.
+/// Restores the terminal when a signal ends the process: those that ask for it, those of timers and limits, and those of
+/// faults.
 ///
 /// A handler makes only calls that are allowed there: `write`, `tcsetattr` and `raise`.
-private enum EmergencyExit {
+enum EmergencyExit {
   private static let ends = [
-    SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE,
+    SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ, SIGSEGV, SIGBUS, SIGILL,
+    SIGTRAP, SIGABRT, SIGFPE, SIGSYS,
   ]
+  nonisolated(unsafe) private static var isArmed = false
   nonisolated(unsafe) private static var modes = termios()
   nonisolated(unsafe) private static var sequence: [UInt8] = []
 
   static func arm(restoring modes: termios) {
     unsafe Self.modes = modes
     unsafe sequence = Array(FullScreen.end.utf8)
+    unsafe isArmed = true
     for end in ends {
       let before = signal(end) { number in
-        unsafe EmergencyExit.restore()
+        EmergencyExit.restore()
         // The handler is gone: the signal ends the process when this one returns, with its own status.
         _ = signal(number, SIG_DFL)
         raise(number)
@@ -134,13 +142,16 @@ private enum EmergencyExit {
   }
 
   static func disarm() {
+    unsafe isArmed = false
     for end in ends {
       let before = signal(end, SIG_DFL)
       if isIgnored(before) { _ = signal(end, SIG_IGN) }
     }
   }
 
-  @unsafe private static func restore() {
+  /// Restores the terminal if the whole screen is taken; a signal handler may call it.
+  static func restore() {
+    guard unsafe isArmed else { return }
     _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &modes)
     unsafe sequence.withUnsafeBufferPointer { bytes in
       #if canImport(Glibc)

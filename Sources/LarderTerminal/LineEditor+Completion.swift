@@ -27,10 +27,10 @@ extension LineEditor {
     // A short list first; Tab again shows a page.
     let isSecond = listedLine == line.bytes
     listedLine = line.bytes
-    var rows = Self.columns(
+    let rows = Self.columns(
       of: completion.candidates.map(\.label), columns: size.columns,
-      rows: isSecond ? page : min(Self.shortList, page), canShowMore: !isSecond)
-    if let remark = completion.remark { rows.append(remark) }
+      rows: isSecond ? page : min(Self.shortList, page), canShowMore: !isSecond,
+      isCut: completion.isCut)
     try leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
     // Not CC_REDISPLAY: that would first go up by as many rows as a wrapped line had, into the list.
@@ -42,21 +42,28 @@ extension LineEditor {
   private static let shortList = 8
 
   /// Lays the labels out in columns, read downwards, in at most so many rows.
+  ///
+  /// - Parameter isCut: There are more than these labels.
   static func columns(
-    of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false
+    of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false,
+    isCut: Bool = false
   ) -> [String] {
-    let cells = labels.map(Cell.init)
+    var cells = labels.map(Cell.init)
     let cellWidth = (cells.map(\.width).max() ?? 0) + 2
     let across = max(1, (columns + 1) / cellWidth)
+    cells = Array(cells.prefix(limit * across))
     let down = (cells.count + across - 1) / across
-    let shown = min(down, limit)
-    var rows = (0..<shown).map { row in
+    var rows = (0..<down).map { row in
       let parts = stride(from: row, to: cells.count, by: down).map { cells[$0] }
       return parts.dropLast().map { $0.padded(to: cellWidth) }.joined() + (parts.last?.text ?? "")
     }
-    if shown < down {
-      let left = (0..<cells.count).count { $0 % down >= shown }
-      rows.append("... \(left) more" + (canShowMore ? "; type more or press Tab again" : ""))
+    let left = labels.count - cells.count
+    if left > 0 {
+      rows.append(
+        "... \(isCut ? "over " : "")\(left) more"
+          + (canShowMore ? "; type more or press Tab again" : ""))
+    } else if isCut {
+      rows.append("... and more")
     }
     return rows
   }

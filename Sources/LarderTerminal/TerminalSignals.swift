@@ -39,7 +39,7 @@ enum TerminalSignals {
   }
 
   /// After so many unanswered interrupts the process ends.
-  private static let lockTimeout = 3
+  private static let mostUnanswered = 3
 
   static var pendingInterrupts: Int {
     interrupts.load(ordering: .relaxed) - answered.load(ordering: .relaxed)
@@ -124,7 +124,10 @@ enum TerminalSignals {
     switch signal {
     case SIGINT:
       interrupts.add(1, ordering: .relaxed)
-      if pendingInterrupts >= lockTimeout { _exit(130) }
+      if pendingInterrupts >= mostUnanswered {
+        EmergencyExit.restore()
+        _exit(130)
+      }
     case SIGWINCH: resizes.add(1, ordering: .relaxed)
     case SIGTSTP: suspensions.add(1, ordering: .relaxed)
     case SIGTERM: terminations.add(1, ordering: .relaxed)

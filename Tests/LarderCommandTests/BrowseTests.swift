@@ -143,11 +143,50 @@ import Testing
     expectRestored(session.terminal)
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT])
+  @Test(arguments: [SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU, SIGSEGV, SIGBUS, SIGABRT])
   func `a signal that ends the program restores the terminal`(signal: Int32) throws {
     let session = try start()
     session.terminal.send(signal)
     #expect(try session.terminal.waitForExit() == -signal)
+    expectRestored(session.terminal)
+  }
+
+  @Test func `interrupts that come too fast to be answered restore the terminal`() throws {
+    let session = try start(entries: 2000)
+    session.terminal.send(SIGSTOP)
+    session.terminal.send(SIGINT)
+    session.terminal.send(SIGCONT)
+    for _ in 0..<4 { session.terminal.send(SIGINT) }
+    #expect(try [0, 130].contains(session.terminal.waitForExit()))
+    expectRestored(session.terminal)
+  }
+
+  /// What another program does to the data file while it is shown.
+  enum Attack: CaseIterable { case overwritten, truncated, deleted }
+
+  @Test(arguments: Attack.allCases)
+  func `a store that is destroyed meanwhile does not cost the terminal`(attack: Attack) throws {
+    let session = try start(["browse", "@sets"], entries: 2000)
+    let data = URL(fileURLWithPath: path + "/data.mdb")
+    switch attack {
+    case .overwritten:
+      let file = try FileHandle(forUpdating: data)
+      let size = try file.seekToEnd()
+      try file.seek(toOffset: 8192)
+      try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size) - 8192))
+      try file.close()
+    case .truncated:
+      let file = try FileHandle(forUpdating: data)
+      try file.truncate(atOffset: 8192)
+      try file.close()
+    case .deleted:
+      try FileManager.default.removeItem(atPath: path)
+    }
+    // It may have ended at the first key.
+    for key in ["G", "r", "g", "\u{3}", "q", "q"] {
+      do { try session.type(key) } catch { break }
+    }
+    _ = try session.terminal.waitForExit()
     expectRestored(session.terminal)
   }
 

@@ -15,7 +15,7 @@ extension LineEditorTests {
       try session.type("k\t")
       session.expect(line: "probe> ke", column: 9)
       try session.type("\t")
-      session.expect(["probe> ke", "keep   keys", "that is all", "probe> ke"])
+      session.expect(["probe> ke", "keep   keys", "... and more", "probe> ke"])
       try session.type("y\t")
       session.expect(line: "probe> keys", column: 12)
     }
@@ -38,7 +38,7 @@ extension LineEditorTests {
       let session = try TerminalSession(columns: 20)
       try session.type("0123456789 0123456789 ke\t")
       session.expect([
-        "probe> 0123456789 01", "23456789 ke", "keep   keys", "that is all",
+        "probe> 0123456789 01", "23456789 ke", "keep   keys", "... and more",
         "probe> 0123456789 01", "23456789 ke",
       ])
     }

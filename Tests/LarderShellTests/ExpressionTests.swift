@@ -139,7 +139,7 @@ import Testing
     #expect(try shell("min .year [123]") == "1984\t3\t0\n")
     #expect(try shell("max .name [123]") == "Ship\t3\t0\n")
     #expect(try shell("avg .year [13]") == "1991.5\t2\t0\n")
-    #expect(try shell("sum .nope") == "\t0\t4\n")
+    #expect(try shell("sum .nope") == "null\t0\t4\n")
     #expect(try shell("max .year [123] --by .theme") == "1\t1999\t2\t0\n2\t2018\t1\t0\n")
     #expect(
       try shell("output table", "sum .year")

@@ -39,7 +39,7 @@ import Testing
     #expect(try shell("get @a q*") == "q\\\"\\n\tx\\ty\"\n")
     shell.input = bytes("Kiruna:05\0nope\0")
     let missing = try shell.error("get @departures --stdin -0")
-    #expect(missing.code == .noSuchKey && missing.message.description == "1 key not found")
+    #expect(missing.code == .noSuchKey && missing.message.description == "1 of 2 keys not found")
     let listed = try shell.error("get @departures Kiruna:05 nope none")
     #expect(listed.message.description == "2 of 3 keys not found: \"nope\", \"none\"")
     #expect(String(decoding: shell.printed, as: UTF8.self) == "Kiruna:05\t{\"train\":5}\n")

@@ -75,6 +75,7 @@ import Testing
   @Test func `verify warns of user data that an override lets the store remove`() throws {
     let shell = try Shell()
     try shell.store.declare(.userData, for: "settings")
+    shell.window = LarderShell.Host.Window(columns: 200, rows: 24)
     try shell("limits @settings --policy fifo --yes")
     let words = "code declares that its entries are never removed, but an override evicts"
     #expect(try shell("verify").contains("\nwarning: settings: \(words) its entries (fifo)\n"))

@@ -101,7 +101,7 @@ import Testing
       "usage": 2, "unknown_command": 2, "unknown_option": 2, "bad_time": 2, "bad_size": 2,
       "bad_pattern": 2, "bad_expression": 2, "bad_json": 2, "undefined_arg": 2, "prompt_only": 2,
       "cannot_open": 3, "no_such_store": 3, "foreign_owner": 3,
-      "busy": 4, "full": 4, "io": 4, "damaged": 4,
+      "busy": 4, "full": 4, "io": 4, "damaged": 4, "unreadable": 4,
       "read_only": 5, "needs_yes": 5, "declined": 5, "over_limit": 5, "exists": 5,
       "changed_meanwhile": 5, "interrupted": 130,
     ]

@@ -156,7 +156,7 @@ import Testing
         }
         return true
       }
-      #expect(visited == 1000)
+      #expect(visited == 500)
     }
   }
 }

@@ -141,6 +141,7 @@ extension StoreEngine {
     report.repaired = try RepairJob(self).run(while: shouldContinue)
     report.reclaimed = try Purge(self).reclaim(while: shouldContinue)
     if shouldContinue() { report.removed = try Purge(self).run { _ in shouldContinue() } }
+    if shouldContinue() { try sampleReads() }
     return report
   }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Maintains a store at intervals: removes expired entries, reclaims the space of cleared namespaces, writes the counts of
-/// this process's reads, and frees the reader slots of processes that have died.
+/// this process's reads, samples the hit rate for the shell's `report`, and frees the reader slots of processes that have died.
 ///
 ///     let maintenance = try Maintenance(of: store, every: .hours(1))
 ///     maintenance.start()

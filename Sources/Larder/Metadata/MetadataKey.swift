@@ -60,6 +60,9 @@ enum MetadataKey {
   /// Invalidated tags whose entries have not all been removed yet.
   static let tombstones = key("T")
 
+  /// ``ReadHistory``.
+  static let readHistory = key("H")
+
   /// Namespaces in which damage was found, and which are to be repaired.
   static let repairs = key("R")
   static func repair(_ id: NamespaceID) -> [UInt8] {

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Scans of many entries, in snapshots of at most a thousand.
+/// Scans of many entries, in snapshots of at most 500.
 extension Store.Namespace {
   /// Visits entries in key order with their bytes until `visit` returns false. Counts as no read and no use.
   ///
-  /// The scan takes a new snapshot every thousand entries, so it shows no single moment. The bytes cannot leave `visit`;
+  /// The scan takes a new snapshot every 500 entries, so it shows no single moment. The bytes cannot leave `visit`;
   /// keep it short, because their pages cannot be used again meanwhile. Damaged entries are skipped.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
@@ -16,6 +16,25 @@ extension Store.Namespace {
     try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
       found, facts, payload, transaction in
       try engine.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
+        try visit(facts, $0)
+      } ?? true
+    }
+  }
+
+  /// Visits the entries whose key passes `hasKey` and that pass `isWanted` as ``scan(prefix:after:includingExpired:_:)`` does, and reads no value of another
+  /// entry; without `readsValues` none at all, and then `visit` gets no bytes.
+  package func scanEntries(
+    prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
+    readsValues: Bool = false, whereKey hasKey: ([UInt8]) throws -> Bool = { _ in true },
+    where isWanted: (Store.Entry) throws -> Bool = { _ in true },
+    _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
+  ) throws {
+    try visitEntries(
+      prefix: prefix, after: cursor, includingExpired: includingExpired, where: hasKey
+    ) { found, facts, payload, transaction in
+      guard try isWanted(facts) else { return true }
+      guard readsValues else { return try visit(facts, Span()) }
+      return try engine.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
         try visit(facts, $0)
       } ?? true
     }
@@ -40,15 +59,17 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits entries with their payloads, snapshot after snapshot.
+  /// Visits entries with their payloads, snapshot after snapshot. Facts are made of an entry only if its key passes.
   func visitEntries(
     prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
+    where hasKey: ([UInt8]) throws -> Bool = { _ in true },
     _ visit: (StoredEntry, Store.Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
   ) throws {
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
       let reached = try engine.scan(id, prefix: prefix, behind: position, in: transaction) {
         found, key, payload in
+        guard try hasKey(key) else { return true }
         let facts = engine.facts(
           of: found, key: Key(key), namespace: name,
           owners: try engine.owners(of: found, in: transaction))

@@ -3,8 +3,8 @@ import LarderSystem
 
 extension StoreEngine {
   /// How many records, and how many bytes of them, a scan reads in one snapshot before it takes a new one.
-  static let recordsPerSnapshot = 1000
-  static let bytesPerSnapshot = 8 << 20
+  static let recordsPerSnapshot = 500
+  static let bytesPerSnapshot = 4 << 20
 
   /// How far a scan has come.
   struct ScanPosition {

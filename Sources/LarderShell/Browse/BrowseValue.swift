@@ -12,15 +12,22 @@ extension BrowseState.ValueText {
   ) throws {
     let namespace = session.store.namespace(entry.namespace)
     guard try namespace.info() != nil else { return nil }
-    let found = try namespace.lookUp(entry.key.bytes) { entry, value in
-      StoredValue(
-        entry: entry,
-        bytes: value.extracting(first: Self.mostBytes).bytes)
-    }
-    guard let found else { return nil }
     self.entry = entry
     self.width = width
     self.isWhole = isWhole
+    let found: StoredValue?
+    do {
+      found = try namespace.lookUp(entry.key.bytes) { entry, value in
+        StoredValue(
+          entry: entry,
+          bytes: value.extracting(first: Self.mostBytes).bytes)
+      }
+    } catch let error as LarderError where error.code == .unreadable {
+      facts = Self.facts(entry, presentation.clock).flatMap { Self.wrapped($0, width) }
+      lines = Self.wrapped(SafeText(error.message).description, width)
+      return
+    }
+    guard let found else { return nil }
     facts = Self.facts(found.entry, presentation.clock)
       .flatMap { Self.wrapped($0, width) }
     guard found.entry.hasValue else {

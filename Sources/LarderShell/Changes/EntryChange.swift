@@ -98,7 +98,7 @@ struct EntryChange {
   mutating func apply(_ change: Change) throws {
     guard !isEmpty else { return }
     do {
-      let absent = try session.forEachBatch(of: selection, in: namespaces) { entries in
+      let piped = try session.forEachBatch(of: selection, in: namespaces) { entries in
         var changed: [Store.Entry] = []
         try session.store.write { batch in
           changed = []
@@ -116,7 +116,7 @@ struct EntryChange {
         }
         if session.host.isInterrupted() { throw Interruption() }
       }
-      if selection.input != nil { summary.absent = absent }
+      if selection.input != nil { summary.absent = piped.absent }
     } catch is Interruption {
       throw interrupted
     }
@@ -177,13 +177,13 @@ struct EntryChange {
     var keys: [JSON] = []
     for namespace in namespaces { found.begin(namespace.name) }
     guard !isEmpty else { return (found, []) }
-    let absent = try session.forEachEntries(of: selection, in: namespaces) { entries in
+    let piped = try session.forEachEntries(of: selection, in: namespaces) { entries in
       for entry in entries {
         found.add(entry)
         if call.has("--verbose") { keys.append(.key(entry)) }
       }
     }
-    if selection.input != nil { found.absent = absent }
+    if selection.input != nil { found.absent = piped.absent }
     return (found, keys)
   }
 }

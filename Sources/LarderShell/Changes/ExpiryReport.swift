@@ -77,7 +77,8 @@ struct ExpiryReport {
 
   private func words(_ span: Span, _ clock: WallClock) -> String {
     func moment(_ deadline: Deadline) -> String { deadline.time.map(clock.clock) ?? "never" }
-    guard span.isSingle else { return "\(moment(span.earliest)) to \(moment(span.latest))" }
+    let (first, last) = (moment(span.earliest), moment(span.latest))
+    guard first == last else { return "\(first) to \(last)" }
     guard let time = span.latest.time else { return "never" }
     return "\(clock.clock(time)) (\(clock.distance(to: time)))"
   }

@@ -67,17 +67,14 @@ extension Command {
         if try !writer.write(key, in: namespaces) { missing.append(key) }
       }
     } else {
-      let absent = try session.forEachStoredValue(of: scope, in: namespaces) { value in
+      let keys = try session.forEachStoredValue(of: scope, in: namespaces) { value in
         try writer.write(value)
       }
       try writer.end()
-      guard absent == 0 else {
-        throw ShellError(
-          .noSuchKey, ChangeSummary.notFound(absent), hint: "the others are above")
-      }
+      try session.checkFound(keys)
       return .done
     }
-    try writer.end()
+    try writer.end(saysNothing: !missing.isEmpty)
     guard missing.isEmpty else {
       throw try session.noSuchKeys(missing, of: listed, in: namespaces, verb: "get")
     }
@@ -97,33 +94,58 @@ extension Command {
     return .done
   }
 
-  /// The field of each value: strings as text, other values as JSON, a line each.
+  /// The field of one value: a string as text, another value as JSON.
   private static func answer(
     _ path: QueryPath, _ call: Invocation, in session: Session
   ) throws -> Outcome {
+    let selection = call.selection!
+    guard selection.isSingleKey, case .key(let key) = selection.patterns[0],
+      let value = try session.singleValue(key, selection.namespaces)
+    else { return try answerAll(path, call, in: session) }
+    let found = fields(path, of: value)
+    if found.isEmpty { throw noSuchField(path, in: value) }
+    for field in found {
+      let isJSON = [.json, .jsonl].contains(session.presentation.mode)
+      let text =
+        isJSON
+        ? field.json
+        : session.presentation.isTerminal
+          ? Quoting.printable(field.text) : String(decoding: field.text, as: UTF8.self)
+      try session.write(Array((text + "\n").utf8))
+    }
+    return .done
+  }
+
+  /// The field of each value of a selection, as rows behind the keys.
+  private static func answerAll(
+    _ path: QueryPath, _ call: Invocation, in session: Session
+  ) throws -> Outcome {
     let (selection, namespaces) = try session.scope(of: call)
-    var lines: [(value: StoredValue, found: [QueryValue])] = []
+    let namesNamespaces = call.namespaces == .all || namespaces.count > 1
+    var rows = RowWriter(
+      session.presentation,
+      columns: [
+        Column("namespace", in: namesNamespaces ? .everywhere : .data),
+        Column("key", holdsBytes: true), Column("value", title: path.text),
+      ])
+    var (values, without) = (0, 0)
+    try session.write(rows.begin())
+    let result = try session.forEachStoredValue(of: selection, in: namespaces) { value in
+      values += 1
+      let found = fields(path, of: value)
+      if found.isEmpty { without += 1 }
+      let entry = value.entry
+      try session.write(
+        rows.write(found.map { [.text(entry.namespace), .bytes(entry.key.bytes), $0.cell] }))
+    }
+    try session.write(rows.end())
     try session.checkKeys(of: call, selection, in: namespaces)
-    _ = try session.forEachStoredValue(of: selection, in: namespaces) { value in
-      lines.append((value, fields(path, of: value)))
-    }
-    for (value, found) in lines where found.isEmpty {
-      throw noSuchField(path, in: value)
-    }
-    let names = !selection.isSingleKey
-    for (value, found) in lines {
-      for field in found {
-        let key = names ? Quoting.plain(value.entry.key.bytes) + "\t" : ""
-        let text =
-          session.presentation.isTerminal
-          ? Quoting.printable(field.text)
-          : names ? Quoting.plainValue(field.text) : String(decoding: field.text, as: UTF8.self)
-        if session.presentation.mode == .json || session.presentation.mode == .jsonl {
-          try session.write(Array((field.json + "\n").utf8))
-        } else {
-          try session.write(Array("\(key)\(text)\n".utf8))
-        }
-      }
+    try session.checkFound(result)
+    guard without == 0 else {
+      throw ShellError(
+        .noSuchField,
+        "\(Wording.count(without)) of \(Wording.count(values, "value", "values")) \(without == 1 ? "has" : "have") no field \(path.text)",
+        hint: nil)
     }
     return .done
   }

@@ -51,6 +51,7 @@ extension Command {
       return try batch.entry(for: key, in: namespace)!
     }
     try session.acknowledge(reply(entry, in: session))
+    try session.noteTransform(of: namespace)
     return .done
   }
 

@@ -30,7 +30,7 @@ extension Command {
           (named.map { [$0] } ?? ShellOption.allCases).map { option in
             [
               .text(option.rawValue), .text(option.value(in: session)),
-              .text(option.summary),
+              .prose(option.summary),
             ]
           })))
     return .done
@@ -62,7 +62,7 @@ extension Command {
             OutputMode.allCases.map { mode in
               [
                 .text(mode.rawValue), .bool(mode == set),
-                .text(mode == set ? "current" : mode.summary),
+                .prose(mode == set ? "current" : mode.summary),
               ]
             })))
     }

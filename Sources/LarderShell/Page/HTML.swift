@@ -37,6 +37,8 @@ enum HTML {
     .bars { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .3rem .7rem; margin: 0; font-size: .9rem; } .bars > div { display: contents; }
     dt { text-align: right; overflow-wrap: anywhere; } dd { margin: 0; display: flex; align-items: center; gap: .5rem; } dd span { white-space: nowrap; }
     dd i { background: var(--bar); height: 1rem; border-radius: 2px; flex: none; } footer { overflow-wrap: anywhere; font-size: .9rem; }
+    .time { display: block; width: 100%; height: 10rem; } .time rect { fill: var(--bar); } .time line { stroke: var(--line); vector-effect: non-scaling-stroke; }
+    .ends { display: flex; justify-content: space-between; margin: .2rem 0 1rem; font-size: .9rem; }
     @media (max-width: 40rem) { .bars { grid-template-columns: 1fr; gap: 0; } dt { text-align: left; margin-top: .5rem; } table { font-size: .85rem; } }
     </style>
     </head>

@@ -66,7 +66,7 @@ struct HTMLReport {
       "larder: \(name)",
       [
         head, space, histogram("Expiry distribution", ends), histogram("Entry age", ages),
-        histogram("Sizes", sizes), hits, top(clock), try limits(),
+        histogram("Sizes", sizes), try hits(clock), top(clock), try limits(),
         "<footer><p>\(HTML.text(statistics.path))</p></footer>",
       ])
   }
@@ -95,7 +95,7 @@ struct HTMLReport {
         }))
   }
 
-  private var hits: String {
+  private func hits(_ clock: WallClock) throws -> String {
     let rows = namespaces.map { namespace in
       let reads = namespace.reads
       let rate = reads.hitRate
@@ -105,7 +105,9 @@ struct HTMLReport {
       let words = rate.map { "\(Int(($0 * 100).rounded())) % of \(all)\(stale)" }
       return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
     }
-    return HTML.section("Hit rate", HTML.bars("Hit rate", rows))
+    // Samples are of the whole store.
+    let chart = isWhole ? HitRateChart(try session.store.readHistory()).html(clock) + "\n" : ""
+    return HTML.section("Hit rate", chart + HTML.bars("Hit rate", rows))
   }
 
   private func top(_ clock: WallClock) -> String {

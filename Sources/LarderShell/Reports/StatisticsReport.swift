@@ -111,7 +111,7 @@ struct StatisticsReport {
       reader.age == nil ? "idle" : isOld ? "old: blocks the reuse of freed pages" : "reading"
     return [
       .text("process \(reader.process)"), reader.age.map { .number(Int(clamping: $0)) } ?? .null,
-      .text(remark),
+      .prose(remark),
     ]
   }
 

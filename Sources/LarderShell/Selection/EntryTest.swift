@@ -7,29 +7,51 @@ struct EntryTest {
 
   /// Expired entries are tested, too.
   let seesExpired: Bool
-  /// A condition needs the bytes of the value.
-  let readsValues: Bool
   private let patterns: [Selection.Pattern]
-  private let conditions: [Condition]
+  private let factConditions: [Condition]
+  private let valueConditions: [Condition]
 
   init(_ selection: Selection, _ queries: QueryRun) throws(ShellError) {
-    var conditions: [Condition] = []
-    // Conditions on facts come first, so that values are read only where they pass.
-    for filter in selection.filters.sorted(by: { !$0.isQuery && $1.isQuery }) {
-      conditions.append(try Self.condition(filter, ignoresCase: selection.ignoresCase, queries))
+    func conditions(_ filters: [Selection.Filter]) throws(ShellError) -> [Condition] {
+      var conditions: [Condition] = []
+      // Queries cost more than other conditions.
+      for filter in filters.sorted(by: { !$0.isQuery && $1.isQuery }) {
+        conditions.append(try Self.condition(filter, ignoresCase: selection.ignoresCase, queries))
+      }
+      return conditions
     }
-    self.conditions = conditions
+    factConditions = try conditions(selection.filters.filter { !$0.readsValue })
+    valueConditions = try conditions(selection.filters.filter(\.readsValue))
     patterns = selection.patterns
     seesExpired = selection.wantsExpired
-    readsValues = selection.filters.contains(where: \.readsValue)
   }
 
+  /// A condition needs the bytes of the value.
+  var readsValues: Bool { !valueConditions.isEmpty }
+
   func passes(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
-    (patterns.isEmpty || patterns.contains { $0.matches(entry.key.bytes) })
-      && passesFilters(entry, value)
+    passesKey(entry.key.bytes) && passesFilters(entry, value)
   }
 
   func passesFilters(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
+    passesFacts(entry) && passesValue(entry, value)
+  }
+
+  func passesKey(_ key: [UInt8]) -> Bool {
+    patterns.isEmpty || patterns.contains { $0.matches(key) }
+  }
+
+  /// The conditions that need no value.
+  func passesFacts(_ entry: Store.Entry) -> Bool { passes(factConditions, entry, Span()) }
+
+  /// The conditions that need the value.
+  func passesValue(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
+    passes(valueConditions, entry, value)
+  }
+
+  private func passes(
+    _ conditions: [Condition], _ entry: Store.Entry, _ value: Span<UInt8>
+  ) -> Bool {
     for condition in conditions where !condition(entry, value) { return false }
     return true
   }

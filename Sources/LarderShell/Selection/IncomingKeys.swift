@@ -1,5 +1,11 @@
 import ShellLanguage
 
+/// The keys that came from standard input, and how many of them no namespace has.
+struct PipedKeys {
+  var count = 0
+  var absent = 0
+}
+
 /// Keys that come from outside, one after the other.
 ///
 /// A line is read as `plain` output writes a key, so that what one shell lists another can take; with

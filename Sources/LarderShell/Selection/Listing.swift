@@ -14,8 +14,7 @@ struct Listing {
   /// Its keys come from standard input, which can be read once.
   let isOnce: Bool
   private var supply: Supply
-  /// The number of keys from standard input that do not exist.
-  private(set) var absent = 0
+  private(set) var piped = PipedKeys()
 
   /// - Parameters:
   ///   - form: The form of its rows.
@@ -59,7 +58,7 @@ struct Listing {
     }
     kept.sort(by: order.precedes)
     supply = .kept(kept[...])
-    absent = walk.absent
+    piped = walk.piped
   }
 
   /// Hands out the next entries with their values until `take` returns false. Entries that were removed
@@ -70,7 +69,7 @@ struct Listing {
     switch supply {
     case .walk(var walk):
       defer {
-        absent = walk.absent
+        piped = walk.piped
         supply = .walk(walk)
       }
       try walk.advance(readingValues: true, take)
@@ -89,7 +88,7 @@ struct Listing {
     case .walk(var walk):
       let found = try walk.next(most)
       supply = .walk(walk)
-      absent = walk.absent
+      piped = walk.piped
       return found
     case .kept(let entries):
       supply = .kept(entries.dropFirst(most))

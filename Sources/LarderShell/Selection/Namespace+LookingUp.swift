@@ -20,4 +20,13 @@ extension Store.Namespace {
     }
     return result
   }
+
+  /// Scans up to the first value that this program cannot read, such as an encrypted one.
+  func scanReadable(_ visit: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
+    do {
+      try scan(visit)
+    } catch let error as LarderError where error.code == .unreadable {
+      return
+    }
+  }
 }

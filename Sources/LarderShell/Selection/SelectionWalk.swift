@@ -18,8 +18,7 @@ struct SelectionWalk {
   private var last: [UInt8]?
   /// Entries under a key from standard input, up to one in each namespace.
   private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
-  /// The number of keys from standard input that no namespace has.
-  private(set) var absent = 0
+  private(set) var piped = PipedKeys()
 
   /// - Parameter includingExpired: Expired entries are found, too, if the filters allow it.
   init(
@@ -84,10 +83,16 @@ struct SelectionWalk {
       }
     case .prefix(let prefix):
       let start = try (last ?? first).map { try namespace.cursor(after: $0) }
-      try namespace.scan(prefix: prefix, after: start, includingExpired: seesExpired) {
-        entry, value in
-        if isInterrupted() { throw Interruption() }
-        guard test.passes(entry, value) else { return true }
+      try namespace.scanEntries(
+        prefix: prefix, after: start, includingExpired: seesExpired,
+        readsValues: readingValues || test.readsValues,
+        whereKey: { key in
+          if isInterrupted() { throw Interruption() }
+          return test.passesKey(key)
+        },
+        where: test.passesFacts
+      ) { entry, value in
+        guard test.passesValue(entry, value) else { return true }
         wantsMore = try take(entry, value)
         if !wantsMore { reached = entry.key.bytes }
         return wantsMore
@@ -132,11 +137,12 @@ struct SelectionWalk {
   {
     while pending.isEmpty {
       guard let key = try input?.next() else { return nil }
+      piped.count += 1
       for namespace in namespaces.reversed() {
         if let entry = try find(key, in: namespace) { pending.append((entry, namespace)) }
       }
       if pending.isEmpty, try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
-        absent += 1
+        piped.absent += 1
       }
     }
     return pending.removeLast()

@@ -20,7 +20,7 @@ struct FieldSample {
       }
       var own: Set<String> = []
       var values = 0
-      try namespace.scan { _, value in
+      try namespace.scanReadable { _, value in
         if value.count <= Self.largestValue {
           values += 1
           own.formUnion(JSONFields.names(of: value.bytes))

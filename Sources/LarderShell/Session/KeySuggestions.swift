@@ -32,7 +32,8 @@ struct KeySuggestions {
     let ranked = keys.map { (distance: Suggestions.distance(wanted, Self.text($0)), key: $0) }
       .sorted { $0.distance < $1.distance }
     // Without a common prefix only a nearly equal key is similar.
-    nearest = ranked.prefix(3).filter { !prefix.isEmpty || $0.distance <= 2 }.map(\.key)
+    nearest = ranked.prefix(3)
+      .filter { !prefix.isEmpty || $0.distance <= min(wanted.count / 3, 2) }.map(\.key)
   }
 
   /// A hint that a person can act on.
@@ -52,7 +53,7 @@ struct KeySuggestions {
   private static func keys(with prefix: [UInt8], in namespace: Store.Namespace) throws -> [[UInt8]]
   {
     var keys: [[UInt8]] = []
-    try namespace.scan(prefix: prefix) { entry, _ in
+    try namespace.scanEntries(prefix: prefix) { entry, _ in
       keys.append(entry.key.bytes)
       return keys.count <= mostLooked
     }

@@ -38,7 +38,7 @@ extension Session {
     var isCut = false
     let start = ContinuousClock.now
     for namespace in namespaces {
-      try namespace.scan(prefix: prefix) { entry, _ in
+      try namespace.scanEntries(prefix: prefix) { entry, _ in
         isCut = keys.count >= Self.mostFound || ContinuousClock.now - start > Self.mostTime
         if !isCut { keys.insert(entry.key.bytes) }
         return !isCut

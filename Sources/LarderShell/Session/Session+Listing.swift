@@ -47,21 +47,35 @@ extension Session {
     let pattern = try glob.ignoringCase
     let finder = try TextFinder(text, isRegex: false, isExact: false)
     var (keys, values) = (0, 0)
+    var (isKeysCut, isValuesCut) = (false, false)
     let end = ContinuousClock.now + Self.suggestionTime
     for namespace in namespaces {
-      try namespace.scan { entry, value in
+      try namespace.scanEntries { entry, _ in
         if pattern.matches(entry.key.bytes) { keys += 1 }
+        isKeysCut = ContinuousClock.now >= end
+        return !isKeysCut
+      }
+    }
+    let valuesEnd = ContinuousClock.now + Self.suggestionTime
+    for namespace in namespaces {
+      try namespace.scanReadable { entry, value in
         if value.count < Self.largestSearched, !finder.finds(in: value.bytes).isEmpty {
           values += 1
         }
-        return ContinuousClock.now < end
+        isValuesCut = ContinuousClock.now >= valuesEnd
+        return !isValuesCut
       }
     }
     var parts: [SafeText] = []
-    if keys > 0 { parts.append("\(Wording.count(keys, "matches", "match")) with `-i`") }
+    func over(_ isCut: Bool) -> SafeText { isCut ? "over " : "" }
+    if keys > 0 {
+      parts.append(over(isKeysCut) + "\(Wording.count(keys, "matches", "match")) with `-i`")
+    }
     if values > 0 {
       let words = Quoting.typed(text)
-      parts.append("\(Wording.count(values, "value", "values")) with `search \(words)`")
+      parts.append(
+        over(isValuesCut)
+          + "\(Wording.count(values, "value", "values")) with `search \(words)`")
     }
     guard !parts.isEmpty else { return }
     try host.notify("note: no keys match; \(parts.joined())")

@@ -13,6 +13,15 @@ extension Session {
     }
   }
 
+  /// Throws if keys from standard input do not exist.
+  func checkFound(_ keys: PipedKeys) throws(ShellError) {
+    guard keys.absent > 0 else { return }
+    throw ShellError(
+      .noSuchKey,
+      "\(Wording.count(keys.absent)) of \(Wording.count(keys.count, "key", "keys")) not found",
+      hint: "the others are above")
+  }
+
   /// Throws if reads miss the entry: its empty value would look like a stored one.
   func checkValue(of entry: Store.Entry) throws(ShellError) {
     guard entry.state != .expired else { throw expired(entry) }

@@ -8,11 +8,11 @@ extension Session {
 
   /// Hands the entries of a selection out in batches that one transaction can change.
   ///
-  /// - Returns: The number of keys from standard input that do not exist.
+  /// - Returns: The keys from standard input.
   func forEachBatch(
     of selection: Selection, in namespaces: [Store.Namespace],
     _ body: ([Store.Entry]) throws -> Void
-  ) throws -> Int {
+  ) throws -> PipedKeys {
     try forEachEntries(of: selection, in: namespaces) { entries in
       for batch in Self.cut(entries) { try body(batch) }
     }
@@ -21,12 +21,12 @@ extension Session {
   /// Hands the entries of a selection out some at a time, in its order and within its limit. No snapshot
   /// is held while `body` runs.
   ///
-  /// - Returns: The number of keys from standard input that do not exist.
+  /// - Returns: The keys from standard input.
   @discardableResult
   func forEachEntries(
     of selection: Selection, in namespaces: [Store.Namespace], includingExpired: Bool = false,
     _ body: ([Store.Entry]) throws -> Void
-  ) throws -> Int {
+  ) throws -> PipedKeys {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(
       selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left,
@@ -37,7 +37,7 @@ extension Session {
       left -= entries.count
       try body(entries)
     }
-    return list.absent
+    return list.piped
   }
 
   /// Visits the entries of a selection with their tags, owners and metadata, which the batches above
@@ -56,12 +56,12 @@ extension Session {
   /// Hands out what `read` makes of the entries of a selection and their values, at most a few megabytes
   /// of values at a time. No snapshot is held while `body` runs; it returns false to stop.
   ///
-  /// - Returns: The number of keys from standard input that do not exist.
+  /// - Returns: The keys from standard input.
   @discardableResult
   func forEachValue<Item>(
     of selection: Selection, in namespaces: [Store.Namespace],
     read: (Store.Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
-  ) throws -> Int {
+  ) throws -> PipedKeys {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(
       selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left)
@@ -77,7 +77,7 @@ extension Session {
       guard !items.isEmpty, try body(items) else { break }
       left -= items.count
     }
-    return list.absent
+    return list.piped
   }
 
   /// Cuts a batch where its values are large: a change may have to rewrite them.

@@ -8,7 +8,7 @@ package import ShellLanguage
 package final class Session {
   /// Replaced when a command closes the store and opens it again.
   package internal(set) var store: Store
-  private let options: Store.Options
+  let options: Store.Options
   let host: Host
   var clock: any LarderClock { options.clock }
   package var settings: Settings

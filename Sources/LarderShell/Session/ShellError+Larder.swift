@@ -9,7 +9,8 @@ extension ShellError {
       case .notFound: (.noSuchStore, nil)
       case .cannotOpen, .foreign, .newerFormat, .needsRecovery: (.cannotOpen, nil)
       case .damaged: (.damaged, "`verify` lists the damage")
-      case .undecodable, .unreadable: (.damaged, nil)
+      case .undecodable: (.damaged, nil)
+      case .unreadable: (.unreadable, Self.unreadableHint)
       case .busy: (.busy, nil)
       case .full: (.full, nil)
       case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored, .loadCycle,
@@ -23,6 +24,10 @@ extension ShellError {
       }
     self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
   }
+
+  /// The library's own hint is for the program that opens the store with the key.
+  static let unreadableHint: SafeText =
+    "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; an application with the key reads it"
 
   /// A command that changes a store which may only be looked at.
   static func readOnly(_ command: String) -> ShellError {

@@ -85,11 +85,11 @@ extension Session {
 
   /// Visits the values of a selection, at most a few megabytes at a time.
   ///
-  /// - Returns: The number of keys from standard input that do not exist.
+  /// - Returns: The keys from standard input.
   func forEachStoredValue(
     of selection: Selection, in namespaces: [Store.Namespace],
     _ body: (StoredValue) throws -> Void
-  ) throws -> Int {
+  ) throws -> PipedKeys {
     try forEachValue(of: selection, in: namespaces) { entry, value in
       entry.hasValue || selection.wantsExpired
         ? StoredValue(entry: entry, bytes: value.bytes) : nil

@@ -113,9 +113,10 @@ struct ValueWriter {
     }
   }
 
-  mutating func end() throws {
+  /// - Parameter saysNothing: An error follows that says why there is no value.
+  mutating func end(saysNothing: Bool = false) throws {
     if hasRows { try session.write(rows.end()) }
-    if presentation.mode == .table, count == 0 {
+    if presentation.mode == .table, count == 0, !saysNothing {
       try session.write(presentation.lines(["no entries"]))
     }
   }

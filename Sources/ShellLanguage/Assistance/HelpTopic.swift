@@ -188,7 +188,7 @@ package enum HelpTopic: String, Sendable, CaseIterable {
       1    the answer is no: no such key, namespace or mark; diff or verify found something
       2    usage or syntax
       3    the store cannot be opened
-      4    the store or the system failed: busy, disk full, input or output, damaged
+      4    the store or the system failed: busy, disk full, input or output, damaged, encrypted
       5    refused, nothing changed: read-only, needs --yes, declined, over a limit, exists
       130  interrupted
 

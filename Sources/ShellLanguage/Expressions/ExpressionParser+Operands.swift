@@ -51,6 +51,11 @@ extension ExpressionParser {
       return .call(function, argument)
     }
     if let name = QueryName(rawValue: word) { return .name(name) }
+    if QueryFunction(rawValue: word) != nil {
+      throw QueryFlaw(
+        message: "\(word) takes its operand in parentheses", range: token.range,
+        hint: "`\(word)(.a)`")
+    }
     let names =
       QueryName.allCases.map(\.rawValue) + QueryFunction.allCases.map(\.rawValue)
       + ["header", "metadata", "exists", "not"]

@@ -127,7 +127,7 @@ extension QueryValue {
   /// The cell of a column: null is empty in CSV, `null` in plain and a dash in a table.
   package var cell: Cell {
     switch self {
-    case .null: .null
+    case .null: .value(text: "null", json: .null, isNumber: false)
     case .bool(let value): .bool(value)
     case .integer, .number: .value(text: json, json: .verbatim(json), isNumber: true)
     case .duration(let milliseconds): .span(milliseconds)

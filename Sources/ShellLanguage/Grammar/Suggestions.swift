@@ -6,10 +6,10 @@ package enum Suggestions {
     let word = word.lowercased()
     let ranked = names.compactMap { name -> (rank: Int, name: String)? in
       let distance = distance(word, name.lowercased())
-      if distance <= 1 { return (0, name) }
+      if distance <= 1, word.count > 1 { return (0, name) }
       if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
       // Two edits of a short word can reach any other.
-      return distance == 2 && word.count > 3 ? (2, name) : nil
+      return distance == 2 && word.count > 4 ? (2, name) : nil
     }
     let best = ranked.map(\.rank).min()
     return ranked.filter { $0.rank == best }.prefix(3).map(\.name)

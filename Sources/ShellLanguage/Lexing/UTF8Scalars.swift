@@ -9,9 +9,9 @@ extension RandomAccessCollection<UInt8> where Index == Int {
   /// The scalar that begins at `index` and where it ends; nil if no valid UTF-8 begins there.
   package func scalar(at index: Int) -> (scalar: Unicode.Scalar, end: Int)? {
     let first = self[index]
+    if first < 0x80 { return (Unicode.Scalar(first), index + 1) }
     let (count, mask): (Int, UInt8) =
       switch first {
-      case 0..<0x80: (1, 0x7F)
       case 0xC2..<0xE0: (2, 0x1F)
       case 0xE0..<0xF0: (3, 0x0F)
       case 0xF0..<0xF5: (4, 0x07)

@@ -21,7 +21,7 @@ extension Cell {
     switch self {
     case .bytes(let bytes): .string(String(decoding: bytes, as: UTF8.self))
     case .base64(let bytes): .string(Data(bytes).base64EncodedString())
-    case .text(let text): .string(text)
+    case .text(let text), .prose(let text): .string(text)
     case .number(let number), .size(let number): .number(number)
     case .time(let time): .string(time.rfc3339)
     case .expiry(let time), .deadline(let time): time.map { .string($0.rfc3339) } ?? .null

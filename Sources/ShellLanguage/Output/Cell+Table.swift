@@ -4,7 +4,7 @@ extension Cell {
     let dash = presentation.hasUnicode ? "\u{2014}" : "-"
     return switch self {
     case .bytes(let bytes), .base64(let bytes): Quoting.quoted(bytes)
-    case .text(let text): text.isEmpty ? dash : SafeText(text).description
+    case .text(let text), .prose(let text): text.isEmpty ? dash : SafeText(text).description
     case .number(let number): Wording.count(number)
     case .size(let size): Wording.size(size)
     case .time(let time): presentation.clock.distance(to: time)
@@ -18,12 +18,37 @@ extension Cell {
     case .list(let cells):
       cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
     case .json(let value): SafeText(value.text).description
-    case .value(let text, _, _): text.isEmpty ? dash : SafeText(text).description
+    case .value(let text, let json, _):
+      text.isEmpty || json == .null ? dash : SafeText(text).description
     case .null: dash
     case .blank: ""
     }
   }
 
+  /// A time in fewer columns: `in 4 h`, without the clock.
+  func briefTime(_ presentation: Presentation) -> String {
+    switch self {
+    case .time(let time): presentation.clock.briefDistance(to: time)
+    case .expiry(let time), .deadline(let time): presentation.clock.briefExpiry(time)
+    default: shown(presentation)
+    }
+  }
+
+  var isTime: Bool {
+    switch self {
+    case .time, .expiry, .deadline: true
+    default: false
+    }
+  }
+
+  var isNothing: Bool {
+    switch self {
+    case .null, .blank, .value(_, .null, _): true
+    default: false
+    }
+  }
+  var isProse: Bool { if case .prose = self { true } else { false } }
+  var isWords: Bool { if case .text = self { true } else { isProse } }
   var isBar: Bool { if case .bar = self { true } else { false } }
   var isShare: Bool { if case .share = self { true } else { false } }
 
@@ -31,8 +56,8 @@ extension Cell {
   package var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
-    case .value(_, _, let isNumber): isNumber
-    case .bytes, .base64, .text, .time, .expiry, .deadline, .bool, .bar, .entry, .list,
+    case .value(_, let json, let isNumber): isNumber || json == .null
+    case .bytes, .base64, .text, .prose, .time, .expiry, .deadline, .bool, .bar, .entry, .list,
       .json:
       false
     }

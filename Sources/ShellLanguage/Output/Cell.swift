@@ -6,6 +6,8 @@ package enum Cell: Sendable, Hashable {
   case base64([UInt8])
   /// A word of the shell or a name.
   case text(String)
+  /// Words that explain, which a narrow table wraps instead of cutting.
+  case prose(String)
   case number(Int)
   /// A number of bytes.
   case size(Int)

@@ -83,6 +83,13 @@ package enum DisplayWidth {
       let second = gap.map {
         of(line[..<$0.lowerBound]) + line[$0.lowerBound...].prefix { $0 == " " }.count
       }
+      // A remark behind a long command goes below it as a whole.
+      if let gap, let second, second > columns / 2, of(line[..<gap.lowerBound]) <= columns {
+        let rest =
+          String(repeating: " ", count: lead + 4) + line[gap.upperBound...].drop { $0 == " " }
+        return String(line[..<gap.lowerBound]) + "\n"
+          + wrap(rest, columns: columns, indent: lead + 6)
+      }
       let indent = second.flatMap { $0 <= columns / 2 ? $0 : nil } ?? lead + 4
       return wrap(String(line), columns: columns, indent: indent)
     }.joined(separator: "\n")

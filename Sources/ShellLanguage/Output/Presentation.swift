@@ -51,7 +51,12 @@ extension Presentation {
     }
   }
 
-  package func lines(_ texts: [SafeText]) -> [UInt8] { texts.flatMap { Array("\($0)\n".utf8) } }
+  /// Sentences, wrapped to the window.
+  package func lines(_ texts: [SafeText]) -> [UInt8] {
+    texts.flatMap {
+      Array((DisplayWidth.wrap($0.description, columns: width, indent: 2) + "\n").utf8)
+    }
+  }
 }
 
 /// The answer of a command, independent of its form.

@@ -22,6 +22,8 @@ package struct ShellError: Error, Sendable, Hashable {
     case full
     case io
     case damaged
+    /// A value is encrypted or compressed, and this program cannot undo it.
+    case unreadable
     case readOnly = "read_only"
     case needsYes = "needs_yes"
     case declined
@@ -38,7 +40,7 @@ package struct ShellError: Error, Sendable, Hashable {
         .badExpression, .badJSON, .undefinedArgument, .promptOnly:
         2
       case .cannotOpen, .noSuchStore, .foreignOwner: 3
-      case .busy, .full, .io, .damaged: 4
+      case .busy, .full, .io, .damaged, .unreadable: 4
       case .readOnly, .needsYes, .declined, .overLimit, .exists, .changedMeanwhile: 5
       case .interrupted: 130
       }

@@ -1,9 +1,6 @@
 /// Aligns cells in columns for a person.
 package struct TableLayout: Sendable {
   private static let gap = 2
-  /// A column is not cut below this.
-  private static let narrowest = 8
-
   private let presentation: Presentation
   private let titles: [String]
   private var widths: [Int]
@@ -14,40 +11,27 @@ package struct TableLayout: Sendable {
     widths = self.titles.map { DisplayWidth.of($0) }
   }
 
-  private init(_ presentation: Presentation, titles: [String], widths: [Int]) {
-    self.presentation = presentation
-    self.titles = titles
-    self.widths = widths
-  }
-
   /// The rows as lines; the header, dim where there is colour, if any column has a title.
   package mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
-    var texts = rows.map { $0.map { $0.shown(presentation) } }
-    for row in texts {
-      for (column, text) in row.enumerated() {
-        widths[column] = max(widths[column], DisplayWidth.of(text))
-      }
-    }
-    let isRight = rightAligned(rows)
-    let fitted = fittedWidths(fixed: isRight, rows)
-    if let limit = presentation.width, limit < 45, lineWidth(fitted) > limit {
-      return twoLineRows(rows, texts, limit)
-    }
-    // A bar that was cut would look as long as a longer one.
-    for (index, row) in rows.enumerated() {
-      for case (let column, .bar(let share)) in row.enumerated()
-      where fitted[column] < widths[column] {
-        texts[index][column] = Bar.text(
-          share, width: Bar.width * fitted[column] / widths[column],
-          hasUnicode: presentation.hasUnicode)
-      }
-    }
+    let (columns, isNarrow) = fitted(rows, gap: Self.gap, room: presentation.width)
+    if isNarrow { return rowsOfLines(rows) }
     var result = ""
     if withHeader, titles.contains(where: { !$0.isEmpty }) {
-      let header = line(titles, fitted, isRight)
+      let titles = columns.map { cutEnd($0.title, to: $0.width) }
+      let header = line(titles, columns)
       result += presentation.hasColor ? "\u{1B}[2m\(header)\u{1B}[0m\n" : "\(header)\n"
     }
-    for row in texts { result += line(row, fitted, isRight) + "\n" }
+    for index in rows.indices {
+      let last = columns.last.map { $0.wraps ? wrapped($0.texts[index], to: $0.width) : [] } ?? []
+      var texts = columns.map { $0.wraps ? "" : cutMiddle($0.texts[index], to: $0.width) }
+      if let first = last.first { texts[texts.count - 1] = first }
+      result += line(texts, columns) + "\n"
+      for rest in last.dropFirst() {
+        texts = texts.map { _ in "" }
+        texts[texts.count - 1] = rest
+        result += line(texts, columns) + "\n"
+      }
+    }
     return Array(result.utf8)
   }
 
@@ -57,57 +41,36 @@ package struct TableLayout: Sendable {
     var result = ""
     for (title, cell) in zip(titles, cells) {
       let line = "\(DisplayWidth.pad(title, to: width))  \(cell.shown(presentation))"
-      let isLong = presentation.width.map { DisplayWidth.of(line) > $0 } ?? false
-      let isText = if case .text = cell { isLong } else { false }
-      result +=
-        isText
-        ? DisplayWidth.wrap(line, columns: presentation.width, indent: width + 2) + "\n"
-        : cut(line) + "\n"
+      // Words wrap; a key or another fact is shown in full, for the terminal to wrap.
+      let columns = cell.isWords ? presentation.width : nil
+      result += DisplayWidth.wrap(line, columns: columns, indent: width + 2) + "\n"
     }
     return Array(result.utf8)
   }
 
-  /// Narrows columns until a line fits the terminal: first bars, then shares, then texts.
-  ///
-  /// - Parameter fixed: Columns of numbers, which are never cut.
-  private func fittedWidths(
-    fixed: [Bool], _ rows: [[Cell]], gap: Int = Self.gap, room: Int? = nil
-  ) -> [Int] {
-    guard let limit = room ?? presentation.width else { return widths }
-    var fitted = widths
-    var surplus = fitted.reduce(0, +) + gap * max(fitted.count - 1, 0) - limit
-    func narrow(to least: Int, _ isNarrowable: (Int) -> Bool) {
-      while surplus > 0 {
-        let candidates = fitted.indices.filter { fitted[$0] > least && isNarrowable($0) }
-        guard let widest = candidates.max(by: { fitted[$0] < fitted[$1] }) else { return }
-        fitted[widest] -= 1
-        surplus -= 1
-      }
-    }
-    let bars = fitted.indices.map { column in rows.contains { $0[column].isBar } }
-    let shares = fitted.indices.map { column in
-      rows.contains { $0[column].isShare }
-        && rows.allSatisfy { $0[column].isShare || [.null, .blank].contains($0[column]) }
-    }
-    // Below 60 columns a bar tells nothing.
-    if limit < 60 { narrow(to: 0) { bars[$0] } }
-    narrow(to: 6) { bars[$0] }
-    narrow(to: 0) { bars[$0] }
-    narrow(to: 0) { shares[$0] }
-    narrow(to: Self.narrowest) { !fixed[$0] && !bars[$0] }
-    return fitted
+  /// The visible columns with their widths, and whether the rows do not fit side by side.
+  private mutating func fitted(
+    _ rows: [[Cell]], gap: Int, room: Int?
+  ) -> (columns: [TableColumn], isNarrow: Bool) {
+    var fit = TableFit(rows, titles: titles, widths: widths, gap: gap, presentation)
+    widths = fit.naturalWidths
+    let isNarrow = room.map { !fit.narrow(to: $0) || fit.hidesDifferences(cutMiddle) } ?? false
+    return (fit.columns, isNarrow)
   }
 
-  private func line(_ texts: [String], _ widths: [Int], _ isRight: [Bool]) -> String {
+  private func line(_ texts: [String], _ columns: [TableColumn]) -> String {
     var result = ""
-    for (column, text) in texts.enumerated() where widths[column] > 0 {
-      let text = cutMiddle(text, to: widths[column])
-      let space = String(repeating: " ", count: max(widths[column] - DisplayWidth.of(text), 0))
-      result += isRight[column] ? space + text : text + space
-      if column < texts.count - 1 { result += String(repeating: " ", count: Self.gap) }
+    for (text, column) in zip(texts, columns) {
+      let space = String(repeating: " ", count: max(column.width - DisplayWidth.of(text), 0))
+      result += column.isRight ? space + text : text + space
+      result += String(repeating: " ", count: Self.gap)
     }
     while result.last == " " { result.removeLast() }
-    return cut(result)
+    return result
+  }
+
+  private func wrapped(_ text: String, to width: Int) -> [String] {
+    DisplayWidth.wrap(text, columns: width, indent: 0).split(separator: "\n").map(String.init)
   }
 
   /// Cuts the middle of a name, so that names with a common prefix stay distinct: `lego.pa...olors`.
@@ -121,34 +84,51 @@ package struct TableLayout: Sendable {
     return head + mark + tail
   }
 
-  private func lineWidth(_ widths: [Int]) -> Int {
-    let shown = widths.filter { $0 > 0 }
-    return shown.reduce(0, +) + Self.gap * max(shown.count - 1, 0)
+  private func cutEnd(_ text: String, to width: Int) -> String {
+    DisplayWidth.fit(text, to: width, mark: mark)
   }
 
-  /// For a very narrow window: the first column on a line, the others below it, indented and with their titles.
-  private func twoLineRows(_ rows: [[Cell]], _ texts: [[String]], _ limit: Int) -> [UInt8] {
+  /// For a window too narrow for the columns: the first one on a line and the others below it, indented and with their
+  /// titles. Rows with the same first column share its line.
+  private func rowsOfLines(_ rows: [[Cell]]) -> [UInt8] {
+    let limit = presentation.width ?? .max
+    let names = distinct(rows.map { $0.first?.shown(presentation) ?? "" }, limit)
+    let facts = titles.indices.map { index in
+      distinct(rows.map { fact($0[index], titles[index]) }, limit - 2)
+    }
     var result = ""
-    for (row, texts) in zip(rows, texts) {
-      result += cut(texts.first ?? "") + "\n"
+    for (number, row) in rows.enumerated() {
+      let isSame = number > 0 && row.count > 1 && rows[number - 1].first == row.first
+      if !isSame { result += names[number] + "\n" }
       var line = " "
-      for index in row.indices.dropFirst() {
-        if row[index].isBar || row[index] == .null || texts[index].isEmpty { continue }
-        let title = titles[index].isEmpty ? "" : "\(titles[index]) "
-        let fact = " \(title)\(texts[index])"
-        if line.count > 1, DisplayWidth.of(line + " " + fact) > limit {
-          result += cut(line) + "\n"
+      for index in row.indices.dropFirst() where !facts[index][number].isEmpty {
+        let fact = facts[index][number]
+        if line.count > 1, DisplayWidth.of(line) + 2 + DisplayWidth.of(fact) > limit {
+          result += line + "\n"
           line = " "
         }
-        line += line.count > 1 ? " " + fact : fact
+        line += (line.count > 1 ? "  " : " ") + fact
       }
-      if line.count > 1 { result += cut(line) + "\n" }
+      if line.count > 1 {
+        result += DisplayWidth.wrap(line, columns: presentation.width, indent: 4) + "\n"
+      }
     }
     return Array(result.utf8)
   }
 
-  private func cut(_ line: String) -> String {
-    presentation.width.map { DisplayWidth.fit(line, to: $0, mark: mark) } ?? line
+  /// A cell with its title; empty for one that has nothing to tell here.
+  private func fact(_ cell: Cell, _ title: String) -> String {
+    if cell.isBar || cell.isNothing { return "" }
+    let text = cell.shown(presentation)
+    return title.isEmpty || text.isEmpty ? text : "\(title) \(text)"
+  }
+
+  /// The texts cut to a width, or as they are if two that differ would read the same. Words with spaces are for wrapping.
+  private func distinct(_ texts: [String], _ width: Int) -> [String] {
+    let cut = texts.map { text in
+      text.contains(" ") && !text.contains("\"") && width > 14 ? text : cutMiddle(text, to: width)
+    }
+    return Set(cut).count == Set(texts).count ? cut : texts
   }
 
   // MARK: Box and Markdown
@@ -156,35 +136,28 @@ package struct TableLayout: Sendable {
   /// A table with lines around its cells, cut to the window at a terminal only.
   mutating func box(_ rows: [[Cell]], isObject: Bool) -> [UInt8] {
     let (rows, titles, hasTitles) = arranged(rows, isObject)
-    let texts = rows.map { $0.map { $0.shown(presentation) } }
     var layout = TableLayout(presentation, titles: titles)
-    for row in texts {
-      for (column, text) in row.enumerated() {
-        layout.widths[column] = max(layout.widths[column], DisplayWidth.of(text))
-      }
-    }
-    let isRight = layout.rightAligned(rows)
-    if let width = presentation.width {
-      let frame = TableLayout(presentation, titles: titles, widths: layout.widths)
-      layout.widths = frame.fittedWidths(fixed: isRight, rows, gap: 3, room: width - 4)
-    }
+    let columns = layout.fitted(rows, gap: 3, room: presentation.width.map { $0 - 4 }).columns
     let lines = BoxLines(hasUnicode: presentation.hasUnicode)
     func rule(_ ends: (String, String, String)) -> String {
       ends.0
-        + layout.widths.map { String(repeating: lines.dash, count: $0 + 2) }
+        + columns.map { String(repeating: lines.dash, count: $0.width + 2) }
         .joined(separator: ends.1) + ends.2 + "\n"
     }
-    func row(_ texts: [String], isHeader: Bool = false) -> String {
-      let cells = zip(texts, layout.widths).enumerated().map { column, cell in
-        let text = layout.cutMiddle(cell.0, to: cell.1)
-        let space = String(repeating: " ", count: max(cell.1 - DisplayWidth.of(text), 0))
-        return isRight[column] ? space + text : text + space
+    func row(_ texts: [String]) -> String {
+      let cells = zip(texts, columns).map { text, column in
+        let space = String(repeating: " ", count: max(column.width - DisplayWidth.of(text), 0))
+        return column.isRight ? space + text : text + space
       }
       return "\(lines.bar) " + cells.joined(separator: " \(lines.bar) ") + " \(lines.bar)\n"
     }
     var result = rule(lines.top)
-    if hasTitles { result += row(layout.titles, isHeader: true) + rule(lines.middle) }
-    for text in texts { result += row(text) }
+    if hasTitles {
+      result += row(columns.map { cutEnd($0.title, to: $0.width) }) + rule(lines.middle)
+    }
+    for index in rows.indices {
+      result += row(columns.map { cutMiddle($0.texts[index], to: $0.width) })
+    }
     return Array((result + rule(lines.bottom)).utf8)
   }
 
@@ -213,12 +186,6 @@ package struct TableLayout: Sendable {
       return (rows, titles, titles.contains { !$0.isEmpty })
     }
     return (zip(titles, only).map { [.text($0), $1] }, ["field", "value"], true)
-  }
-
-  private func rightAligned(_ rows: [[Cell]]) -> [Bool] {
-    titles.indices.map { column in
-      rows.allSatisfy { $0[column].isRight } && rows.contains { $0[column] != .null }
-    }
   }
 
   private var mark: String { presentation.hasUnicode ? "\u{2026}" : "~" }

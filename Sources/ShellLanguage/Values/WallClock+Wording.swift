@@ -11,6 +11,19 @@ extension WallClock {
     return time >= now ? distance(to: time) : "expired \(Wording.span(now.since(time))) ago"
   }
 
+  /// `in 4 h`, `3 min ago`, `now`: a distance in one unit.
+  package func briefDistance(to time: UnixTime) -> String {
+    let span = time.since(now)
+    if span == 0 { return "now" }
+    return span > 0 ? "in \(Wording.briefSpan(span))" : "\(Wording.briefSpan(-span)) ago"
+  }
+
+  /// `in 4 h`, `expired`, `never`.
+  package func briefExpiry(_ time: UnixTime?) -> String {
+    guard let time else { return "never" }
+    return time >= now ? briefDistance(to: time) : "expired"
+  }
+
   /// `in 15 min (21:55)`, `in 4 h 12 min (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
   package func expiryAndClock(_ time: UnixTime?) -> String {
     guard let time, time.since(now) >= 60_000 else { return expiry(time) }

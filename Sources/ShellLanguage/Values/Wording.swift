@@ -62,6 +62,11 @@ package enum Wording {
     return "\(count(Int(rounded(milliseconds, to: 86_400_000)))) d"
   }
 
+  /// ``span(_:)`` without its smaller unit: `1 min`, `4 h`, `2 d`.
+  package static func briefSpan(_ milliseconds: Int64) -> String {
+    span(milliseconds).split(separator: " ").prefix(2).joined(separator: " ")
+  }
+
   private static func rounded(_ milliseconds: Int64, to unit: Int64) -> Int64 {
     let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: unit)
     return quotient + (remainder * 2 >= unit ? 1 : 0)

@@ -1,0 +1,121 @@
+import LMDB
+import LarderSystem
+
+/// The reads of all namespaces since their counts began, as they were at one time.
+package struct ReadSample: Sendable, Equatable {
+  package var time: Timestamp
+  package var hits: UInt64
+  package var staleHits: UInt64
+  package var misses: UInt64
+
+  package init(time: Timestamp, hits: UInt64, staleHits: UInt64, misses: UInt64) {
+    self.time = time
+    self.hits = hits
+    self.staleHits = staleHits
+    self.misses = misses
+  }
+}
+
+/// The reads of the last week, an hour apart: the record `H`. ``Maintenance`` adds to it.
+struct ReadHistory: Equatable {
+  /// A week, and one sample to begin with.
+  static let mostSamples = 7 * 24 + 1
+  private static let hour: Int64 = 3_600_000
+
+  private(set) var samples: [ReadSample] = []
+
+  init() {}
+
+  /// Nil if the record is damaged.
+  init?(_ record: Span<UInt8>, seal: RecordSeal) {
+    guard let content = seal.open(record, for: MetadataKey.readHistory),
+      content.count % 32 == 0, content.count / 32 <= Self.mostSamples
+    else { return nil }
+    var words = WordReader(content)
+    while !words.isAtEnd {
+      samples.append(
+        ReadSample(
+          time: Timestamp(milliseconds: Int64(clamping: words.next())), hits: words.next(),
+          staleHits: words.next(), misses: words.next()))
+    }
+  }
+
+  /// The record as it is stored.
+  func record(seal: RecordSeal) -> [UInt8] {
+    var content: [UInt8] = []
+    for sample in samples {
+      content.append(word: UInt64(clamping: sample.time.milliseconds))
+      content.append(word: sample.hits)
+      content.append(word: sample.staleHits)
+      content.append(word: sample.misses)
+    }
+    return seal.seal(content, for: MetadataKey.readHistory)
+  }
+
+  /// Whether the hour has changed since the last sample, or the clock was set back.
+  func isDue(at now: Timestamp) -> Bool {
+    guard let last = samples.last else { return true }
+    return last.time > now || last.time.milliseconds / Self.hour < now.milliseconds / Self.hour
+  }
+
+  mutating func add(_ sample: ReadSample) {
+    samples.removeAll { $0.time >= sample.time }
+    samples.append(sample)
+    samples.removeFirst(max(samples.count - Self.mostSamples, 0))
+  }
+}
+
+extension Store {
+  /// Samples of the reads of all namespaces, an hour or more apart, the oldest first. A count that is lower than the one before
+  /// was reset between.
+  package func readHistory() throws(LarderError) -> [ReadSample] {
+    try engine.readHistory(in: engine.beginRead()).samples
+  }
+}
+
+extension StoreEngine {
+  fileprivate func readHistory(
+    in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> ReadHistory {
+    do throws(LMDBError) {
+      guard let region = try transaction.find(MetadataKey.readHistory, in: .main) else {
+        return ReadHistory()
+      }
+      // A damaged record costs the figures of a week: the next sample begins a new one.
+      return ReadHistory(transaction.bytes(of: region), seal: seal) ?? ReadHistory()
+    } catch {
+      throw self.error(error)
+    }
+  }
+
+  /// Adds a sample in the first run of an hour.
+  func sampleReads() throws(LarderError) {
+    guard try readHistory(in: beginRead()).isDue(at: clock.now) else { return }
+    try commit(.cleanup) { batch in try batch.sampleReads() }
+  }
+}
+
+extension WriteBatch {
+  fileprivate mutating func sampleReads() throws(LarderError) {
+    let seal = writer.engine.seal
+    let key = MetadataKey.readHistory
+    let now = writer.now
+    let record = try writer.withTransaction { transaction throws(LarderError) in
+      try transaction.copy(of: key, in: .main)
+    }
+    var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
+    // Another process may have been faster.
+    guard history.isDue(at: now) else { return }
+    var reads = ReadCounters()
+    for name in try writer.names() {
+      guard let known = try writer.namespace(name) else { continue }
+      reads = reads + (try writer.counters(of: known.record.id).reads)
+    }
+    history.add(
+      ReadSample(
+        time: now, hits: reads.hits, staleHits: reads.staleHits, misses: reads.misses))
+    try writer.withTransaction { transaction throws(LarderError) in
+      try transaction.put(history.record(seal: seal), for: key, in: .main)
+    }
+  }
+}

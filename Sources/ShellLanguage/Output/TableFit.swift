@@ -1,0 +1,142 @@
+/// A column of a table as it is drawn.
+struct TableColumn {
+  let title: String
+  var width: Int
+  let isRight: Bool
+  /// Its text continues on the next line instead of being cut.
+  let wraps: Bool
+  var texts: [String]
+
+  var textWidth: Int { texts.map { DisplayWidth.of($0) }.max() ?? 0 }
+}
+
+/// Fits the columns of a table into a window.
+///
+/// What tells least yields first: columns without any fact, bars, shares, long forms of times, titles, and only then names,
+/// which are cut in the middle and not below ``narrowest``.
+struct TableFit {
+  private static let narrowest = 12
+  private static let shortestBar = 6
+  private static let shortestTitle = 8
+  /// Below this a bar tells nothing.
+  private static let windowWithBars = 60
+  /// Below this a name stands on a line of its own instead of being cut.
+  private static let windowOfColumns = 45
+
+  /// The widths without a limit, for the rows that follow.
+  let naturalWidths: [Int]
+  private var all: [TableColumn]
+  private let rows: [[Cell]]
+  private let gap: Int
+  private let presentation: Presentation
+
+  init(
+    _ rows: [[Cell]], titles: [String], widths: [Int], gap: Int, _ presentation: Presentation
+  ) {
+    self.rows = rows
+    self.gap = gap
+    self.presentation = presentation
+    all = titles.indices.map { index in
+      let texts = rows.map { $0[index].shown(presentation) }
+      let isRight =
+        rows.allSatisfy { $0[index].isRight } && rows.contains { !$0[index].isNothing }
+      let wraps = index == titles.count - 1 && rows.contains { $0[index].isProse }
+      return TableColumn(
+        title: titles[index],
+        width: texts.reduce(widths[index]) { max($0, DisplayWidth.of($1)) },
+        isRight: isRight, wraps: wraps, texts: texts)
+    }
+    naturalWidths = all.map(\.width)
+  }
+
+  /// The columns that are shown.
+  var columns: [TableColumn] { all.filter { $0.width > 0 } }
+
+  /// How many columns of the window are missing.
+  private func surplus(_ limit: Int) -> Int {
+    let shown = all.map(\.width).filter { $0 > 0 }
+    return shown.reduce(0, +) + gap * max(shown.count - 1, 0) - limit
+  }
+
+  /// Narrows columns to a window; false if the rows do not fit side by side.
+  mutating func narrow(to limit: Int) -> Bool {
+    hide(in: limit) { column, cells in column > 0 && cells.allSatisfy(\.isNothing) }
+    if limit >= Self.windowWithBars { shortenBars(to: limit) }
+    hide(in: limit) { _, cells in cells.contains(where: \.isBar) }
+    hide(in: limit) { _, cells in
+      cells.contains(where: \.isShare) && cells.allSatisfy { $0.isShare || $0.isNothing }
+    }
+    if surplus(limit) > 0 { shortenTimes() }
+    yield(to: limit, Self.narrowest) { $0.wraps }
+    shortenTitles(to: limit)
+    if limit >= Self.windowOfColumns {
+      yield(to: limit, Self.narrowest) { !$0.isRight && !$0.wraps }
+    }
+    return surplus(limit) <= 0
+  }
+
+  /// Whether two texts that differ would read the same when they are cut.
+  func hidesDifferences(_ cut: (String, Int) -> String) -> Bool {
+    columns.contains { column in
+      guard !column.wraps, column.texts.contains(where: { DisplayWidth.of($0) > column.width })
+      else { return false }
+      let full = Set(column.texts)
+      return Set(full.map { cut($0, column.width) }).count < full.count
+    }
+  }
+
+  /// Hides columns, the last first, until the rest fits.
+  private mutating func hide(in limit: Int, _ isHidden: (Int, [Cell]) -> Bool) {
+    for index in all.indices.reversed() where surplus(limit) > 0 {
+      if all[index].width > 0, isHidden(index, rows.map { $0[index] }) { all[index].width = 0 }
+    }
+  }
+
+  private mutating func shortenBars(to limit: Int) {
+    for index in all.indices where rows.contains(where: { $0[index].isBar }) {
+      let width = max(all[index].width - max(surplus(limit), 0), Self.shortestBar)
+      guard width < all[index].width else { continue }
+      for (row, cells) in rows.enumerated() {
+        if case .bar(let share) = cells[index] {
+          // A bar that was cut would look as long as a longer one.
+          all[index].texts[row] = Bar.text(
+            share, width: Bar.width * width / all[index].width,
+            hasUnicode: presentation.hasUnicode)
+        }
+      }
+      all[index].width = max(width, all[index].textWidth)
+    }
+  }
+
+  private mutating func shortenTimes() {
+    for index in all.indices where all[index].width > 0 {
+      guard rows.contains(where: { $0[index].isTime }) else { continue }
+      for (row, cells) in rows.enumerated() where cells[index].isTime {
+        all[index].texts[row] = cells[index].briefTime(presentation)
+      }
+      all[index].width = max(all[index].textWidth, DisplayWidth.of(all[index].title))
+    }
+  }
+
+  private mutating func shortenTitles(to limit: Int) {
+    for index in all.indices where !all[index].isRight && !all[index].wraps {
+      let least = max(
+        all[index].textWidth, min(DisplayWidth.of(all[index].title), Self.shortestTitle))
+      guard all[index].width > least else { continue }
+      all[index].width = max(all[index].width - max(surplus(limit), 0), least)
+    }
+  }
+
+  /// Narrows columns, the widest first, until the rest fits or each has its least width.
+  private mutating func yield(
+    to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool
+  ) {
+    var surplus = surplus(limit)
+    while surplus > 0 {
+      let candidates = all.indices.filter { all[$0].width > least && isNarrowable(all[$0]) }
+      guard let widest = candidates.max(by: { all[$0].width < all[$1].width }) else { return }
+      all[widest].width -= 1
+      surplus -= 1
+    }
+  }
+}

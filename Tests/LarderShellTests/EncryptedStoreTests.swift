@@ -1,0 +1,87 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// A store whose values the shell cannot read, because an application encrypts them.
+@Suite struct EncryptedStoreTests {
+  /// Stands for the encryption, whose library the shell does not have.
+  private struct Cipher: ValueTransform {
+    let id = TransformID.aesGCM
+
+    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
+      bytes: [UInt8], parameters: [UInt8]
+    )? {
+      (bytes.indices.map { bytes[$0] ^ 0x55 }, [1, 2, 3])
+    }
+
+    func revert(
+      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+    ) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
+  }
+
+  /// A shell on the store that an application has written and closed.
+  private func shell(_ mode: OutputMode = .plain) throws -> Shell {
+    let path = TemporaryDirectory.unusedPath
+    var options = Store.Options()
+    options.transforms = [Cipher()]
+    let application = try Store(at: path, options: options)
+    for number in 1...3 {
+      var attributes = EntryAttributes(codec: .json, expires: .after(.hours(number)))
+      attributes.tags = ["red"]
+      try application.namespace("notes").set(
+        Array("{\"n\":\(number)}".utf8), for: "key/\(number)", attributes)
+    }
+    try application.close()
+    return try Shell(mode, at: path)
+  }
+
+  @Test func `commands that read no value work`() throws {
+    let shell = try shell()
+    #expect(try shell("keys @notes") == "key/1\nkey/2\nkey/3\n")
+    #expect(
+      try shell("keys @notes key/* --tag red --where 'size > 6'") == "key/1\nkey/2\nkey/3\n")
+    #expect(try shell("count @notes --expiring 90m").hasPrefix("1\t"))
+    #expect(try shell("sizes @notes --by key --limit 1").hasPrefix("notes"))
+    #expect(try shell("info @notes key/1").contains("encrypted (AES-GCM)"))
+    #expect(try shell("exists @notes key/1") == "true\n")
+    try shell("expire @notes key/1 5h")
+    try shell("evict @notes key/2")
+    #expect(try shell("keys @notes") == "key/1\nkey/3\n")
+    let absent = try shell.error("get @notes nope")
+    #expect(absent.code == .noSuchKey)
+    try shell("verify")
+  }
+
+  @Test(arguments: [
+    "get @notes key/1", "get @notes", "get @notes key/1 .n", "keys @notes --where '.n = 1'",
+    "keys @notes --show .n", "sum .n @notes", "search n @notes", "export - @notes",
+    "diff @notes key/1 key/2", "keys @notes --contains n", "count @notes --by .n",
+  ])
+  func `a command that needs values says that they are encrypted`(command: String) throws {
+    let error = try shell().error(command)
+    #expect(error.code == .unreadable && error.code.exitCode == 4)
+    #expect(error.message.description.contains("is encrypted (AES-GCM)"))
+    #expect(error.hint?.description.contains("`keys`") == true)
+  }
+
+  @Test func `the prompt says it, and what is stored beside`() throws {
+    let shell = try shell(.table)
+    #expect(
+      try shell.session.remark()?.description.hasPrefix("values are encrypted (AES-GCM); `keys`")
+        == true)
+    try shell("set @notes a plain")
+    #expect(shell.takeAside().contains { $0.contains("this one is not") })
+    #expect(try shell("get @notes a").contains("plain"))
+    // A pattern without a match finds nothing in values that cannot be read.
+    #expect(try shell("keys @notes *KEY*").contains("no entries"))
+    #expect(shell.takeAside().contains { $0.contains("with `-i`") })
+    let plain = try Shell()
+    try plain("set @notes a plain")
+    #expect(try plain.session.remark() == nil)
+    #expect(plain.takeAside() == [])
+  }
+}
