@@ -19,8 +19,9 @@ final class WriteGuard: @unchecked Sendable {
   @exclusivity(unchecked) private var namedTrees: [Tree?] = []
   @exclusivity(unchecked) private var pagesChecked = CheckedPages()
   @exclusivity(unchecked) private var pathsTaken = RecentPaths()
-  /// Nil until the lists of free pages are checked.
-  @exclusivity(unchecked) private var knownFree: KnownFreePages?
+  /// Empty until the lists of free pages are checked.
+  @exclusivity(unchecked) private var knownFree = KnownFreePages(PageSet(upTo: 0))
+  private var knowsFree = false
   private(set) var pages: SnapshotPages {
     @inline(__always) _read { yield unsafe snapshot }
     @inline(__always) _modify { yield unsafe &snapshot }
@@ -37,7 +38,7 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe pathsTaken }
     @inline(__always) _modify { yield unsafe &pathsTaken }
   }
-  private var freePages: KnownFreePages? {
+  private var freePages: KnownFreePages {
     @inline(__always) _read { yield unsafe knownFree }
     @inline(__always) _modify { yield unsafe &knownFree }
   }
@@ -69,10 +70,11 @@ final class WriteGuard: @unchecked Sendable {
     let isKnown = pages.id == former.id || pages.id == ownCommit
     if !isKnown || commits >= Self.rememberedCommits {
       checkedPages.forget()
-      freePages = nil
+      freePages = KnownFreePages(PageSet(upTo: 0))
+      knowsFree = false
       commits = 0
-    } else if pages.id != former.id {
-      try freePages?.advance(from: former, to: pages)
+    } else if pages.id != former.id, knowsFree {
+      try freePages.advance(from: former, to: pages)
     }
     commits += 1
   }
@@ -81,7 +83,7 @@ final class WriteGuard: @unchecked Sendable {
 
   /// Checks, before the first change, the lists that LMDB takes pages from.
   func checkFreeLists() throws(PageDamage) {
-    if freePages != nil { return }
+    if knowsFree { return }
     var check = FreeListCheck(pages: pages)
     try check.run()
     var used = 2 + pages.main.pages + pages.free.pages
@@ -96,11 +98,12 @@ final class WriteGuard: @unchecked Sendable {
       )
     }
     freePages = KnownFreePages(check.free)
+    knowsFree = true
   }
 
   /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
-    guard freePages?.mayContain(page) == true else { return false }
+    guard freePages.mayContain(page) else { return false }
     var check = FreeListCheck(pages: pages)
     try check.run()
     freePages = KnownFreePages(check.free)
