@@ -4,8 +4,6 @@
 /// The trees are those of the last commit, which a write does not change, so a path stays valid until the write ends.
 struct RecentPaths {
   private var paths: [CheckedPath] = []
-  /// Which of a tree's two was taken last: 0 or 1, by the handle of the database.
-  private var latest: [Int] = []
 
   /// Forgets the paths and keeps their memory.
   mutating func forget() {
@@ -20,15 +18,13 @@ struct RecentPaths {
   /// leaf.
   @inline(__always)
   mutating func find(_ key: SearchKey, in database: Database, pageSize: Int) -> Int? {
-    let handle = Int(database.handle)
-    guard handle < latest.count else { return nil }
-    var index = 2 &* handle &+ latest[handle]
-    if unsafe !paths[index].hasLeaf(for: key) {
-      index ^= 1
-      if unsafe !paths[index].hasLeaf(for: key) { return nil }
+    let first = 2 * Int(database.handle)
+    guard first + 1 < paths.count else { return nil }
+    for index in first...first + 1 where unsafe paths[index].hasLeaf(for: key) {
+      unsafe paths[index].moveInLeaf(to: key, pageSize: pageSize)
+      return index
     }
-    unsafe paths[index].moveInLeaf(to: key, pageSize: pageSize)
-    return index
+    return nil
   }
 
   /// The leaf of a path, and the number of the page above it; 0 if the leaf is the root.
@@ -42,25 +38,20 @@ struct RecentPaths {
 
   /// A path without levels, which has the memory of the older path in a tree.
   mutating func takeOlder(in database: Database) -> CheckedPath {
-    let handle = Int(database.handle)
-    while latest.count <= handle {
-      latest.append(0)
-      paths.append(CheckedPath())
-      paths.append(CheckedPath())
-    }
+    let first = 2 * Int(database.handle)
+    while paths.count < first + 2 { paths.append(CheckedPath()) }
     var path = CheckedPath()
-    swap(&path, &paths[2 * handle + 1 - latest[handle]])
+    swap(&path, &paths[first + 1])
     path.levels.removeAll(keepingCapacity: true)
     return path
   }
 
   /// Remembers a path in place of the older one, and returns its number.
   mutating func add(_ path: consuming CheckedPath, in database: Database) -> Int {
-    let handle = Int(database.handle)
-    latest[handle] ^= 1
-    let index = 2 * handle + latest[handle]
-    paths[index] = path
-    return index
+    let first = 2 * Int(database.handle)
+    paths.swapAt(first, first + 1)
+    paths[first] = path
+    return first
   }
 }
 

@@ -19,9 +19,8 @@ final class WriteGuard: @unchecked Sendable {
   @exclusivity(unchecked) private var namedTrees: [Tree?] = []
   @exclusivity(unchecked) private var pagesChecked = CheckedPages()
   @exclusivity(unchecked) private var pathsTaken = RecentPaths()
-  /// Empty until the lists of free pages are checked.
-  @exclusivity(unchecked) private var knownFree = KnownFreePages(PageSet(upTo: 0))
-  private var knowsFree = false
+  /// Nil until the lists of free pages are checked.
+  @exclusivity(unchecked) private var knownFree: KnownFreePages?
   private(set) var pages: SnapshotPages {
     @inline(__always) _read { yield unsafe snapshot }
     @inline(__always) _modify { yield unsafe &snapshot }
@@ -38,7 +37,7 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe pathsTaken }
     @inline(__always) _modify { yield unsafe &pathsTaken }
   }
-  private var freePages: KnownFreePages {
+  private var freePages: KnownFreePages? {
     @inline(__always) _read { yield unsafe knownFree }
     @inline(__always) _modify { yield unsafe &knownFree }
   }
@@ -70,11 +69,10 @@ final class WriteGuard: @unchecked Sendable {
     let isKnown = pages.id == former.id || pages.id == ownCommit
     if !isKnown || commits >= Self.rememberedCommits {
       checkedPages.forget()
-      freePages = KnownFreePages(PageSet(upTo: 0))
-      knowsFree = false
+      freePages = nil
       commits = 0
-    } else if pages.id != former.id, knowsFree {
-      try freePages.advance(from: former, to: pages)
+    } else if pages.id != former.id {
+      try freePages?.advance(from: former, to: pages)
     }
     commits += 1
   }
@@ -83,7 +81,7 @@ final class WriteGuard: @unchecked Sendable {
 
   /// Checks, before the first change, the lists that LMDB takes pages from.
   func checkFreeLists() throws(PageDamage) {
-    if knowsFree { return }
+    if freePages != nil { return }
     var check = FreeListCheck(pages: pages)
     try check.run()
     var used = 2 + pages.main.pages + pages.free.pages
@@ -98,7 +96,6 @@ final class WriteGuard: @unchecked Sendable {
       )
     }
     freePages = KnownFreePages(check.free)
-    knowsFree = true
     // What this write has read so far was not compared with the lists.
     named.removeAll(keepingCapacity: true)
     recentPaths.forget()
@@ -106,7 +103,7 @@ final class WriteGuard: @unchecked Sendable {
 
   /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
-    guard freePages.mayContain(page) else { return false }
+    guard freePages?.mayContain(page) == true else { return false }
     var check = FreeListCheck(pages: pages)
     try check.run()
     freePages = KnownFreePages(check.free)
