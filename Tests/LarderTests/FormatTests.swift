@@ -13,7 +13,7 @@ import Testing
   private func encoded(_ header: EntryHeader, payload: Int = 3) -> [UInt8] {
     let size = header.encodedSize
     return [UInt8](count: size + Int(header.fieldsCount) + payload) { record in
-      header.append(to: &record)
+      header.append(to: &record, header.form)
       #expect(record.count == size)
       for _ in 0..<Int(header.fieldsCount) + payload { record.append(9) }
       EntryHeader.seal(&record, keyHash: 5)

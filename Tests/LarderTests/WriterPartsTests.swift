@@ -78,7 +78,7 @@ import Testing
     let deadlines = store.engine.indexes.deadlines
     try transact(store) { transaction throws(LarderError) in
       var counters = BatchCounters(StoreState(), seal: store.engine.seal)
-      var indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
+      let indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
       var indexed: EntryHeader?
       func move(_ due: Int64) throws(LarderError) -> Int64 {
         var header = EntryHeader(
@@ -102,13 +102,13 @@ import Testing
     }
   }
 
-  @Test func `queue records of several namespaces keep their order, whether appended or not`()
+  @Test func `queue records of several namespaces keep their order`()
     throws
   {
     let store = try Store.temporary()
     let queue = store.engine.indexes.queue
     try transact(store) { transaction throws(LarderError) in
-      var indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
+      let indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
       func add(_ id: NamespaceID, _ position: UInt64) throws(LarderError) {
         try indexes.moveInQueue(
           StoredKey.entry([UInt8(position)].span, in: id), to: position, from: 0, &transaction)

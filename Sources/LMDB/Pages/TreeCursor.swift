@@ -21,9 +21,12 @@ import LarderSystem
   private let tree: Tree
   private let table: PageTable
   private let numberKeys: Bool
-  /// The branch pages on the path; nil for a tree of one page.
-  private let branches: UnsafeMutablePointer<Level>?
+  // Each write reads the tree of free pages, which mostly has one or two levels: they need no allocation.
   private var leaf: Level
+  /// The page above the leaf.
+  private var branch: Level
+  /// The pages above that, from the root on; nil for a tree of one or two levels.
+  private let upper: UnsafeMutablePointer<Level>?
   private var state = State.unset
   /// The key of the record that the cursor is on.
   private var key: UnsafeRawPointer?
@@ -35,18 +38,23 @@ import LarderSystem
     self.tree = tree
     self.table = table
     self.numberKeys = numberKeys
-    // The tree of free pages, which each write reads, mostly is one page.
-    unsafe branches = tree.depth > 1 ? .allocate(capacity: tree.depth - 1) : nil
     leaf = Level(page: TreePage(emptyIn: table), index: 0)
+    branch = leaf
+    unsafe upper = tree.depth > 2 ? .allocate(capacity: tree.depth - 2) : nil
   }
 
-  deinit { unsafe branches?.deallocate() }
+  deinit { unsafe upper?.deallocate() }
+
+  private func place(at level: Int) -> Level {
+    level == tree.depth - 2 ? branch : unsafe upper![level]
+  }
 
   private mutating func set(_ page: TreePage, _ index: Int, at level: Int) {
-    if level == tree.depth &- 1 {
-      leaf = Level(page: page, index: index)
-    } else {
-      unsafe branches![level] = Level(page: page, index: index)
+    let place = Level(page: page, index: index)
+    switch tree.depth - level {
+    case 1: leaf = place
+    case 2: branch = place
+    default: unsafe upper![level] = place
     }
   }
 
@@ -138,12 +146,12 @@ import LarderSystem
   private mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
     var level = tree.depth - 2
     while level >= 0 {
-      let branch = unsafe branches![level]
-      let index = branch.index + (forward ? 1 : -1)
-      let page = branch.page
+      let place = place(at: level)
+      let index = place.index + (forward ? 1 : -1)
+      let page = place.page
       if index >= 0, index < page.count {
         guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
-        unsafe branches![level].index = index
+        set(page, index, at: level)
         try descend(to: node.child, from: level + 1, atLast: !forward)
         return true
       }

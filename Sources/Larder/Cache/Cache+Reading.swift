@@ -10,7 +10,7 @@ extension Cache {
   @inlinable
   public func value(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
-      if let value = inMemory(key) { return value }
+      if let box = memory?.currentBox(key) { return unbox(box) }
       return try read(key)
     }
   }
@@ -19,7 +19,7 @@ extension Cache {
   @inlinable
   public func strictValue(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
-      if let value = inMemory(key) { return value }
+      if let box = memory?.currentBox(key) { return unbox(box) }
       return try readStrictly(key)
     }
   }
@@ -45,14 +45,6 @@ extension Cache {
     for key: some StoreKey, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
     try namespace.withValue(for: key, body)
-  }
-
-  /// The value in memory, if it is certain without a lookup that it is current.
-  @inlinable @inline(__always)
-  func inMemory(_ key: Span<UInt8>) -> Value? {
-    var value: Value?
-    guard let memory, memory.withCurrentBox(key, { value = unbox($0) }) else { return nil }
-    return value
   }
 
   @inlinable @inline(__always)

@@ -70,25 +70,25 @@ extension SharedTable.View {
   fileprivate func carry(from old: borrowing SharedTable.View, forward minutes: Int64?) {
     guard old.entries > 0, entries % old.entries == 0 else { return }
     let factor = entries / old.entries
-    for place in 0..<2 * entries {
-      let source = place.place(inBucketsOf: AccessTable.slotWays, factor: factor)
-      let slot = AccessSlot(bits: old[source])
-      if slot == .empty { continue }
-      let minute = minutes.map { UInt32(max(Int64(slot.minute) - $0, 1)) } ?? 0
-      self[place] = AccessSlot(tag: slot.tag, stats: slot.stats, minute: minute).bits
+    let ways = AccessTable.slotWays
+    for bucket in 0..<2 * entries / ways {
+      let source = bucket / factor * ways
+      for way in 0..<ways {
+        let slot = AccessSlot(bits: old[source + way])
+        if slot == .empty { continue }
+        let minute = minutes.map { UInt32(max(Int64(slot.minute) - $0, 1)) } ?? 0
+        self[bucket * ways + way] =
+          AccessSlot(tag: slot.tag, stats: slot.stats, minute: minute).bits
+      }
     }
-    for place in 0..<4 * entries {
-      let source = place.place(inBucketsOf: AccessTable.ghostWays, factor: factor)
-      self[2 * entries + place] = old[2 * old.entries + source]
+    let ghostWays = AccessTable.ghostWays
+    for bucket in 0..<4 * entries / ghostWays {
+      let source = 2 * old.entries + bucket / factor * ghostWays
+      for way in 0..<ghostWays where old[source + way] != 0 {
+        self[2 * entries + bucket * ghostWays + way] = old[source + way]
+      }
     }
     for word in 1...AccessTable.recentWords { self[count - word] = old[old.count - word] }
-  }
-}
-
-extension Int {
-  /// The same place in a table with so many times fewer buckets.
-  fileprivate func place(inBucketsOf ways: Int, factor: Int) -> Int {
-    self / ways / factor * ways + self % ways
   }
 }
 

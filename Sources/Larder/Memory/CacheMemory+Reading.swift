@@ -23,13 +23,9 @@ extension CacheMemory {
   /// the key's shard, which makes the counts exact too.
   func current(_ key: Span<UInt8>) -> MemoryItem? { withCurrent(key) { $0 } }
 
-  /// Lends the decoded value of that item, under the shard's lock: to return item or value would count references once more.
-  ///
-  /// - Returns: false if there is no such item; `body` was not called then.
+  /// The decoded value of that item; to return the item, too, would take another reference count.
   @usableFromInline
-  func withCurrentBox(_ key: Span<UInt8>, _ body: (any AnyMemoryBox) -> Void) -> Bool {
-    withCurrent(key) { body($0.box) } != nil
-  }
+  func currentBox(_ key: Span<UInt8>) -> (any AnyMemoryBox)? { withCurrent(key) { $0.box } }
 
   @inline(__always)
   private func withCurrent<Part: Sendable>(

@@ -47,10 +47,7 @@ extension Store.Namespace {
   @usableFromInline
   func hasFresh(_ key: Span<UInt8>) throws(LarderError) -> Bool {
     let transaction = try engine.beginRead()
-    let id = try engine.identify(handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    let found = try engine.lookUp(key, in: id, keyHash: keyHash, at: engine.coarseNow, transaction)
-    return found.outcome == .fresh
+    return try engine.hasFresh(key, of: handle, in: transaction)
   }
 
   /// The entry under `key`, expired ones included, or nil. Counts as no read.

@@ -14,6 +14,15 @@ extension StoreEngine {
     }
   }
 
+  /// Whether there is a fresh value under `key`; counts as no read.
+  func hasFresh(
+    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Bool {
+    let id = try identify(handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    return try lookUp(key, in: id, keyHash: keyHash, at: coarseNow, transaction).outcome == .fresh
+  }
+
   /// A read of the application: finds the entry under `key` and lends its value to `body` if it is fresh.
   ///
   /// - Parameters:

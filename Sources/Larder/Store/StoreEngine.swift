@@ -142,6 +142,8 @@ final class StoreEngine: Sendable {
   @inline(__always)
   func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
+    // The exact time is not earlier.
+    if coarse >= header.staleUntil { return .expired }
     if usesSystemClock, coarse &+ 10 >= header.expires {
       return header.state(at: SystemTime.milliseconds)
     }

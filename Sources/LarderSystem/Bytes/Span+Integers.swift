@@ -1,3 +1,5 @@
+import CLarderSystem
+
 extension Span<UInt8> {
   /// The eight bytes at `offset` as a little-endian number.
   ///
@@ -45,8 +47,12 @@ extension Span<UInt8> {
 
   package func elementsEqual(_ other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
-    for index in indices where self[index] != other[index] { return false }
-    return true
+    return unsafe withUnsafeBytes { bytes in
+      unsafe other.withUnsafeBytes { others in
+        guard let start = bytes.baseAddress, let other = others.baseAddress else { return true }
+        return unsafe memcmp(start, other, bytes.count) == 0
+      }
+    }
   }
 
   package func starts(with prefix: Span<UInt8>) -> Bool {

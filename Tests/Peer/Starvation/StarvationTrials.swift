@@ -126,7 +126,8 @@ struct StarvationTrials {
         fail(what, "ended with \(process.terminationStatus) after '\(last)'")
       }
     }
-    try check(store, acked, what, mayBeFull: shortage == .disk) { (store, number) throws(LarderError) in
+    try check(store, acked, what, mayBeFull: shortage == .disk) {
+      (store, number) throws(LarderError) in
       let value: [UInt8]? = try store.namespace("notes").value(for: number)
       return value?.count == number * 1700 % 40_000
     }
