@@ -52,6 +52,23 @@ import Testing
     #expect(environment.info.mapSize > 120 * Self.size)
   }
 
+  @Test func `checkpoints are made while another thread moves the map`() throws {
+    let environment = try Fixture.open(
+      directory.store, Fixture.options(mapSize: Self.small, durability: .checkpointed))
+    try Self.store(0, in: environment)
+    let done = Flag()
+    try inThreads(2) { thread in
+      if thread == 0 {
+        defer { done.set() }
+        for round in 0..<5000 { environment.setFileLimit((64 + round % 2) << 20) }
+        return
+      }
+      while !done.isSet { try environment.checkpoint() }
+    }
+    #expect(try Self.isWhole(0, in: environment))
+    environment.close()
+  }
+
   @Test func `a transaction without room ends in an error, and the next try has room`() throws {
     let environment = try openSmall()
     let large = Fixture.filling(7, count: 900_000)

@@ -104,8 +104,11 @@ extension Environment {
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)
   }
 
-  /// Also clears the pins of killed processes, which would keep pages from being reused.
+  /// Also clears the pins of killed processes, which would keep pages from being reused. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Checkpoints.Pin {
+    // LMDB reads a meta page through its map. Opening with a limit, and a read, may move the map without the writer lock.
+    readers.enterWriter()
+    defer { readers.leaveWriter() }
     var dead: Int32 = 0
     try locks.whileRegistering(lockTimeout: lockTimeout) { unsafe mdb_reader_check(handle, &dead) }
     var transaction: OpaquePointer?
