@@ -141,7 +141,7 @@ struct FlightTests {
     }
     calls.withLock { $0 = 0 }
     #expect(try await fixture.get().body == (isStale ? "body" : "new"))
-    try await waitUntil { fixture.cache.flights.callers() == 0 }
+    try await waitUntil { fixture.cache.flights.count == 0 }
     #expect(try await fixture.get().body == "new")
     #expect(fixture.origin.count == (isStale ? 1 : 0))
     #expect(failures.withLock { $0.isEmpty })

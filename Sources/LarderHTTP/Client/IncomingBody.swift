@@ -204,7 +204,7 @@ extension IncomingBody {
     }
   }
 
-  /// The body is not stored: what is left of it is for the client alone.
+  /// Ends the storing of the body: from now on it is for the client alone.
   private func stopKeeping() async {
     isKept = false
     visible = end
