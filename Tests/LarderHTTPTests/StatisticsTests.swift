@@ -37,7 +37,9 @@ struct StatisticsTests {
     #expect(try fixture.cache.savedStatistics().forwards == [.uriMiss: 1])
   }
 
-  @Test(arguments: ["", "hit", "hit fresh", "hit fresh x", "hit fresh -1", "hit other 1", "\u{0} 1"])
+  @Test(arguments: [
+    "", "hit", "hit fresh", "hit fresh x", "hit fresh -1", "hit other 1", "\u{0} 1",
+  ])
   func `lines that are no counts are left out`(line: String) {
     let text = Array("\(line)\nbytes-saved 7\n".utf8)
     var expected = HTTPStatistics()

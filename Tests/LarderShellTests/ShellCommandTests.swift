@@ -35,7 +35,8 @@ import Testing
     let saved = "bytes-saved 900\nforward uri-miss 2\nhit fresh 7\nno number\n"
     try await shell.store.namespace("http-statistics").set(saved, for: "articles")
     #expect(
-      try shell("stats @articles").contains("HTTP      requests          count\narticles  bytes-saved"))
+      try shell("stats @articles").contains(
+        "HTTP      requests          count\narticles  bytes-saved"))
     #expect(try !shell("stats @stations").contains("HTTP"))
     #expect(try shell("output plain", "stats").contains("articles\thttp hit fresh\t7\n"))
     #expect(

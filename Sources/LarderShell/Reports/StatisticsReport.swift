@@ -159,7 +159,10 @@ struct StatisticsReport {
         [.text(namespace.info.name), .text(fact.name), fact.cell]
       }
     }
-    return Reply(.rows(["namespace", "fact", "value"].map { Column($0) }, store + rows + httpRows { "http " + $0 }))
+    return Reply(
+      .rows(
+        ["namespace", "fact", "value"].map { Column($0) }, store + rows + httpRows { "http " + $0 })
+    )
   }
 
   private typealias Fact = (name: String, cell: Cell)

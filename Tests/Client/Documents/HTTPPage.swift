@@ -94,7 +94,7 @@ import Testing
       let request = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/boards/1")
       _ = try await cache.send(request).body.bytes()
       try await cache.removeAll(host: "api.example.com")  // the service has changed
-      try await cache.removeAll(authorization: "Bearer 1234")  // logged out, or 401 and 403 end the session
+      try await cache.removeAll(authorization: "Bearer 1234")  // after a logout
       try await cache.removeAll(for: request)  // one URI, for a refresh
 
       let page = try await cache.send(request, tags: ["catalog"])
