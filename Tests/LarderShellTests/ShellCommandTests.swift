@@ -37,7 +37,6 @@ import Testing
     #expect(
       try shell("stats @articles").contains(
         "HTTP      requests          count\narticles  bytes-saved"))
-    #expect(try !shell("stats @stations").contains("HTTP"))
     #expect(try shell("output plain", "stats").contains("articles\thttp hit fresh\t7\n"))
     #expect(
       try shell("output json", "stats @articles").contains(
