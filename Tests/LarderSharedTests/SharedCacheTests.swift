@@ -161,6 +161,7 @@ import Testing
       #expect(try await machines[0].read(origin) == "load 1")
       try await machines[1].cache.set("large value", for: "a")
       #expect(try machines[1].copy() == "large value")
+      try await machines[0].follow(tier)
       let current = try await machines[0].cache.currentResult(for: "a") { try await origin.load() }
       #expect(current.value == "load 3", "a large set is announced, not shared")
     }
@@ -178,6 +179,7 @@ import Testing
       try await machines[1].cache.set("kept", for: "a")
       tier.damage(key) { $0[0] = 9 }
       let found = try await tier.fetch(key, tags: [])
+      try await machines[0].follow(tier)
       #expect(try await machines[0].read(origin) == "load 3")
       #expect(machines[0].shared.statistics.newer == 1)
       #expect(try await tier.fetch(key, tags: [])?.stamp == found?.stamp)
