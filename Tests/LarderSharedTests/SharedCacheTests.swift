@@ -55,6 +55,7 @@ import Testing
       // Nine minutes later another machine, whose wall clock is a day ahead, takes the value, which is fresh for ten.
       server.advance(by: .minutes(9))
       let late = try Machine(tier, at: machines[0].store.now.advanced(by: .days(1)))
+      try await late.follow(tier)
       #expect(try await late.read(origin) == "load 1")
       late.clock.advance(by: .milliseconds(59_000 * 9 / 10))
       let early = try await late.cache.result(for: "a") { try await origin.load() }
