@@ -103,6 +103,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
         return try await local.result(for: key, options: options, load: load)
       }
       if result.error is Overtaken {
+        // No caller may join the load any longer, however late its own task removes it.
+        local.leaveLoad(of: key.bytes)
         changes += 1
         if changes < Self.mostChanges { continue }
         result.error = LarderError(

@@ -161,7 +161,7 @@ import Testing
     let next: SharedCache<String>
     do {
       let first = process()
-      try await waitUntil { first.copies.recent.reader(at: .zero) != nil }
+      try await waitUntil { first.copies.standing(limit: .zero) == .confirmed }
       _ = try await first.result(for: "a", options: .committed) { "loaded" }
       next = process()
     }

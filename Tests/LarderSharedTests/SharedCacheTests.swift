@@ -55,6 +55,7 @@ import Testing
       // Nine minutes later another machine, whose wall clock is a day ahead, takes the value, which is fresh for ten.
       server.advance(by: .minutes(9))
       let late = try Machine(tier, at: machines[0].store.now.advanced(by: .days(1)))
+      try await late.follow(tier)
       #expect(try await late.read(origin) == "load 1")
       late.clock.advance(by: .milliseconds(59_000 * 9 / 10))
       let early = try await late.cache.result(for: "a") { try await origin.load() }
@@ -161,6 +162,7 @@ import Testing
       #expect(try await machines[0].read(origin) == "load 1")
       try await machines[1].cache.set("large value", for: "a")
       #expect(try machines[1].copy() == "large value")
+      try await machines[0].follow(tier)
       let current = try await machines[0].cache.currentResult(for: "a") { try await origin.load() }
       #expect(current.value == "load 3", "a large set is announced, not shared")
     }
@@ -178,6 +180,7 @@ import Testing
       try await machines[1].cache.set("kept", for: "a")
       tier.damage(key) { $0[0] = 9 }
       let found = try await tier.fetch(key, tags: [])
+      try await machines[0].follow(tier)
       #expect(try await machines[0].read(origin) == "load 3")
       #expect(machines[0].shared.statistics.newer == 1)
       #expect(try await tier.fetch(key, tags: [])?.stamp == found?.stamp)

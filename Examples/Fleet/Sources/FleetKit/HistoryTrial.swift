@@ -1,5 +1,7 @@
 import Foundation
 import Larder
+import LarderRedis
+import LarderShared
 
 /// Three machines, of which the first has two processes, over a primary and a replica, under faults that a seed chooses.
 ///
