@@ -83,7 +83,7 @@ struct SelectionWalk {
       }
     case .prefix(let prefix):
       let (test, isInterrupted) = (test, isInterrupted)
-      let hasKey = { (key: [UInt8]) in
+      let hasKey = { (key: [UInt8]) throws -> Bool in
         if isInterrupted() { throw Interruption() }
         return test.passesKey(key)
       }
