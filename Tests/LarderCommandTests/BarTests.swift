@@ -59,7 +59,7 @@ import Testing
     #expect(lines.count == 4 + 4, "\(lines)")
   }
 
-  @Test(arguments: [52, 60, 80, 132, 200])
+  @Test(arguments: [60, 80, 132, 200])
   func `the bars of sizes keep their proportions where there is less room`(columns: Int) throws {
     let lines = try lines(of: "sizes", columns: columns)
     #expect(lines.count == 4 && lines.allSatisfy { $0.count <= columns }, "\(lines)")

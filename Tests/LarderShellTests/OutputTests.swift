@@ -171,7 +171,7 @@ import Testing
     }
     let narrow = text(.table, long, width: 40).split(separator: "\n")
     #expect(narrow.count == 2 && narrow.allSatisfy { DisplayWidth.of($0) <= 40 })
-    #expect(narrow[1] == "  size 812 B  expires in 14 min")
+    #expect(narrow[1] == "  size 812 B  expiry in 14 min")
     #expect(cut.hasPrefix("\u{1B}[2mkey"))
     #expect(cut.contains("\u{65E5}\u{2026}\u{65E5}") && cut.contains("  812 B  in 14 min"))
     #expect(!text(.table, long).contains("\u{2026}"))

@@ -70,6 +70,8 @@ final class BrowseLoop {
         try draw()
         try countSome()
       } catch is Interruption {
+        // The interrupt may be a signal that no wait has found yet.
+        if keys.isEmpty { try wait(.zero) }
         continue
       }
       try wait(reader.total == nil || state.pending != nil ? .zero : Self.tick)

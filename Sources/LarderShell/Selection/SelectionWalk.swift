@@ -82,15 +82,16 @@ struct SelectionWalk {
         wantsMore = answer
       }
     case .prefix(let prefix):
+      let (test, isInterrupted) = (test, isInterrupted)
+      let hasKey = { (key: [UInt8]) throws -> Bool in
+        if isInterrupted() { throw Interruption() }
+        return test.passesKey(key)
+      }
       let start = try (last ?? first).map { try namespace.cursor(after: $0) }
       try namespace.scanEntries(
         prefix: prefix, after: start, includingExpired: seesExpired,
         readsValues: readingValues || test.readsValues,
-        whereKey: { key in
-          if isInterrupted() { throw Interruption() }
-          return test.passesKey(key)
-        },
-        where: test.passesFacts
+        whereKey: hasKey, where: test.passesFacts
       ) { entry, value in
         guard test.passesValue(entry, value) else { return true }
         wantsMore = try take(entry, value)
