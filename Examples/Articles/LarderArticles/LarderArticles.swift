@@ -118,7 +118,9 @@ struct Sync: AsyncParsableCommand {
       result.isRefused ? .refused : .failed, result.reason ?? "nothing could be stored",
       hint: result.isRefused
         ? "give a valid credential: --token or READECK_TOKEN"
-        : "run it again: stored articles stay; --server names your server")
+        : result.withoutRoom > 0
+          ? "raise the store's limit, or store fewer: larder-articles settings --articles 10"
+          : "run it again: stored articles stay; --server names your server")
     if report.outcome == .failed, !json { throw failure }
     Console.show(json ? try JSONOutput.text(report) : text(report))
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
@@ -130,9 +132,9 @@ struct Sync: AsyncParsableCommand {
     var lines = [
       result.text,
       "\(result.stored) fetched, \(result.skipped) stored before, \(result.failed) failed, "
-        + "\(result.images) images fetched",
+        + "\(result.images.counted("image")) fetched",
     ]
-    if result.edits.sent > 0 { lines.append("\(result.edits.sent) changes sent") }
+    if result.edits.sent > 0 { lines.append("\(result.edits.sent.counted("change")) sent") }
     lines.append(report.usage.text)
     if let reason = result.reason { lines.append("reason: \(reason)") }
     var looks = ["keys \(account.namespace("articles")) --limit 5"]

@@ -80,7 +80,7 @@ struct ListArticles: AsyncParsableCommand {
         [line.id.padded(to: 24), String(line.created.prefix(10)), mark.padded(to: 6)]
           .joined(separator: "  ") + "  " + (line.isMarked ? "* " : "") + line.title)
     }
-    print("\(lines.count) articles")
+    print(lines.count.counted("article"))
     guard let first = lines.first(where: \.isKept)?.id.larderWord else { return }
     let name = account.namespace("articles")
     print(account.place.closing("info \(name) \(first)", "get \(name) \(first)"))
@@ -194,7 +194,7 @@ struct Outbox: AsyncParsableCommand {
       let edits = try reader.pendingEdits()
       if json { return print(try JSONOutput.text(edits)) }
       for edit in edits { Console.show("\(edit.made)  \(edit.text)") }
-      print("\(edits.count) changes wait for the server")
+      print("\(edits.count.counted("change")) not sent yet")
     }
   }
 }

@@ -70,7 +70,7 @@ struct Status: AsyncParsableCommand {
     if json { return print(try JSONOutput.text(usage)) }
     print(usage.text)
     print(usage.lastSync.map { "last sync \($0)" } ?? "never synced")
-    if usage.pendingEdits > 0 { print("\(usage.pendingEdits) changes wait for the server") }
+    if usage.pendingEdits > 0 { print("\(usage.pendingEdits.counted("change")) not sent yet") }
     print(account.place.closing("namespaces", "count @*"))
   }
 }
@@ -93,7 +93,7 @@ struct SignOut: AsyncParsableCommand {
     }
     if json { return print(try JSONOutput.text(usage)) }
     print("removed: \(usage.text)")
-    if usage.pendingEdits > 0 { print("\(usage.pendingEdits) unsent changes are lost") }
+    if usage.pendingEdits > 0 { print("lost: \(usage.pendingEdits.counted("unsent change"))") }
     print(account.place.closing("namespaces"))
   }
 }

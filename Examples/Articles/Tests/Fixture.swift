@@ -21,13 +21,13 @@ struct Fixture: TestFixture {
   let readeck = FakeReadeck()
   let wire: Wire
   let reader: ArticleReader
-  let waits: Waits
+  let waits: Lines<Duration>
 
   private init(_ server: LocalServer, token: String) throws {
     self.server = server
     store = try Store.temporary(clock: clock)
     wire = Wire()
-    waits = Waits()
+    waits = Lines<Duration>()
     reader = try Fixture.reader(in: store, at: server.base, over: wire, token: token) { [waits] in
       waits.add($0)
       await Task.yield()

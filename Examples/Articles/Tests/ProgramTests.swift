@@ -32,7 +32,7 @@ import Testing
     #expect(online.error == "there is no network: these are the stored articles\n")
     #expect(online.output == list.output)
     let found = try await run("list", "FERRY")
-    #expect(found.output.contains("The ferry that waits") && found.output.contains("\n1 articles"))
+    #expect(found.output.contains("The ferry that waits") && found.output.contains("\n1 article\n"))
     let shown = try await run("show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network")
     #expect(shown.code == 0 && shown.output.hasPrefix("<section lang=\"en\">"))
   }
@@ -76,7 +76,7 @@ import Testing
     #expect(edit.code == 0 && edit.output == "0 sent, 1 waiting for the network\n")
     #expect(try await run("outbox").output.contains("mark \"The ferry that waits"))
     #expect(try await run("list").output.contains("* The ferry that waits"))
-    #expect(try await run("status").output.contains("1 changes wait for the server"))
+    #expect(try await run("status").output.contains("1 change not sent yet"))
     #expect(try await run("edit", "burn", "x").code == 2)
   }
 

@@ -4,6 +4,7 @@ import ExampleProgram
 import Foundation
 import Larder
 import LarderHTTP
+import Service
 
 @main
 struct LarderCatalog: AsyncParsableCommand {
@@ -49,7 +50,8 @@ struct Account: ParsableArguments {
 
   func open<Result>(_ body: (Catalog) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
-      let cache = HTTPCache(in: store.namespace("catalog.http"), over: transport)
+      let cache = HTTPCache(
+        in: store.namespace("catalog.http"), over: CheckedTransport(transport))
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
       return try await body(
         Catalog(at: server, user: user, token: token, over: cache, log: place.log))
@@ -136,7 +138,7 @@ private struct Removed: Encodable {
   func print(_ json: Bool, _ account: Account) throws {
     if json { return Swift.print(try JSONOutput.text(self)) }
     Swift.print(
-      "\(answers) answer\(answers == 1 ? "" : "s") removed, \(bytes) bytes",
+      "\(answers.counted("answer")) removed, \(bytes) bytes",
       account.place.closing("namespaces"), separator: "\n")
   }
 }

@@ -52,7 +52,7 @@ struct ListFunnels: AsyncParsableCommand {
       print("Others")
       contents.uncategorized.forEach(Self.show)
     }
-    print("\(contents.funnels.count) funnels")
+    print(contents.funnels.count.counted("funnel"))
     let stale = metrics.stale > 0 ? ", \(metrics.stale) stale: the server cannot be reached" : ""
     print(
       "pages: \(metrics.hits - metrics.stale) fresh, \(metrics.confirmed) unchanged, \(metrics.misses) fetched\(stale)"

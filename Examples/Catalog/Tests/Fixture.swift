@@ -13,7 +13,7 @@ struct Fixture: TestFixture {
   let server: LocalServer
   let fake = FakeCatalog()
   let cache: HTTPCache
-  let waits = Waits()
+  let waits = Lines<Duration>()
 
   private init(_ server: LocalServer) throws {
     self.server = server

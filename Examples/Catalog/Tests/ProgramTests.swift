@@ -23,7 +23,7 @@ import Testing
     #expect(
       status.output.hasPrefix("6 reads: 3 hits, 0 confirmed, 3 misses\nhit rate     50.0 %\n"))
     let stored = try await program.run("list", "feet", "--no-network", "--limit", "5")
-    #expect(stored.output.contains("  feet ") && stored.output.contains("\n1 funnels\n"))
+    #expect(stored.output.contains("  feet ") && stored.output.contains("\n1 funnel\n"))
     let refreshed = try await program.run("list", "--refresh", "--offline", "--limit", "5")
     #expect(refreshed.output.contains("0 fresh") && refreshed.code == 0)
     let contents = try await program.answer(

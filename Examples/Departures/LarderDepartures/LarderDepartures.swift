@@ -132,28 +132,19 @@ struct Sourced<Value: Encodable>: Encodable {
   var age: Int
   var isStale: Bool
   var error: String?
-  private var duration: Duration
+  /// `from the store, 5 minutes old`.
+  let words: String
 
   private enum CodingKeys: String, CodingKey { case value, source, age, isStale, error }
 
   init<Held>(_ loaded: CacheResult<Held>, _ value: Value) {
     self.value = value
     source = loaded.source.rawValue
-    duration = loaded.age
+    words = loaded.words
     age = Int(loaded.age / .seconds(1))
     isStale = loaded.source == .stale
     error = loaded.error.map { "\($0)" }
   }
-
-  /// `from the store, 5 minutes old`.
-  var words: String {
-    let place = source == "loaded" ? "from the service" : "from the store, \(duration.words) old"
-    return place + (isStale ? ", stale" : "") + (error.map { ": \($0)" } ?? "")
-  }
-}
-
-extension Sourced where Value == Int {
-  init<Held>(_ loaded: CacheResult<Held>) { self.init(loaded, 0) }
 }
 
 extension JSONOutput {

@@ -16,7 +16,7 @@ struct LiveBoard: Sendable {
       do {
         let board = try await cache.board(at: station, policy: policy)
         let next = try await cache.next(after: board.value, rows: rows, policy: policy)
-        lines.append("\(board.value.station.name), \(board.value.day): \(Sourced(board).words)")
+        lines.append("\(board.value.station.name), \(board.value.day): \(board.words)")
         lines += try next.prefix(rows).map(line)
         if next.isEmpty { lines.append("no departures") }
       } catch {

@@ -51,7 +51,7 @@ struct SaveTile: AsyncParsableCommand {
     try await session.open(showing: [.tiles]) { cache in
       let tile = try await cache.tile(zoom: zoom, x: x, y: y)
       try Data(tile.value).write(to: URL(filePath: output))
-      print("\(tile.value.count) bytes, \(Sourced(tile).words)")
+      print("\(tile.value.count) bytes, \(tile.words)")
     }
   }
 }

@@ -82,7 +82,7 @@ struct ShowBoard: AsyncParsableCommand {
     if let error = names.error { Console.complain("names of ships: \(error)") }
     if upcoming { board.value.departures = board.value.upcoming(at: cache.store.now) }
     if json { return print(try JSONOutput.withTimes(Sourced(board, board.value))) }
-    Console.show("\(board.value.station.name), \(board.value.day): \(Sourced(board).words)")
+    Console.show("\(board.value.station.name), \(board.value.day): \(board.words)")
     for departure in board.value.departures {
       Console.show(try Self.line(departure, ship: names.day.ship(of: departure)))
     }
@@ -126,8 +126,7 @@ struct FindStations: AsyncParsableCommand {
 
   private func place(_ text: String) -> Departures.Place? {
     let degrees = text.split(separator: ",").compactMap { Double($0) }
-    return degrees.count == 2
-      ? Departures.Place(latitude: degrees[0], longitude: degrees[1]) : nil
+    return degrees.count == 2 ? Departures.Place(degrees: degrees[0], degrees[1]) : nil
   }
 
   func run() async throws {
@@ -144,7 +143,7 @@ struct FindStations: AsyncParsableCommand {
           (station.id ?? "-").padded(to: 9) + station.name
             + (station.icon.map { "  (\($0))" } ?? ""))
       }
-      print("\(found.value.count) stations, \(Sourced(found).words)")
+      print("\(found.value.count.counted("station")), \(found.words)")
     }
   }
 }
@@ -169,7 +168,7 @@ struct FindWay: AsyncParsableCommand {
         let span = "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))"
         Console.show(span + "  " + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", "))
       }
-      print("\(ways.value.count) ways, \(Sourced(ways).words)")
+      print("\(ways.value.count.counted("way")), \(ways.words)")
     }
   }
 }

@@ -221,7 +221,8 @@ import Testing
     #expect(lake.code == 1 && lake.error.contains("one of zuerichsee, "))
     for arguments in [
       ["board"], ["board", "1", "--policy", "never"], ["board", "1", "--day", "2025-02-30"],
-      ["search"], ["search", "--near", "x"], ["board", "1", "--now", "yesterday"],
+      ["search"], ["search", "--near", "x"], ["search", "--near", "nan,8.5"],
+      ["board", "1", "--now", "yesterday"],
       ["lake", "x", "--lakes", "/none"], ["publish"], ["favourites"],
     ] {
       let outcome = try await program.run(arguments + ["--offline"])

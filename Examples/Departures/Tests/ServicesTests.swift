@@ -76,11 +76,40 @@ extension LocalServer {
       let cache = try DeparturesCache(store, services: server.services(in: store))
       let today = try cache.today
       _ = try await cache.board(at: "1")
-      server.become { _ in .init(200, text: #"{"station": 7}"#) }
-      let kept = try await cache.board(at: "1", on: today, policy: .revalidate)
-      #expect(kept.source == .stale && kept.value.departures.count == 12 && kept.error != nil)
-      #expect(try await cache.board(at: "1", on: today).error == nil)
+      let timeless = #"{"station": {"id": 1}, "stationboard": [{"stop": {"departure": "soon"}}]}"#
+      for body in [#"{"station": 7}"#, timeless] {
+        server.become { _ in .init(200, text: body) }
+        let kept = try await cache.board(at: "1", on: today, policy: .revalidate)
+        #expect(kept.source == .stale && kept.value.departures.count == 12 && kept.error != nil)
+        #expect(try await cache.board(at: "1", on: today).error == nil)
+      }
     }
+  }
+
+  @Test func `values of no use are not stored`() async throws {
+    let store = try Store.tested(clock: ManualClock())
+    try await LocalServer.run { server in
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      let lake = try #require(cache.lake("zuerichsee"))
+      for (type, body) in [
+        ("image/png", ""), ("application/json", "{}"), ("text/html", "x"), ("image/png", "<html>"),
+      ] {
+        server.become { _ in .init(200, ["Content-Type": type], text: body) }
+        await #expect(throws: ServiceError.self) { try await cache.tile(zoom: 1, x: 0, y: 0) }
+      }
+      server.become { _ in .init(200, text: #"{"list": [], "city": null}"#) }
+      await #expect(throws: ServiceError.self) { try await cache.forecast(of: lake) }
+      let numbers = #""temperature": "nan", "waterLevel": "\#(String(repeating: "9", count: 400))""#
+      server.become { request in
+        request.bare.hasSuffix("/lakes")
+          ? .init(200, text: "{\"lakes\": [{\"name\": \"\(lake.name)\", \(numbers)}]}")
+          : .init(404)
+      }
+      await #expect(throws: ServiceError.self) { try await cache.temperature(of: lake) }
+      #expect(try await cache.level(of: lake) == nil)
+    }
+    let kept = try store.namespaces().filter { $0.name != Shelf.http.name }
+    #expect(kept.allSatisfy { $0.bytes == 0 }, "\(kept)")
   }
 
   @Test func `the first level spares a body that has not changed`() async throws {

@@ -4,7 +4,6 @@ import Foundation
 import Larder
 import LarderHTTP
 import LarderURLSession
-import Synchronization
 import TestSupport
 
 /// A moment as people in Zurich say it, `2025-07-12T09:00:00+0200`.
@@ -76,13 +75,6 @@ struct Fixture {
   func settle(requests: Int) async throws {
     try await waitUntil { services.count >= requests }
   }
-}
-
-/// A list that grows from several tasks.
-final class Lines<Line: Sendable>: Sendable {
-  private let lines = Mutex<[Line]>([])
-  var all: [Line] { lines.withLock { $0 } }
-  func add(_ line: Line) { lines.withLock { $0.append(line) } }
 }
 
 extension Folders {

@@ -103,6 +103,7 @@ import Testing
       #""departure": "2025-07-12T09:05:00+0200", "departureTimestamp": 9223372036854775807"#,
       #""departureTimestamp": 1752304200, "delay": "X", "prognosis": {"platform": null}"#,
       #""departureTimestamp": 1752304500, "delay": 999999999, "cancelled": true"#,
+      #""departureTimestamp": 1752304600, "delay": -9223372036854775808"#,
       #""departureTimestamp": 1752304800, "delay": "soon", "station": {"name": 5, "coordinate": {"x": "47.5", "y": 1e99}}"#,
       #""departureTimestamp": -1"#, #""departure": "yesterday""#,
     ]
@@ -114,11 +115,12 @@ import Testing
       """
     let board = try board(text, on: "2025-07-12")
     #expect(board.station.id == "1")
-    #expect(board.departures.map(\.delay) == [3, nil, nil, nil, nil])
-    #expect(board.departures.map { $0.isCancelled == true } == [false, false, true, true, false])
+    #expect(board.departures.map(\.delay) == [3, nil, nil, nil, nil, nil])
+    #expect(
+      board.departures.map { $0.isCancelled == true } == [false, false, true, true, false, false])
     #expect(board.departures[0].platform?.name == "7" && board.departures[0].line == "16")
     let now = try moment("2025-07-12T08:00:00+0200")
-    #expect(board.next(at: now, ships: ShipDay(ships: [:])).count == 3, "no cancelled ones")
+    #expect(board.next(at: now, ships: ShipDay(ships: [:])).count == 4, "no cancelled ones")
     #expect(throws: DecodingError.self) {
       try self.board(#"{"station": {"id": "1"}, "stationboard": [7, 8]}"#, on: "2025-07-12")
     }

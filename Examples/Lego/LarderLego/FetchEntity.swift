@@ -54,10 +54,10 @@ struct FetchEntity: AsyncParsableCommand {
         kind: kind.kind.singular, key: key, source: loaded.source,
         age: loaded.age / .seconds(1), error: loaded.error.map { "\($0)" }, entity: loaded.value)
       print(try json ? JSONOutput.text(shown) : JSONOutput.text(shown.entity, pretty: true))
-      if !json { print(shown.remark(age: loaded.age)) }
+      if !json { Console.show("\(shown.kind) \(key): \(loaded.words)") }
     }
     if json { return }
-    print("\(requests.count) request\(requests.count == 1 ? "" : "s") to the service")
+    print("\(requests.count.counted("request")) to the service")
     guard let cache = client.cache, cache.plan.usesDisk, let key = keys.first?.larderWord else {
       return
     }
@@ -78,13 +78,4 @@ private struct Shown<Entity: LegoEntity>: Encodable {
   var age: Double
   var error: String?
   var entity: Entity
-
-  func remark(age: Duration) -> String {
-    switch source {
-    case .loaded, .shared: "\(kind) \(key): from the service"
-    case .memory: "\(kind) \(key): from memory, \(age.words) old"
-    case .disk: "\(kind) \(key): from the store, \(age.words) old"
-    case .stale: "\(kind) \(key): expired, \(age.words) old" + (error.map { "; \($0)" } ?? "")
-    }
-  }
 }

@@ -71,7 +71,7 @@ struct ImportSummary: Encodable {
     var lines = table.lines
     for kind in kinds {
       if let skipped = kind.skipped {
-        lines.append("\(word(kind.namespace)): \(skipped.count.grouped) rows skipped")
+        lines.append("\(word(kind.namespace)): \(skipped.count.counted("row")) skipped")
         lines += skipped.list.prefix(Self.listed).map { "  " + $0 }
         if skipped.count > Self.listed { lines.append("  ... (--json lists more)") }
       }

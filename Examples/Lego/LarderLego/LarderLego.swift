@@ -20,7 +20,7 @@ struct LarderLego: ParsableCommand {
     await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") { error in
       guard let error = error as? DumpError else { return nil }
       return Failure(
-        .failed, "\(error)", hint: "nothing was removed; repair the folder and import it again")
+        .failed, "\(error)", hint: "repair the folder and import it again")
     }
   }
 }

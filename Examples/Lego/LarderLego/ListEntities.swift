@@ -66,6 +66,9 @@ struct ListEntities: AsyncParsableCommand {
 
   private struct Shown<Entity: LegoEntity>: Encodable {
     var source: CacheResult<Listing<Entity>>.Source
+    /// In seconds.
+    var age: Double
+    var error: String?
     var count: Int
     var results: [Entity]
   }
@@ -77,15 +80,15 @@ struct ListEntities: AsyncParsableCommand {
     try client.cache?.larder.close()
     let found = page.value.results
     if json {
-      let shown = Shown(source: page.source, count: page.value.count, results: found)
+      let shown = Shown(
+        source: page.source, age: page.age / .seconds(1), error: page.error.map { "\($0)" },
+        count: page.value.count, results: found)
       return print(try JSONOutput.text(shown))
     }
     for row in found.map(columns) {
       Console.show(row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? ""))
     }
-    let source =
-      page.source == .loaded ? "from the service" : "from the store, \(page.age.words) old"
-    print("\(found.count) of \(page.value.count), \(source)")
+    Console.show("\(found.count) of \(page.value.count), \(page.words)")
     guard let cache = client.cache, cache.plan.usesDisk else { return }
     print(options.place.closing("keys @\(cache.realm.name(LegoCache.pagesName))", "namespaces"))
   }

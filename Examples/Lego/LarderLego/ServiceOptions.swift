@@ -97,7 +97,12 @@ struct LimitOption: ParsableArguments {
       """)
   var limit: Int?
 
-  var bytes: Int? { limit.map { $0 * 1_000_000 } }
+  var bytes: Int? {
+    limit.map { megabytes in
+      let (bytes, isTooMuch) = megabytes.multipliedReportingOverflow(by: 1_000_000)
+      return isTooMuch ? (megabytes < 0 ? 0 : .max) : bytes
+    }
+  }
 
   func validate() throws {
     if let bytes, bytes < StoreLimits.smallestDisk {

@@ -106,6 +106,8 @@ import Testing
   @Test func `a missing table is an error with its name`() throws {
     let error = #expect(throws: DumpError.self) { try dump.read(Color.self) { _ in } }
     #expect(error?.kind == .unreadable && error?.file == "colors.csv")
+    let folder = folder.url.appending(path: "themes.csv")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     #expect(dump.tables == [])
   }
 

@@ -149,12 +149,39 @@ import Testing
     #expect(reads.hits == 0 && reads.misses == 0 && reads.expired == 0)
   }
 
-  @Test func `a key that comes twice holds what came last`() throws {
+  @Test func `the first row of a key counts, and others are listed`() throws {
     try write(
       .colors, "id,name,rgb,is_trans", "1,Blue,0055BF,f", "1,Bleu,0055BF,f", "1,Bleu,0055BF,f")
-    #expect(try imported().tallies[.colors] == Tally(added: 1, changed: 1, unchanged: 1))
-    #expect(try lego.cached(Color.self, key: "1")?.name == "Bleu")
-    #expect(try lego.count() == 1)
+    try write(.elements, "element_id,part_num,color_id", "9,3001,1", "9,3001,1")
+    for tally in [Tally(added: 1), Tally(unchanged: 1)] {
+      let report = try imported()
+      #expect(report.tallies[.colors] == tally && report.tallies[.partColors] == tally)
+      #expect(report.skipped[.colors]?.list.first == "colors: a second row of 1")
+      #expect(report.skipped[.colors]?.count == 2)
+    }
+    #expect(try lego.cached(Color.self, key: "1")?.name == "Blue")
+    #expect(try lego.cached(PartColor.self, key: "3001/1")?.elements == ["9"])
+    #expect(try lego.count() == 2)
+  }
+
+  @Test(arguments: [
+    "id,name,rgb,is_trans", "<!DOCTYPE html><html>", "id,name,is_trans\n0,Black,f",
+  ]) func `a table without rows or columns removes nothing`(text: String) throws {
+    try writeFirst()
+    _ = try imported()
+    try write(.colors, text)
+    let stopped = #expect(throws: LegoImport.Stopped.self) { try imported() }
+    #expect(stopped?.report.failure?.kind == .colors && stopped?.reason is DumpError)
+    #expect(try lego.count() == 11)
+  }
+
+  @Test func `a dump without a column keeps what is known of it`() throws {
+    try write(.sets, "set_num,name,year,theme_id,num_parts,img_url", "1-1,A,2000,1,7,")
+    try write(.minifigs, "fig_num,name,num_parts,img_url", "fig-1,B,4,")
+    _ = try imported()
+    try write(.sets, "set_num,name", "1-1,A")
+    #expect(try imported().tallies[.sets] == Tally(unchanged: 2))
+    #expect(try lego.cached(ModelSet.self, key: "1-1")?.partCount == 7)
   }
 
   @Test func `sets need the minifigs beside them`() throws {

@@ -169,7 +169,7 @@ import Testing
     let skipped = try await program.run("import", folder.url.path)
     #expect(skipped.code == 0)
     #expect(
-      skipped.output.contains("elements: 1 rows skipped\n  elements.csv:3: no part \"gone\"\n"))
+      skipped.output.contains("elements: 1 row skipped\n  elements.csv:3: no part \"gone\"\n"))
     let report = try await program.answer(Summary.self, "import", folder.url.path)
     #expect(report.kinds.compactMap(\.skipped?.count) == [1] && report.failure == nil)
 
@@ -193,6 +193,10 @@ import Testing
     let limited = try await program.answer(Summary.self, "import", folder.url.path, "--limit", "4")
     #expect(limited.limit == 4_000_000 && (1..<600).contains(limited.kinds[0].held))
     #expect(try fileSize(store) <= 4_000_000)
+    let huge = try await program.run(
+      "import", Folders.sample, "--limit", "9223372036854775807", "--only", "colors")
+    #expect(huge.code == 0, "\(huge)")
+    _ = try await program.run("import", Folders.sample, "--limit", "4", "--only", "colors")
     let again = try await program.run("import", folder.url.path)
     #expect(again.output.contains("because the file is limited to 4 MB; --limit changes that"))
   }

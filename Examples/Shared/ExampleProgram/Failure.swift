@@ -1,4 +1,6 @@
 public import ArgumentParser
+// The errors of files.
+import Foundation
 import Larder
 import Service
 
@@ -33,6 +35,9 @@ public struct Failure: Error {
         .failed, "\(error)",
         hint: "nothing usable is stored; check the network and the address, or use --offline")
     case let error as DecodingError: self.init(.failed, error.words)
+    case let error as CocoaError:
+      let file = (error.filePath ?? error.url?.path).map { "\($0): " } ?? ""
+      self.init(.failed, file + error.localizedDescription)
     default: self.init(.failed, "\(error)")
     }
   }

@@ -1,4 +1,4 @@
-/// A line at the terminal with a bar, the rate and the time left.
+/// A line at the terminal with the share, the rate, the time left and a bar. A narrow terminal cuts the bar.
 public final class ProgressLine {
   private let start = ContinuousClock.now
   private var shown: ContinuousClock.Instant?
@@ -20,7 +20,9 @@ public final class ProgressLine {
     if let shown, now - shown < .milliseconds(100) { return }
     shown = now
     let rate = Double(count) / max((now - start) / .seconds(1), 0.001)
-    Console.write("\r\u{1B}[K" + Self.line(label, count: count, rate, passed: passed, of: all))
+    let line = Self.line(label, count: count, rate, passed: passed, of: all)
+    // Without line wrap: a second row of the terminal could not be erased.
+    Console.write("\u{1B}[?7l\r\u{1B}[K" + line + "\u{1B}[?7h")
   }
 
   public func advance(_ label: String, done: Int, of all: Int?) {
@@ -43,6 +45,7 @@ public final class ProgressLine {
       .padding(to: width, with: ".")
     let left = Int((Double(max(all - passed, 0)) / max(rate, 0.1)).rounded(.up))
     let minutes = "\(left / 60):" + (left % 60 < 10 ? "0" : "") + "\(left % 60)"
-    return "\(name)  [\(bar)] \(Int(share * 100)) %  \(speed)  \(minutes) left"
+    let percent = "\(Int(share * 100)) %".flushRight(to: 5)
+    return "\(name)  \(percent)  \(speed)  \(minutes) left  [\(bar)]"
   }
 }

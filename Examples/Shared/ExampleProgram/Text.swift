@@ -37,6 +37,9 @@ extension Int {
     }
     return (self < 0 ? "-" : "") + String(text.reversed())
   }
+
+  /// `1 row`, `1,200 rows`.
+  public func counted(_ noun: String) -> String { grouped + " " + noun + (self == 1 ? "" : "s") }
 }
 
 extension Double {

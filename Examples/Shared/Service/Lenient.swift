@@ -1,4 +1,5 @@
-/// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number. Nil for anything else.
+/// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number. Nil for anything else,
+/// such as `"nan"`, which JSON cannot express.
 ///
 /// For fields without which the rest of the answer is still of use.
 @propertyWrapper
@@ -21,6 +22,7 @@ public struct Lenient<Value: LosslessStringConvertible & Decodable & Sendable>: 
     } else {
       wrappedValue = nil
     }
+    if let number = wrappedValue as? Double, !number.isFinite { wrappedValue = nil }
   }
 }
 

@@ -47,7 +47,9 @@ public struct Reply: Sendable {
   /// A date is compared with the answer's own `Date`, so a wrong clock on either side does not matter.
   public func wait(at now: Timestamp) -> Duration? {
     if let text = fields[.retryAfter] {
-      if let seconds = Int64(text) { return .seconds(min(max(seconds, 0), 1 << 31)) }
+      if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
+        return .seconds(min(Int64(text) ?? .max, 1 << 31))
+      }
       if let date = Self.date(text) {
         return max(.zero, (fields[.date].flatMap(Self.date) ?? now).duration(to: date))
       }
@@ -77,24 +79,45 @@ public struct Reply: Sendable {
     return date.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
   }
 
+  /// The path without the query, which may contain a secret.
+  var place: String { String(path.prefix { $0 != "?" }) }
+
   public func decoded<Value: Decodable>(
-    _ type: Value.Type, decoder: JSONDecoder = JSONDecoder()
+    _ type: Value.Type, decoder: JSONDecoder = JSONDecoder(),
+    fault: (Value) -> String? = { _ in nil }
   ) throws(ServiceError) -> Value {
-    // The query may contain a secret.
-    let path = String(path.prefix { $0 != "?" })
+    let value: Value
     do {
-      return try decoder.decode(type, from: Data(body))
+      value = try decoder.decode(type, from: Data(body))
     } catch {
-      if isPage { throw ServiceError.wrongContent(path: path, type: "a web page") }
+      if isPage { throw ServiceError.wrongContent(path: place, type: "a web page") }
       throw ServiceError.undecodable(
-        path: path, reason: (error as? DecodingError)?.words ?? "\(error)")
+        path: place, reason: (error as? DecodingError)?.words ?? "\(error)")
     }
+    if let reason = fault(value) { throw ServiceError.undecodable(path: place, reason: reason) }
+    return value
+  }
+
+  /// The answer itself if its body may be an image; throws for an empty one, and for other content such as a login page.
+  public func image() throws(ServiceError) -> Reply {
+    if body.isEmpty { throw ServiceError.undecodable(path: place, reason: "it is empty") }
+    let isImage =
+      contentType.map { $0.hasPrefix("image/") || $0.hasSuffix("/octet-stream") } ?? true
+    guard isImage, contentType == "image/svg+xml" || !isPage else {
+      throw ServiceError.wrongContent(path: place, type: contentType ?? "a page")
+    }
+    return self
+  }
+
+  /// In lower case and without parameters; nil if it is not given.
+  public var contentType: String? {
+    let type = (fields[.contentType] ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
+    return type.isEmpty ? nil : type
   }
 
   /// Whether the body is HTML, by its type or its first character.
   public var isPage: Bool {
-    let type = fields[.contentType]?.lowercased() ?? ""
-    return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml")
+    ["text/html", "application/xhtml+xml"].contains(contentType)
       || body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
   }
 }

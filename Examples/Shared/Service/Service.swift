@@ -26,6 +26,7 @@ public struct Service: Sendable {
   /// The largest body that is read, after decompression.
   public static let largestBody = 64_000_000
   private static let mostRedirections = 5
+  private static let longestMessage = 200
 
   private enum Carrier {
     case cache(HTTPCache)
@@ -130,12 +131,14 @@ public struct Service: Sendable {
 
   /// The decoded body of a good answer (2xx); any other is thrown as ``ServiceError/refused(status:message:)``.
   ///
-  /// Removes an answer that cannot be decoded from the cache, and sends the request once more.
+  /// Removes an answer that cannot be decoded or has a fault from the cache, and sends the request once more.
+  ///
+  /// - Parameter fault: says why a decoded value is of no use; nil for a good one.
   public func get<Value: Decodable>(
     _ type: Value.Type, from path: String, fields more: HTTPFields = HTTPFields(),
-    decoder: JSONDecoder = JSONDecoder()
+    decoder: JSONDecoder = JSONDecoder(), fault: (Value) -> String? = { _ in nil }
   ) async throws -> Value {
-    try await get(type, from: path, decoder: decoder) { extra in
+    try await get(type, from: path, decoder: decoder, fault: fault) { extra in
       try checked(await send(path, fields: extra ?? more))
     }.value
   }
@@ -145,17 +148,21 @@ public struct Service: Sendable {
   /// - Parameter exchange: sends it, the second time with the fields that it is given: they bypass the cache.
   public func get<Value: Decodable>(
     _ type: Value.Type, from path: String, decoder: JSONDecoder = JSONDecoder(),
-    _ exchange: (HTTPFields?) async throws -> Reply
+    fault: (Value) -> String? = { _ in nil }, _ exchange: (HTTPFields?) async throws -> Reply
   ) async throws -> (value: Value, reply: Reply) {
-    let first = try await exchange(nil)
     do {
-      return (try first.decoded(type, decoder: decoder), first)
-    } catch {
-      try await forget(path)
+      let first = try await exchange(nil)
+      do {
+        return (try first.decoded(type, decoder: decoder, fault: fault), first)
+      } catch {
+        try await forget(path)
+      }
+    } catch ServiceError.wrongContent {
+      // A checked transport refused it, so the stored answer is another one, and stays.
     }
     let second = try await exchange([.cacheControl: "no-cache"])
     do {
-      return (try second.decoded(type, decoder: decoder), second)
+      return (try second.decoded(type, decoder: decoder, fault: fault), second)
     } catch {
       try await forget(path)
       throw error
@@ -166,7 +173,9 @@ public struct Service: Sendable {
   public func checked(_ reply: Reply) throws(ServiceError) -> Reply {
     guard (200..<300).contains(reply.status) else {
       throw ServiceError.refused(
-        status: reply.status, message: message(reply.body) ?? "no reason given")
+        status: reply.status,
+        message: message(reply.body).map { String($0.prefix(Self.longestMessage)) }
+          ?? "no reason given")
     }
     return reply
   }
@@ -240,9 +249,9 @@ public struct Service: Sendable {
     _ path: String, method: HTTPRequest.Method, fields more: HTTPFields
   ) throws(ServiceError) -> HTTPRequest {
     let address = path.contains("://") ? path : base + path
-    guard let scheme = address.firstRange(of: "://") else {
-      throw ServiceError.undecodable(path: path, reason: "the address \(address) has no scheme")
-    }
+    guard let scheme = address.firstRange(of: "://"),
+      ["http", "https"].contains(address[..<scheme.lowerBound].lowercased())
+    else { throw .broken("\(base) does not begin with http:// or https://") }
     let rest = address[scheme.upperBound...]
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
     let tail = rest[authority.endIndex...]

@@ -77,7 +77,9 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
       .serverCertificateHasBadDate, .serverCertificateNotYetValid:
       .broken("its certificate is not trusted")
-    case .badServerResponse, .cannotParseResponse: .broken("the answer is not HTTP")
+    case .badURL: .broken("the address is not valid")
+    case .badServerResponse, .cannotParseResponse, .unsupportedURL:
+      .broken("the answer is not HTTP")
     default: .broken("network error \(code.rawValue)")
     }
   }
@@ -89,12 +91,23 @@ extension DecodingError {
     switch self {
     case .keyNotFound(let key, let context):
       "\(Self.path(context.codingPath + [key])) is missing"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "\(Self.path(context.codingPath)): \(context.debugDescription)"
+    case .valueNotFound(_, let context): "\(Self.path(context.codingPath)) is null"
+    case .typeMismatch(let type, let context):
+      "\(Self.path(context.codingPath)) is not \(Self.name(of: type))"
     case .dataCorrupted(let context):
-      context.codingPath.isEmpty
+      context.debugDescription.contains("not valid JSON")
         ? "it is not JSON" : "\(Self.path(context.codingPath)): \(context.debugDescription)"
     @unknown default: "it cannot be decoded"
+    }
+  }
+
+  private static func name(of type: Any.Type) -> String {
+    switch "\(type)" {
+    case "String": "text"
+    case "Bool": "true or false"
+    case let name where name.hasPrefix("Array"): "a list"
+    case let name where name.hasPrefix("Dictionary"): "an object"
+    default: "a number"
     }
   }
 

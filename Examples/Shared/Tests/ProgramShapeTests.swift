@@ -158,6 +158,9 @@ import Testing
     #expect(outcome.code == 0)
     let pieces = outcome.output.components(separatedBy: "\r\u{1B}[K")
     #expect(pieces.count >= 3 && pieces[1].hasPrefix(program.progress), "\(pieces)")
+    // What a terminal of 40 columns cannot show is cut: a wrapped line could not be erased.
+    let lines = pieces.dropFirst().dropLast()
+    #expect(lines.allSatisfy { $0.contains("\u{1B}[?7h") }, "\(pieces)")
     #expect(pieces.last?.contains(program.output) == true, "\(pieces)")
   }
 

@@ -41,7 +41,10 @@ import Testing
     }
   }
 
-  private struct Loose: Decodable { @Lenient var count: Int? }
+  private struct Loose: Decodable {
+    @Lenient var count: Int?
+    @Lenient var share: Double?
+  }
 
   /// A body without an end.
   private struct Endless: HTTPTransport {
@@ -64,6 +67,15 @@ import Testing
     #expect(
       "a\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\r\u{7F}b\n\tc".printable
         == "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}\u{FFFD}b\n\tc")
+  }
+
+  @Test func `an error of a file is in words, with its path`() {
+    do {
+      try Data().write(to: URL(filePath: "/none/x"))
+    } catch {
+      let message = Failure(error, credential: "--key").message
+      #expect(message.hasPrefix("/none/x: ") && !message.contains("Domain"), "\(message)")
+    }
   }
 
   @Test func `no number of a service ends the program`() async throws {
@@ -91,12 +103,16 @@ import Testing
       #expect(
         try JSONDecoder().decode(Loose.self, from: Data(json.utf8)).count == expected, "\(json)")
     }
+    for text in ["nan", "-inf", "1e999"] {
+      let json = Data(#"{"share": "\#(text)"}"#.utf8)
+      #expect(try JSONDecoder().decode(Loose.self, from: json).share == nil, "\(text)")
+    }
   }
 
   @Test func `a service that is asked too often is asked again after its wait`() async throws {
     let store = try Store.tested(clock: ManualClock())
     let answers = Mutex([429, 200])
-    let waits = Waits()
+    let waits = Lines<Duration>()
     try await LocalServer.run { server in
       server.become { _ in
         let status = answers.withLock { $0.removeFirst() }
@@ -112,7 +128,7 @@ import Testing
   @Test func `Retry-After as a date, compared with the answer's own`() async throws {
     let clock = ManualClock()
     let store = try Store.tested(clock: clock)
-    let waits = Waits()
+    let waits = Lines<Duration>()
     try await LocalServer.run { server in
       let service = Service.tested(at: server.base, in: store, slept: waits)
       for (fields, wait) in [
@@ -122,6 +138,7 @@ import Testing
           ], 9
         ), (["Retry-After": "Thu, 01 Jan 2026 00:00:11 GMT"], 11),
         (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"], 0), (["Retry-After": "soon"], 1),
+        (["Retry-After": "-5"], 1),
         (["X-Rate-Limit-Reset": "\(clock.now.milliseconds / 1000 + 5)"], 5),
       ] {
         let answers = Mutex([429, 200])
@@ -142,6 +159,11 @@ import Testing
         switch request.path {
         case "/gone": .init(404, text: "no such thing")
         case "/busy": .init(429, ["Retry-After": "600"])
+        case "/never": .init(429, ["Retry-After": "99999999999999999999"])
+        case "/long": .init(500, text: String(repeating: "x", count: 100_000))
+        case "/null": .init(200, text: #"{"name": null}"#)
+        case "/number": .init(200, text: #"{"name": 5}"#)
+        case "/array": .init(200, text: "[]")
         case "/list": .init(200, text: "{}")
         default: .init(200, text: "<html>")
         }
@@ -154,6 +176,16 @@ import Testing
       #expect(await error("/busy").contains("asked to wait 10 minutes"))
       #expect(await error("/page").contains("the answer to /page is a web page"))
       #expect(await error("/list").hasSuffix("/list is not what it should be: name is missing"))
+      #expect(await error("/never").hasSuffix("asked to wait 24855 days"))
+      #expect(await error("/long").utf8.count < 250)
+      #expect(await error("/null").hasSuffix("not what it should be: name is null"))
+      #expect(await error("/number").hasSuffix("not what it should be: name is not text"))
+      #expect(await error("/array").hasSuffix("not what it should be: the body is not an object"))
+      let nowhere = Service(at: "nowhere/api", over: URLSessionTransport())
+      let scheme = await #expect(throws: ServiceError.self) { try await nowhere.send("/x") }
+      #expect(
+        scheme?.description.hasSuffix("nowhere/api does not begin with http:// or https://") == true
+      )
       return server.base
     }
     await #expect { _ = try await Service.tested(at: base, in: store).send("/x") } throws: {

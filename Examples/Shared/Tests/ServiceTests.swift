@@ -19,7 +19,7 @@ extension Service {
   /// A service over a cache in `store`, with the credentials `key abc`.
   static func tested(
     at base: String, in store: Store, over transport: (any HTTPTransport)? = nil,
-    slept: Waits = Waits()
+    slept: Lines<Duration> = Lines<Duration>()
   ) -> Service {
     let cache = HTTPCache(in: store.namespace("http"), over: transport ?? URLSessionTransport())
     return Service(
@@ -82,9 +82,50 @@ extension Service {
     }
   }
 
+  /// A network that can lose the connection in the middle of a body.
+  private final class Cutting: HTTPTransport {
+    private let session = URLSessionTransport()
+    let isCut = Mutex(false)
+
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let (response, body) = try await session.send(request, body: body, interim: interim)
+      guard isCut.withLock({ $0 }) else { return (response, body) }
+      return (response, HTTPBody(next: { throw URLError(.networkConnectionLost) }))
+    }
+  }
+
+  @Test func `a login page and a lost connection leave the stored answer`() async throws {
+    let store = try Store.tested(clock: ManualClock())
+    try await LocalServer.run { server in
+      let fields = ["Cache-Control": "max-age=600, must-revalidate", "ETag": "\"1\""]
+      server.become { _ in .init(200, fields, text: #"{"name":"a"}"#) }
+      let network = Cutting()
+      let service = Service.tested(at: server.base, in: store, over: CheckedTransport(network))
+      _ = try await service.get(Thing.self, from: "/x")
+      func refreshed() async throws -> Thing {
+        try await service.get(Thing.self, from: "/x", fields: [.cacheControl: "no-cache"])
+      }
+      server.become { _ in .init(200, fields, text: " <html>Please log in</html>") }
+      let page = await #expect(throws: ServiceError.self) { try await refreshed() }
+      #expect(page?.description.contains("login page") == true && server.count == 3)
+      network.isCut.withLock { $0 = true }
+      let lost = await #expect(throws: ServiceError.self) { try await refreshed() }
+      #expect(lost?.isOffline == true && server.count == 4)
+      #expect(try await service.get(Thing.self, from: "/x") == Thing(name: "a"))
+      #expect(server.count == 4)
+      // Images and texts are not checked.
+      let text = try await Service(at: server.base, over: CheckedTransport(URLSessionTransport()))
+        .send("/x", fields: [.accept: "text/html"])
+      #expect(text.isPage)
+    }
+  }
+
   @Test func `without a cache each request is sent, and a wait can be in the body`() async throws {
     let answers = Mutex([429, 200, 200])
-    let waits = Waits()
+    let waits = Lines<Duration>()
     try await LocalServer.run { server in
       server.become { _ in
         let status = answers.withLock { $0.removeFirst() }

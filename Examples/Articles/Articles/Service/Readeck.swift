@@ -36,7 +36,8 @@ public struct Readeck: Sendable {
     var policy = HTTPCachePolicy()
     policy.whenDisconnected = .zero
     let cache = HTTPCache(
-      in: store.namespace(realm.name("articles.http")), over: transport, policy: policy)
+      in: store.namespace(realm.name("articles.http")), over: CheckedTransport(transport),
+      policy: policy)
     service = Service(
       at: base, over: cache, fields: [.authorization: authorization], message: Self.message,
       sleep: sleep)
@@ -100,6 +101,10 @@ public struct Readeck: Sendable {
     if start.hasPrefix("<!doctype") || start.hasPrefix("<html") {
       throw ServiceError.wrongContent(path: good.path, type: "a web page")
     }
+    if let type = good.contentType, !type.hasPrefix("text/") {
+      throw ServiceError.wrongContent(path: good.path, type: type)
+    }
+    if start.isEmpty { throw ServiceError.undecodable(path: good.path, reason: "it is empty") }
     return .html(
       String(decoding: good.body, as: UTF8.self),
       entityTag: good.fields[.eTag].map { Array($0.utf8) },
@@ -111,16 +116,9 @@ public struct Readeck: Sendable {
 
   /// An image; throws ``ServiceError/wrongContent(path:type:)`` for anything else, such as a login page.
   func image(at address: String) async throws -> Reply {
-    let reply = try await service.checked(
-      service.send(address, fields: [.accept: "image/*", .cacheControl: "no-store"]))
-    let type = reply.fields[.contentType]?.lowercased().prefix { $0 != ";" } ?? ""
-    let isImage =
-      type.isEmpty || type.hasPrefix("image/") || type.hasSuffix("/octet-stream")
-    guard isImage, type == "image/svg+xml" || !reply.isPage else {
-      throw ServiceError.wrongContent(
-        path: reply.path, type: type.isEmpty ? "a page" : String(type))
-    }
-    return reply
+    try await service.checked(
+      service.send(address, fields: [.accept: "image/*", .cacheControl: "no-store"])
+    ).image()
   }
 
   /// Sends a change of a bookmark; nil as `fields` deletes it.

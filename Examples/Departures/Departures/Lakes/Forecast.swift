@@ -53,14 +53,14 @@ struct ForecastBody: Decodable {
     var rain: Fall?
     var snow: Fall?
   }
-  struct City: Decodable { var name: String }
+  struct City: Decodable { @Lenient var name: String? }
 
   var list: LenientList<Row>
-  var city: City
+  var city: City?
 
   var forecast: Forecast {
     Forecast(
-      place: city.name,
+      place: city?.name ?? "",
       steps: list.elements.compactMap { row in
         guard let time = Timestamp(second: row.dt) else { return nil }
         return Forecast.Step(

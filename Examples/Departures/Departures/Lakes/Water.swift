@@ -29,7 +29,7 @@ struct LakeReport: Decodable {
 
     var level: WaterLevel? {
       waterLevel.flatMap { Double($0.prefix { $0.isNumber || $0 == "." }) }
-        .map { WaterLevel(metres: $0) }
+        .flatMap { $0.isFinite ? WaterLevel(metres: $0) : nil }
     }
   }
 

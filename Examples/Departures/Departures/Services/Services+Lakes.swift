@@ -6,7 +6,9 @@ extension Services {
   func forecast(at place: Place, fields: HTTPFields) async throws -> Forecast {
     let path =
       "/forecast?lat=\(place.latitude)&lon=\(place.longitude)&appid=\(weatherKey.percentEscaped)"
-    return try await weather.get(ForecastBody.self, from: path, fields: fields).forecast
+    return try await weather.get(ForecastBody.self, from: path, fields: fields) { body in
+      body.forecast.steps.isEmpty ? "it has no step" : nil
+    }.forecast
   }
 
   func ships(fields: HTTPFields) async throws -> [CalendarDay: ShipDay] {
@@ -41,8 +43,6 @@ extension Services {
 
   /// A picture of the map.
   func tile(zoom: Int, x: Int, y: Int) async throws -> [UInt8] {
-    let reply = try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png"))
-    if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
-    return reply.body
+    try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).image().body
   }
 }

@@ -19,7 +19,8 @@ extension Services {
       let time = try SwissTime.clock(moment)
       let path =
         "/stationboard?id=\(station.percentEscaped)&limit=\(limit)&datetime=\("\(day) \(time)".percentEscaped)"
-      let body = try await timetable.get(BoardBody.self, from: path, fields: fields)
+      let body = try await timetable.get(
+        BoardBody.self, from: path, fields: fields, fault: \.fault)
       from = try builder.take(body, asked: station)
     }
     guard let board = builder.board else {

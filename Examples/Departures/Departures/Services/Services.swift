@@ -31,7 +31,8 @@ public struct Services: Sendable {
     // The second level serves stale values, and reports them.
     policy.whenDisconnected = .zero
     policy.secretParameters.insert("appid")
-    let cache = HTTPCache(in: store.namespace(Shelf.http.name), over: transport, policy: policy)
+    let cache = HTTPCache(
+      in: store.namespace(Shelf.http.name), over: CheckedTransport(transport), policy: policy)
     func service(_ base: String) -> Service {
       Service(at: base, over: cache, message: { Self.words(of: $0) }, sleep: sleep)
     }

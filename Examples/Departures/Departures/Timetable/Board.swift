@@ -32,6 +32,13 @@ struct BoardBody: Decodable {
   /// Null, with an empty list, for an unknown station.
   var station: StationBody?
   var stationboard: LenientList<JourneyBody>
+
+  /// Nil for a board that may be empty. One of which no run has a time is not.
+  var fault: String? {
+    let stops = stationboard.elements.map(\.stop)
+    let isTimeless = stops.allSatisfy { $0.departureTime == nil && $0.arrivalTime == nil }
+    return !stops.isEmpty && isTimeless ? "no run has a time" : nil
+  }
 }
 
 /// Builds the board of a day from one or more answers.

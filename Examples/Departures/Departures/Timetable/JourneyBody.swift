@@ -71,7 +71,9 @@ struct StopBody: Decodable {
   var prognosis: Prognosis?
 
   /// Nil for nonsense: the service knows no delay of more than a day.
-  var minutesLate: Int? { delay.flatMap { Int($0) }.flatMap { abs($0) <= 1440 ? $0 : nil } }
+  var minutesLate: Int? {
+    delay.flatMap { Int($0) }.flatMap { (-1440...1440).contains($0) ? $0 : nil }
+  }
   var isCancelled: Bool { cancelled ?? (delay?.uppercased() == "X") }
 
   var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }

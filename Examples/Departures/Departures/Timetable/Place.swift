@@ -9,6 +9,12 @@ public struct Place: Codable, Hashable, Sendable {
     self.latitude = latitude
     self.longitude = longitude
   }
+
+  /// Nil for degrees that do not exist.
+  public init?(degrees latitude: Double, _ longitude: Double) {
+    guard abs(latitude) <= 90, abs(longitude) <= 180 else { return nil }
+    self.init(latitude: latitude, longitude: longitude)
+  }
 }
 
 /// The service's coordinate: x is the latitude. Both may be null or integers.
@@ -18,7 +24,7 @@ struct CoordinateBody: Decodable {
 
   /// Nil for a missing one, and for metres of the old Swiss grid.
   var place: Place? {
-    guard let x, let y, abs(x) <= 90, abs(y) <= 180 else { return nil }
-    return Place(latitude: x, longitude: y)
+    guard let x, let y else { return nil }
+    return Place(degrees: x, y)
   }
 }

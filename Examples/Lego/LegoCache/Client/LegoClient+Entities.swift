@@ -139,21 +139,43 @@ extension LegoClient {
   private func fetch<Entity: LegoEntity>(
     _ key: String, known: CachedValue<Entity>?
   ) async throws -> LoadOutcome<Entity> {
-    let address = try Entity.kind.address(of: key)
-    let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
-    switch reply.status {
-    case 304 where known != nil: return .unchanged
-    case 404: return .absent
-    default: break
+    let pair = Entity.kind == .partColors ? PartColor.parts(of: key) : nil
+    do {
+      guard
+        let (found, reply) = try await answer(
+          Entity.self, at: Entity.kind.address(of: key), known: known,
+          decoder: decoder(part: pair?.part, color: pair?.color),
+          fault: { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" })
+      else { return .unchanged }
+      var entity = found
+      entity.complete(with: known?.value)
+      return .stored(entity, reply.attributes)
+    } catch ServiceError.refused(status: 404, _) {
+      return .absent
     }
+  }
+
+  /// The service's answer to a request that validates `known`; nil if that is still valid.
+  ///
+  /// - Parameter fault: says why a decoded value is of no use, as in ``Service/Service/get(_:from:fields:decoder:fault:)``.
+  func answer<Value: Codable & Sendable>(
+    _ type: Value.Type, at address: String, known: CachedValue<Value>?, decoder: JSONDecoder,
+    fault: (Value) -> String? = { _ in nil }
+  ) async throws -> (value: Value, reply: Reply)? {
+    let first = try await service.send(address, fields: known?.conditions ?? HTTPFields())
+    if first.status == 304, known != nil { return nil }
+    return try await service.get(type, from: address, decoder: decoder, fault: fault) { fields in
+      guard let fields else { return try service.checked(first) }
+      return try service.checked(await service.send(address, fields: fields))
+    }
+  }
+
+  /// Answers about a part in a colour leave out what the request has.
+  func decoder(part: String?, color: Int? = nil) -> JSONDecoder {
     let decoder = JSONDecoder()
-    if let pair = PartColor.parts(of: key), Entity.kind == .partColors {
-      decoder.userInfo[PartColor.askedPart] = pair.part
-      decoder.userInfo[PartColor.askedColor] = pair.color
-    }
-    var entity = try service.checked(reply).decoded(Entity.self, decoder: decoder)
-    entity.complete(with: known?.value)
-    return .stored(entity, reply.attributes)
+    decoder.userInfo[PartColor.askedPart] = part
+    decoder.userInfo[PartColor.askedColor] = color
+    return decoder
   }
 }
 

@@ -38,15 +38,8 @@ extension LegoClient {
 
   /// A page from the service.
   func fetch<Entity>(_ address: String, of list: LegoList<Entity>) async throws -> Listing<Entity> {
-    try decoded(try await service.send(address), of: list)
-  }
-
-  private func decoded<Entity>(
-    _ reply: Reply, of list: LegoList<Entity>
-  ) throws -> Listing<Entity> {
-    let decoder = JSONDecoder()
-    if let part = list.part { decoder.userInfo[PartColor.askedPart] = part }
-    return try service.checked(reply).decoded(Listing<Entity>.self, decoder: decoder)
+    try await service.get(
+      Listing<Entity>.self, from: address, decoder: decoder(part: list.part))
   }
 
   private func page<Entity>(
@@ -56,9 +49,9 @@ extension LegoClient {
     let load:
       @Sendable (CachedValue<Listing<Entity>>?) async throws -> LoadOutcome<Listing<Entity>> =
         { known in
-          let reply = try await service.send(address, fields: known?.conditions ?? HTTPFields())
-          if reply.status == 304, known != nil { return .unchanged }
-          let listing = try decoded(reply, of: list)
+          let answer = try await answer(
+            Listing<Entity>.self, at: address, known: known, decoder: decoder(part: list.part))
+          guard let (listing, reply) = answer else { return .unchanged }
           if list.hasEntities {
             do { try cache?.keep(listing.results) } catch { trouble.note(error) }
           }

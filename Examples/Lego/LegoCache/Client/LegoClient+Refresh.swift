@@ -34,7 +34,7 @@ extension LegoClient {
   /// Makes the cache contain what the service lists of a kind, and returns the changes; nil for a kind that has no
   /// list or is not stored.
   ///
-  /// Missing entities are removed after the whole list was read, and only if every page's count agrees: while a
+  /// Missing entities are removed after the whole list was read, and only if every page's count agrees, and is not 0: while a
   /// list changes, its pages may skip some. Elements have no list, and the colours of parts many.
   ///
   /// - Parameter progress: called with the number of entities so far and in all.
@@ -79,6 +79,7 @@ extension LegoClient {
         try walk.follow(listing.next.map(own))
       }
       counted += total ?? 0
+      isWhole = isWhole && total != 0
     }
     try load.finish(removing: isWhole && keys.count == counted)
     for list in lists { try cache.clearPages(under: list.path) }

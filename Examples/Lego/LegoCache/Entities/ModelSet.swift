@@ -17,6 +17,9 @@ public struct ModelSet: LegoEntity {
   public var key: String { setNum }
 
   public mutating func fill(from known: ModelSet) {
+    year = year ?? known.year
+    themeID = themeID ?? known.themeID
+    partCount = partCount ?? known.partCount
     imageURL = imageURL ?? known.imageURL
     url = url ?? known.url
     lastModified = lastModified ?? known.lastModified

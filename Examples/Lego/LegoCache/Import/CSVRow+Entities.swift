@@ -53,7 +53,7 @@ extension Element {
 }
 
 extension CSVRow {
-  func dangling(_ message: String) -> DumpError {
-    DumpError(.dangling, file: header.file, line: line, message: message)
+  func skipped(_ message: String) -> DumpError {
+    DumpError(.skipped, file: header.file, line: line, message: message)
   }
 }

@@ -11,8 +11,8 @@ public struct DumpError: Error, Sendable, Equatable, CustomStringConvertible {
     case missingColumn
     /// A field of the wrong form for its column.
     case badValue
-    /// A row that names a row of another file which is not there.
-    case dangling
+    /// A row that names a row of another file which is not there, or has the key of a row before it; it is skipped.
+    case skipped
   }
 
   public var kind: Kind

@@ -10,7 +10,7 @@ public protocol EntitySource: Sendable {
   ) throws -> SkippedRows
 }
 
-/// Rows that refer to a row of another table which does not exist.
+/// Rows that refer to a row of another table which does not exist, or have the key of a row before them.
 public struct SkippedRows: Sendable, Equatable, Codable {
   public var count = 0
   /// Place and reason of the first ``longestList`` of them: `elements.csv:3: no part "9999"`.

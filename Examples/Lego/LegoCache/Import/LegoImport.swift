@@ -65,6 +65,8 @@ public struct LegoImport: Sendable {
   ) throws {
     let codec = JSONCodec<Entity>()
     var load: KindImport?
+    var keys: Set<Key> = []
+    var repeated = SkippedRows()
     do {
       var job = try KindImport(Entity.kind, into: cache, rules: rules, batch: batch)
       job.merge = { stored, new in
@@ -75,11 +77,18 @@ public struct LegoImport: Sendable {
       }
       load = job
       let skipped = try source.read(type) { entity in
+        guard keys.insert(Key(entity.key)).inserted else {
+          repeated.add(
+            DumpError(.skipped, file: Entity.kind.word, message: "a second row of \(entity.key)"))
+          return
+        }
         if try load?.add(entity.key, try codec.encode(entity)) == true {
           try progress(Progress(kind: Entity.kind, done: load?.tally.read ?? 0))
         }
       }
-      if skipped.count > 0 { report.skipped[Entity.kind] = skipped }
+      if skipped.count + repeated.count > 0 {
+        report.skipped[Entity.kind] = skipped + repeated
+      }
       try load?.finish()
       report.tallies[Entity.kind] = load?.tally
       try progress(Progress(kind: Entity.kind, done: load?.tally.read ?? 0))

@@ -17,6 +17,19 @@ public struct RebrickableDump: Sendable {
     case colors, themes
     case categories = "part_categories"
     case parts, sets, minifigs, elements
+
+    /// The columns that an entity needs. Dumps of some years lack the others.
+    var columns: [String] {
+      switch self {
+      case .colors: ["id", "name", "rgb"]
+      case .themes: ["id", "name", "parent_id"]
+      case .categories: ["id", "name"]
+      case .parts: ["part_num", "name", "part_cat_id"]
+      case .sets: ["set_num", "name"]
+      case .minifigs: ["fig_num", "name"]
+      case .elements: ["element_id", "part_num", "color_id"]
+      }
+    }
   }
 
   /// The tables that are in the folder.
@@ -49,7 +62,10 @@ public struct RebrickableDump: Sendable {
   private func path(of table: Table) -> String? {
     ["csv.gz", "csv"]
       .map { URL(filePath: directory).appending(path: "\(table.rawValue).\($0)").path }
-      .first { FileManager.default.fileExists(atPath: $0) }
+      .first { path in
+        var isFolder = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder
+      }
   }
 }
 
@@ -112,8 +128,8 @@ extension RebrickableDump: EntitySource {
     }
     return try each(.elements) { row in
       let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
-      guard let part = parts[part] else { throw row.dangling("no part \"\(part)\"") }
-      guard let color = colors[color] else { throw row.dangling("no colour \(color)") }
+      guard let part = parts[part] else { throw row.skipped("no part \"\(part)\"") }
+      guard let color = colors[color] else { throw row.skipped("no colour \(color)") }
       try body(Element(row, part: part, color: color))
     }
   }
@@ -125,11 +141,13 @@ extension RebrickableDump: EntitySource {
     var positions: [String: Int] = [:]
     let skipped = try each(.elements) { row in
       let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
-      guard let name = colors[color]?.name else { throw row.dangling("no colour \(color)") }
+      guard let name = colors[color]?.name else { throw row.skipped("no colour \(color)") }
       let element = try row.identifier("element_id")
       let key = PartColor.key(part: part, color: color)
       if let position = positions[key] {
-        pairs[position].elements.append(element)
+        if !pairs[position].elements.contains(element) {
+          pairs[position].elements.append(element)
+        }
       } else {
         positions[key] = pairs.count
         pairs.append(
@@ -149,16 +167,28 @@ extension RebrickableDump: EntitySource {
     return colors
   }
 
-  /// Calls `body` with each row; skips a row for which it throws ``DumpError/Kind/dangling``.
+  /// Calls `body` with each row; skips a row for which it throws ``DumpError/Kind/skipped``.
+  ///
+  /// A table without a row is an error: an import would remove all entities of its kind.
   private func each(_ table: Table, _ body: (CSVRow) throws -> Void) throws -> SkippedRows {
     var reader = try rows(of: table)
+    for column in table.columns where !reader.columns.contains(column) {
+      throw DumpError(
+        .missingColumn, file: reader.file, line: 1, message: "no column \"\(column)\"")
+    }
     var skipped = SkippedRows()
+    var isEmpty = true
     while let row = try reader.next() {
+      isEmpty = false
       do {
         try body(row)
-      } catch let error as DumpError where error.kind == .dangling {
+      } catch let error as DumpError where error.kind == .skipped {
         skipped.add(error)
       }
+    }
+    if isEmpty {
+      throw DumpError(
+        .malformed, file: reader.file, message: "no row after the names of the columns")
     }
     return skipped
   }

@@ -105,14 +105,14 @@ extension LegoClient {
   /// A client of that server with a store that is gone when the test is.
   static func temporary(
     of fake: FakeRebrickable, plan: CachePlan = .default, clock: ManualClock = ManualClock(),
-    credential: String? = FakeRebrickable.credential, slept: Waits = Waits()
+    credential: String? = FakeRebrickable.credential, slept: Lines<Duration> = Lines<Duration>()
   ) throws -> LegoClient {
     try over(Store.tested(clock: clock), of: fake, plan: plan, credential: credential, slept: slept)
   }
 
   static func over(
     _ store: Store, of fake: FakeRebrickable, plan: CachePlan = .default,
-    credential: String? = FakeRebrickable.credential, slept: Waits = Waits()
+    credential: String? = FakeRebrickable.credential, slept: Lines<Duration> = Lines<Duration>()
   ) -> LegoClient {
     LegoClient(
       LegoCache(store, plan: plan, realm: realm(base: fake.base, credential: credential)),

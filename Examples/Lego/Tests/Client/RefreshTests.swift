@@ -52,6 +52,10 @@ import Testing
     #expect(try await lego.refresh(.sets) == ImportReport.Tally(added: 3))
     fake.change { $0.lists["/lego/sets/"] = [Body.set("2-1")] }
     #expect(try await lego.refresh(.sets) == ImportReport.Tally(unchanged: 2, removed: 1))
+    fake.change { $0.lists["/lego/minifigs/"] = [] }
+    #expect(
+      try await lego.refresh(.sets) == ImportReport.Tally(unchanged: 1),
+      "an empty list is a fault of the service")
     #expect(try await lego.set("fig-000018")?.source != .loaded)
   }
 

@@ -43,6 +43,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [#"{"set_num": "1-1""#, "<html>", "null", Body.set("2-1")])
+  func `an answer of no use is requested once more, then the stored entity is stale`(bad: String)
+    async throws
+  {
+    try await withExpiredSet(EntityRule(.after(.hours(1)))) { fake, lego in
+      fake.refuse(200, bad, times: 2)
+      let set = try await lego.set("1-1")
+      #expect(set?.value.name == "Titanic" && set?.source == .stale && set?.error is ServiceError)
+      #expect(fake.server.count == 2)
+      fake.refuse(200, bad)
+      #expect(try await lego.set("1-1")?.source == .loaded)
+      fake.refuse(200, "{")
+      #expect(try await lego.page(.sets).source == .loaded)
+      fake.change { $0.lists["/lego/minifigs/"] = [] }
+      fake.refuse(200, "{")
+      #expect(try await lego.refresh(.sets, pageSize: 10)?.read == 1)
+    }
+  }
+
   @Test func `without a network it is stale until its window ends`() async throws {
     let store = try Store.tested(clock: clock)
     let service = LegoClient.service(
@@ -83,7 +102,7 @@ import Testing
   @Test func `a throttled request waits as long as it is told`() async throws {
     fake.put(Body.color(4), at: "/lego/colors/4/")
     let text = #"{"detail": "Request was throttled. Expected available in 2 seconds."}"#
-    let waits = Waits()
+    let waits = Lines<Duration>()
     let lego = try LegoClient.temporary(of: fake, clock: clock, slept: waits)
     fake.refuse(429, text)
     #expect(try await lego.color(4)?.value.name == "Red")

@@ -1,0 +1,28 @@
+public import HTTPTypes
+public import LarderHTTP
+
+/// Passes on only complete answers, and no web page where JSON is expected.
+///
+/// Put it between an HTTP cache and the network. The cache replaces a stored answer as soon as another one begins, so without this
+/// a login page of a public network, or a connection that is lost, would destroy the last good answer.
+///
+/// Requests that accept something else, such as images, are not checked.
+public struct CheckedTransport: HTTPTransport {
+  private let transport: any HTTPTransport
+
+  public init(_ transport: any HTTPTransport) { self.transport = transport }
+
+  public func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let (response, body) = try await transport.send(request, body: body, interim: interim)
+    guard request.method == .get, response.status.kind == .successful,
+      request.headerFields[.accept]?.contains("json") ?? true
+    else { return (response, body) }
+    let reply = Reply(
+      response, body: try await body.bytes(upTo: Service.largestBody), path: request.path ?? "/")
+    if reply.isPage { throw ServiceError.wrongContent(path: reply.place, type: "a web page") }
+    return (response, HTTPBody(reply.body))
+  }
+}
