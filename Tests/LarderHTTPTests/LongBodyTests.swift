@@ -88,7 +88,9 @@ struct LongBodyTests {
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     let all = 0..<size
-    for bounds in [(0, 1), (65_530, 65_537), (size - 70_000, size), (BodyParts.usualSize - 1, size)] {
+    for bounds in [
+      (0, 1), (65_530, 65_537), (size - 70_000, size), (BodyParts.usualSize - 1, size),
+    ] {
       let range = all.clamped(to: bounds.0..<max(bounds.0, bounds.1))
       if range.isEmpty { continue }
       let fields = [("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")]
@@ -97,7 +99,9 @@ struct LongBodyTests {
     }
     // The end of the response is stored in one commit with it, so no state in between is visible.
     #expect(try Self.count(fixture) == 2 + (size + BodyParts.usualSize - 1) / BodyParts.usualSize)
-    #expect(try await fixture.cache.put(response(200, Self.fresh), body: bytes, for: request("GET", "/b")))
+    #expect(
+      try await fixture.cache.put(response(200, Self.fresh), body: bytes, for: request("GET", "/b"))
+    )
     #expect(try await fixture.cache.send(request("GET", "/b")).body.bytes() == bytes)
     #expect(try fixture.store.verify().faults == [])
   }
@@ -146,7 +150,8 @@ struct LongBodyTests {
     #expect(try fixture.store.verify().faults == [])
   }
 
-  @Test func `an invalidation meanwhile keeps a body out of the store, and its client gets it whole`()
+  @Test
+  func `an invalidation meanwhile keeps a body out of the store, and its client gets it whole`()
     async throws
   {
     let bytes = Self.body(1_000_000)
@@ -164,7 +169,8 @@ struct LongBodyTests {
     #expect(try fixture.store.verify().faults == [])
   }
 
-  @Test func `a slow reader of a replaced body reads it to its end, and then it goes`() async throws {
+  @Test func `a slow reader of a replaced body reads it to its end, and then it goes`() async throws
+  {
     let (old, new) = (Self.body(1_000_000), Self.body(500_000, seed: 7))
     let fixture = try Fixture(Self.origin(old))
     #expect(try await fixture.cache.send(request()).body.bytes() == old)
@@ -190,7 +196,8 @@ struct LongBodyTests {
     #expect(try fixture.store.verify().faults == [])
   }
 
-  @Test func `an unsafe request lets readers read on, and the end of a user does not`() async throws {
+  @Test func `an unsafe request lets readers read on, and the end of a user does not`() async throws
+  {
     let bytes = Self.body(1_000_000)
     let fixture = try Fixture(Self.origin(bytes))
     for isLogout in [false, true] {
@@ -237,7 +244,8 @@ struct LongBodyTests {
     let bytes = Self.body(700_000)
     let fixture = try Fixture(Self.origin(bytes))
     try fixture.store.declare(Rules(limits: Limits(bytes: 1_000_000)), for: "http")
-    #expect(try await fixture.cache.put(response(200, Self.fresh), body: [1], for: request("GET", "/b")))
+    #expect(
+      try await fixture.cache.put(response(200, Self.fresh), body: [1], for: request("GET", "/b")))
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     try await waitUntil { try Self.count(fixture) == 1 }
     #expect(try await fixture.cache.send(request("GET", "/b")).isHit)

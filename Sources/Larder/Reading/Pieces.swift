@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// What a piece of a value counts as.
+/// How reading a piece of a value is counted.
 package enum PieceRole: Sendable {
   /// A read and an access; the entry must be fresh.
   case first
@@ -19,7 +19,7 @@ extension Store.Namespace {
   /// the first piece of a version also reads the whole value once per process, to verify its checksum.
   ///
   /// - Parameters:
-  ///   - role: what the piece counts as.
+  ///   - role: how reading the piece is counted.
   ///   - isSame: whether the stored entry still has the value that the reader began with.
   /// - Returns: nil without such an entry, or if its value is damaged.
   package func piece(

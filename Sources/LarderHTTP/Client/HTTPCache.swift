@@ -19,7 +19,7 @@ public struct HTTPCache: Sendable {
   let flights = SingleFlight<String>()
   let permits = StoreTokens()
   let buffers: BufferBudget
-  private let counters = HTTPCounters()
+  let counters = HTTPCounters()
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
 

@@ -192,7 +192,8 @@ extension IncomingBody {
       self.writer = writer
       let size = writer.parts.size
       while bytes.count > size {
-        guard max(length ?? 0, end) <= writer.largest, try await writer.write(Array(bytes[..<size]), partCount)
+        guard max(length ?? 0, end) <= writer.largest,
+          try await writer.write(Array(bytes[..<size]), partCount)
         else { return await stopKeeping() }
         partCount += 1
         bytes.removeFirst(size)
@@ -204,7 +205,7 @@ extension IncomingBody {
     }
   }
 
-  /// The body is not stored: what is left of it is for the client alone.
+  /// Ends the storing of the body: from now on it is for the client alone.
   private func stopKeeping() async {
     isKept = false
     visible = end

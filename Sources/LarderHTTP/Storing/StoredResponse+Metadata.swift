@@ -81,7 +81,9 @@ extension StoredResponse {
       default: break
       }
     }
-    guard let requested = numbers["requested"], let received = numbers["received"] else { return nil }
+    guard let requested = numbers["requested"], let received = numbers["received"] else {
+      return nil
+    }
     self.requested = Timestamp(milliseconds: requested)
     self.received = Timestamp(milliseconds: received)
     vary = VaryKey(fields: varied)
