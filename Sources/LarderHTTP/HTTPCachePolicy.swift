@@ -26,10 +26,11 @@ public struct HTTPCachePolicy: Sendable {
   public var storesCookies: Bool
   /// The time limit for the head of a response, and then for each piece of its body. Default: 15 s.
   public var timeout: Duration
-  /// The largest body, in bytes, that is stored. Larger bodies pass through. Default: 64,000,000.
+  /// The largest body, in bytes, that is stored, and at most half of what the namespace and the store may hold. Larger bodies
+  /// pass through. Default: 1,000,000,000.
   public var largestBody: Int
-  /// The memory, in bytes, for bodies on their way into the store, all requests together. A body for which there is no room
-  /// passes through and is not stored. Default: 64,000,000.
+  /// The memory, in bytes, for bodies on their way into the store, all requests together: at most 256 KB and one piece of the
+  /// origin for each. A body for which there is no room passes through and is not stored. Default: 64,000,000.
   public var bufferLimit: Int
   /// The number of responses per URI that `Vary` and credentials may separate. One more removes the least recently used
   /// one. At least 1; default: 32.
@@ -54,7 +55,7 @@ public struct HTTPCachePolicy: Sendable {
   public init(
     kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
     longestHeuristic: Duration = .days(1), storesCookies: Bool = false,
-    timeout: Duration = .seconds(15), largestBody: Int = 64_000_000,
+    timeout: Duration = .seconds(15), largestBody: Int = 1_000_000_000,
     bufferLimit: Int = 64_000_000,
     largestVariantCount: Int = 32,
     secretParameters: Set<String> = [

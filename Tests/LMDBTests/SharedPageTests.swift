@@ -95,6 +95,58 @@ extension `Writing over damage` {
     #expect(writeEverything(environment) > 0)
   }
 
+  /// Puts a page in the place of another on a list of free pages, in the right order.
+  private func putOnFreeList(_ page: Int) throws {
+    let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
+    let root = word(data, newest * Self.pageSize + 80) * Self.pageSize
+    try #require(word(data, root + 10, 2) == 2)
+    for index in 0..<(word(data, root + 12, 2) - 16) / 2 {
+      let node = root + word(data, root + 16 + 2 * index, 2)
+      // A long list lies on pages of its own.
+      let isLong = word(data, node + 4, 2) == 1
+      let list = isLong ? word(data, node + 16) * Self.pageSize + 16 : node + 16
+      let count = word(data, list)
+      guard count > 1 else { continue }
+      var free = (0..<count).map { word(data, list + 8 + 8 * $0) }
+      free[count / 2] = page
+      let bytes = free.sorted(by: >).flatMap { page in
+        (0..<8).map { UInt8(truncatingIfNeeded: page >> (8 * $0)) }
+      }
+      return try replaceBytes(at: list + 8, with: Data(bytes))
+    }
+    Issue.record("no list of free pages")
+  }
+
+  enum PageInUse: CaseIterable { case leafThatWasRead, rootOfDatabases }
+
+  @Test(arguments: PageInUse.allCases)
+  func `a page of the first write's path that is on a list of free pages is not freed`(
+    page: PageInUse
+  ) throws {
+    try makeStore().close()
+    let references = try path(to: 3001)
+    let parent = references[references.count - 2]
+    let leaf = try bytes(at: parent, 6).reversed().reduce(0) { $0 << 8 | Int($1) }
+    let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
+    let number = page == .leafThatWasRead ? leaf : word(data, newest * Self.pageSize + 128)
+    try putOnFreeList(number)
+    let environment = try Fixture.open(directory.store)
+    defer { environment.close() }
+    let second = environment.databases[0]
+    let error = failure {
+      try environment.write { transaction in
+        // The lists are checked by the first change, after this.
+        #expect(try transaction.locate(Fixture.bytes(3001).span, in: second)?.count == 100)
+        try transaction.put([1].span, for: Fixture.bytes(3001).span, in: second)
+      }
+    }
+    #expect(error == .damagedPage)
+    #expect(environment.damage?.page == UInt64(number))
+    #expect(environment.damage?.reason == "it is in use and on a list of free pages")
+  }
+
   @Test func `pages that are freed and used again are no damage`() throws {
     let environment = try makeStore()
     defer { environment.close() }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Larder
+import Synchronization
 import TestSupport
 import Testing
 
@@ -102,5 +103,40 @@ struct FlightTests {
     try await fixture.origin.wait(for: 2)
     #expect(try await fixture.get().body == "body")
     #expect(try fixture.store.namespace("http").count() == 1)
+  }
+
+  /// The policy's closure runs between the look at the store and the beginning of the exchange.
+  @Test func `an exchange that ended just before is not repeated`() async throws {
+    let calls = Mutex(0)
+    let action = Mutex<(@Sendable () throws -> Void)?>(nil)
+    let failures = Mutex<[any Error]>([])
+    let policy = HTTPCachePolicy(principal: { _ in
+      // The first call gives the request its tags, before the store is read.
+      let isBetween = calls.withLock { calls in
+        calls += 1
+        return calls == 2
+      }
+      do {
+        if isBetween { try action.withLock { $0 }?() }
+      } catch {
+        failures.withLock { $0.append(error) }
+      }
+      return nil
+    })
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=1")]), policy: policy)
+    let (now, namespace) = (fixture.clock.now, fixture.store.namespace("http"))
+    action.withLock {
+      $0 = {
+        let new = StoredResponse(
+          response: response(200, [("Cache-Control", "max-age=100")]), requested: now,
+          received: now, bodySize: 3, vary: .empty)
+        var attributes = EntryAttributes()
+        attributes.metadata = new.encodedMetadata()
+        try namespace.set(Array("new".utf8), for: "https://example.com/a", attributes)
+      }
+    }
+    #expect(try await fixture.get().body == "new")
+    #expect(fixture.origin.count == 0)
+    #expect(failures.withLock { $0.isEmpty })
   }
 }

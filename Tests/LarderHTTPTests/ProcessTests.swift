@@ -55,7 +55,7 @@ struct ProcessTests {
 }
 
 /// A process with an HTTP cache of its own over the same store; it ends when its input does.
-private final class PeerProcess {
+final class PeerProcess {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
@@ -92,8 +92,13 @@ private final class PeerProcess {
     }
   }
 
-  func ask(_ line: String) throws -> String? {
+  /// Begins a request whose answer is not read.
+  func begin(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  func ask(_ line: String) throws -> String? {
+    try begin(line)
     return self.line()
   }
 

@@ -29,6 +29,20 @@ import Testing
     #expect(shell.outcome == .told(130))
   }
 
+  @Test func `stats shows what HTTP caches have saved`() async throws {
+    let shell = try Shell()
+    try shell.fill()
+    let saved = "bytes-saved 900\nforward uri-miss 2\nhit fresh 7\nno number\n"
+    try await shell.store.namespace("http-statistics").set(saved, for: "articles")
+    #expect(
+      try shell("stats @articles").contains(
+        "HTTP      requests          count\narticles  bytes-saved"))
+    #expect(try shell("output plain", "stats").contains("articles\thttp hit fresh\t7\n"))
+    #expect(
+      try shell("output json", "stats @articles").contains(
+        "\"http\":{\"articles\":{\"bytes-saved\":900,\"forward uri-miss\":2,\"hit fresh\":7}}"))
+  }
+
   @Test func `a stale value that was served counts as found, and is told apart`() async throws {
     struct Refusal: Error {}
     let shell = try Shell()

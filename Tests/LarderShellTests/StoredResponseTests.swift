@@ -81,7 +81,7 @@ import Testing
 
   @Test(arguments: [
     "", "\n\n", "larder-http/1", "larder-http/1 ", "larder-http/1 20 OK\n\n",
-    "larder-http/2 200 OK\n\n",
+    "larder-http/3 200 OK\n\n",
     "larder-http/1 2xx OK\n\n", "larder-http/1 200 OK\n\nno colon\n",
     "larder-http/1 200 OK\n\n: v\n",
     "note\nlarder-http/1 200 OK\n\n",

@@ -18,13 +18,13 @@ struct PieceTests {
       for _ in 0..<200 {
         let start = Int.random(in: 0...value.count, using: &random)
         let end = Int.random(in: start...value.count, using: &random)
-        let piece = try namespace.piece(of: "k", start..<end, isFirst: false) { _ in true }
+        let piece = try namespace.piece(of: "k", start..<end, as: .next) { _ in true }
         #expect(piece == Array(value[start..<end]), "\(start)..<\(end), seed \(seed)")
       }
-      let beyond = try namespace.piece(of: "k", 100_000..<200_000, isFirst: false) { _ in true }
+      let beyond = try namespace.piece(of: "k", 100_000..<200_000, as: .next) { _ in true }
       #expect(beyond == Array(value[100_000...]))
-      #expect(try namespace.piece(of: "k", 0..<1, isFirst: true) { _ in false } == nil)
-      #expect(try namespace.piece(of: "no", 0..<1, isFirst: true) { _ in true } == nil)
+      #expect(try namespace.piece(of: "k", 0..<1, as: .first) { _ in false } == nil)
+      #expect(try namespace.piece(of: "no", 0..<1, as: .first) { _ in true } == nil)
     }
   }
 

@@ -103,7 +103,8 @@ import Testing
         #expect(try notes.withEntry(for: key) { $1.copied } == bytes)
         for range in [0..<5, 5..<30, 30..<bytes.count] {
           #expect(
-            try notes.piece(of: key, range, isFirst: range.lowerBound == 0) { _ in true }
+            try notes.piece(of: key, range, as: range.lowerBound == 0 ? .first : .next) { _ in true
+            }
               == Array(bytes[range]))
         }
         #expect(store.engine.piecewise.withLock { $0 == nil })

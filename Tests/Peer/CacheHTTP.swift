@@ -45,6 +45,21 @@ private final class PeerOrigin: HTTPTransport {
   ) async throws -> (HTTPResponse, HTTPBody) {
     requests.withLock { $0 += 1 }
     let fields: HTTPFields = [.cacheControl: "max-age=1000", .eTag: "\"peer\""]
-    return (HTTPResponse(status: .ok, headerFields: fields), HTTPBody(Array("peer".utf8)))
+    let response = HTTPResponse(status: .ok, headerFields: fields)
+    if request.path == "/endless" { return (response, Self.endless) }
+    return (response, HTTPBody(Array("peer".utf8)))
+  }
+
+  /// A body whose first megabyte comes at once, and nothing after it.
+  private static var endless: HTTPBody {
+    let left = Mutex(20)
+    return HTTPBody(next: {
+      let isSilent = left.withLock { left in
+        left -= 1
+        return left < 0
+      }
+      if isSilent { try await Task.sleep(for: .seconds(1_000_000)) }
+      return [UInt8](repeating: 7, count: 50_000)
+    })
   }
 }

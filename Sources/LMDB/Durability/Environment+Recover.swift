@@ -53,7 +53,7 @@ extension Environment {
     let own = try file.contents(at: point.place, count: MetaImage.size)
     let other = try file.contents(at: point.predecessor.place, count: MetaImage.size)
     return own == point.bytes && other.count == MetaImage.size
-      && MetaImage(pageSize: point.pageSize, bytes: other).transaction == point.transaction - 1
+      && MetaImage(pageSize: point.pageSize, bytes: other).transaction == point.transaction &- 1
   }
 
   /// Makes LMDB choose the recovery point.

@@ -12,7 +12,8 @@ extension Environment {
   @discardableResult
   package func close() -> Bool {
     if isForked { return true }
-    precondition(!writer.isMine, "closing a store inside one of its own writes")
+    // A precondition has no message in a release build.
+    if writer.isMine { fatalError("closing a store inside one of its own writes") }
     let wasSound = unsafe phase.pointee.change(ForkState.open, to: ForkState.closed)
     _ = unsafe phase.pointee.change(ForkState.broken, to: ForkState.closed)
     timer?.stop()

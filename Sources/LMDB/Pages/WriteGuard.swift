@@ -77,6 +77,9 @@ final class WriteGuard: @unchecked Sendable {
       )
     }
     freePages = KnownFreePages(check.free)
+    // What this write has read so far was not compared with the lists.
+    named.removeAll(keepingCapacity: true)
+    recentPaths.forget()
   }
 
   /// Whether a page is free in the last commit. False as long as no list of free pages was checked.

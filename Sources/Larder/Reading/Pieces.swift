@@ -2,6 +2,16 @@ import LMDB
 import LarderSystem
 import Synchronization
 
+/// How reading a piece of a value is counted.
+package enum PieceRole: Sendable {
+  /// A read and an access; the entry must be fresh.
+  case first
+  /// Neither; the entry may have expired since the first piece.
+  case next
+  /// An access: the entry is a part of what another entry stands for. It may have expired.
+  case part
+}
+
 extension Store.Namespace {
   /// Copies the bytes `range` of the value under `key`, or those of them that there are.
   ///
@@ -9,16 +19,16 @@ extension Store.Namespace {
   /// the first piece of a version also reads the whole value once per process, to verify its checksum.
   ///
   /// - Parameters:
-  ///   - isFirst: whether the piece counts as a read and an access, and the entry must be fresh. Later pieces also come from
-  ///     an entry that has expired since.
+  ///   - role: how reading the piece is counted.
   ///   - isSame: whether the stored entry still has the value that the reader began with.
   /// - Returns: nil without such an entry, or if its value is damaged.
   package func piece(
-    of key: some StoreKey, _ range: Range<Int>, isFirst: Bool, if isSame: (Store.Entry) -> Bool
+    of key: some StoreKey, _ range: Range<Int>, as role: PieceRole,
+    if isSame: (Store.Entry) -> Bool
   ) throws(LarderError) -> [UInt8]? {
     do {
       return try store.read { snapshot in
-        try snapshot.piece(of: key, in: self, range, isFirst: isFirst, if: isSame)
+        try snapshot.piece(of: key, in: self, range, as: role, if: isSame)
       }
     } catch {
       throw store.engine.larderError(error)
@@ -28,7 +38,7 @@ extension Store.Namespace {
 
 extension Snapshot {
   fileprivate func piece(
-    of key: some StoreKey, in namespace: Store.Namespace, _ range: Range<Int>, isFirst: Bool,
+    of key: some StoreKey, in namespace: Store.Namespace, _ range: Range<Int>, as role: PieceRole,
     if isSame: (Store.Entry) -> Bool
   ) throws -> [UInt8]? {
     try key.withKeyBytes { key in
@@ -38,7 +48,7 @@ extension Snapshot {
       let keyHash = Checksum.keyHash(of: key, in: id)
       let now = engine.coarseNow
       let found = try engine.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
-      guard found.outcome == .fresh || !isFirst && found.outcome != .negative else {
+      guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
         engine.recordMiss(
           found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
         return nil
@@ -58,9 +68,9 @@ extension Snapshot {
       }
       if piece == nil {
         handle.count(.damaged, stripe: transaction.stripe)
-      } else if isFirst {
-        handle.count(.hits, stripe: transaction.stripe)
-        if recordsAccess { engine.recordAccess(found, key: key, at: now) }
+      } else {
+        if role == .first { handle.count(.hits, stripe: transaction.stripe) }
+        if role != .next, recordsAccess { engine.recordAccess(found, key: key, at: now) }
       }
       return piece
     }

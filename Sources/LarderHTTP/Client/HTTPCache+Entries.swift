@@ -58,7 +58,8 @@ extension HTTPCache {
       response: response, key: key, forward: CacheForward(request, because: .request, stored: []),
       requested: now, received: now, held: try held(under: key, except: []), tags: tags,
       permit: permit)
-    return try await keep(receive(arrival, bodySize: body.count), of: arrival, received: body)
+    return try await keep(
+      receive(arrival, bodySize: body.count), of: arrival, received: .whole(body))
       != nil
   }
 

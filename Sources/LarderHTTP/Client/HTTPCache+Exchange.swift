@@ -116,19 +116,20 @@ extension HTTPCache {
       answer = final
       if case .joined(let joined) = answer.body {
         var lost: Set<String> = []
-        guard let stored = try self.bytes(of: arrival.held[joined.stored], lost: &lost) else {
-          return nil
-        }
+        let held = arrival.held[joined.stored]
+        guard buffers.reserve(held.response.bodySize) else { return nil }
+        defer { buffers.release(held.response.bodySize) }
+        guard let stored = try self.bytes(of: held, lost: &lost) else { return nil }
         let body = HTTPBody(joined.joined(stored: stored, received: received))
-        let isStored = try await keep(reception, of: arrival, received: received) != nil
+        let isStored = try await keep(reception, of: arrival, received: .whole(received)) != nil
         return result(answer, body, arrival, isStored: isStored)
       }
-      let isStored = try await keep(reception, of: arrival, received: received) != nil
+      let isStored = try await keep(reception, of: arrival, received: .whole(received)) != nil
       return try result(answer, arrival, isStored: isStored)
     }
     // The body is read before the entry is written again under another version.
     guard var result = try result(answer, arrival, isStored: false) else { return nil }
-    result.isStored = try await keep(reception, of: arrival, received: received) != nil
+    result.isStored = try await keep(reception, of: arrival, received: .whole(received)) != nil
     return result
   }
 
@@ -182,7 +183,7 @@ extension HTTPCache {
     result.originStatus = arrival.response.status.code
     let length = arrival.response.headerFields[.contentLength].flatMap { ContentRange.position($0) }
     guard let (response, source) = reception.stores.first,
-      length ?? 0 <= rules.policy.largestBody, buffers.reserve(length ?? 0)
+      let incoming = incoming(arrival, source, length: length)
     else {
       try await drop(reception.removes, of: arrival)
       if let flight { complete(flight, .ownOnly) }
@@ -193,52 +194,76 @@ extension HTTPCache {
     if case .stored = source { isThere = true }
     if isThere {
       // A response without a body is stored before the client sees it.
-      buffers.release(length ?? 0)
-      result.isStored = await store(arrival, received: []) != nil
+      result.isStored = await store(arrival, received: .whole([])) != nil
       if !result.isStored { result.remaining = nil }
       if let flight { complete(flight, .arrived) }
       return result
     }
     result.isBeingStored = true
-    let incoming = IncomingBody(
-      length: length, reserved: length ?? 0, in: buffers, largest: rules.policy.largestBody)
     let reader = BodyReader(incoming)
     result.body = HTTPBody(next: { try await reader.incoming.next() })
-    Task {
-      let outcome = await pump(body, into: incoming, of: arrival)
-      if let flight { complete(flight, outcome) }
-    }
+    Task { await pump(body, into: incoming, of: arrival, flight: flight) }
     return result
+  }
+
+  /// Other clients wait for the exchange of a body of at most so many bytes.
+  private static let longestAwaited = 64_000_000
+
+  /// A body on its way into the store; nil if it is too long or there is no room.
+  private func incoming(
+    _ arrival: Arrival, _ source: CacheReception.Body, length: Int?
+  ) -> IncomingBody? {
+    let policy = rules.policy
+    // A part that is joined with a stored one is in memory as a whole.
+    var writer: (@Sendable () throws -> BodyWriter)?
+    if case .received = source {
+      writer = { [namespace] in
+        try BodyWriter(in: namespace, largest: policy.largestBody, permit: arrival.permit)
+      }
+    }
+    let most = writer == nil ? length ?? 0 : min(length ?? 0, BodyParts.usualSize)
+    guard length ?? 0 <= policy.largestBody, buffers.reserve(most) else { return nil }
+    return IncomingBody(
+      length: length, reserved: most, in: buffers, largest: policy.largestBody, writer: writer,
+      report: report)
   }
 
   /// Reads the body for the client and the store.
   ///
   /// The client sees the end of the body after the response is stored, so its next request is a hit.
   private func pump(
-    _ body: HTTPBody, into incoming: IncomingBody, of arrival: Arrival
-  ) async -> ExchangeOutcome {
+    _ body: HTTPBody, into incoming: IncomingBody, of arrival: Arrival, flight: String?
+  ) async {
+    var flight = flight
+    func complete(_ outcome: ExchangeOutcome) {
+      if let flight { self.complete(flight, outcome) }
+      flight = nil
+    }
+    var count = 0
     do {
       for try await piece in body {
+        count += piece.count
+        if count > Self.longestAwaited { complete(.ownOnly) }
         guard await incoming.append(piece) else { break }
       }
     } catch {
       await incoming.finish(error)
-      return .failed(error)
+      return complete(.failed(error))
     }
-    guard let whole = await incoming.whole else {
+    guard let received = await incoming.received else {
       await incoming.finish()
-      return .ownOnly
+      return complete(.ownOnly)
     }
-    let stored = await store(arrival, received: whole)
+    let stored = await store(arrival, received: received)
     // A part that was joined with a stored one is not stored as the client gets it.
-    let same = stored.flatMap { $0.count == whole.count ? $0 : nil }
+    let same = stored.flatMap { $0.count == received.count ? $0 : nil }
     await incoming.finish(
       rest: same.map { same in { [self] in rest(of: same, $0..<same.count) } })
-    return .arrived
+    complete(.arrived)
   }
 
   /// Stores a response that the client gets in any case; a failure is reported.
-  private func store(_ arrival: Arrival, received: [UInt8]) async -> StoredBody? {
+  private func store(_ arrival: Arrival, received: ReceivedBody) async -> StoredBody? {
     do {
       return try await keep(
         receive(arrival, bodySize: received.count), of: arrival, received: received)

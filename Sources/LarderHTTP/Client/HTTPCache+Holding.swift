@@ -40,48 +40,66 @@ extension HTTPCache {
     return entries
   }
 
+  /// A received body that is to be stored.
+  enum ReceivedBody: Sendable {
+    case whole([UInt8])
+    /// One of which the first parts are stored already.
+    case written(BodyWriter, last: [UInt8], index: Int)
+
+    var count: Int {
+      switch self {
+      case .whole(let bytes): bytes.count
+      case .written(let writer, let last, let index): index * writer.parts.size + last.count
+      }
+    }
+  }
+
   /// Stores and removes responses as `reception` says. Returns where the received body is stored; nil if it is not.
   ///
   /// A stored body that another exchange has replaced stays: that exchange had newer information.
   @discardableResult
   func keep(
-    _ reception: CacheReception, of arrival: Arrival, received: [UInt8]
+    _ reception: CacheReception, of arrival: Arrival, received: ReceivedBody
   ) async throws -> StoredBody? {
     guard let uri = arrival.key else { return nil }
     var kept: StoredBody?
     var lost: Set<String> = []
-    let permit = arrival.permit
     var reserved = 0
     defer { buffers.release(reserved) }
     for (stored, source) in reception.stores {
       var response = stored
       let key = uri.key(credential: response.credential, vary: response.vary)
       var version: UInt64?
-      let bytes: [UInt8]
+      var body: ReceivedBody?
       switch source {
       case .received:
-        bytes = received
+        body = received
         response.bodyID = .random(in: .min ... .max)
       case .stored(let index):
         let held = arrival.held[index]
+        if held.key == key { version = held.version }
+        if response.parts != nil { break }
         // Without room for the body the validation is not recorded, and the next request validates again.
         guard buffers.reserve(held.response.bodySize) else { continue }
         reserved += held.response.bodySize
         guard let stored = try self.bytes(of: held, lost: &lost) else { continue }
-        if held.key == key { version = held.version }
-        bytes = stored
+        body = .whole(stored)
       case .joined(let joined):
+        let size = arrival.held[joined.stored].response.bodySize
+        guard case .whole(let bytes) = received, buffers.reserve(size) else { continue }
+        reserved += size
         guard let stored = try self.bytes(of: arrival.held[joined.stored], lost: &lost) else {
           continue
         }
-        bytes = joined.joined(stored: stored, received: received)
+        body = .whole(joined.joined(stored: stored, received: bytes))
         response.bodyID = .random(in: .min ... .max)
       }
-      let isSet = try await namespace.set(
-        bytes, for: key, attributes(of: response, under: key, of: uri, arrival), over: version,
-        if: { permit.isValid })
+      let isSet = try await commit(
+        &response, body, under: key, of: uri, arrival, over: version)
       if isSet {
-        kept = StoredBody(key: key, version: nil, id: response.bodyID, count: bytes.count)
+        kept = StoredBody(
+          key: key, version: nil, id: response.bodyID, count: response.bodySize,
+          parts: response.parts)
         try await removeSurplus(of: arrival.held, beside: key)
       }
     }
@@ -99,11 +117,11 @@ extension HTTPCache {
     let surplus = others.count + 1 - max(1, rules.policy.largestVariantCount)
     guard surplus > 0 else { return }
     for variant in others.sorted(by: { $0.lastUsed < $1.lastUsed }).prefix(surplus) {
-      _ = try await namespace.remove(variant.key)
+      _ = try await remove(variant.key)
     }
   }
 
-  private func attributes(
+  func attributes(
     of response: StoredResponse, under key: String, of uri: ResponseKey, _ arrival: Arrival
   ) -> EntryAttributes {
     var attributes = EntryAttributes(expires: .at(response.keptUntil(policy: rules.policy)))
@@ -123,8 +141,23 @@ extension HTTPCache {
   func drop(_ indexes: [Int], of arrival: Arrival) async throws {
     for index in indexes {
       let held = arrival.held[index]
-      guard try namespace.entry(for: held.key)?.version == held.version else { continue }
-      _ = try await namespace.remove(held.key)
+      _ = try await remove(held.key, if: { $0.version == held.version })
+    }
+  }
+
+  /// Removes a stored response. Clients that read its body read on.
+  func remove(
+    _ key: some StoreKey & Sendable,
+    if isUnwanted: @escaping @Sendable (Store.Entry) -> Bool = { _ in true }
+  ) async throws -> Bool {
+    try await namespace.store.commit { [namespace] batch in
+      guard let entry = try batch.entry(for: key, in: namespace), isUnwanted(entry) else {
+        return false
+      }
+      if let parts = try batch.bodyParts(of: key, in: namespace) {
+        try batch.release(parts, in: namespace)
+      }
+      return try batch.remove(key, from: namespace)
     }
   }
 }

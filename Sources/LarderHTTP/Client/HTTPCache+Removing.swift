@@ -44,7 +44,7 @@ extension HTTPCache {
   @discardableResult
   public func removeAll(tag: String) async throws -> RemovalResult { try end(tag) }
 
-  /// Removes all stored responses of the request's URI, for all users.
+  /// Removes all stored responses of the request's URI, for all users. A client that reads one of them reads on.
   ///
   /// - Complexity: O(stored responses of the URI), each in a write of its own.
   @discardableResult
@@ -71,10 +71,10 @@ extension HTTPCache {
       for entry in page.items {
         guard let key = entry.key.string, let metadata = entry.metadata,
           let response = StoredResponse(metadata: metadata, bodySize: entry.size),
-          try isUnwanted(key, response), try await namespace.remove(entry.key)
+          try isUnwanted(key, response), try await remove(entry.key)
         else { continue }
         removal.entries += 1
-        removal.bytes += entry.size
+        removal.bytes += response.bodySize
       }
       cursor = page.next
     } while cursor != nil
@@ -95,9 +95,11 @@ extension HTTPCache {
     if rules.policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
       entries += try self.entries(with: key.bodyPrefix)
     }
-    for entry in entries where try await namespace.remove(entry.key) {
+    for entry in entries where try await remove(entry.key) {
       removal.entries += 1
-      removal.bytes += entry.size
+      removal.bytes +=
+        entry.metadata.flatMap { StoredResponse(metadata: $0, bodySize: entry.size)?.bodySize }
+        ?? entry.size
     }
     return removal
   }

@@ -19,7 +19,7 @@ public struct HTTPCache: Sendable {
   let flights = SingleFlight<String>()
   let permits = StoreTokens()
   let buffers: BufferBudget
-  private let counters = HTTPCounters()
+  let counters = HTTPCounters()
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
 
@@ -203,7 +203,26 @@ public struct HTTPCache: Sendable {
       }
       return nil
     }
+    guard try isLeader(of: flight, after: held, attempt) else { return nil }
     return try await exchange(forward, held, attempt, flight: flight)
+  }
+
+  /// Whether the caller that begins a flight must go on. Another exchange may have ended between its look at the store and
+  /// the beginning of the flight; then the flight ends at once, and the caller looks again.
+  private func isLeader(
+    of flight: String, after held: [StoredVariant], _ attempt: Attempt
+  ) throws -> Bool {
+    do {
+      let present = try self.held(under: attempt.key, except: attempt.lost)
+      if present.count == held.count, zip(present, held).allSatisfy({ $0.version == $1.version }) {
+        return true
+      }
+    } catch {
+      complete(flight, .arrived)
+      throw error
+    }
+    complete(flight, .arrived)
+    return false
   }
 
   private static let distinguishingFields: Set<HTTPField.Name> = ClientCondition.fields.union([
@@ -246,6 +265,8 @@ public struct HTTPCache: Sendable {
       permit: client.permit)
     Task(priority: .background) {
       do {
+        // Another refresh may have ended before this one began.
+        guard try isLeader(of: flight, after: held, attempt) else { return }
         let result = try await exchange(forward, held, attempt, flight: flight)
         if let body = result?.body { for try await _ in body {} }
       } catch {

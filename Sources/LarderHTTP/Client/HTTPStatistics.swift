@@ -1,6 +1,7 @@
 import Synchronization
 
-/// How the requests of a cache were answered, in this process since the cache was made.
+/// How the requests of a cache were answered: ``HTTPCache/statistics`` counts those of this process since the cache was made,
+/// ``HTTPCache/savedStatistics()`` those that all processes have saved.
 ///
 /// The reads and writes of the store itself are in the statistics of its namespace, for all processes.
 public struct HTTPStatistics: Sendable, Hashable {
@@ -23,22 +24,44 @@ public struct HTTPStatistics: Sendable, Hashable {
 
 /// The counters of a cache and its copies.
 final class HTTPCounters: Sendable {
-  private let counts = Mutex(HTTPStatistics())
+  private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
 
-  var statistics: HTTPStatistics { counts.withLock { $0 } }
+  var statistics: HTTPStatistics { counts.withLock { $0.all } }
 
   func count(_ result: HTTPCacheResult) {
+    counts.withLock { $0.all.count(result) }
+  }
+
+  func countFailure() { counts.withLock { $0.all.failures += 1 } }
+
+  /// The counts that are not saved, which then count as saved.
+  func takeUnsaved() -> HTTPStatistics {
     counts.withLock { counts in
-      if let forwarded = result.forwarded {
-        counts.forwards[forwarded, default: 0] += 1
-        if let reason = result.reason { counts.reuses[reason, default: 0] += 1 }
-      } else if let reason = result.reason {
-        counts.hits[reason, default: 0] += 1
-      }
-      if result.isCollapsed { counts.collapsed += 1 }
-      if result.reason != nil { counts.bytesSaved += result.body.count ?? 0 }
+      defer { counts.saved = counts.all }
+      return counts.all.subtracting(counts.saved)
     }
   }
 
-  func countFailure() { counts.withLock { $0.failures += 1 } }
+  /// Counts could not be saved.
+  func giveBack(_ unsaved: HTTPStatistics) {
+    counts.withLock { $0.saved = $0.saved.subtracting(unsaved) }
+  }
+}
+
+extension HTTPStatistics {
+  fileprivate mutating func count(_ result: HTTPCacheResult) {
+    if let forwarded = result.forwarded {
+      forwards[forwarded, default: 0] += 1
+      if let reason = result.reason { reuses[reason, default: 0] += 1 }
+    } else if let reason = result.reason {
+      hits[reason, default: 0] += 1
+    }
+    if result.isCollapsed { collapsed += 1 }
+    if result.reason != nil { bytesSaved += result.body.count ?? 0 }
+  }
+
+  fileprivate func subtracting(_ other: HTTPStatistics) -> HTTPStatistics {
+    HTTPStatistics(
+      numbers: numbers.merging(other.numbers) { $0 - $1 }.filter { $0.value != 0 })
+  }
 }

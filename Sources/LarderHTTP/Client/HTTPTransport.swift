@@ -24,7 +24,7 @@ public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooManyFields(Int)
   /// A body is longer than this number of bytes, which is the most that is read into memory here.
   case bodyTooLarge(limit: Int)
-  /// The stored response was replaced or removed while its body was being read, so the rest of that body is gone.
+  /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
   case bodyGone
 
   /// The number of fields of a message that a cache accepts. A transport checks it before it builds `HTTPFields`, whose
@@ -37,7 +37,7 @@ public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .tooManyFields(let count):
       "the message has \(count) fields; at most \(Self.largestFieldCount) are accepted"
     case .bodyTooLarge(let limit): "the body is longer than \(limit) bytes"
-    case .bodyGone: "the stored response was replaced or removed while its body was read"
+    case .bodyGone: "the store has removed the stored response while its body was read"
     }
   }
 }

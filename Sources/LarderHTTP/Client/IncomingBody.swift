@@ -1,8 +1,10 @@
+import Larder
+
 /// The body of a response on its way to two readers: the client at its own speed, and the store without waiting for it.
 ///
-/// The bytes are kept once, for both, within a ``BufferBudget``. After the response is stored, a client that lags behind
-/// reads the rest from the store. A body that is not stored, because it is too long or the budget is used up, comes no
-/// faster than the client reads.
+/// The bytes are kept once, for both, within a ``BufferBudget``. Of a long body each full part goes into the store at once, and
+/// a client that lags behind reads it from there. A body that is not stored, because it is too long or the budget is used up,
+/// comes no faster than the client reads.
 actor IncomingBody {
   /// The length of the pieces for the client.
   static let pieceSize = 1 << 16
@@ -11,7 +13,12 @@ actor IncomingBody {
   private let largest: Int
   /// The announced length of the body.
   private let length: Int?
-  /// The bytes from `start` on.
+  private let makeWriter: (@Sendable () throws -> BodyWriter)?
+  private let report: @Sendable (any Error) -> Void
+  /// Set once a part is stored.
+  private var writer: BodyWriter?
+  private var partCount = 0
+  /// The bytes from `start` on; those before it are stored, or read.
   private var bytes: [UInt8] = []
   private var start = 0
   /// The end of the bytes that the client has read.
@@ -25,18 +32,25 @@ actor IncomingBody {
   /// The rest of the body, from the store.
   private var rest: HTTPBody?
   private var reader: CheckedContinuation<Void, Never>?
-  private var writer: CheckedContinuation<Void, Never>?
+  private var origin: CheckedContinuation<Void, Never>?
   /// Whether the client has stopped reading.
   private var isAbandoned = false
 
   /// - Parameters:
   ///   - reserved: bytes that were reserved in `budget` for this body.
   ///   - largest: the length up to which the body is kept for the store.
-  init(length: Int?, reserved: Int, in budget: BufferBudget, largest: Int) {
+  ///   - writer: called for a long body; nil for a body that must be in memory as a whole.
+  ///   - report: receives the errors of storing parts.
+  init(
+    length: Int?, reserved: Int, in budget: BufferBudget, largest: Int,
+    writer: (@Sendable () throws -> BodyWriter)?, report: @escaping @Sendable (any Error) -> Void
+  ) {
     self.budget = budget
     self.length = length
     self.reserved = reserved
     self.largest = largest
+    makeWriter = writer
+    self.report = report
     bytes.reserveCapacity(reserved)
   }
 
@@ -51,43 +65,53 @@ actor IncomingBody {
   ///
   /// - Returns: false if neither the client nor the store needs more.
   func append(_ piece: [UInt8]) async -> Bool {
-    if isKept { isKept = makeRoom(for: piece.count) }
+    if isKept, !makeRoom(for: piece.count) { await stopKeeping() }
     if !isKept, isAbandoned { return false }
     bytes += piece
     if !isKept || end != length { visible = end }
     wakeReader()
+    if isKept { await storeFullParts() }
     if isKept { return true }
     discardRead()
     while !bytes.isEmpty, position < end, !isAbandoned {
-      await withCheckedContinuation { writer = $0 }
+      await withCheckedContinuation { origin = $0 }
     }
     return !isAbandoned
   }
 
   private func makeRoom(for count: Int) -> Bool {
     let more = bytes.count + count - reserved
-    guard end + count <= largest, more <= 0 || budget.reserve(more) else { return false }
+    guard end + count <= writer?.largest ?? largest, more <= 0 || budget.reserve(more) else {
+      return false
+    }
     reserved += max(0, more)
     return true
   }
 
-  /// The whole body for the store, once all of it has come; nil if it was not kept.
-  var whole: [UInt8]? { isKept ? bytes : nil }
+  /// The body for the store, once all of it has come; nil if it was not kept.
+  var received: HTTPCache.ReceivedBody? {
+    guard isKept else { return nil }
+    return writer.map { .written($0, last: bytes, index: partCount) } ?? .whole(bytes)
+  }
 
   /// Ends the body.
   ///
   /// - Parameter rest: reads the stored body from an offset on; nil if it is not stored.
-  func finish(_ failure: (any Error)? = nil, rest: ((Int) -> HTTPBody)? = nil) {
+  func finish(_ failure: (any Error)? = nil, rest: ((Int) -> HTTPBody)? = nil) async {
     self.failure = failure
     visible = end
     isEnded = true
     isKept = false
-    if let rest, end - position > Self.pieceSize {
-      self.rest = rest(position)
-      position = end
+    if let rest {
+      writer = nil
+      if position < start || end - position > Self.pieceSize {
+        self.rest = rest(position)
+        position = end
+      }
     }
     discardRead()
     wakeReader()
+    await discardParts()
   }
 
   /// Removes what the client has read, or will not read; rarely, because that moves the rest.
@@ -95,9 +119,9 @@ actor IncomingBody {
     guard !isKept else { return }
     if isAbandoned { position = end }
     let read = position - start
-    guard read > bytes.count / 2 || read == bytes.count || isEnded && read >= reserved / 2 else {
-      return
-    }
+    guard read >= 0,
+      read > bytes.count / 2 || read == bytes.count || isEnded && read >= reserved / 2
+    else { return }
     bytes = Array(bytes.dropFirst(read))
     start = position
     let surplus = reserved - bytes.count
@@ -108,11 +132,11 @@ actor IncomingBody {
   }
 
   /// The client reads no more.
-  func abandon() {
+  func abandon() async {
     isAbandoned = true
     discardRead()
-    writer?.resume()
-    writer = nil
+    wakeOrigin()
+    await discardParts()
   }
 
   /// The next piece for the client; nil at the end.
@@ -121,14 +145,11 @@ actor IncomingBody {
       await withCheckedContinuation { reader = $0 }
     }
     if position < visible {
-      let count = min(Self.pieceSize, visible - position)
-      let piece = Array(bytes[position - start..<position - start + count])
-      position += count
+      let piece = try nextPiece()
+      position += piece.count
       discardRead()
-      if position == end {
-        writer?.resume()
-        writer = nil
-      }
+      if position == end { wakeOrigin() }
+      if writer != nil { await discardParts() }
       return piece
     }
     if let rest {
@@ -139,9 +160,68 @@ actor IncomingBody {
     return nil
   }
 
+  private func nextPiece() throws -> [UInt8] {
+    guard position < start, let writer else {
+      let count = min(Self.pieceSize, visible - position)
+      return Array(bytes[position - start..<position - start + count])
+    }
+    let range = position..<min(position + Self.pieceSize, start, visible)
+    guard let piece = try writer.piece(range, of: start) else { throw HTTPCacheError.bodyGone }
+    return piece
+  }
+
   private func wakeReader() {
     reader?.resume()
     reader = nil
+  }
+
+  private func wakeOrigin() {
+    origin?.resume()
+    origin = nil
+  }
+}
+
+// MARK: Parts
+
+extension IncomingBody {
+  /// Stores the full parts but one that may be the last: that goes into the store together with the response.
+  private func storeFullParts() async {
+    guard let makeWriter, bytes.count > writer?.parts.size ?? BodyParts.usualSize else { return }
+    do {
+      let writer = try self.writer ?? makeWriter()
+      self.writer = writer
+      let size = writer.parts.size
+      while bytes.count > size {
+        guard max(length ?? 0, end) <= writer.largest,
+          try await writer.write(Array(bytes[..<size]), partCount)
+        else { return await stopKeeping() }
+        partCount += 1
+        bytes.removeFirst(size)
+        start += size
+      }
+    } catch {
+      report(error)
+      await stopKeeping()
+    }
+  }
+
+  /// Ends the storing of the body: from now on it is for the client alone.
+  private func stopKeeping() async {
+    isKept = false
+    visible = end
+    wakeReader()
+    await discardParts()
+  }
+
+  /// Removes the parts of a body that is not stored, once the client does not need them.
+  private func discardParts() async {
+    guard !isKept, let discarded = writer, isAbandoned || position >= start else { return }
+    writer = nil
+    do {
+      try await discarded.discard()
+    } catch {
+      report(error)
+    }
   }
 }
 

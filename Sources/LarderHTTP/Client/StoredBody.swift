@@ -8,12 +8,54 @@ struct StoredBody: Sendable {
   /// ``StoredResponse/bodyID``: a validation writes the entry again, with the same body.
   let id: UInt64?
   let count: Int
+  /// The entries of the body; nil for a body that is the value of the response's entry.
+  let parts: BodyParts?
 
+  /// Whether `entry` is the response with this body.
   func isStored(in entry: Store.Entry) -> Bool {
-    guard entry.size == count else { return false }
     if entry.version == version { return true }
-    guard let id, let metadata = entry.metadata else { return false }
-    return StoredResponse(metadata: metadata, bodySize: entry.size)?.bodyID == id
+    guard let id, let metadata = entry.metadata,
+      let response = StoredResponse(metadata: metadata, bodySize: entry.size)
+    else { return false }
+    return response.bodyID == id && response.bodySize == count
+  }
+}
+
+extension Store.Namespace {
+  /// The bytes `range` of a stored body; nil if it was replaced, evicted or damaged.
+  ///
+  /// - Parameter isFirst: whether this counts as a read of the response. Parts that a reader has begun stay readable after the
+  ///   response was replaced.
+  func piece(of body: StoredBody, _ range: Range<Int>, isFirst: Bool) throws -> [UInt8]? {
+    guard let parts = body.parts else {
+      return try piece(of: body.key, range, as: isFirst ? .first : .next, if: body.isStored)
+    }
+    if isFirst, try piece(of: body.key, 0..<0, as: .first, if: body.isStored) == nil { return nil }
+    return try piece(of: parts, range, count: body.count, isFirst: isFirst)
+  }
+
+  /// The bytes `range` of a body of `count` bytes in parts; nil if one of them is gone or damaged.
+  func piece(
+    of parts: BodyParts, _ range: Range<Int>, count: Int, isFirst: Bool
+  ) throws -> [UInt8]? {
+    if isFirst, try piece(of: parts.root, 0..<0, as: .part, if: { _ in true }) == nil {
+      return nil
+    }
+    var bytes: [UInt8] = []
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let (index, offset) = position.quotientAndRemainder(dividingBy: parts.size)
+      let length = parts.length(of: index, in: count)
+      let end = min(length, offset + range.upperBound - position)
+      let piece = try piece(
+        of: parts.key(index), offset..<end, as: isFirst || offset == 0 ? .part : .next,
+        if: { $0.size == length })
+      guard let piece, piece.count == end - offset else { return nil }
+      if piece.count == range.count { return piece }
+      bytes += piece
+      position += piece.count
+    }
+    return bytes
   }
 }
 
@@ -38,8 +80,7 @@ extension HTTPCache {
     let range = range.clamped(to: 0..<body.count)
     let end = min(range.upperBound, range.lowerBound + IncomingBody.pieceSize)
     guard
-      let first = try namespace.piece(
-        of: held.key, range.lowerBound..<end, isFirst: true, if: body.isStored)
+      let first = try namespace.piece(of: body, range.lowerBound..<end, isFirst: true)
     else {
       // A replaced entry is read again under its new version; a damaged one never.
       if try namespace.entry(for: held.key)?.version == held.version { lost.insert(held.key) }
@@ -51,7 +92,7 @@ extension HTTPCache {
 
   /// The bytes `range` of a stored body, piece by piece, each in a snapshot of its own.
   ///
-  /// Reading throws ``HTTPCacheError/bodyGone`` once the body is replaced or removed.
+  /// Reading throws ``HTTPCacheError/bodyGone`` once the store has removed the body.
   ///
   /// - Parameter first: the first piece, if it has been read.
   func rest(of body: StoredBody, _ range: Range<Int>, first: [UInt8]? = nil) -> HTTPBody {
@@ -62,11 +103,7 @@ extension HTTPCache {
   /// The whole body of that version; nil if the entry was replaced, evicted or damaged.
   func bytes(of held: StoredVariant, lost: inout Set<String>) throws -> [UInt8]? {
     let body = held.body
-    if let bytes = try namespace.piece(
-      of: held.key, 0..<body.count, isFirst: true, if: body.isStored)
-    {
-      return bytes
-    }
+    if let bytes = try namespace.piece(of: body, 0..<body.count, isFirst: true) { return bytes }
     if try namespace.entry(for: held.key)?.version == held.version { lost.insert(held.key) }
     return nil
   }
@@ -74,16 +111,23 @@ extension HTTPCache {
 
 extension HTTPCache.StoredVariant {
   var body: StoredBody {
-    StoredBody(key: key, version: version, id: response.bodyID, count: response.bodySize)
+    StoredBody(
+      key: key, version: version, id: response.bodyID, count: response.bodySize,
+      parts: response.parts)
   }
 }
 
 private actor StoredBodyReader {
+  /// How long a reader keeps the entries of a replaced body.
+  private static let longestUse = Duration.seconds(3600)
+
   private let body: StoredBody
   private let namespace: Store.Namespace
   private var first: [UInt8]?
   private var position: Int
   private let end: Int
+  private let began: Duration
+  private var renewed: Duration
 
   init(_ body: StoredBody, _ range: Range<Int>, first: [UInt8]?, in namespace: Store.Namespace) {
     self.body = body
@@ -91,20 +135,43 @@ private actor StoredBodyReader {
     self.first = first
     position = range.lowerBound
     end = range.upperBound
+    began = namespace.store.clock.monotonic
+    renewed = began
   }
 
-  func next() throws -> [UInt8]? {
+  func next() async throws -> [UInt8]? {
     guard position < end else { return nil }
     if let first {
       self.first = nil
       position += first.count
       return first
     }
-    let piece = try namespace.piece(
-      of: body.key, position..<min(end, position + IncomingBody.pieceSize), isFirst: false,
-      if: body.isStored)
-    guard let piece, !piece.isEmpty else { throw HTTPCacheError.bodyGone }
+    let range = position..<min(end, position + IncomingBody.pieceSize)
+    guard let piece = try namespace.piece(of: body, range, isFirst: false), !piece.isEmpty else {
+      try await removeIncomplete()
+      throw HTTPCacheError.bodyGone
+    }
     position += piece.count
+    if let parts = body.parts { try await renew(parts) }
     return piece
+  }
+
+  /// Keeps the entries of a body that was replaced meanwhile.
+  private func renew(_ parts: BodyParts) async throws {
+    let now = namespace.store.clock.monotonic
+    guard now - renewed > BodyParts.grace / 4, now - began < Self.longestUse,
+      !namespace.store.isReadOnly
+    else { return }
+    renewed = now
+    guard let end = try namespace.entry(for: parts.root)?.expires,
+      end < namespace.store.clock.now.advanced(by: BodyParts.grace / 2)
+    else { return }
+    _ = try await namespace.touch(parts.root, expires: .after(BodyParts.grace))
+  }
+
+  /// A body without one of its parts is of no use: its response is removed with it.
+  private func removeIncomplete() async throws {
+    guard let parts = body.parts, !namespace.store.isReadOnly else { return }
+    _ = try await namespace.remove(parts.root)
   }
 }

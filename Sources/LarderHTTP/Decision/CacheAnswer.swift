@@ -15,7 +15,7 @@ public struct CacheAnswer: Sendable, Hashable {
   }
 
   /// Why the cache may answer with a stored response.
-  public enum Reason: Sendable, Hashable {
+  public enum Reason: String, Sendable, Hashable {
     /// The stored response is fresh.
     case fresh
     /// The origin has just confirmed it.
@@ -23,15 +23,15 @@ public struct CacheAnswer: Sendable, Hashable {
     /// The part just received completes it.
     case completed
     /// The client accepts it stale.
-    case staleByRequest
+    case staleByRequest = "stale-by-request"
     /// Stale, while it is validated.
-    case staleWhileRevalidating
+    case staleWhileRevalidating = "stale-while-revalidating"
     /// Stale, because the origin answered with an error.
-    case staleOnError
+    case staleOnError = "stale-on-error"
     /// Stale, because the origin could not be reached.
-    case staleDisconnected
+    case staleDisconnected = "stale-disconnected"
     /// No stored response is usable and the request has `only-if-cached`: a 504.
-    case onlyIfCached
+    case onlyIfCached = "only-if-cached"
 
     /// Whether the answer is stale.
     public var isStale: Bool {

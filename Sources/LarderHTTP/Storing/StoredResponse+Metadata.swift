@@ -15,15 +15,24 @@ import Larder
 ///     Date: Thu, 01 Jan 2026 00:00:00 GMT
 ///     ETag: "1"
 ///
-/// A blank line parts what the cache says from the fields, which are as they came, each ended by a newline. A `vary`
+/// A body that is stored in parts has the version `larder-http/2`, and the lines `length` and `parts` with its length and that
+/// of a part. A blank line parts what the cache says from the fields, which are as they came, each ended by a newline. A `vary`
 /// without `=` is a field that the request did not have.
 extension StoredResponse {
   private static let version = "larder-http/1"
+  private static let versionWithParts = "larder-http/2"
+
+  /// Whether metadata may be that of a response whose body is in parts.
+  static func mayHaveParts(_ metadata: [UInt8]) -> Bool {
+    metadata.starts(with: versionWithParts.utf8)
+  }
 
   func encodedMetadata() -> [UInt8] {
-    var head = "\(Self.version) \(response.status.code) \(response.status.reasonPhrase)\n"
+    let version = partSize == nil ? Self.version : Self.versionWithParts
+    var head = "\(version) \(response.status.code) \(response.status.reasonPhrase)\n"
     head += "requested \(requested.milliseconds)\nreceived \(received.milliseconds)\n"
     if let bodyID { head += "body \(String(bodyID, radix: 16))\n" }
+    if let partSize { head += "length \(bodySize)\nparts \(partSize)\n" }
     if let assignedFreshness { head += "freshness \(assignedFreshness)\n" }
     if let credential { head += "credential \(credential)\n" }
     for (name, value) in vary.fields {
@@ -40,25 +49,28 @@ extension StoredResponse {
   }
 
   /// Nil for bytes that are no such metadata, or of another version.
+  ///
+  /// - Parameter bodySize: the length of the entry's value.
   init?(metadata: [UInt8], bodySize: Int) {
     var lines = metadata.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
     guard let first = lines.popFirst().map({ String(decoding: $0, as: UTF8.self) }) else {
       return nil
     }
     let parts = first.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0] == Self.version, let code = Int(parts[1]),
+    let isInParts = parts[0] == Self.versionWithParts
+    guard parts.count == 3, isInParts || parts[0] == Self.version, let code = Int(parts[1]),
       (100...999).contains(code)
     else { return nil }
     response = HTTPResponse(status: .init(code: code, reasonPhrase: String(parts[2])))
     self.bodySize = bodySize
-    var times: [Substring: Int64] = [:]
+    var numbers: [Substring: Int64] = [:]
     var varied: [(name: String, value: String?)] = []
     while let line = lines.popFirst(), !line.isEmpty {
       let text = String(decoding: line, as: UTF8.self)
       let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
       guard words.count == 2 else { return nil }
       switch words[0] {
-      case "requested", "received": times[words[0]] = Int64(words[1])
+      case "requested", "received", "length", "parts": numbers[words[0]] = Int64(words[1])
       case "body": bodyID = UInt64(words[1], radix: 16)
       case "freshness":
         assignedFreshness = Int(words[1]).map { min(max(0, $0), DeltaSeconds.most) }
@@ -69,10 +81,19 @@ extension StoredResponse {
       default: break
       }
     }
-    guard let requested = times["requested"], let received = times["received"] else { return nil }
+    guard let requested = numbers["requested"], let received = numbers["received"] else {
+      return nil
+    }
     self.requested = Timestamp(milliseconds: requested)
     self.received = Timestamp(milliseconds: received)
     vary = VaryKey(fields: varied)
+    if isInParts {
+      guard bodyID != nil, let length = numbers["length"], (0...BodyParts.largestBody) ~= length,
+        let size = numbers["parts"], (1...Int64(Rules.largestPossibleValue)) ~= size
+      else { return nil }
+      self.bodySize = Int(length)
+      partSize = Int(size)
+    }
     // A damaged or foreign record must not reach the limit of `HTTPFields`, which is a precondition.
     guard lines.count <= 4 * HTTPCacheError.largestFieldCount else { return nil }
     for line in lines where !line.isEmpty {

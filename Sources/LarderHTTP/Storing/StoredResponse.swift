@@ -13,12 +13,20 @@ public struct StoredResponse: Sendable, Hashable {
   public var bodySize: Int
   /// Identifies the stored body: a validation keeps it, another body has another. Nil if it is not stored yet.
   var bodyID: UInt64?
+  /// The length of the parts in which the body is stored; nil for a body that is the value of the response's entry.
+  var partSize: Int?
   /// The freshness in seconds that a rule of the application has given it; nil for what it states itself.
   var assignedFreshness: Int?
   /// The request fields that select it among the responses of its URI.
   var vary: VaryKey
   /// The digest of the credentials of its request; nil without credentials.
   var credential: String?
+
+  /// The entries of the body; nil for a body that is the value of the response's entry.
+  var parts: BodyParts? {
+    guard let bodyID, let partSize else { return nil }
+    return BodyParts(id: bodyID, size: partSize)
+  }
 
   var fields: HTTPFields { response.headerFields }
   var entityTag: EntityTag? { EntityTag(fields) }

@@ -28,7 +28,8 @@ extension Command {
       }
       isFirst = false
       let report = StatisticsReport(
-        try session.store.statistics(), try session.store.limits().effective, only: only)
+        try session.store.statistics(), try session.store.limits().effective, only: only,
+        http: try HTTPCounts.read(from: session.store))
       for reply in report.replies(for: session.presentation) { try session.answer(reply) }
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {

@@ -13,9 +13,10 @@ struct StatisticsReport {
   private let namespaces: [Statistics.Namespace]
   private let limits: StoreLimits
   private let isWhole: Bool
+  private let http: [HTTPCounts]
 
   /// - Parameter only: The namespace; nil for the store.
-  init(_ statistics: Statistics, _ limits: StoreLimits, only: String?) {
+  init(_ statistics: Statistics, _ limits: StoreLimits, only: String?, http: [HTTPCounts]) {
     self.statistics = statistics
     self.limits = limits
     // The snapshot of this command itself is not a reader.
@@ -23,6 +24,7 @@ struct StatisticsReport {
       $0.process == Int(ProcessInfo.processInfo.processIdentifier)
     }
     isWhole = only == nil
+    self.http = http.filter { only == nil || $0.namespace == only }
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name == only }
   }
 
@@ -46,6 +48,7 @@ struct StatisticsReport {
     }
     add(Self.titles, namespaces.map(row))
     add(["evicted", "because", "entries"], evictions)
+    add(["HTTP", "requests", "count"], httpRows { $0 })
     if isWhole { add(["reader", "commits since", ""], statistics.readers.map(row)) }
     return replies
   }
@@ -60,6 +63,12 @@ struct StatisticsReport {
           .text(namespace.info.name), .text(words), .number(Int(clamping: count)),
         ]
       }
+    }
+  }
+
+  private func httpRows(_ name: (String) -> String) -> [[Cell]] {
+    http.flatMap { http in
+      http.counts.map { [.text(http.namespace), .text(name($0.name)), .number($0.count)] }
     }
   }
 
@@ -125,8 +134,21 @@ struct StatisticsReport {
               ])
             })),
       ]
-    let shown = isWhole ? all : all.filter { $0.name == "namespaces" }
+    let shown = (isWhole ? all : all.filter { $0.name == "namespaces" }) + httpFields
     return Reply(.object(shown.map { Column($0.name) }, shown.map { .json($0.value) }))
+  }
+
+  /// Only where an HTTP cache has saved counts.
+  private var httpFields: [JSON.Field] {
+    guard !http.isEmpty else { return [] }
+    return [
+      JSON.Field(
+        "http",
+        .object(
+          http.map { http in
+            .init(http.namespace, .object(http.counts.map { .init($0.name, .number($0.count)) }))
+          }))
+    ]
   }
 
   /// Where it belongs, what it is, and how much: `@*` is the store.
@@ -137,7 +159,10 @@ struct StatisticsReport {
         [.text(namespace.info.name), .text(fact.name), fact.cell]
       }
     }
-    return Reply(.rows(["namespace", "fact", "value"].map { Column($0) }, store + rows))
+    return Reply(
+      .rows(
+        ["namespace", "fact", "value"].map { Column($0) }, store + rows + httpRows { "http " + $0 })
+    )
   }
 
   private typealias Fact = (name: String, cell: Cell)

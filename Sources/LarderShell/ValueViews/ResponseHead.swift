@@ -2,10 +2,10 @@ import ShellLanguage
 
 /// The status and fields of a stored HTTP response, read from the entry's metadata.
 ///
-/// The format is that of `larder-http/1`: lines of which the first is the version and the status, then what the cache
+/// The format is that of `larder-http/1`, or `larder-http/2` for a body in entries of its own: lines of which the first is the version and the status, then what the cache
 /// notes for itself, and behind a blank line the fields as they came.
 struct ResponseHead {
-  private static let version: StaticASCII = "larder-http/1 "
+  private static let versions: [StaticASCII] = ["larder-http/1 ", "larder-http/2 "]
 
   /// `200 OK`
   let status: [UInt8]
@@ -13,9 +13,10 @@ struct ResponseHead {
 
   /// Nil for bytes that are no such metadata, or of another version.
   init?(metadata: [UInt8]) {
-    let version = Self.version.bytes
     let lines = metadata.split(separator: .newline, omittingEmptySubsequences: false)
-    guard let first = lines.first, first.starts(with: version) else { return nil }
+    guard let first = lines.first,
+      let version = Self.versions.map(\.bytes).first(where: { first.starts(with: $0) })
+    else { return nil }
     let status = first.dropFirst(version.count)
     let code = status.prefix { $0 != .space }
     guard code.count == 3, code.allSatisfy(\.isDigit) else { return nil }

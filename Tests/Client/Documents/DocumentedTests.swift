@@ -3,7 +3,9 @@ import Testing
 
 /// Each program on a page of the documentation stands in a file beside this one, `PAGEPage.swift`, in a test that runs it.
 @Suite struct DocumentedTests {
-  private static let pages = ["Codecs", "Cookbook", "Limits", "Loading", "Migrating", "Monitoring"]
+  private static let pages = [
+    "Codecs", "Cookbook", "HTTP", "Limits", "Loading", "Migrating", "Monitoring",
+  ]
 
   /// The lines without their indentation: pages and tests have different ones.
   private static func lines(_ text: some StringProtocol) -> [String] {

@@ -23,7 +23,7 @@ import TestSupport
 
     /// Says how it went, in long runs.
     static func report(_ line: String) {
-      if TestSettings.trials > 1 { print(line) }
+      if TestSettings.trials > 1 { print("power: \(line)") }
     }
 
     /// What to put before a command, so that what it does to the store's files is recorded.

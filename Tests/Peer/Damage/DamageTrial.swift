@@ -214,7 +214,8 @@ extension Peer {
     let level = Durability(rawValue: arguments[2])!
     let first = UInt64(argument(0))
     let worker = try DamageWorker(
-      directory: store, durability: level, killed: first % 2 == 1 && level != .scratch)
+      directory: store, durability: level,
+      killed: DamageTrials.isKilled(first) && level != .scratch)
     for seed in first..<first + UInt64(argument(1)) { Peer.say(try worker.run(seed: seed)) }
     try FileManager.default.removeItem(atPath: store)
     Peer.say("end")

@@ -18,8 +18,12 @@ struct DamageTrials {
 
   /// How long one case may take, on a machine that does other things as well.
   static let longestWait: TimeInterval = 120
-  /// Cases of one child: they share the store that is damaged.
-  static let batch = 50
+  /// Cases of one child, which share the store that is damaged. A child takes no case of the next batch, so that a case
+  /// repeated alone damages the same store.
+  static let batch: UInt64 = 50
+
+  /// Whether the cases of a batch damage the files as a kill leaves them, and not those of a closed store.
+  static func isKilled(_ seed: UInt64) -> Bool { seed / batch % 2 == 1 }
 
   init(directory: String) { self.directory = directory }
 
@@ -30,7 +34,8 @@ struct DamageTrials {
       var next = seed &+ UInt64(index) * 1_000_000
       let end = next + UInt64(share)
       while next < end {
-        next = try runChild(from: next, count: min(Self.batch, Int(end - next)), level: level)
+        let count = min(Self.batch - next % Self.batch, end - next)
+        next = try runChild(from: next, count: Int(count), level: level)
       }
     }
     for line in crashes + hangs + wrong { Peer.say(line) }

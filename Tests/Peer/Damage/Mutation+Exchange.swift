@@ -133,6 +133,11 @@ extension Mutation {
     default:
       let inUse = reachable(in: data)
       data.set(UInt64(inUse.randomElement(using: &random) ?? 2), at: entry)
+      // In order, the list is not wrong in itself.
+      let pages = (0..<count).map { data.word64(value + 8 + 8 * $0) }.sorted(by: >)
+      if random.chance(percent: 75) {
+        for (index, page) in pages.enumerated() { data.set(page, at: value + 8 + 8 * index) }
+      }
     }
     note("free list of page \(root), record \(record.index), change \(kind)")
   }

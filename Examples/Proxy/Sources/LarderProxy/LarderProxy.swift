@@ -73,10 +73,27 @@ import ProxyServer
       if isVerbose { print(line) }
     }
     print("http://\(server.address) answers for http://\(origin)")
+    let saving = Task { await Self.saveStatistics(of: cache) }
     await Self.interruption()
+    saving.cancel()
     try await server.stop()
     print(Self.summary(cache.cache.statistics))
+    try await cache.cache.saveStatistics()
     try cache.close()
+  }
+
+  /// Once a minute, for `stats` of the shell.
+  private static func saveStatistics(of cache: ProxyCache) async {
+    while !Task.isCancelled {
+      do {
+        try await Task.sleep(for: .seconds(60))
+        try await cache.cache.saveStatistics()
+      } catch is CancellationError {
+        return
+      } catch {
+        print("the statistics could not be saved: \(error)")
+      }
+    }
   }
 
   private static func summary(_ counts: HTTPStatistics) -> String {

@@ -1,0 +1,335 @@
+import Foundation
+import HTTPTypes
+import Larder
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderHTTP
+
+/// Bodies that are stored in parts while they come.
+struct LongBodyTests {
+  private static let fresh: Pairs = [("Cache-Control", "max-age=10000"), ("ETag", "\"1\"")]
+
+  private static func body(_ size: Int, seed: UInt8 = 0) -> [UInt8] {
+    (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) &+ seed }
+  }
+
+  /// The body in pieces of 50,000 bytes; `meanwhile` runs before each of them.
+  private static func pieces(
+    _ bytes: [UInt8], _ meanwhile: @escaping @Sendable (Int) async throws -> Void = { _ in }
+  ) -> HTTPBody {
+    let rest = Mutex(bytes[...])
+    return HTTPBody(next: {
+      try await meanwhile(bytes.count - rest.withLock { $0.count })
+      return rest.withLock { rest in
+        let piece = Array(rest.prefix(50_000))
+        rest = rest.dropFirst(piece.count)
+        return piece.isEmpty ? nil : piece
+      }
+    })
+  }
+
+  private static func origin(_ bytes: [UInt8]) -> Origin {
+    Origin { request, _ in
+      request.headerFields.contains(.ifNoneMatch)
+        ? (response(304, fresh), HTTPBody()) : (response(200, fresh), pieces(bytes))
+    }
+  }
+
+  private static func count(_ fixture: Fixture) throws -> Int {
+    try fixture.store.namespace("http").count()
+  }
+
+  @Test func `a body of more than 64 MB is stored while it comes, in bounded memory`() async throws
+  {
+    let (piece, count) = (1 << 16, 1_050)
+    let next = Mutex(0)
+    let fixture = try Fixture(
+      Origin { _, _ in
+        (
+          response(200, Self.fresh),
+          HTTPBody(next: {
+            next.withLock { next in
+              defer { next += 1 }
+              return next < count
+                ? [UInt8](repeating: UInt8(truncatingIfNeeded: next), count: piece) : nil
+            }
+          })
+        )
+      })
+    func read(_ body: HTTPBody) async throws -> Int {
+      var (size, most) = (0, 0)
+      for try await bytes in body {
+        #expect(bytes.first == UInt8(truncatingIfNeeded: size / piece) && bytes.count == piece)
+        size += bytes.count
+        most = max(most, fixture.cache.buffers.reserved)
+      }
+      #expect(most <= 1 << 20)
+      return size
+    }
+    let first = try await fixture.cache.send(request())
+    #expect(first.isBeingStored)
+    #expect(try await read(first.body) == count * piece)
+    let hit = try await fixture.cache.send(request())
+    #expect(hit.isHit && hit.body.count == count * piece)
+    #expect(try await read(hit.body) == count * piece)
+    let last = count * piece - 1
+    let part = try await fixture.cache.send(request("GET", "/a", [("Range", "bytes=\(last)-")]))
+    #expect(try await part.body.bytes() == [UInt8(truncatingIfNeeded: count - 1)])
+    #expect(fixture.cache.buffers.reserved == 0 && fixture.origin.count == 1)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test(arguments: [65_537, BodyParts.usualSize, BodyParts.usualSize + 1, 3 * BodyParts.usualSize])
+  func `every length leads back to the same bytes`(size: Int) async throws {
+    let bytes = Self.body(size)
+    let fixture = try Fixture(Self.origin(bytes))
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    let all = 0..<size
+    for bounds in [
+      (0, 1), (65_530, 65_537), (size - 70_000, size), (BodyParts.usualSize - 1, size),
+    ] {
+      let range = all.clamped(to: bounds.0..<max(bounds.0, bounds.1))
+      if range.isEmpty { continue }
+      let fields = [("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")]
+      let part = try await fixture.cache.send(request("GET", "/a", fields))
+      #expect(try await part.body.bytes() == Array(bytes[range]))
+    }
+    // The end of the response is stored in one commit with it, so no state in between is visible.
+    #expect(try Self.count(fixture) == 2 + (size + BodyParts.usualSize - 1) / BodyParts.usualSize)
+    #expect(
+      try await fixture.cache.put(response(200, Self.fresh), body: bytes, for: request("GET", "/b"))
+    )
+    #expect(try await fixture.cache.send(request("GET", "/b")).body.bytes() == bytes)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a body that breaks off leaves nothing, once its client has read it`() async throws {
+    let bytes = Self.body(1_000_000)
+    let fixture = try Fixture(Origin())
+    fixture.origin.become { _, _ in
+      (response(200, Self.fresh), Self.pieces(bytes) { if $0 == 900_000 { throw Origin.Down() } })
+    }
+    let broken = try await fixture.cache.send(request())
+    var pieces = broken.body.makeAsyncIterator()
+    var read = try #require(try await pieces.next())
+    try await waitUntil { try Self.count(fixture) == 4 }
+    #expect(try fixture.cache.peek(request()) == nil)
+    await #expect(throws: Origin.Down.self) {
+      while let piece = try await pieces.next() { read += piece }
+    }
+    #expect(read == Array(bytes[..<900_000]))
+    try await waitUntil { try Self.count(fixture) == 0 }
+    #expect(fixture.cache.buffers.reserved == 0)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a body whose client and origin both go away leaves nothing`() async throws {
+    let bytes = Self.body(1_000_000)
+    let gate = Gate()
+    let fixture = try Fixture(Origin())
+    fixture.origin.become { _, _ in
+      (
+        response(200, Self.fresh),
+        Self.pieces(bytes) {
+          guard $0 == 900_000 else { return }
+          await gate.wait()
+          throw Origin.Down()
+        }
+      )
+    }
+    do {
+      var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
+      _ = try await pieces.next()
+    }
+    try await waitUntil { try Self.count(fixture) == 4 }
+    await gate.open()
+    try await waitUntil { try Self.count(fixture) == 0 }
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test
+  func `an invalidation meanwhile keeps a body out of the store, and its client gets it whole`()
+    async throws
+  {
+    let bytes = Self.body(1_000_000)
+    let gate = Gate()
+    let fixture = try Fixture(Origin())
+    fixture.origin.become { _, _ in
+      (response(200, Self.fresh), Self.pieces(bytes) { if $0 == 600_000 { await gate.wait() } })
+    }
+    let result = try await fixture.cache.send(request())
+    try await waitUntil { try Self.count(fixture) > 0 }
+    try await fixture.cache.removeAll(host: "example.com")
+    await gate.open()
+    #expect(try await result.body.bytes() == bytes)
+    try await waitUntil { try Self.count(fixture) == 0 }
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a slow reader of a replaced body reads it to its end, and then it goes`() async throws
+  {
+    let (old, new) = (Self.body(1_000_000), Self.body(500_000, seed: 7))
+    let fixture = try Fixture(Self.origin(old))
+    #expect(try await fixture.cache.send(request()).body.bytes() == old)
+    let slow = try await fixture.cache.send(request())
+    #expect(slow.isHit)
+    var pieces = slow.body.makeAsyncIterator()
+    var read = try #require(try await pieces.next())
+    fixture.origin.become { _, _ in (response(200, Self.fresh), Self.pieces(new)) }
+    let reload = request("GET", "/a", [("Cache-Control", "no-cache")])
+    #expect(try await fixture.cache.send(reload).body.bytes() == new)
+    #expect(try await fixture.cache.send(request()).body.bytes() == new)
+    // Far longer than the entries stay by themselves.
+    while let piece = try await pieces.next() {
+      read += piece
+      fixture.clock.advance(by: .seconds(50))
+      _ = try fixture.store.purge()
+    }
+    #expect(read == old)
+    fixture.clock.advance(by: BodyParts.grace)
+    _ = try fixture.store.purge()
+    #expect(try Self.count(fixture) == 2 + 2)
+    #expect(try await fixture.cache.send(request()).body.bytes() == new)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `an unsafe request lets readers read on, and the end of a user does not`() async throws
+  {
+    let bytes = Self.body(1_000_000)
+    let fixture = try Fixture(Self.origin(bytes))
+    for isLogout in [false, true] {
+      #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+      var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
+      var read = try #require(try await pieces.next())
+      if isLogout {
+        try await fixture.cache.removeAll(host: "example.com")
+        _ = try fixture.store.purge()
+        await #expect(throws: HTTPCacheError.bodyGone) {
+          while try await pieces.next() != nil {}
+        }
+      } else {
+        _ = try await fixture.cache.send(request("POST"))
+        #expect(try fixture.cache.peek(request()) == nil)
+        while let piece = try await pieces.next() { read += piece }
+        #expect(read == bytes)
+      }
+    }
+    fixture.clock.advance(by: BodyParts.grace)
+    _ = try fixture.store.purge()
+    #expect(try Self.count(fixture) == 0)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a validation writes the head alone, and the body lives as long`() async throws {
+    let bytes = Self.body(1_000_000)
+    var policy = HTTPCachePolicy()
+    policy.bufferLimit = 600_000
+    let fixture = try Fixture(Self.origin(bytes), policy: policy)
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    for _ in 0..<5 {
+      fixture.clock.advance(by: .days(20))
+      let confirmed = try await fixture.cache.send(request())
+      #expect(confirmed.reason == .validated && confirmed.isStored)
+      #expect(try await confirmed.body.bytes() == bytes)
+    }
+    fixture.clock.advance(by: .days(40))
+    _ = try fixture.store.purge()
+    #expect(try Self.count(fixture) == 0)
+  }
+
+  @Test func `a body that would take most of a store passes through`() async throws {
+    let bytes = Self.body(700_000)
+    let fixture = try Fixture(Self.origin(bytes))
+    try fixture.store.declare(Rules(limits: Limits(bytes: 1_000_000)), for: "http")
+    #expect(
+      try await fixture.cache.put(response(200, Self.fresh), body: [1], for: request("GET", "/b")))
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    try await waitUntil { try Self.count(fixture) == 1 }
+    #expect(try await fixture.cache.send(request("GET", "/b")).isHit)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `eviction takes a response and its body together`() async throws {
+    let bytes = Self.body(400_000)
+    let fixture = try Fixture(Self.origin(bytes))
+    try fixture.store.declare(Rules(limits: Limits(bytes: 1_000_000)), for: "http")
+    for number in 0..<12 {
+      let result = try await fixture.cache.send(request("GET", "/\(number)"))
+      #expect(try await result.body.bytes() == bytes)
+    }
+    var stored = 0
+    for number in 0..<12 {
+      guard let result = try fixture.cache.peek(request("GET", "/\(number)")) else { continue }
+      stored += 1
+      #expect(try await result.body.bytes() == bytes)
+    }
+    #expect(stored > 0)
+    #expect(try Self.count(fixture) == 4 * stored)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a body without one of its parts is a miss, and is stored again`() async throws {
+    let bytes = Self.body(1_000_000)
+    let fixture = try Fixture(Self.origin(bytes))
+    let namespace = fixture.store.namespace("http")
+    for number in [0, 2] {
+      #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+      let part = try #require(
+        try namespace.keys(prefix: "body ").first { $0.string?.hasSuffix(" \(number)") == true })
+      try await namespace.set([1, 2, 3], for: part)
+      if number > 0 {
+        let cut = try await fixture.cache.send(request())
+        await #expect(throws: HTTPCacheError.bodyGone) { try await cut.body.bytes() }
+      }
+      let again = try await fixture.cache.send(request())
+      #expect(!again.isHit)
+      #expect(try await again.body.bytes() == bytes)
+    }
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test(arguments: ["-1", "0", "9999999999999999", "x", "99999999999999999999999"])
+  func `a forged length or part is a miss`(number: String) async throws {
+    for line in ["length", "parts"] {
+      let good = ["length": "100000", "parts": "1000"].merging([line: number]) { $1 }
+      let head = """
+        larder-http/2 200 OK
+        requested 1
+        received 1
+        body 1
+        length \(good["length"]!)
+        parts \(good["parts"]!)
+
+        Cache-Control: max-age=99999999999
+
+        """
+      let fixture = try Fixture(.page([("Cache-Control", "max-age=1")]))
+      var attributes = EntryAttributes()
+      attributes.metadata = Array(head.utf8)
+      try await fixture.store.namespace("http").set([], for: "https://example.com/a", attributes)
+      #expect(try await fixture.get().body == "body")
+    }
+  }
+
+  @Test func `a process that is killed half way leaves nothing after maintenance`() throws {
+    let directory = try TemporaryDirectory()
+    var peer: PeerProcess? = try PeerProcess(store: directory.path)
+    #expect(peer?.line() == "open")
+    try peer?.begin("GET /endless")
+    let clock = ManualClock(now: SystemClock().now)
+    var options = Store.Options()
+    options.clock = clock
+    let store = try Store(at: directory.path, options: options)
+    let namespace = store.namespace("http")
+    while try namespace.count() < 4 { usleep(2000) }
+    peer = nil
+    clock.advance(by: BodyParts.lease + .seconds(60))
+    #expect(try namespace.entry(for: "https://example.com/endless") == nil)
+    _ = try store.purge()
+    #expect(try namespace.count() == 0)
+    #expect(try store.verify().faults == [])
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Larder
+
+extension StarvationTrials {
+  /// The shell beside this program.
+  static let shell = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    .appendingPathComponent("larder").path
+
+  /// The shell makes a store, writes, reads and verifies; it must end with an exit code of its own.
+  mutating func runShell(
+    _ store: String, _ shortage: Shortage, _ amount: Int, _ what: String
+  ) throws {
+    let limit =
+      switch shortage {
+      case .descriptors: "ulimit -n \(amount)"
+      // The program itself takes some of it.
+      case .space: "ulimit -v \((amount + 400) << 10)"
+      case .memory: "ulimit -d \(amount << 10)"
+      case .threads, .disk: "true"
+      }
+    let commands = (0..<20).map {
+      "-e 'set @notes k\($0) \(String(repeating: "v", count: $0 * 400 + 1))'"
+    }.joined(separator: " ")
+    let line =
+      "\(limit); timeout -k 10 60 '\(Self.shell)' '\(store)' --create -k -o plain \(commands)"
+      + " -e 'ls @notes' -e verify -e stats -e purge"
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", line]
+    process.environment = [
+      "SWIFT_BACKTRACE": "enable=no", "HOME": directory, "PATH": "/usr/bin:/bin",
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let text = String(
+      decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    switch process.terminationStatus {
+    case 124: fail(what, "the shell hangs")
+    // `timeout` had to kill it.
+    case 137 where shortage != .memory: fail(what, "the shell hangs")
+    // The loader or `timeout` itself lacks descriptors or space: 125 to 127.
+    case 128...:
+      if shortage == .memory {
+        ended += 1
+      } else {
+        fail(what, "the shell ended with \(process.terminationStatus)")
+      }
+    default: break
+    }
+    let acked = text.split(separator: "\n").filter { $0.hasPrefix("set\tnotes\tk") }
+      .compactMap { Int($0.dropFirst(11)) }
+    try check(store, acked, what, mayBeFull: shortage == .disk) {
+      (store, number) throws(LarderError) in
+      let value: String? = try store.namespace("notes").value(for: "k\(number)")
+      return value?.utf8.count == number * 400 + 1
+    }
+  }
+}
