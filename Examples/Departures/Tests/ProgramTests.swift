@@ -130,7 +130,7 @@ import Testing
   @Test func `lake, way and search print source and age`() async throws {
     for (command, service, store) in [
       (["lake", "thunersee"], "C, clear sky (from the service)", "(from the store, "),
-      (["way", "8503651", "8503669"], " ways, from the service", " ways, from the store, "),
+      (["way", "8503651", "8503669"], " way, from the service", " way, from the store, "),
       (["search", "Thal"], " stations, from the service", " stations, from the store, "),
     ] {
       #expect(try await program.run(command + ["--offline"]).output.contains(service))

@@ -25,7 +25,7 @@ import Testing
     static let all = [
       Program(
         name: "larder-lego", command: ["refresh", "colors", "--offline"],
-        looked: ["fetch", "color", "4", "--no-network"], progress: "colors      [####",
+        looked: ["fetch", "color", "4", "--no-network"], progress: "colors ",
         output: "        added", protected: ["fetch", "color", "4", "--base"], credential: "--key",
         page: "Lego"),
       Program(
@@ -39,7 +39,7 @@ import Testing
         page: "Catalog"),
       Program(
         name: "larder-departures", command: ["favourites", "8503651", "8503669", "--offline"],
-        looked: ["board", "8503651", "--offline"], progress: "boards      [",
+        looked: ["board", "8503651", "--offline"], progress: "boards ",
         output: "2 loaded, 0 fresh", protected: ["board", "1", "--base"],
         credential: "--weather-key", page: "Departures"),
     ]

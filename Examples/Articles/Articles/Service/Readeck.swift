@@ -104,7 +104,6 @@ public struct Readeck: Sendable {
     if let type = good.contentType, !type.hasPrefix("text/") {
       throw ServiceError.wrongContent(path: good.path, type: type)
     }
-    if start.isEmpty { throw ServiceError.undecodable(path: good.path, reason: "it is empty") }
     return .html(
       String(decoding: good.body, as: UTF8.self),
       entityTag: good.fields[.eTag].map { Array($0.utf8) },
