@@ -60,7 +60,7 @@ import Testing
     try inThreads(2) { thread in
       if thread == 0 {
         defer { done.set() }
-        for round in 0..<5000 { environment.setFileLimit((64 + round % 2) << 20) }
+        for round in 0..<1000 { environment.setFileLimit((64 + round % 2) << 20) }
         return
       }
       while !done.isSet { try environment.checkpoint() }
