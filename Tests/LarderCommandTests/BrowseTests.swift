@@ -34,12 +34,13 @@ import Testing
 
   /// Expects that the terminal is as a shell needs it.
   private func expectRestored(
-    _ terminal: PseudoTerminal, at location: SourceLocation = #_sourceLocation
+    _ terminal: PseudoTerminal, _ comment: Comment? = nil,
+    at location: SourceLocation = #_sourceLocation
   ) {
-    #expect(terminal.isCanonical, sourceLocation: location)
+    #expect(terminal.isCanonical, comment, sourceLocation: location)
     let screen = terminal.screen
     #expect(
-      !screen.isAlternate && !screen.isCursorHidden && !screen.isPasteMarked,
+      !screen.isAlternate && !screen.isCursorHidden && !screen.isPasteMarked, comment,
       sourceLocation: location)
   }
 
@@ -186,8 +187,8 @@ import Testing
     for key in ["G", "r", "g", "\u{3}", "q", "q"] {
       do { try session.type(key) } catch { break }
     }
-    _ = try session.terminal.waitForExit()
-    expectRestored(session.terminal)
+    let status = try session.terminal.waitForExit()
+    expectRestored(session.terminal, "after exit code \(status)")
   }
 
   @Test func `^Z and fg give the terminal back and take it again`() throws {

@@ -139,13 +139,16 @@ import Testing
     for key in 0..<4 {
       #expect(try await !boards.result(for: key) { large }.isCommitted)
     }
-    let isDone = Shared(false)
+    let (isLoaded, isDone) = (Shared(false), Shared(false))
     let last = Task {
-      let result = try await boards.result(for: 4) { large }
+      let result = try await boards.result(for: 4) {
+        isLoaded.withLock { $0 = true }
+        return large
+      }
       isDone.withLock { $0 = true }
       return result
     }
-    try await waitUntil { boards.namespace.engine.queue.waitingCount >= 4 }
+    try await waitUntil { isLoaded.withLock { $0 } }
     for _ in 0..<1000 { await Task.yield() }
     #expect(isDone.withLock { !$0 })
     writer.letGo()
