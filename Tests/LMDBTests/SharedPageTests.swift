@@ -174,4 +174,40 @@ extension `Writing over damage` {
     #expect(environment.damage == nil)
     #expect(try environment.beginRead().damagedPages(databases: environment.databases) == [])
   }
+
+  @Test(arguments: [true, false])
+  func `a scan returns no record that a search by key does not find`(forward: Bool) throws {
+    let environment = try makeStore()
+    defer { environment.close() }
+    let second = environment.databases[0]
+    // Keys that are greater than some in the leaf on the right: a search for those goes to the leaf on the left.
+    for key in stride(from: 1, to: 6000, by: 700) {
+      let references = try path(to: key)
+      let reference = references[references.count - 2]
+      // The first reference of a page has no key.
+      guard try bytes(at: reference + 6, 2).elementsEqual([8, 0]) else { continue }
+      try replaceBytes(at: reference + 8, with: Data(Fixture.bytes(key)))
+    }
+    let read = try environment.beginRead()
+    for start in stride(from: 0, to: 6000, by: 500) {
+      var cursor = try read.cursor(in: second)
+      var isAfterSeek = true
+      while let key = scanned(&cursor, from: isAfterSeek ? start : nil, forward: forward) {
+        isAfterSeek = false
+        #expect(try read.copy(key, in: second) != nil, "key \(key)")
+      }
+    }
+  }
+
+  /// The key of the next record; nil at the end and where a page is damaged.
+  private func scanned(
+    _ cursor: inout Cursor, from start: Int?, forward: Bool
+  ) -> [UInt8]? {
+    do {
+      if let start { return try cursor.seek(Fixture.bytes(start).span)?.key.array }
+      return try (forward ? cursor.next() : cursor.previous())?.key.array
+    } catch {
+      return nil
+    }
+  }
 }

@@ -5,7 +5,7 @@ import LarderSystem
 /// Keys must ascend strictly in the direction of the move, so a walk through damaged pages always ends.
 @safe struct TreeCursor: ~Copyable {
   /// A page on the path from the root to the record.
-  @safe private struct Level {
+  @safe struct Level {
     var page: TreePage
     var index: Int
   }
@@ -18,8 +18,8 @@ import LarderSystem
     let valueCount: Int
   }
 
-  private let tree: Tree
-  private let table: PageTable
+  let tree: Tree
+  let table: PageTable
   private let numberKeys: Bool
   // Each write reads the tree of free pages, which mostly has one or two levels: they need no allocation.
   private var leaf: Level
@@ -45,7 +45,7 @@ import LarderSystem
 
   deinit { unsafe upper?.deallocate() }
 
-  private func place(at level: Int) -> Level {
+  func place(at level: Int) -> Level {
     level == tree.depth - 2 ? branch : unsafe upper![level]
   }
 
@@ -171,11 +171,11 @@ import LarderSystem
     }
   }
 
-  @inline(__always)
   private func open(_ number: UInt64, level: Int) throws(LMDBError) -> TreePage {
     guard let page = TreePage(number, isLeaf: level == tree.depth &- 1, in: table) else {
       throw .damagedPage
     }
+    try checkBounds(of: page, level: level)
     return page
   }
 
@@ -202,7 +202,7 @@ import LarderSystem
 
   /// Whether the first key comes before the second. Both have a record's header in front of them, or are long enough.
   @inline(__always)
-  private func isBefore(
+  func isBefore(
     _ first: UnsafeRawPointer, _ firstCount: Int, _ second: UnsafeRawPointer, _ secondCount: Int
   ) -> Bool {
     if numberKeys {
