@@ -91,8 +91,9 @@ extension Peer {
     Thread.detachNewThread {
       let result = Peer.outcome {
         try writing.write { transaction in
-          begun.signal()
           try transaction.put([1].span, for: [1].span, in: .main)
+          // The thread must not allocate while the other one forks: the child would find the allocator's lock taken.
+          begun.signal()
           usleep(100_000)
         }
       }
