@@ -9,9 +9,9 @@ import Testing
 
 /// Bodies that are stored in parts while they come.
 struct LongBodyTests {
-  private static let fresh: Pairs = [("Cache-Control", "max-age=10000"), ("ETag", "\"1\"")]
+  static let fresh: Pairs = [("Cache-Control", "max-age=10000"), ("ETag", "\"1\"")]
 
-  private static func body(_ size: Int, seed: UInt8 = 0) -> [UInt8] {
+  static func body(_ size: Int, seed: UInt8 = 0) -> [UInt8] {
     (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) &+ seed }
   }
 
@@ -30,14 +30,14 @@ struct LongBodyTests {
     })
   }
 
-  private static func origin(_ bytes: [UInt8]) -> Origin {
+  static func origin(_ bytes: [UInt8]) -> Origin {
     Origin { request, _ in
       request.headerFields.contains(.ifNoneMatch)
         ? (response(304, fresh), HTTPBody()) : (response(200, fresh), pieces(bytes))
     }
   }
 
-  private static func count(_ fixture: Fixture) throws -> Int {
+  static func count(_ fixture: Fixture) throws -> Int {
     try fixture.store.namespace("http").count()
   }
 
@@ -238,97 +238,5 @@ struct LongBodyTests {
     fixture.clock.advance(by: .days(40))
     _ = try fixture.store.purge()
     #expect(try Self.count(fixture) == 0)
-  }
-
-  @Test func `a body that would take most of a store passes through`() async throws {
-    let bytes = Self.body(700_000)
-    let fixture = try Fixture(Self.origin(bytes))
-    try fixture.store.declare(Rules(limits: Limits(bytes: 1_000_000)), for: "http")
-    #expect(
-      try await fixture.cache.put(response(200, Self.fresh), body: [1], for: request("GET", "/b")))
-    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
-    try await waitUntil { try Self.count(fixture) == 1 }
-    #expect(try await fixture.cache.send(request("GET", "/b")).isHit)
-    #expect(try fixture.store.verify().faults == [])
-  }
-
-  @Test func `eviction takes a response and its body together`() async throws {
-    let bytes = Self.body(400_000)
-    let fixture = try Fixture(Self.origin(bytes))
-    try fixture.store.declare(Rules(limits: Limits(bytes: 1_000_000)), for: "http")
-    for number in 0..<12 {
-      let result = try await fixture.cache.send(request("GET", "/\(number)"))
-      #expect(try await result.body.bytes() == bytes)
-    }
-    var stored = 0
-    for number in 0..<12 {
-      guard let result = try fixture.cache.peek(request("GET", "/\(number)")) else { continue }
-      stored += 1
-      #expect(try await result.body.bytes() == bytes)
-    }
-    #expect(stored > 0)
-    #expect(try Self.count(fixture) == 4 * stored)
-    #expect(try fixture.store.verify().faults == [])
-  }
-
-  @Test(arguments: [0, 2])
-  func `a body without one of its parts is a miss, and is stored again`(number: Int) async throws {
-    let bytes = Self.body(1_000_000)
-    let fixture = try Fixture(Self.origin(bytes))
-    let namespace = fixture.store.namespace("http")
-    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
-    let part = try #require(
-      try namespace.keys(prefix: "body ").first { $0.string?.hasSuffix(" \(number)") == true })
-    try await namespace.set([1, 2, 3], for: part)
-    if number > 0 {
-      let cut = try await fixture.cache.send(request())
-      await #expect(throws: HTTPCacheError.bodyGone) { try await cut.body.bytes() }
-    }
-    let again = try await fixture.cache.send(request())
-    #expect(!again.isHit)
-    #expect(try await again.body.bytes() == bytes)
-    #expect(try fixture.store.verify().faults == [])
-  }
-
-  @Test(arguments: ["-1", "0", "9999999999999999", "x", "99999999999999999999999"])
-  func `a forged length or part is a miss`(number: String) async throws {
-    for line in ["length", "parts"] {
-      let good = ["length": "100000", "parts": "1000"].merging([line: number]) { $1 }
-      let head = """
-        larder-http/2 200 OK
-        requested 1
-        received 1
-        body 1
-        length \(good["length"]!)
-        parts \(good["parts"]!)
-
-        Cache-Control: max-age=99999999999
-
-        """
-      let fixture = try Fixture(.page([("Cache-Control", "max-age=1")]))
-      var attributes = EntryAttributes()
-      attributes.metadata = Array(head.utf8)
-      try await fixture.store.namespace("http").set([], for: "https://example.com/a", attributes)
-      #expect(try await fixture.get().body == "body")
-    }
-  }
-
-  @Test func `a process that is killed half way leaves nothing after maintenance`() throws {
-    let directory = try TemporaryDirectory()
-    var peer: PeerProcess? = try PeerProcess(store: directory.path)
-    #expect(peer?.line() == "open")
-    try peer?.begin("GET /endless")
-    let clock = ManualClock(now: SystemClock().now)
-    var options = Store.Options()
-    options.clock = clock
-    let store = try Store(at: directory.path, options: options)
-    let namespace = store.namespace("http")
-    while try namespace.count() < 4 { usleep(2000) }
-    peer = nil
-    clock.advance(by: BodyParts.lease + .seconds(60))
-    #expect(try namespace.entry(for: "https://example.com/endless") == nil)
-    _ = try store.purge()
-    #expect(try namespace.count() == 0)
-    #expect(try store.verify().faults == [])
   }
 }

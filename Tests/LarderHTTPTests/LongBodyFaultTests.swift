@@ -1,0 +1,102 @@
+import HTTPTypes
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderHTTP
+
+/// Bodies in parts where the store has no room, parts are missing or forged, or the process is killed.
+struct LongBodyFaultTests {
+  @Test func `a body that would take most of a store passes through`() async throws {
+    let bytes = LongBodyTests.body(700_000)
+    let fixture = try Fixture(LongBodyTests.origin(bytes))
+    try fixture.store.declare(Rules(limits: Limits(bytes: 1_000_000)), for: "http")
+    #expect(
+      try await fixture.cache.put(
+        response(200, LongBodyTests.fresh), body: [1], for: request("GET", "/b")))
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    try await waitUntil { try LongBodyTests.count(fixture) == 1 }
+    #expect(try await fixture.cache.send(request("GET", "/b")).isHit)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `eviction takes a response and its body together`() async throws {
+    let bytes = LongBodyTests.body(400_000)
+    let fixture = try Fixture(LongBodyTests.origin(bytes))
+    try fixture.store.declare(Rules(limits: Limits(bytes: 1_000_000)), for: "http")
+    for number in 0..<12 {
+      let result = try await fixture.cache.send(request("GET", "/\(number)"))
+      #expect(try await result.body.bytes() == bytes)
+    }
+    var stored = 0
+    for number in 0..<12 {
+      guard let result = try fixture.cache.peek(request("GET", "/\(number)")) else { continue }
+      stored += 1
+      #expect(try await result.body.bytes() == bytes)
+    }
+    #expect(stored > 0)
+    #expect(try LongBodyTests.count(fixture) == 4 * stored)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test(arguments: [0, 2])
+  func `a body without one of its parts is a miss, and is stored again`(number: Int) async throws {
+    let bytes = LongBodyTests.body(1_000_000)
+    let fixture = try Fixture(LongBodyTests.origin(bytes))
+    let namespace = fixture.store.namespace("http")
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    let part = try #require(
+      try namespace.keys(prefix: "body ").first { $0.string?.hasSuffix(" \(number)") == true })
+    try await namespace.set([1, 2, 3], for: part)
+    if number > 0 {
+      let cut = try await fixture.cache.send(request())
+      await #expect(throws: HTTPCacheError.bodyGone) { try await cut.body.bytes() }
+    }
+    let again = try await fixture.cache.send(request())
+    #expect(!again.isHit)
+    #expect(try await again.body.bytes() == bytes)
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test(arguments: ["-1", "0", "9999999999999999", "x", "99999999999999999999999"])
+  func `a forged length or part is a miss`(number: String) async throws {
+    for line in ["length", "parts"] {
+      let good = ["length": "100000", "parts": "1000"].merging([line: number]) { $1 }
+      let head = """
+        larder-http/2 200 OK
+        requested 1
+        received 1
+        body 1
+        length \(good["length"]!)
+        parts \(good["parts"]!)
+
+        Cache-Control: max-age=99999999999
+
+        """
+      let fixture = try Fixture(.page([("Cache-Control", "max-age=1")]))
+      var attributes = EntryAttributes()
+      attributes.metadata = Array(head.utf8)
+      try await fixture.store.namespace("http").set([], for: "https://example.com/a", attributes)
+      #expect(try await fixture.get().body == "body")
+    }
+  }
+
+  @Test func `a process that is killed half way leaves nothing after maintenance`() async throws {
+    let directory = try TemporaryDirectory()
+    var peer: PeerProcess? = try PeerProcess(store: directory.path)
+    #expect(peer?.line() == "open")
+    try peer?.begin("GET /endless")
+    let clock = ManualClock(now: SystemClock().now)
+    var options = Store.Options()
+    options.clock = clock
+    let store = try Store(at: directory.path, options: options)
+    let namespace = store.namespace("http")
+    try await waitUntil { try namespace.count() >= 4 }
+    peer = nil
+    clock.advance(by: BodyParts.lease + .seconds(60))
+    #expect(try namespace.entry(for: "https://example.com/endless") == nil)
+    _ = try store.purge()
+    #expect(try namespace.count() == 0)
+    #expect(try store.verify().faults == [])
+  }
+}
