@@ -1,3 +1,5 @@
+import CLarderSystem
+
 /// The pages that a snapshot may use: those up to its last page, as far as the file has them.
 ///
 /// Bytes outside these pages are never read, whatever a page contains.
@@ -101,6 +103,16 @@
     let keyCount = Int(unsafe node.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
     guard offset &+ PageTable.nodeHeaderSize &+ keyCount <= pageSize else { return nil }
     return unsafe Node(start: node, keyCount: keyCount)
+  }
+
+  /// Starts fetching the first 256 bytes of a record into the processor's cache, if the page has that record.
+  @inline(__always)
+  func prefetch(_ index: Int) {
+    guard index < count else { return }
+    let offset = unsafe start.loadUnaligned(
+      fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self)
+    // The address may lie outside the map: the processor then fetches nothing.
+    for line in 0..<4 { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
   }
 
   /// The last record whose key is at most `key`, or the first record if all keys are greater; -1 if the page is damaged.

@@ -124,6 +124,7 @@ import LarderSystem
       state = .afterLast
       return nil
     }
+    leaf.page.prefetch(leaf.index &+ 1)
     return try record(after: true)
   }
 

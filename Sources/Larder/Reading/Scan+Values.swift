@@ -19,7 +19,7 @@ extension StoreEngine {
           entryKey, record, of: namespace, id, prefix, in: transaction, visit)
       }
       let key = entryKey.extracting(4..<entryKey.count - 1)
-      guard key.starts(with: prefix.span),
+      guard prefix.isEmpty || key.starts(with: prefix.span),
         state(of: header, at: coarseNow) == .fresh,
         isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
       else { return true }

@@ -65,10 +65,13 @@ extension StoreEngine {
     var bytes = 0
     var cursor = try transaction.cursor(in: .main)
     var record = try cursor.seek(start.span)
+    let idBytes = entryPrefix.span.halfWord(at: 0)
     if let position, let first = record, first.key.elementsEqual(position.span) {
       record = try cursor.next()
     }
-    while let found = record, found.key.starts(with: entryPrefix.span) {
+    while let found = record, found.key.count > 4, found.key.halfWord(at: 0) == idBytes,
+      prefix.isEmpty || found.key.starts(with: entryPrefix.span)
+    {
       looked += 1
       bytes += found.value.count
       let isWanted = try visit(found.key, found.value)
