@@ -36,9 +36,12 @@ extension CacheLoad {
     } completion: { [cache] stored in
       if let stored { cache.keep(value, for: key, size: bytes.count, stored) }
     }
+    var end: Timestamp?
+    if case .at(let time) = attributes.expires { end = time }
     return LoadedValue(
       result: CacheResult(
-        uncommitted: value, attributes, at: cache.namespace.engine.clock.now), write: write)
+        uncommitted: value, attributes, at: cache.namespace.engine.clock.now),
+      write: write, end: end)
   }
 
   /// Starts the lifetime of the stored value again. If the entry is gone by then, the value is stored again.

@@ -14,6 +14,15 @@ struct LoadedValue<Value: Sendable>: Sendable {
   var result: CacheResult<Value>?
   /// The write of the outcome; nil if nothing is to be written, or it could not be queued.
   var write: LoadWrite?
+  /// When the value is no longer fresh, if it has an end of its own.
+  var end: Timestamp?
+
+  /// Whether a reader may be given the value at `now`, though its own lookup, made in `snapshot`, did not find it.
+  func isNewer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
+    // The commit can take longer than the value lives.
+    if let end, now >= end { return false }
+    return write?.isNewer(than: lookup, snapshot: snapshot) ?? false
+  }
 
   /// The result for a caller; it says that the value is committed once that is so.
   var current: CacheResult<Value>? {
@@ -194,6 +203,6 @@ extension CacheLookup {
   /// lookup's snapshot.
   func mayUse(_ load: InFlightLoad<LoadedValue<Value>>) -> Bool {
     guard let loaded = load.value else { return true }
-    return loaded.write?.isNewer(than: base, snapshot: snapshot) ?? false
+    return loaded.isNewer(than: base, snapshot: snapshot, now: now)
   }
 }

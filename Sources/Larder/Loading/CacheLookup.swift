@@ -33,8 +33,8 @@ extension Cache {
     guard !namespace.engine.loadWrites.isEmpty else { return nil }
     let load: InFlightLoad<LoadedValue<Value>>? =
       namespace.engine.loads.load(named: loadName(key.copied))
-    guard let loaded = load?.value, let write = loaded.write,
-      write.isNewer(than: base, snapshot: snapshot)
+    guard let loaded = load?.value,
+      loaded.isNewer(than: base, snapshot: snapshot, now: namespace.engine.clock.now)
     else { return nil }
     return loaded.result?.value
   }

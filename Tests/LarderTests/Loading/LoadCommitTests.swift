@@ -68,6 +68,21 @@ import Testing
     #expect(try await boards.result(for: "thun") { "other" }.isCommitted)
   }
 
+  @Test func `a value that ends before its commit is not returned after its end`() async throws {
+    let boards = try cache()
+    let writer = Writer(boards.namespace.store)
+    try await writer.holds()
+    let options = LoadOptions(expires: .after(.minutes(2)))
+    let first = try await boards.value(for: "thun", options: options) { try await origin.text() }
+    #expect(first == "load 1")
+    clock.advance(by: .minutes(2))
+    #expect(try boards.value(for: "thun") == nil)
+    let next = try await boards.value(for: "thun", options: options) { try await origin.text() }
+    #expect(next == "load 2")
+    writer.letGo()
+    try await settle(boards)
+  }
+
   @Test func `a caller may wait for the commit`() async throws {
     let boards = try cache()
     let writer = Writer(boards.namespace.store)
