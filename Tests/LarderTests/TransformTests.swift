@@ -8,40 +8,6 @@ import Testing
 
 /// Values that transforms change on their way into the store.
 @Suite struct TransformTests {
-  /// Hides bytes behind a number and seals them with a checksum of their place; for tests alone.
-  private struct Veil: ValueTransform {
-    var id = TransformID(rawValue: 200)
-    var number: UInt8 = 7
-    var isRequired = false
-    var coversMetadata: Bool { true }
-
-    private func mark(_ bytes: [UInt8], _ context: TransformContext) -> [UInt8] {
-      var all = bytes + context.store + context.key + context.previous + [context.part.rawValue]
-      all.append(word: context.version)
-      all.append(word: UInt64(context.namespace))
-      var mark: [UInt8] = []
-      mark.append(word: Checksum.of(all.span, seed: 99))
-      return mark
-    }
-
-    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
-      bytes: [UInt8], parameters: [UInt8]
-    )? {
-      let plain = bytes.copied
-      return (plain.map { $0 ^ number }, mark(plain, context))
-    }
-
-    func revert(
-      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-    ) throws -> [UInt8] {
-      let plain = bytes.copied.map { $0 ^ number }
-      guard mark(plain, context) == parameters.copied else {
-        throw LarderError(.damaged, "changed")
-      }
-      return plain
-    }
-  }
-
   /// Halves values of one byte repeated.
   private struct Runs: ValueTransform {
     var id = TransformID(rawValue: 201)

@@ -3,7 +3,7 @@
 
 usage: bench.py LARDER_PROXY [SECONDS]
 
-Needs nginx, varnishd and wrk (Debian: nginx-light, varnish, wrk). Prints a Markdown table for bodies of 1 KB and 64 KB: processor time
+Needs nginx and wrk (Debian: nginx-light, wrk), and varnishd (varnish) for the lines of Varnish. Prints a Markdown table for bodies of 1 KB and 64 KB: processor time
 per hit (user and system, all processes of the server, from /proc), hits per second, the 99th percentile of the latency, and memory
 (resident, with pages of the store that the process maps). The order of the servers changes from round to round, and the table has
 the median of three rounds: other work on the machine then affects all servers alike. Processor time is the figure to compare on a busy
@@ -88,11 +88,12 @@ def start(folder, proxy, origin):
         "nginx": (origin + 2, nginx(
             folder, "cache", origin + 2,
             f"location / {{ proxy_pass http://127.0.0.1:{origin}; proxy_cache bench; }}")),
-        "Varnish": (origin + 3, subprocess.Popen(
+    }
+    if shutil.which("varnishd"):
+        servers["Varnish"] = (origin + 3, subprocess.Popen(
             ["varnishd", "-F", "-n", str(folder / "varnish"), "-a", f"127.0.0.1:{origin + 3}",
              "-b", f"127.0.0.1:{origin}", "-s", "malloc,64m"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)),
-    }
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     return processes + [server for _, server in servers.values()], servers
 
 
@@ -122,7 +123,7 @@ def measure(port, path, pid, seconds):
 
 def main():
     proxy, seconds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    for tool in ("nginx", "varnishd", "wrk"):
+    for tool in ("nginx", "wrk"):
         if not shutil.which(tool):
             sys.exit(f"{tool} is missing: apt-get install nginx-light varnish wrk")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="larder-bench-"))
@@ -138,7 +139,7 @@ def main():
         names = list(servers)
         for number in range(ROUNDS):
             for body in BODIES:
-                for name in names[number % 3:] + names[:number % 3]:
+                for name in names[number % len(names):] + names[:number % len(names)]:
                     port, process = servers[name]
                     figures = measure(port, body.replace(" ", ""), process.pid, seconds)
                     results.setdefault((body, name), []).append(figures)

@@ -47,7 +47,7 @@ extension StoreEngine {
     guard var fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
       return nil
     }
-    if fields[.transformedMetadata] != nil {
+    if requiresTransforms || fields[.transformedMetadata] != nil {
       fields = readable(fields, for: key, id: id, version: found.header.version)
     }
     let kept = CachedEntry(id: id, header: found.header, state: state, fields: fields)

@@ -194,6 +194,14 @@ extension Store {
   /// Tells the opened store from every other one of this process.
   package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
 
+  /// The number of the newest commit of any process, without a read of the store; 0 once the store is closed.
+  package var lastTransaction: UInt64 { engine.environment.lastTransaction }
+
+  /// The number of the commit that a read sees now. A later read sees the same one as long as ``lastTransaction`` is equal.
+  package var snapshotNumber: UInt64 {
+    get throws(LarderError) { try engine.beginRead().id }
+  }
+
   /// The words of the file `shared`, not mapped yet.
   package func sharedWords(layout: UInt32, count: Int) -> SharedTable {
     SharedTable(

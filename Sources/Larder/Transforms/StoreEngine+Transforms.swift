@@ -110,9 +110,12 @@ extension StoreEngine {
     return hasRequired(entry.fields.transforms)
   }
 
-  private func hasRequired(_ steps: TransformSteps?) -> Bool {
+  private func hasRequired(
+    _ steps: TransformSteps?, where concerns: (any ValueTransform) -> Bool = { _ in true }
+  ) -> Bool {
     transforms.allSatisfy { transform in
-      !transform.isRequired || steps?.all.contains { $0.id == transform.id } == true
+      !transform.isRequired || !concerns(transform)
+        || steps?.all.contains { $0.id == transform.id } == true
     }
   }
 
@@ -126,28 +129,67 @@ extension StoreEngine {
     return try revert(steps, bytes, context(.value, key: key, id: id, version: version))
   }
 
-  /// Fields with metadata, entity tag and modification date as they were written; without them if they are damaged or
-  /// cannot be read here.
+  /// Fields with metadata, entity tag and modification date as they were written; without them if they are damaged, cannot
+  /// be read here, or have not passed a transform that is required.
   func readable(
     _ fields: EntryFields, for key: Span<UInt8>, id: NamespaceID, version: UInt64
   ) -> EntryFields {
-    guard let record = fields[.transformedMetadata] else { return fields }
-    var readable = fields
-    readable[.transformedMetadata] = nil
-    guard record.count > 4, case let count = Int(record.span.halfWord(at: 0)),
-      count <= record.count - 4,
-      let steps = TransformSteps(record.span.extracting(4..<4 + count))
-    else { return readable }
-    do {
-      let context = context(.metadata, key: key, id: id, version: version)
-      let bytes = Array(record[(4 + count)...])
-      if let plain = try revert(steps, bytes, context), let found = EntryFields(plain.span) {
-        readable.metadataFields = found
-      }
+    do throws(LarderError) {
+      if let plain = try plain(fields, for: key, id: id, version: version) { return plain }
     } catch {
       // Facts are shown without what this process cannot read; a read of the value throws.
     }
-    return readable
+    var rest = fields
+    rest[.transformedMetadata] = nil
+    rest.metadataFields = EntryFields()
+    return rest
+  }
+
+  /// The same for a write that replaces some of them and keeps the others.
+  ///
+  /// - Throws: ``LarderError/Code/unreadable`` where the others would be lost, and where this process lacks a transform of the
+  ///   value that may have to cover what it writes.
+  func changeable(_ entry: StoredEntry, key: Span<UInt8>) throws(LarderError) -> EntryFields {
+    let missing = entry.fields.transforms?.all.lazy.map(\.id).first { id in
+      id != .zstd && !transforms.contains { $0.id == id }
+    }
+    if let missing {
+      throw LarderError(
+        .unreadable,
+        "the metadata of \(Key(key.copied)) cannot be changed: the entry is \(missing.name)",
+        hint: missing.remedy)
+    }
+    if let plain = try plain(entry.fields, for: key, id: entry.id, version: entry.header.version) {
+      return plain
+    }
+    throw LarderError(
+      .unreadable,
+      "the metadata of \(Key(key.copied)) cannot be changed: what is there cannot be read",
+      hint: "check the transforms of the store and their keys, or write the entry anew")
+  }
+
+  /// Nil if metadata, entity tag and modification date are damaged, or have not passed a transform that is required.
+  private func plain(
+    _ fields: EntryFields, for key: Span<UInt8>, id: NamespaceID, version: UInt64
+  ) throws(LarderError) -> EntryFields? {
+    guard let record = fields[.transformedMetadata] else {
+      return requiresMetadataTransforms && !fields.metadataFields.isEmpty ? nil : fields
+    }
+    guard record.count > 4, case let count = Int(record.span.halfWord(at: 0)),
+      count <= record.count - 4,
+      let steps = TransformSteps(record.span.extracting(4..<4 + count)),
+      case let context = self.context(.metadata, key: key, id: id, version: version),
+      let bytes = try revert(steps, Array(record[(4 + count)...]), context),
+      let found = EntryFields(bytes.span), hasRequired(steps, where: \.coversMetadata)
+    else { return nil }
+    var plain = fields
+    plain[.transformedMetadata] = nil
+    plain.metadataFields = found
+    return plain
+  }
+
+  private var requiresMetadataTransforms: Bool {
+    requiresTransforms && transforms.contains { $0.isRequired && $0.coversMetadata }
   }
 
   private func revert(

@@ -177,6 +177,7 @@ extension WriteBatch {
   /// the entry.
   ///
   /// - Returns: false if there is no such entry, or it has expired.
+  /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms that this store lacks, or whose keys it lacks.
   @discardableResult
   public mutating func setMetadata(
     _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
@@ -184,8 +185,7 @@ extension WriteBatch {
     try key.withKeyBytes { key in
       guard let entry = try living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount + (metadata?.count ?? 0))
-      var fields = writer.engine.readable(
-        entry.fields, for: key, id: entry.id, version: entry.header.version)
+      var fields = try writer.engine.changeable(entry, key: key)
       fields[.metadata] = metadata
       if let transformed = try writer.engine.transformedMetadata(
         fields.metadataFields, for: key, id: entry.id, version: entry.header.version)

@@ -8,21 +8,31 @@ extension HTTPCache {
     let version: UInt64
     let response: StoredResponse
     let tags: [String]
-    let lastUsed: Timestamp
+    let written: Timestamp
+    /// Nil for never.
+    let expires: Timestamp?
   }
 
   /// All stored responses under a key.
   func held(under key: ResponseKey?, except lost: Set<String>) throws -> [StoredVariant] {
     guard let key else { return [] }
-    return try entries(of: key).compactMap { entry in
-      guard let name = entry.key.string, !lost.contains(name), entry.state == .fresh,
-        let metadata = entry.metadata,
-        let response = StoredResponse(metadata: metadata, bodySize: entry.size)
+    let transaction = try namespace.store.snapshotNumber
+    var size = key.uri.utf8.count
+    let held = try entries(of: key).compactMap { entry -> StoredVariant? in
+      guard let name = entry.key.string, entry.state == .fresh, let metadata = entry.metadata,
+        var response = StoredResponse(metadata: metadata, bodySize: entry.size)
       else { return nil }
+      response.readTerms(for: rules.policy)
+      size += 2 * (name.utf8.count + metadata.count)
       return StoredVariant(
         key: name, version: entry.version, response: response, tags: entry.tags,
-        lastUsed: entry.lastUsed ?? entry.written)
+        written: entry.written, expires: entry.expires)
     }
+    // Nothing was committed between the first read and the last one.
+    if key.bodyDigest == nil, namespace.store.lastTransaction == transaction {
+      remembered.keep(held, of: key.uri, transaction: transaction, size: size)
+    }
+    return lost.isEmpty ? held : held.filter { !lost.contains($0.key) }
   }
 
   func entries(of key: ResponseKey) throws -> [Store.Entry] {
@@ -116,7 +126,11 @@ extension HTTPCache {
     let others = held.filter { $0.key != key }
     let surplus = others.count + 1 - max(1, rules.policy.largestVariantCount)
     guard surplus > 0 else { return }
-    for variant in others.sorted(by: { $0.lastUsed < $1.lastUsed }).prefix(surplus) {
+    let used = try others.map { variant in
+      let entry = try namespace.entry(for: variant.key)
+      return (key: variant.key, last: entry?.lastUsed ?? variant.written)
+    }
+    for variant in used.sorted(by: { $0.last < $1.last }).prefix(surplus) {
       _ = try await remove(variant.key)
     }
   }

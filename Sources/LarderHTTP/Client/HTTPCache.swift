@@ -20,6 +20,7 @@ public struct HTTPCache: Sendable {
   let permits = StoreTokens()
   let buffers: BufferBudget
   let counters = HTTPCounters()
+  let remembered = RememberedResponses()
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
 
@@ -82,6 +83,7 @@ public struct HTTPCache: Sendable {
     }
     var key = ResponseKey(request, policy: rules.policy)
     var body = body
+    if let key, body.count == 0, let result = try hit(request, under: key) { return result }
     if rules.storesByBody(request) {
       body = try await body.gathered(upTo: Self.largestKeyedBody)
       guard let whole = body.whole, whole.count <= Self.largestKeyedBody else {

@@ -27,6 +27,7 @@ enum RequestTarget {
 
   /// - Complexity: O(bytes).
   static func encoded(_ text: String) -> String {
+    if isEncoded(text) { return text }
     var bytes: [UInt8] = []
     for byte in text.utf8 {
       if byte == UInt8(ascii: "#") { break }

@@ -4,11 +4,11 @@ public import Larder
 /// The head of a stored response, and its times.
 public struct StoredResponse: Sendable, Hashable {
   /// The status and the reusable fields.
-  public var response: HTTPResponse
+  public var response: HTTPResponse { didSet { terms = StoredTerms() } }
   /// When its request, or its last validation, was sent.
-  public var requested: Timestamp
+  public var requested: Timestamp { didSet { terms = StoredTerms() } }
   /// When the response arrived.
-  public var received: Timestamp
+  public var received: Timestamp { didSet { terms = StoredTerms() } }
   /// Bytes of the body.
   public var bodySize: Int
   /// Identifies the stored body: a validation keeps it, another body has another. Nil if it is not stored yet.
@@ -16,11 +16,13 @@ public struct StoredResponse: Sendable, Hashable {
   /// The length of the parts in which the body is stored; nil for a body that is the value of the response's entry.
   var partSize: Int?
   /// The freshness in seconds that a rule of the application has given it; nil for what it states itself.
-  var assignedFreshness: Int?
+  var assignedFreshness: Int? { didSet { terms = StoredTerms() } }
   /// The request fields that select it among the responses of its URI.
   var vary: VaryKey
   /// The digest of the credentials of its request; nil without credentials.
   var credential: String?
+  /// What its fields say about its reuse, once they have been read; see ``readTerms(for:)``.
+  var terms = StoredTerms()
 
   /// The entries of the body; nil for a body that is the value of the response's entry.
   var parts: BodyParts? {
@@ -33,7 +35,9 @@ public struct StoredResponse: Sendable, Hashable {
   var lastModified: String? { fields[values: .lastModified].first }
   var hasValidators: Bool { entityTag != nil || lastModified != nil }
 
-  var age: ResponseAge { ResponseAge(fields, requested: requested, received: received) }
+  var age: ResponseAge {
+    terms.known?.age ?? ResponseAge(fields, requested: requested, received: received)
+  }
 
   /// Its range in the whole representation; nil if it is complete.
   var part: ContentRange? {
@@ -41,7 +45,8 @@ public struct StoredResponse: Sendable, Hashable {
   }
 
   func directives(for kind: HTTPCachePolicy.Kind) -> ResponseDirectives {
-    ResponseDirectives(fields, for: kind)
+    if let terms = terms.known, terms.policy.kind == kind { return terms.directives }
+    return ResponseDirectives(fields, for: kind)
   }
 
   /// Whether `Vary` selects it for a request with these fields (RFC 9111, section 4.1).
@@ -53,7 +58,8 @@ public struct StoredResponse: Sendable, Hashable {
   }
 
   func lifetime(policy: HTTPCachePolicy) -> FreshnessLifetime {
-    assignedFreshness.map(FreshnessLifetime.init(assigned:))
+    if let terms = terms.known, terms.policy == .init(policy) { return terms.lifetime }
+    return assignedFreshness.map(FreshnessLifetime.init(assigned:))
       ?? FreshnessLifetime(response, received: received, policy: policy)
   }
 
@@ -71,5 +77,46 @@ public struct StoredResponse: Sendable, Hashable {
         stale.advanced(by: .seconds(windows)), stale.advanced(by: policy.whenDisconnected))
     }
     return hasValidators ? max(end, received.advanced(by: policy.retention)) : end
+  }
+}
+
+/// What the fields of a stored response say about its reuse. It follows from them, so equal responses have equal terms.
+struct StoredTerms: Sendable, Hashable {
+  /// What of a policy they depend on.
+  struct Policy: Equatable {
+    let kind: HTTPCachePolicy.Kind
+    let longestHeuristic: Duration
+
+    init(_ policy: HTTPCachePolicy) {
+      kind = policy.kind
+      longestHeuristic = policy.longestHeuristic
+    }
+  }
+
+  final class Known: Sendable {
+    let policy: Policy
+    let age: ResponseAge
+    let lifetime: FreshnessLifetime
+    let directives: ResponseDirectives
+
+    init(of stored: StoredResponse, for policy: HTTPCachePolicy) {
+      self.policy = Policy(policy)
+      age = stored.age
+      lifetime = stored.lifetime(policy: policy)
+      directives = stored.directives(for: policy.kind)
+    }
+  }
+
+  /// Nil until they have been read.
+  var known: Known?
+
+  static func == (left: StoredTerms, right: StoredTerms) -> Bool { true }
+  func hash(into hasher: inout Hasher) {}
+}
+
+extension StoredResponse {
+  /// Reads the fields once, for many answers under this policy.
+  mutating func readTerms(for policy: HTTPCachePolicy) {
+    terms.known = StoredTerms.Known(of: self, for: policy)
   }
 }

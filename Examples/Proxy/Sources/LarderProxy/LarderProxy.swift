@@ -65,13 +65,9 @@ import ProxyServer
       log: { line in print(line) }, open: { try Store(at: path) })
     var limits = ProxyLimits()
     limits.connections = connections
-    let isVerbose = verbose
     let server = try await ProxyServer.start(
-      cache, for: origin, at: address, on: group, limits: limits
-    ) {
-      line in
-      if isVerbose { print(line) }
-    }
+      cache, for: origin, at: address, on: group, limits: limits,
+      log: verbose ? Self.log : nil)
     print("http://\(server.address) answers for http://\(origin)")
     let saving = Task { await Self.saveStatistics(of: cache) }
     await Self.interruption()
@@ -95,6 +91,8 @@ import ProxyServer
       }
     }
   }
+
+  @Sendable private static func log(_ line: String) { print(line) }
 
   private static func summary(_ counts: HTTPStatistics) -> String {
     let hits = counts.hits.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", ")

@@ -74,10 +74,10 @@ struct AnswerWriter: Sendable {
       if piece.isEmpty { continue }
       // A connection that goes on carries exactly the announced bytes, or the next response begins at a wrong place.
       if let left = rest {
-        piece = Array(piece.prefix(left))
+        if piece.count > left { piece = Array(piece.prefix(left)) }
         rest = left - piece.count
       }
-      try await connection.write(pending + (framing == .chunked ? piece.asChunk : piece))
+      try await connection.write(pending, framing == .chunked ? piece.asChunk : piece)
       pending = []
       hasBegun = true
     }

@@ -11,13 +11,20 @@ final class ByteSource: ChannelInboundHandler {
   private var end: Result<ByteBuffer?, any Error>?
   /// Whether nothing may come.
   private var isSilent = false
+  /// Whether the last piece was short, as a head is, rather than one of many of a body.
+  private var wasShort = false
+  /// The longest piece behind which another is read before it is asked for.
+  private static let longestShort = 1 << 13
 
   init(on loop: any EventLoop) { self.loop = loop }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
+  /// What has come already.
+  func takeArrived() -> ByteBuffer? { arrived.isEmpty ? nil : arrived.removeFirst() }
+
   func next() -> EventLoopFuture<ByteBuffer?> {
-    if !arrived.isEmpty { return loop.makeSucceededFuture(arrived.removeFirst()) }
+    if let bytes = takeArrived() { return loop.makeSucceededFuture(bytes) }
     if let end { return loop.makeCompletedFuture(end) }
     let promise = loop.makePromise(of: ByteBuffer?.self)
     waiting = promise
@@ -34,6 +41,7 @@ final class ByteSource: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let bytes = unwrapInboundIn(data)
     if isSilent { return finishSilence() }
+    wasShort = bytes.readableBytes <= Self.longestShort
     if let waiting {
       self.waiting = nil
       waiting.succeed(bytes)
@@ -43,8 +51,9 @@ final class ByteSource: ChannelInboundHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    // A read may have brought nothing, as one that was interrupted does.
-    if waiting != nil { context.read() }
+    // A read may have brought nothing, as one that was interrupted does. And a connection that asks for the next request
+    // at once stays registered for reading, which saves two calls of the system for each request.
+    if waiting != nil || wasShort && arrived.isEmpty && end == nil { context.read() }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

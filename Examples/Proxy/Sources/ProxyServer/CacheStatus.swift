@@ -3,6 +3,8 @@ import LarderHTTP
 
 /// What the cache did, as the field `Cache-Status` says it (RFC 9211).
 struct CacheStatus {
+  private static let name = HTTPField.Name("Cache-Status")!
+
   var response: HTTPResponse
   let text: String
 
@@ -35,6 +37,6 @@ struct CacheStatus {
 
   /// Each cache adds a member; the one nearest to the client is the last.
   func append(to fields: inout HTTPFields) {
-    fields.append(HTTPField(name: HTTPField.Name("Cache-Status")!, value: text))
+    fields.append(HTTPField(name: Self.name, value: text))
   }
 }

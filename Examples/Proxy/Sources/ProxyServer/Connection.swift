@@ -2,7 +2,7 @@ import Larder
 import NIOCore
 import NIOPosix
 
-/// One TCP connection: bytes are read when they are asked for, and not before.
+/// One TCP connection: bytes are read when they are asked for, and at most one piece ahead, behind a short one.
 struct Connection: Sendable {
   private let channel: any Channel
   private let source: NIOLoopBound<ByteSource>
@@ -38,24 +38,41 @@ struct Connection: Sendable {
   func read() async throws -> ByteBuffer? {
     try await withTaskCancellationHandler {
       let loop = channel.eventLoop
-      return try await
-        (loop.inEventLoop
-        ? source.value.next() : loop.flatSubmit { source.value.next() }).get()
+      guard loop.inEventLoop else {
+        return try await loop.flatSubmit { source.value.next() }.get()
+      }
+      if let bytes = source.value.takeArrived() { return bytes }
+      return try await source.value.next().get()
     } onCancel: {
       close()
     }
   }
 
   /// Returns when the system has taken the bytes.
-  func write(_ bytes: [UInt8]) async throws {
+  func write(_ parts: [UInt8]...) async throws {
     deadline.begin(limits.write, to: .read)
     defer { deadline.clear(.read) }
+    var short = channel.allocator.buffer(
+      capacity: parts.reduce(0) { $0 + ($1.count < Self.long ? $1.count : 0) })
     try await withTaskCancellationHandler {
-      try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+      for part in parts {
+        if part.count < Self.long {
+          short.writeBytes(part)
+          continue
+        }
+        // The system takes several buffers in one call. A buffer of its own copies a long part once, into as many bytes.
+        if short.readableBytes > 0 { channel.write(short, promise: nil) }
+        short.clear()
+        channel.write(ByteBuffer(bytes: part), promise: nil)
+      }
+      try await channel.writeAndFlush(short)
     } onCancel: {
       close()
     }
   }
+
+  /// Bytes from which on a part is not copied together with others.
+  private static let long = 1 << 14
 
   /// Ends a connection whose other side is too slow: reading fails with ``MessageError/timedOut``, which can be answered; a
   /// client that does not read is disconnected.

@@ -6,17 +6,19 @@ struct MessageHead: Sendable, Equatable {
   var start: String
   var fields: HTTPFields
 
-  /// Reads lines without their ends. Nil where the first says nothing.
+  /// Reads a head with the empty line at its end. Nil where the first line says nothing.
   ///
   /// Where `isLenient`, lines that continue the one before belong to it, and lines that are no fields are left out; where
   /// not, both make it nil (RFC 9112, 5.2).
   ///
   /// - Throws: ``MessageError/tooManyFields`` for more than 1,000 fields.
-  init?(_ lines: [[UInt8]], isLenient: Bool) throws(MessageError) {
-    guard let first = lines.first, !first.isEmpty else { return nil }
+  init?(_ bytes: [UInt8], isLenient: Bool) throws(MessageError) {
+    let lines = bytes.split(separator: 0x0A).map { $0.last == 0x0D ? $0.dropLast() : $0 }
+      .filter { !$0.isEmpty }
+    guard let first = lines.first else { return nil }
     start = String(decoding: first, as: UTF8.self)
     fields = HTTPFields()
-    var folded: [[UInt8]] = []
+    var folded: [ArraySlice<UInt8>] = []
     for line in lines.dropFirst() {
       if let byte = line.first, byte == 0x20 || byte == 0x09 {
         // A server refuses these, since others may read them as fields of their own.
@@ -30,8 +32,7 @@ struct MessageHead: Sendable, Equatable {
     for line in folded {
       guard let colon = line.firstIndex(of: 0x3A),
         let name = HTTPField.Name(
-          String(
-            decoding: isLenient ? line[..<colon].trimmed : Array(line[..<colon]), as: UTF8.self))
+          String(decoding: isLenient ? line[..<colon].trimmed : line[..<colon], as: UTF8.self))
       else {
         if isLenient { continue }
         return nil
@@ -43,11 +44,11 @@ struct MessageHead: Sendable, Equatable {
 
 extension Collection<UInt8> where SubSequence: BidirectionalCollection {
   /// Without the spaces and tabs around it.
-  var trimmed: [UInt8] {
+  var trimmed: SubSequence {
     var rest = self[...]
     while let byte = rest.first, byte == 0x20 || byte == 0x09 { rest = rest.dropFirst() }
     while let byte = rest.last, byte == 0x20 || byte == 0x09 { rest = rest.dropLast() }
-    return Array(rest)
+    return rest
   }
 }
 
@@ -84,16 +85,21 @@ enum Framing: Sendable, Equatable {
       // No other coding is decoded here, and none is passed on.
       return codings == ["chunked"] ? .chunked : nil
     }
+    let values = fields[values: .contentLength]
+    if values.count == 1, let length = length(values[0]) { return .length(length) }
+    // Several equal ones count as one.
     let lengths = Set(
-      fields[values: .contentLength].flatMap {
+      values.flatMap {
         $0.split(separator: ",", omittingEmptySubsequences: false)
       }.map {
         String(decoding: Array($0.utf8).trimmed, as: UTF8.self)
       })
-    guard lengths.count == 1, let length = lengths.first, !length.isEmpty,
-      length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(length)
-    else { return nil }
-    return .length(count)
+    return lengths.count == 1 ? lengths.first.flatMap(length).map { .length($0) } : nil
+  }
+
+  /// A length of digits alone.
+  private static func length(_ text: String) -> Int? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
   }
 
   /// Whether the fields of a response contradict each other or name a coding that is not known (RFC 9112, 6.3).

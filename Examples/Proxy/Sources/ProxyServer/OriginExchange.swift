@@ -17,7 +17,7 @@ struct OriginExchange: Sendable {
   }
 
   /// Whether any byte of the response has come.
-  var hasResponse: Bool { get async { await reader.hasBegun } }
+  var hasResponse: Bool { reader.hasBegun }
 
   /// Sends a request and returns the head of its final response, with a body that is still to be read.
   func send(
@@ -37,7 +37,7 @@ struct OriginExchange: Sendable {
           continue
         }
         let framing = Framing(of: response, to: request.method)
-        await reader.begin(framing)
+        reader.begin(framing)
         let end = End(of: connection, keptIn: Self.canGoOn(head, framing) ? idle : nil)
         if framing == .length(0) { await end.reach(reader) }
         return (response, self.body(until: end))
@@ -60,7 +60,7 @@ struct OriginExchange: Sendable {
     HTTPBody(next: {
       do {
         let piece = try await reader.piece()
-        if await reader.isAtEnd { await end.reach(reader) }
+        if reader.isAtEnd { await end.reach(reader) }
         return piece
       } catch {
         end.close()
@@ -90,7 +90,7 @@ private final class End: Sendable {
       return !isReached
     }
     guard isFirst else { return }
-    if let idle, await reader.isIdle { await idle.keep(connection) } else { connection.close() }
+    if let idle, reader.isIdle { await idle.keep(connection) } else { connection.close() }
   }
 
   func close() {

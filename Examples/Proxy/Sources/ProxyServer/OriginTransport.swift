@@ -32,7 +32,7 @@ public struct OriginTransport: HTTPTransport {
       } catch  where !Task.isCancelled {
         // The origin may end a connection just as a request is on its way. Such a request is sent once more, over a new
         // connection: GET and HEAD may be repeated (RFC 9110, section 9.2.2).
-        if await exchange.hasResponse { throw error }
+        if exchange.hasResponse { throw error }
       }
     }
     let connection = try await Connection.connect(to: address, on: group)

@@ -17,7 +17,7 @@ public struct ProxyServer: Sendable {
   ///   - log: receives each request as a line.
   public static func start(
     _ cache: ProxyCache, for origin: Address, at address: Address, on group: any EventLoopGroup,
-    limits: ProxyLimits = ProxyLimits(), log: @escaping @Sendable (String) -> Void = { _ in }
+    limits: ProxyLimits = ProxyLimits(), log: (@Sendable (String) -> Void)? = nil
   ) async throws -> ProxyServer {
     let handling = RequestHandling(cache: cache, origin: origin, log: log)
     let clock = cache.clock

@@ -6,7 +6,8 @@ import LarderHTTP
 struct RequestHandling: Sendable {
   let cache: ProxyCache
   let origin: Address
-  let log: @Sendable (String) -> Void
+  /// Nil where nobody reads it: the lines are not made then.
+  let log: (@Sendable (String) -> Void)?
 
   /// Answers requests until either side ends the connection.
   func serve(_ connection: Connection) async {
@@ -19,18 +20,18 @@ struct RequestHandling: Sendable {
         isFirst = false
         isBetweenRequests = false
         guard try await answer(head, reader, connection) else {
-          if await !reader.isAtEnd { await connection.closeGracefully() }
+          if !reader.isAtEnd { await connection.closeGracefully() }
           return
         }
         isBetweenRequests = true
       }
     } catch let error as MessageError {
-      log("bad request: \(error)")
+      log?("bad request: \(error)")
       // A connection that was idle ends without a word.
-      if error == .timedOut, isBetweenRequests, await reader.isIdle { return }
+      if error == .timedOut, isBetweenRequests, reader.isIdle { return }
       await refuse(connection, with: .refusal(error))
     } catch {
-      log("connection lost: \(error)")
+      log?("connection lost: \(error)")
     }
   }
 
@@ -41,7 +42,7 @@ struct RequestHandling: Sendable {
       // A request that is not read would reset the connection, and the answer with it.
       _ = try await connection.read()
     } catch {
-      log("connection lost: \(error)")
+      log?("connection lost: \(error)")
     }
     var response = HTTPResponse.failure(503, "Service Unavailable")
     response.headerFields[.retryAfter] = "1"
@@ -55,7 +56,7 @@ struct RequestHandling: Sendable {
       try await connection.write(response.encodedHead)
       await connection.closeGracefully()
     } catch {
-      log("connection lost: \(error)")
+      log?("connection lost: \(error)")
       connection.close()
     }
   }
@@ -71,8 +72,7 @@ struct RequestHandling: Sendable {
     if isHTTP11, head.fields[.expect]?.lowercased() == "100-continue" {
       try await writer.write(interim: HTTPResponse(status: .continue))
     }
-    await reader.begin(framing)
-    let name = "\(request.method.rawValue) \(request.path ?? "")"
+    reader.begin(framing)
     let result: HTTPCacheResult
     do {
       result = try await cache.send(request, body: Self.body(framing, of: reader)) { interim in
@@ -82,21 +82,19 @@ struct RequestHandling: Sendable {
     } catch let error as ClientError {
       throw error.cause
     } catch {
-      log("\(name) failed: \(error)")
+      log?("\(request.line) failed: \(error)")
       // RFC 9111, section 5.2.2.2: what must be validated, and cannot be, is a 504.
       let isRead = request.method == .get || request.method == .head
       let needsValidation = isRead && cache.hasStored(for: request) && !(error is LarderError)
       try await writer.write(needsValidation ? .gatewayTimeout : .failure(error))
-      let isAtEnd = await reader.isAtEnd
-      return isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
+      return reader.isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
     }
     var status = CacheStatus(result)
     status.append(to: &status.response.headerFields)
-    log("\(name) \(result.response.status.code) \(status.text)")
+    log?("\(request.line) \(result.response.status.code) \(status.text)")
     let isWhole = try await writer.write(status.response, result.body)
     // An answer may come before all of its request: what is left of that is no request.
-    let isAtEnd = await reader.isAtEnd
-    return isWhole && isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
+    return isWhole && reader.isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
   }
 
   /// The body of a request, read as it is sent on.
@@ -169,6 +167,11 @@ struct RequestHandling: Sendable {
 /// The client's request is at fault.
 struct ClientError: Error {
   let cause: MessageError
+}
+
+extension HTTPRequest {
+  /// For the log.
+  fileprivate var line: String { "\(method.rawValue) \(path ?? "")" }
 }
 
 extension HTTPResponse {

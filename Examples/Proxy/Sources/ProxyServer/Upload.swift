@@ -18,7 +18,7 @@ final class Upload: Sendable {
   /// Sends the head, and the body in a task of its own unless it is in memory.
   func begin(after head: [UInt8]) async throws {
     if let whole = body.whole, whole.count <= 1 << 16 {
-      try await connection.write(head + whole)
+      try await connection.write(head, whole)
       return
     }
     try await connection.write(head)

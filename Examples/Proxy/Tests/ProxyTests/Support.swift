@@ -71,7 +71,7 @@ final class RawOrigin: Sendable {
       repeat {
         guard let head = try await reader.head(isLenient: false) else { break }
         heads.withLock { $0.append(head) }
-        await reader.begin(Framing(ofRequest: head.fields) ?? .length(0))
+        reader.begin(Framing(ofRequest: head.fields) ?? .length(0))
         var body: [UInt8] = []
         while let piece = try await reader.piece() { body += piece }
         whole.withLock { $0 += 1 }

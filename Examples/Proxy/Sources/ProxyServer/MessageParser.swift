@@ -1,0 +1,186 @@
+import HTTPTypes
+import NIOCore
+
+/// Takes messages out of the bytes of a connection, without waiting.
+struct MessageParser {
+  /// Bytes of a head, and of the trailers of a body.
+  static let longestHead = 1 << 16
+  /// The longest line with the size of a chunk and its extensions, which are left out. Without a limit a client could send
+  /// any number of bytes for each byte of a body.
+  private static let longestChunkLine = 4096
+
+  /// What is still to come of a body in chunks.
+  private enum Place {
+    case size
+    case chunk(Int)
+    case end
+    case trailers(Int)
+  }
+
+  /// Whether the other side is a client, of which others may read the same bytes; an origin is read leniently.
+  let isStrict: Bool
+  private var buffer = ByteBuffer()
+  /// Bytes of `buffer` that hold no end of what is being looked for.
+  private var searched = 0
+  /// Bytes of the empty lines in front of a head.
+  private var skipped = 0
+  /// What is still to come of the body that is being read.
+  private var framing = Framing.length(0)
+  private var place = Place.size
+
+  init(isStrict: Bool) { self.isStrict = isStrict }
+
+  var isEmpty: Bool { buffer.readableBytes == 0 }
+  /// Whether the body that is being read has come to its end.
+  var isAtEnd: Bool { framing == .length(0) }
+  /// Whether the end of the connection ends the body.
+  var endsWithConnection: Bool { framing == .untilClose }
+
+  mutating func append(_ bytes: ByteBuffer) {
+    if isEmpty {
+      buffer = bytes
+    } else {
+      // Without this the buffer of a connection that stays open would grow with each request.
+      buffer.discardReadBytes()
+      buffer.writeImmutableBuffer(bytes)
+    }
+  }
+
+  /// From now on ``piece()`` reads a body that ends so.
+  mutating func begin(_ framing: Framing) {
+    self.framing = framing
+    place = .size
+  }
+
+  /// The next head; nil if it has not come whole.
+  ///
+  /// - Parameter isLenient: whether lines that are no fields are left out.
+  mutating func head(isLenient: Bool) throws(MessageError) -> MessageHead? {
+    skipEmptyLines()
+    let end = endOfHead()
+    guard skipped + (end ?? buffer.readableBytes) < Self.longestHead else { throw .tooManyFields }
+    guard let end, let bytes = buffer.readBytes(length: end) else { return nil }
+    searched = 0
+    skipped = 0
+    guard let head = try MessageHead(bytes, isLenient: isLenient) else {
+      throw .malformed("a line of the head is no field")
+    }
+    return head
+  }
+
+  /// RFC 9112, 2.2: a server ignores an empty line in front of a request.
+  private mutating func skipEmptyLines() {
+    while searched == 0 {
+      let view = buffer.readableBytesView
+      let count = view.first == 0x0A ? 1 : view.starts(with: [0x0D, 0x0A]) ? 2 : 0
+      if count == 0 { return }
+      buffer.moveReaderIndex(forwardBy: count)
+      skipped += count
+    }
+  }
+
+  /// The bytes up to the empty line and with it; nil if that has not come.
+  private mutating func endOfHead() -> Int? {
+    let view = buffer.readableBytesView
+    while let end = view[(view.startIndex + searched)...].firstIndex(of: 0x0A) {
+      let rest = view[(end + 1)...]
+      let offset = end - view.startIndex
+      if rest.first == 0x0A { return offset + 2 }
+      if rest.starts(with: [0x0D, 0x0A]) { return offset + 3 }
+      searched = offset
+      // Whether the line is the last one is not known yet.
+      if rest.isEmpty || rest.count == 1 && rest.first == 0x0D { return nil }
+      searched = offset + 1
+    }
+    searched = view.count
+    return nil
+  }
+
+  /// A step of reading a body.
+  enum Step {
+    /// The next bytes; nil at the end.
+    case piece([UInt8]?)
+    /// More bytes must come first.
+    case wait
+  }
+
+  /// The next bytes of the body.
+  mutating func piece() throws(MessageError) -> Step {
+    while true {
+      switch framing {
+      case .length(0): return .piece(nil)
+      case .length(let count):
+        guard let bytes = take(upTo: count) else { return .wait }
+        framing = .length(count - bytes.count)
+        return .piece(bytes)
+      case .untilClose: return take(upTo: .max).map { .piece($0) } ?? .wait
+      case .chunked:
+        if let step = try chunkedStep() { return step }
+      }
+    }
+  }
+
+  /// Nil where the next step follows at once.
+  private mutating func chunkedStep() throws(MessageError) -> Step? {
+    if case .chunk(let count) = place {
+      guard let bytes = take(upTo: count) else { return .wait }
+      place = bytes.count == count ? .end : .chunk(count - bytes.count)
+      return .piece(bytes)
+    }
+    guard let line = try line() else { return .wait }
+    switch place {
+    case .size:
+      let size = try chunkSize(line)
+      place = size == 0 ? .trailers(0) : .chunk(size)
+    case .end:
+      guard line.isEmpty else { throw .malformed("a chunk does not end where it says") }
+      place = .size
+    case .trailers(let count):
+      // Trailers have no reader.
+      if line.isEmpty { framing = .length(0) }
+      guard count + line.count + 2 < Self.longestHead else { throw .tooManyFields }
+      place = .trailers(count + line.count + 2)
+    case .chunk: break
+    }
+    return nil
+  }
+
+  private func chunkSize(_ line: [UInt8]) throws(MessageError) -> Int {
+    guard line.count <= Self.longestChunkLine else {
+      throw .malformed("the extensions of a chunk are too long")
+    }
+    let size = line.prefix { $0 != 0x3B }
+    // A space is allowed before an extension alone (RFC 9112, section 7.1.1). Origins send one elsewhere, too.
+    let isPadded = !isStrict || size.count < line.count
+    let digits = String(decoding: isPadded ? size.trimmed : size, as: UTF8.self)
+    guard !digits.isEmpty, digits.utf8.count <= 15,
+      digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+      let size = Int(digits, radix: 16)
+    else { throw .malformed("\"\(digits)\" is no size of a chunk") }
+    return size
+  }
+
+  private mutating func take(upTo count: Int) -> [UInt8]? {
+    isEmpty ? nil : buffer.readBytes(length: min(count, buffer.readableBytes))
+  }
+
+  /// The next line of a body without its end; nil if it has not come whole.
+  private mutating func line() throws(MessageError) -> [UInt8]? {
+    let view = buffer.readableBytesView
+    guard let end = view[(view.startIndex + searched)...].firstIndex(of: 0x0A) else {
+      searched = view.count
+      guard view.count < Self.longestHead else { throw .tooManyFields }
+      return nil
+    }
+    var line = buffer.readBytes(length: end - buffer.readerIndex) ?? []
+    buffer.moveReaderIndex(forwardBy: 1)
+    searched = 0
+    if line.last == 0x0D {
+      line.removeLast()
+    } else if isStrict {
+      // Others in front of this server may see the end of such a line elsewhere.
+      throw .malformed("a line of a chunked body ends without CR")
+    }
+    return line
+  }
+}

@@ -1,0 +1,85 @@
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import ProxyServer
+
+/// Messages whose bytes come in pieces of any size.
+@Suite struct ParserTests {
+  private static let message = """
+    \r\nPOST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nX:  two words \r\n\r\n\
+    5;name=value\r\nhello\r\n10\r\n0123456789abcdef\r\n0\r\nTrailer: t\r\n\r\n\
+    PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\nhello\r\nyou\n\
+    GET /c HTTP/1.1\nHost: h\n\n
+    """
+
+  /// What the parser makes of bytes that come in pieces of these lengths.
+  private func read(_ bytes: [UInt8], in lengths: () -> Int) throws -> [String] {
+    var parser = MessageParser(isStrict: true)
+    var found: [String] = []
+    var body: String?
+    var rest = bytes[...]
+    while true {
+      if let text = body {
+        switch try parser.piece() {
+        case .piece(let piece?):
+          body = text + String(decoding: piece, as: UTF8.self)
+          continue
+        case .piece(nil):
+          found.append(text)
+          body = nil
+          continue
+        case .wait: break
+        }
+      } else if let head = try parser.head(isLenient: false) {
+        found.append(head.start + head.fields.map { "|\($0.name)=\($0.value)" }.joined())
+        parser.begin(try #require(Framing(ofRequest: head.fields)))
+        body = ""
+        continue
+      }
+      if rest.isEmpty { break }
+      parser.append(ByteBuffer(bytes: rest.prefix(lengths())))
+      rest = rest.dropFirst(min(lengths(), rest.count))
+    }
+    #expect(parser.isEmpty && parser.isAtEnd)
+    return found
+  }
+
+  @Test func `the pieces in which a message comes make no difference`() throws {
+    let bytes = Array(Self.message.utf8)
+    let expected = [
+      "POST /a HTTP/1.1|Host=h|Transfer-Encoding=chunked|X=two words", "hello0123456789abcdef",
+      "PUT /b HTTP/1.1|Host=h|Content-Length=11", "hello\r\nyou\n",
+      "GET /c HTTP/1.1|Host=h", "",
+    ]
+    for length in 1...bytes.count {
+      #expect(try read(bytes) { length } == expected, "\(length) bytes at a time")
+    }
+  }
+
+  @Test func `a head that is too long is refused before its end has come`() throws {
+    for filling in ["X: y\r\n", "\r\n", "x"] {
+      var parser = MessageParser(isStrict: true)
+      let start = filling == "\r\n" ? "" : "GET / HTTP/1.1\r\n"
+      parser.append(ByteBuffer(string: start))
+      let error = #expect(throws: MessageError.self) {
+        for _ in 0..<MessageParser.longestHead {
+          parser.append(ByteBuffer(string: filling))
+          let head = try parser.head(isLenient: false)
+          #expect(head == nil)
+        }
+      }
+      #expect(error == .tooManyFields)
+    }
+  }
+
+  @Test(arguments: ["5\r\nhello!\r\n", "5\nhello\r\n", "x\r\n", "5 \r\nhello\r\n"])
+  func `chunks of a client must follow the grammar`(body: String) throws {
+    var parser = MessageParser(isStrict: true)
+    parser.append(ByteBuffer(string: body))
+    parser.begin(.chunked)
+    #expect(throws: MessageError.self) {
+      while case .piece(_?) = try parser.piece() {}
+    }
+  }
+}

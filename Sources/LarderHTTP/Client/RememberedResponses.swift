@@ -1,0 +1,78 @@
+import HTTPTypes
+import Larder
+import Synchronization
+
+/// The stored responses of the URIs that were asked for last, as a read of the store has found them.
+///
+/// A read would find the same as long as no process has committed anything since. Most reads of a busy cache are hits, which
+/// commit nothing.
+final class RememberedResponses: Sendable {
+  /// The variants of one URI.
+  private struct Found {
+    /// The commit that the read saw.
+    var transaction: UInt64
+    var variants: [HTTPCache.StoredVariant]
+    var size: Int
+  }
+
+  private struct State {
+    var all: [String: Found] = [:]
+    var size = 0
+  }
+
+  /// Bytes of the heads, as they are stored.
+  private static let largestSize = 1 << 20
+  private let state = Mutex(State())
+
+  /// What a read of the store at `now` would find under a URI; nil if that is not known.
+  func variants(
+    of uri: String, transaction: UInt64, at now: Timestamp
+  ) -> [HTTPCache.StoredVariant]? {
+    let found = state.withLock { $0.all[uri] }
+    guard let found, found.transaction == transaction,
+      found.variants.allSatisfy({ variant in
+        variant.written <= now && variant.expires.map { now < $0 } != false
+      })
+    else { return nil }
+    return found.variants
+  }
+
+  /// - Parameter transaction: the commit that all of `variants` were read from.
+  func keep(
+    _ variants: [HTTPCache.StoredVariant], of uri: String, transaction: UInt64, size: Int
+  ) {
+    guard size <= Self.largestSize / 16 else { return }
+    state.withLock { state in
+      if state.size + size > Self.largestSize { state = State() }
+      state.size += size - (state.all[uri]?.size ?? 0)
+      state.all[uri] = Found(transaction: transaction, variants: variants, size: size)
+    }
+  }
+}
+
+extension HTTPCache {
+  /// What ``held(under:except:)`` would find, where no read of the store is needed; nil where one is.
+  func remembered(under key: ResponseKey) -> [StoredVariant]? {
+    guard key.bodyDigest == nil else { return nil }
+    return remembered.variants(
+      of: key.uri, transaction: namespace.store.lastTransaction, at: clock.now)
+  }
+
+  /// A fresh answer from stored responses that are known without a read of the store; nil without one.
+  func hit(_ request: HTTPRequest, under key: ResponseKey) throws -> HTTPCacheResult? {
+    guard request.method == .get || request.method == .head,
+      let held = remembered(under: key), !held.isEmpty,
+      case .answer(let answer) = rules.decide(request, stored: held.map(\.response), at: clock.now)
+    else { return nil }
+    do {
+      var lost: Set<String> = []
+      guard let body = try body(of: answer, from: held, lost: &lost) else { return nil }
+      let result = HTTPCacheResult(answer, body: body)
+      counters.count(result)
+      return result
+    } catch {
+      counters.countFailure()
+      throw error
+    }
+  }
+}

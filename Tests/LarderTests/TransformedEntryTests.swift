@@ -1,0 +1,170 @@
+import LMDB
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Entries whose value and metadata are encrypted, changed by a program that has no transform or the wrong key.
+@Suite struct TransformedEntryTests {
+  private static let value = Array("a secret value of more than twenty bytes".utf8)
+  private static let metadata = Array("private metadata".utf8)
+  private static let entityTag = Array("\"etag\"".utf8)
+
+  private static func options(_ transforms: any ValueTransform...) -> Store.Options {
+    var options = Store.Options(clock: ManualClock())
+    options.durability = .scratch
+    options.transforms = transforms
+    options.chunksAbove = 20
+    return options
+  }
+
+  /// A store with the entry `k` of `notes`, closed.
+  private func write(at path: String) throws {
+    let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
+    var attributes = EntryAttributes(codec: .text, expires: .after(.hours(1)))
+    attributes.entityTag = Self.entityTag
+    attributes.metadata = Self.metadata
+    try store.namespace("notes").set(Self.value, for: "k", attributes)
+    try store.namespace("notes").set("owner", for: "owner")
+    try store.close()
+  }
+
+  /// Runs `body` on that store as another program opens it; then the writer finds all of it.
+  private func withForeign(
+    _ transforms: any ValueTransform..., body: (Store.Namespace) throws -> Void
+  ) throws {
+    try withTemporaryDirectory { directory in
+      let path = directory + "/store"
+      try write(at: path)
+      var options = Self.options()
+      options.transforms = transforms
+      let store = try Store(at: path, options: options)
+      try body(store.namespace("notes"))
+      #expect(try store.verify().faults == [])
+      try store.close()
+      try expectWhole(at: path)
+    }
+  }
+
+  /// The writer finds the entry as it was written.
+  private func expectWhole(at path: String, _ name: String = "notes") throws {
+    let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
+    let notes = store.namespace(name)
+    let entry = try #require(try notes.entry(for: "k"))
+    #expect(entry.metadata == Self.metadata && entry.entityTag == Self.entityTag)
+    #expect(entry.transforms == [Veil().id])
+    #expect(try notes.bytes("k") == Self.value)
+    try store.close()
+  }
+
+  @Test(
+    arguments: [
+      { try $0.touch("k") }, { try $0.touch("k", expires: .afterAccess(.hours(2))) },
+      { try $0.expire("k", .after(.hours(9))) }, { try $0.persist("k") },
+      { try $0.pin("k") && $0.unpin("k") },
+      { notes in
+        try notes.store.write {
+          try $0.setOwners([Owner(Key("owner"), in: "notes")], of: "k", in: notes)
+        }
+      },
+    ] as [@Sendable (Store.Namespace) throws -> Bool])
+  func `changes of the lifetime, the pin and the owners keep what they cannot read`(
+    change: @Sendable (Store.Namespace) throws -> Bool
+  ) throws {
+    try withForeign { notes in
+      let isDone = try change(notes)
+      #expect(isDone)
+    }
+  }
+
+  @Test(
+    arguments: [
+      { _ = try $0.update("k") { $0 } }, { try $0.increment("k") },
+      { try $0.setIfAbsent("other", for: "k") }, { _ = try $0.pop("k") },
+      { notes in _ = try notes.store.write { try $0.setMetadata([1], of: "k", in: notes) } },
+      { notes in _ = try notes.store.write { try $0.setMetadata(nil, of: "k", in: notes) } },
+    ] as [@Sendable (Store.Namespace) throws -> Void])
+  func `a change that needs what it cannot read is refused`(
+    change: @Sendable (Store.Namespace) throws -> Void
+  ) throws {
+    try withForeign { notes in #expect(failure { try change(notes) } == .unreadable) }
+  }
+
+  @Test func `a wrong key does not replace the metadata of the right one`() throws {
+    try withForeign(Veil(number: 8)) { notes in
+      let error = #expect(throws: LarderError.self) {
+        try notes.store.write { try $0.setMetadata([1], of: "k", in: notes) }
+      }
+      #expect(error?.code == .unreadable && error?.hint?.contains("keys") == true)
+    }
+  }
+
+  @Test func `a namespace with another name, a compact file and a copy keep them`() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory + "/store"
+      try write(at: path)
+      let store = try Store(at: path, options: Self.options())
+      try store.rename("notes", to: "other")
+      _ = try store.copyCompacted(to: directory + "/copy")
+      try store.close()
+      _ = try Store.compact(at: path, options: Self.options())
+      for path in [path, directory + "/copy"] { try expectWhole(at: path, "other") }
+    }
+  }
+
+  /// An attacker who can write the file puts other fields, such as those of an HTTP response, beside an encrypted value.
+  @Test func `metadata that is not encrypted is not read where encryption is required`() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory + "/store"
+      var store = try Store(at: path, options: Self.options(Veil()))
+      var notes = store.namespace("notes")
+      try notes.set(Self.value, for: "k", EntryAttributes(codec: .text))
+      try store.write { batch in
+        let entry = try #require(try batch.writer.living(Array("k".utf8).span, in: "notes"))
+        var fields = entry.fields
+        fields[.metadata] = Self.metadata
+        _ = try batch.writer.rewrite(entry, fields: fields)
+      }
+      #expect(try notes.entry(for: "k")?.metadata == Self.metadata)
+      try store.close()
+
+      store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
+      notes = store.namespace("notes")
+      #expect(try notes.bytes("k") == Self.value)
+      #expect(try notes.entry(for: "k")?.metadata == nil)
+      let cached = try notes.withEntry(for: "k") { facts, _ in facts.metadata }
+      #expect(cached == .some(nil))
+      try store.close()
+    }
+  }
+
+  @Test func `a compressed value keeps its mark when its metadata changes without compression`()
+    throws
+  {
+    struct Compressed: ValueTransform {
+      let id = TransformID.zstd
+      func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
+        bytes: [UInt8], parameters: [UInt8]
+      )? { (bytes.copied.reversed(), []) }
+      func revert(
+        _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+      ) -> [UInt8] { bytes.copied.reversed() }
+    }
+    try withTemporaryDirectory { directory in
+      let path = directory + "/store"
+      var store = try Store(at: path, options: Self.options(Compressed()))
+      try store.namespace("notes").set(Self.value, for: "k")
+      try store.close()
+      store = try Store(at: path, options: Self.options())
+      let notes = store.namespace("notes")
+      #expect(try store.write { try $0.setMetadata([1], of: "k", in: notes) })
+      #expect(try notes.entry(for: "k")?.metadata == [1])
+      try store.close()
+      store = try Store(at: path, options: Self.options(Compressed()))
+      #expect(try store.namespace("notes").bytes("k") == Self.value)
+      #expect(try store.namespace("notes").entry(for: "k")?.metadata == [1])
+      try store.close()
+    }
+  }
+}
