@@ -84,7 +84,7 @@ extension Command {
       guard let value = try session.singleValue(key, call.namespaces) else {
         throw try session.noSuchKey(key, in: session.namespaces(call.namespaces), verb: "keys")
       }
-      return value.bytes
+      return try value.reading(most: nil, in: session).bytes
     }
     let difference = ValueDifference(values[0], values[1])
     let arrow = session.presentation.hasUnicode ? "\u{2192}" : "->"

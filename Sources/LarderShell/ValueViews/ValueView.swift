@@ -21,16 +21,21 @@ struct ValueView {
   private static let shownBytes = 512
   /// Larger JSON is shown as text: formatting it would take too long.
   private static let largestJSON = 4_000_000
+  /// The bytes of a long body that a view needs unless it is full.
+  static let mostCut = largestJSON + 1
 
   private let value: StoredValue
   private let bytes: [UInt8]
   private let isFull: Bool
+  /// The bytes of a long body that are not there, unless its beginning was asked for.
+  private let unread: Int
   private let form: Form
   private let kind: String?
 
   init(_ value: StoredValue, as style: ValueStyle, head: Int?, isFull: Bool) throws(ShellError) {
     self.value = value
     self.isFull = isFull || head != nil
+    unread = value.body != nil && head == nil ? value.size - value.bytes.count : 0
     let whole = style == .auto ? value.readable : value.bytes
     bytes = head.map { Array(whole.prefix($0)) } ?? whole
     kind = BinaryKind.name(of: bytes)
@@ -71,10 +76,12 @@ struct ValueView {
 
   private func facts(_ clock: WallClock) -> String {
     let entry = value.entry
-    let size = Wording.size(entry.size)
+    let size = Wording.size(value.size)
     let binary = if case .hex = form { kind } else { nil as String? }
-    let what = [DecodedValue.kind(value.bytes.span, entry.codec), binary, size]
-      .compactMap { $0 }.joined(separator: ", ")
+    let what = [
+      DecodedValue.kind(value.bytes.span, entry.codec), binary, size,
+      value.body?.place,
+    ].compactMap { $0 }.joined(separator: ", ")
     let end =
       switch entry.state {
       case .stale: "stale, \(clock.expiry(entry.expires?.unix))"
@@ -130,6 +137,7 @@ struct ValueView {
   }
 
   private func rest(_ count: Int) -> String {
-    count > 0 ? "... \(Wording.size(count)) more: get --full, --out FILE\n" : ""
+    let count = count + unread
+    return count > 0 ? "... \(Wording.size(count)) more: get --full, --out FILE\n" : ""
   }
 }
