@@ -41,7 +41,7 @@ extension Command {
     let change = call.expiryChange("TIME|+D")!
     let clock = session.wallClock
     var note: SafeText = ""
-    if case .to(.at(let time)) = change, time < clock.now {
+    if case .to(.at(let time)) = change, time <= clock.now {
       note = "The time is \(clock.distance(to: time)). "
     }
     return try setExpiries(
@@ -104,8 +104,9 @@ extension Command {
     var change = try EntryChange("touch", past: "touched", call, in: session)
     try checkLastWordIsKey(change)
     guard try !change.isPreview() else { return .done }
-    try change.confirm()
     let lifetime = call.duration("--ttl")
+    let isOver = lifetime == .zero
+    try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "")
     var report = ExpiryReport()
     try change.apply { batch, namespace, entry in
       guard
