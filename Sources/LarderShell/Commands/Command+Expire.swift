@@ -9,6 +9,7 @@ extension Command {
       .flag("--at-least", "never shorten"), .flag("--at-most", "never extend"),
     ] + BulkOptions.all,
     rules: [.atMostOne(["--at-least", "--at-most"])],
+    plain: BulkOptions.plain,
     examples: [
       Example("expire 'Kiruna:'* midnight", "at the next midnight"),
       Example("expire @articles 000017 1h30m", "from now"),
@@ -22,6 +23,7 @@ extension Command {
     selection: .required,
     options: [.value("--ttl", .duration, "the new lifetime; default: that of their rule")]
       + BulkOptions.all,
+    plain: BulkOptions.plain,
     examples: [
       Example("touch @departures --yes", "a whole namespace"),
       Example("touch 'Kiruna:'* --ttl 2h", "with another lifetime"),
@@ -31,6 +33,7 @@ extension Command {
   static let persist = Command(
     "persist", .changing, .changes, "Makes entries never expire.",
     selection: .required, options: BulkOptions.all,
+    plain: BulkOptions.plain,
     examples: [
       Example("persist \"Kiruna:07\"", "one key"),
       Example("persist @articles --tag front", "all with a tag"),

@@ -16,6 +16,7 @@ extension Command {
     "Shows values; one key into a pipe gives its bytes and nothing else.",
     selection: .required, trailing: [.optional(".PATH", .path)], options: options,
     rules: [.atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"])],
+    plain: ["KEY KEY...": "[namespace] key value", "KEY KEY... .PATH": "[namespace] key value"],
     examples: [
       Example("get \"Malm\u{F6} C:07\"", "a key of the namespace in use"),
       Example("get @thumbs 0113 --as hex --head 1kB", "the first bytes"),

@@ -7,6 +7,12 @@ extension Command {
   static let info = Command(
     "info", aliases: ["meta"], .looking, .reads, "Shows all facts about a key, one a line.",
     namespaces: .one, parameters: [.many("KEY", .key)],
+    plain: [
+      "": """
+      namespace key size stored written used expires expires_in state negative idle stale_until codec version tags \
+      pinned owners etag last_modified metadata
+      """
+    ],
     examples: [
       Example("info @departures \"Malm\u{F6} C:07\"", "one entry"),
       Example("info hex:00ff", "a key that is not text"),
