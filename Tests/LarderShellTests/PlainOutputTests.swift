@@ -85,7 +85,9 @@ import Testing
       for (row, fields) in zip(csv.dropFirst(), plain) {
         for (name, field) in zip(form.fields, fields) {
           let name = name.filter { !"[]".contains($0) }
-          guard let column = header.firstIndex(where: { $0 == name }), row.count == header.count
+          // The second change that watch sees has a later time.
+          guard let column = header.firstIndex(where: { $0 == name }), row.count == header.count,
+            name != "time"
           else { continue }
           #expect(Self.unquoted(row[column]) == Self.unescaped(field), "\(form.words): \(name)")
         }
@@ -95,12 +97,12 @@ import Testing
 
   private static func unquoted(_ field: Substring) -> String {
     guard field.hasPrefix("\"") else { return String(field) }
-    return field.dropFirst().dropLast().replacing("\"\"", with: "\"")
+    return String(field.dropFirst().dropLast().replacing("\"\"", with: "\""))
   }
 
   /// CSV leaves empty what plain output calls null.
   private static func unescaped(_ field: Substring) -> String {
-    field == "null" ? "" : field.replacing("\\\"", with: "\"")
+    field == "null" ? "" : String(field.replacing("\\\"", with: "\""))
   }
 
   @Test func `a name in brackets is left out in one namespace`() throws {
