@@ -175,6 +175,17 @@ import Testing
     #expect(try shell("get '\(key)'") == "{\"a\":1}")
   }
 
+  @Test func `the beginning of a long body is shown, and no character is halved`() throws {
+    let text = [UInt8](String(repeating: "\u{E9}", count: 2_100_000).utf8)
+    let head = "larder-http/2 200 OK\nbody 1\nlength 4200000\nparts 4200000\n\n"
+    let shell = try shell(metadata: bytes(head))
+    try shell.store.namespace("http").set(text, for: "body 1 0")
+    let shown = try shell("get @http '\(key)'")
+    #expect(shown.hasPrefix("4.2 MB, in \"body 1 0\"  written now"))
+    #expect(shown.contains("\n\n\u{E9}\u{E9}") && shown.utf8.count < 17_000)
+    #expect(shown.hasSuffix("... 4.2 MB more: get --full, --out FILE\n"))
+  }
+
   @Test func `a body that is longer than memory is not put together`() throws {
     let head = "larder-http/2 200 OK\nbody 1\nlength 999999999999999\nparts 100000\n\n"
     let shell = try shell(.json, metadata: bytes(head))

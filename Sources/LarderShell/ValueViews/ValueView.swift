@@ -27,7 +27,7 @@ struct ValueView {
   private let value: StoredValue
   private let bytes: [UInt8]
   private let isFull: Bool
-  /// The bytes of a long body that are not there, unless its beginning was asked for.
+  /// The bytes of a long value that are not there, unless its beginning was asked for.
   private let unread: Int
   private let form: Form
   private let kind: String?
@@ -35,9 +35,14 @@ struct ValueView {
   init(_ value: StoredValue, as style: ValueStyle, head: Int?, isFull: Bool) throws(ShellError) {
     self.value = value
     self.isFull = isFull || head != nil
-    unread = value.body != nil && head == nil ? value.size - value.bytes.count : 0
     let whole = style == .auto ? value.readable : value.bytes
-    bytes = head.map { Array(whole.prefix($0)) } ?? whole
+    if head == nil, value.bytes.count < value.size {
+      bytes = Self.withoutHalfCharacter(whole)
+      unread = value.size - bytes.count
+    } else {
+      bytes = head.map { Array(whole.prefix($0)) } ?? whole
+      unread = 0
+    }
     kind = BinaryKind.name(of: bytes)
     form =
       switch style {
@@ -72,6 +77,13 @@ struct ValueView {
       result += rest(bytes.count - shown.count)
     }
     return Array(result.utf8)
+  }
+
+  /// A character that a cut has halved would turn text into a dump.
+  private static func withoutHalfCharacter(_ bytes: [UInt8]) -> [UInt8] {
+    guard let last = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[last] >= 0xC0
+    else { return bytes }
+    return Array(bytes[..<last])
   }
 
   private func facts(_ clock: WallClock) -> String {

@@ -146,7 +146,7 @@ struct ValueWriter {
   }
 
   private func show(_ value: StoredValue) throws {
-    let most = head ?? (isFull ? nil : ValueView.mostCut)
+    let most = head ?? (isFull || style == .json ? nil : ValueView.mostCut)
     let value = try value.reading(most: most, in: session)
     let view = try ValueView(value, as: style, head: head, isFull: isFull)
     try session.write(view.bytes(for: presentation))
