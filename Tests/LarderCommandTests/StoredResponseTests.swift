@@ -22,4 +22,20 @@ import Testing
       ])
     #expect(try fixture.answer(to: "larder store -e 'get https://example.com/a'") == "peer\n")
   }
+
+  @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
+  func `a body in entries of its own is put together`() throws {
+    let fixture = try Fixture()
+    #expect(
+      try fixture.answer(
+        to: "printf 'GET /long\\n' | LarderPeer http store | sed -n 's/^1 //p' > body; wc -c < body"
+      )
+        == "200001\n")
+    let get = "larder store get @http -- https://example.com/long"
+    #expect(try fixture.answer(to: "\(get) | cmp -n 200000 - body && \(get) | wc -c") == "200000\n")
+    #expect(
+      try fixture.answer(to: "larder store -q evict @http 'body * 0' --yes; \(get)")
+        .hasPrefix(
+          "! error: command:1:1: the body of \"https://example.com/long\" is incomplete: no entry"))
+  }
 }

@@ -26,7 +26,8 @@ import Testing
   @Test func `the tables are those of the commands and the filters`() throws {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     for (name, table) in [
-      ("commands", Self.commands), ("filters", Self.filters), ("tasks", try Self.tasks),
+      ("commands", Self.commands), ("filters", Self.filters), ("plain", Self.plain),
+      ("tasks", try Self.tasks),
     ] {
       let start = try #require(lines.firstIndex(of: "<!-- \(name) -->"))
       let end = try #require(lines[start...].firstIndex(of: "<!-- end -->"))
@@ -45,6 +46,13 @@ import Testing
           return "| `\(usage)` | \(aliases) | \(command.summary) |"
         }
     } + [""]
+  }
+
+  private static var plain: [String] {
+    ["", "| Command | Fields |", "| --- | --- |"]
+      + CommandTable.standard.commands.flatMap(\.plainForms).map { form in
+        "| `\(form.words)` | `\(form.fields)` |"
+      } + [""]
   }
 
   private static var filters: [String] {

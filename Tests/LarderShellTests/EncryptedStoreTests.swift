@@ -68,6 +68,18 @@ import Testing
     #expect(error.hint?.description.contains("`keys`") == true)
   }
 
+  @Test func `a value that was asked for is named with its size, and nothing is printed`() throws {
+    for mode in [OutputMode.plain, .raw, .json, .table] {
+      for line in ["get @notes key/2", "get @notes key/2 key/3", "get @notes key/2 --out /x"] {
+        let shell = try shell(mode)
+        #expect(
+          try shell.error(line).message.description
+            == "the value of \"key/2\", 7 B, is encrypted (AES-GCM)")
+        #expect(shell.printed.allSatisfy { $0 == UInt8(ascii: "[") })
+      }
+    }
+  }
+
   @Test func `the prompt says it, and what is stored beside`() throws {
     let shell = try shell(.table)
     #expect(

@@ -146,6 +146,26 @@ import Testing
       try script("expire @articles 000011 2026-11-20 --yes") == "expire\tarticles\t1\t500\n")
   }
 
+  @Test(arguments: [
+    "expire @articles 000011 now", "expire @articles 000011 000012 0s", "expire @articles * now",
+    "touch @articles 000011 --ttl 0s",
+  ])
+  func `what ends entries at once needs confirmation, also of listed keys`(line: String) throws {
+    let script = try Shell(.plain)
+    try script.fill()
+    #expect(try script.error(line).code == .needsYes)
+    #expect(try script("count @articles").hasPrefix("3\t"))
+    #expect(try script(line + " --dry-run").hasPrefix("would "))
+    try script(line + " --yes")
+    #expect(try !script("count @articles").hasPrefix("3\t"))
+    let shell = try Shell(hasPerson: true)
+    try shell.fill()
+    shell.answer = false
+    #expect(try shell.error(line).code == .declined)
+    #expect(shell.questions.first?.contains(" now. ") == true || line.hasPrefix("touch"))
+    #expect(try shell("expire @articles 000011 1m").hasPrefix("was never, now in 1 min"))
+  }
+
   @Test func `persist and touch do as they say`() throws {
     let shell = try Shell()
     try shell.fill()

@@ -65,7 +65,7 @@ import Testing
     #expect(try failure(text, .input).scripted == "error: stdin:3:10: \(expected)")
     #expect(try failure(text, .eval(2)).scripted == "error: --eval 2:3:10: \(expected)")
     #expect(
-      try failure("expire a 1mo", .eval(2)).scripted == "error: --eval 2:10: \(expected)")
+      try failure("expire a 1mo", .eval(2)).scripted == "error: --eval 2:1:10: \(expected)")
     #expect(try failure("expire a 1mo").scripted == "error: \(expected)")
   }
 

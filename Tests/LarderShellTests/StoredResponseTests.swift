@@ -1,4 +1,6 @@
+import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
@@ -90,6 +92,106 @@ import Testing
     #expect(
       try shell(metadata: bytes(metadata))("get '\(key)'")
         == "7 B  written now  never expires\n{ \"a\": 1 }\n")
+  }
+
+  /// A response whose body is `{"a":[0,1,...]}` in parts of 1,000 bytes, and the body.
+  private func shellWithParts(
+    _ mode: OutputMode = .plain, hasPerson: Bool = false, missing: Int? = nil,
+    second: (inout [UInt8]) -> Void = { _ in }
+  ) throws -> (Shell, body: String) {
+    let body = "{\"a\":[" + (0..<500).map(String.init).joined(separator: ",") + "],\"b\":7}"
+    let shell = try Shell(mode, hasPerson: hasPerson)
+    let namespace = shell.store.namespace("http")
+    var attributes = EntryAttributes()
+    attributes.metadata = bytes(
+      "larder-http/2 200 OK\nrequested 1\nreceived 2\nbody 9f86d0\nlength \(body.utf8.count)\nparts 1000\n\nETag: \"1\"\n"
+    )
+    try shell.store.write { batch in
+      try batch.set([UInt8](), for: key, in: namespace, attributes)
+      try batch.set([UInt8](), for: "body 9f86d0", in: namespace, EntryAttributes())
+      for (index, start) in stride(from: 0, to: body.utf8.count, by: 1000).enumerated()
+      where index != missing {
+        var part = Array(body.utf8.dropFirst(start).prefix(1000))
+        if index == 1 { second(&part) }
+        try batch.set(part, for: "body 9f86d0 \(index)", in: namespace, EntryAttributes())
+      }
+    }
+    return (shell, body)
+  }
+
+  @Test func `a body in entries of its own is put together`() throws {
+    let (shell, body) = try shellWithParts()
+    #expect(try shell("echo x", "get @http '\(key)'", "echo y") == "x\n\(body)\ny\n")
+    #expect(try shellWithParts().0("get @http '\(key)'") == body)
+    #expect(
+      try shellWithParts().0("get @http '\(key)' --head 1500").utf8
+        .elementsEqual(body.utf8.prefix(1500)))
+    #expect(try shell("get @http '\(key)' .b") == "7\n")
+    #expect(try shell("get @http 'https://'* .b") == "\(key)\t7\n")
+    #expect(try shell("get @http 'https://'*") == "\(key)\t\(body)\n")
+    #expect(try shell("get @http '\(key)' 'body 9f86d0'").contains("\(key)\t\(body)\n"))
+    #expect(try shell("diff @http '\(key)' '\(key)'") == "")
+    #expect(
+      try shell("info @http '\(key)'").contains("entries \"body 9f86d0 0\" to \"body 9f86d0 1\""))
+    let path = TemporaryDirectory.unusedPath
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try shell("get @http '\(key)' --out \(path)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(body.utf8))
+    #expect(try shell("output raw", "get @http '\(key)'") == body)
+    #expect(
+      try shell("output jsonl", "get @http '\(key)' --as json")
+        .hasSuffix("\"value_json\":\(body)}\n"))
+    let (table, _) = try shellWithParts(.table, hasPerson: true)
+    let shown = try table("get @http '\(key)'")
+    #expect(shown.hasPrefix("1.9 kB, in 2 entries \"body 9f86d0 0\" to \"body 9f86d0 1\"  written"))
+    #expect(shown.contains("\nETag: \"1\"\n\n{\n  \"a\": ["))
+    try table("copy @http '\(key)'")
+    #expect(table.takeAside().contains("copied \(body.utf8.count)"))
+    #expect(
+      try table.error("edit @http '\(key)'").message.description.contains("entries of its own"))
+  }
+
+  @Test func `a body without one of its parts is an error and never an empty value`() throws {
+    for missing in 0...1 {
+      let (shell, _) = try shellWithParts(missing: missing)
+      for form in ["", " --as json", " .b", " --head 1500"] {
+        let error = try shell.error("get @http '\(key)'\(form)")
+        #expect(error.code == .unreadable && error.code.exitCode == 4)
+        #expect(error.message.description.contains("no entry \"body 9f86d0 \(missing)\" in http"))
+      }
+    }
+    let (cut, _) = try shellWithParts { $0.removeLast() }
+    #expect(try cut("get @http '\(key)' --head 10") == "{\"a\":[0,1,")
+    #expect(try cut.error("get @http '\(key)'").code == .unreadable)
+  }
+
+  @Test(arguments: [
+    "body zz\nlength 5\nparts 1", "body 1\nlength -1\nparts 1", "body 1\nlength 5\nparts 0",
+    "body 1\nlength 9223372036854775807\nparts 1", "length 5\nparts 1",
+    "body 1\nlength 5\nparts 99999999999999999999",
+  ])
+  func `a body that no metadata can describe is none`(lines: String) throws {
+    let shell = try shell(.plain, metadata: bytes("larder-http/2 200 OK\n\(lines)\n\n"))
+    #expect(try shell("get '\(key)'") == "{\"a\":1}")
+  }
+
+  @Test func `the beginning of a long body is shown, and no character is halved`() throws {
+    let text = [UInt8](String(repeating: "\u{E9}", count: 2_100_000).utf8)
+    let head = "larder-http/2 200 OK\nbody 1\nlength 4200000\nparts 4200000\n\n"
+    let shell = try shell(metadata: bytes(head))
+    try shell.store.namespace("http").set(text, for: "body 1 0")
+    let shown = try shell("get @http '\(key)'")
+    #expect(shown.hasPrefix("4.2 MB, in \"body 1 0\"  written now"))
+    #expect(shown.contains("\n\n\u{E9}\u{E9}") && shown.utf8.count < 17_000)
+    #expect(shown.hasSuffix("... 4.2 MB more: get --full, --out FILE\n"))
+  }
+
+  @Test func `a body that is longer than memory is not put together`() throws {
+    let head = "larder-http/2 200 OK\nbody 1\nlength 999999999999999\nparts 100000\n\n"
+    let shell = try shell(.json, metadata: bytes(head))
+    let error = try shell.error("get '\(key)'")
+    #expect(error.code == .overLimit && error.message.description.hasSuffix("has 1 PB"))
+    #expect(error.hint?.description.contains("--out FILE") == true)
   }
 
   @Test func `a head without fields, and one that is long`() throws {

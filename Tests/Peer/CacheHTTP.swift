@@ -47,6 +47,9 @@ private final class PeerOrigin: HTTPTransport {
     let fields: HTTPFields = [.cacheControl: "max-age=1000", .eTag: "\"peer\""]
     let response = HTTPResponse(status: .ok, headerFields: fields)
     if request.path == "/endless" { return (response, Self.endless) }
+    if request.path == "/long" {
+      return (response, HTTPBody((0..<200_000).map { UInt8(ascii: "a") + UInt8($0 % 26) }))
+    }
     return (response, HTTPBody(Array("peer".utf8)))
   }
 

@@ -21,30 +21,37 @@ extension BrowseState.ValueText {
         StoredValue(
           entry: entry,
           bytes: value.extracting(first: Self.mostBytes).bytes)
-      }
-    } catch let error as LarderError where error.code == .unreadable {
-      facts = Self.facts(entry, presentation.clock).flatMap { Self.wrapped($0, width) }
-      lines = Self.wrapped(SafeText(error.message).description, width)
+      }?.reading(most: Self.mostBytes, in: session)
+    } catch {
+      guard let message = Self.unreadable(error) else { throw error }
+      facts = Self.facts(entry, entry.size, presentation.clock).flatMap { Self.wrapped($0, width) }
+      lines = Self.wrapped(message.description, width)
       return
     }
     guard let found else { return nil }
-    facts = Self.facts(found.entry, presentation.clock)
+    facts = Self.facts(found.entry, found.size, presentation.clock)
       .flatMap { Self.wrapped($0, width) }
     guard found.entry.hasValue else {
       lines = Self.wrapped("negative: a load found no value", width)
       return
     }
     let view = try ValueView(
-      found, as: .auto, head: nil, isFull: isWhole && found.entry.size <= Self.mostBytes)
+      found, as: .auto, head: nil, isFull: isWhole && found.size <= Self.mostBytes)
     let text = String(decoding: view.content(for: presentation), as: UTF8.self)
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       .flatMap { Self.wrapped(String($0), width) }
   }
 
-  private static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [String] {
+  /// The reason why a value cannot be read; nil for an error of another kind.
+  private static func unreadable(_ error: any Error) -> SafeText? {
+    let error = (error as? LarderError).map { ShellError($0) } ?? error as? ShellError
+    return error?.code == .unreadable ? error?.message : nil
+  }
+
+  private static func facts(_ entry: Store.Entry, _ size: Int, _ clock: WallClock) -> [String] {
     let state = entry.state == .stale ? "stale, " : ""
     var facts = [
-      "\(Wording.size(entry.size))  written \(clock.distance(to: entry.written.unix))",
+      "\(Wording.size(size))  written \(clock.distance(to: entry.written.unix))",
       entry.expires == nil
         ? "never expires" : "\(state)expires \(clock.distance(to: entry.expires!.unix))",
       "version \(entry.version)  codec \(entry.codec.name)\(entry.isPinned ? "  pinned" : "")",

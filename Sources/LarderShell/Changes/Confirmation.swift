@@ -7,6 +7,8 @@ enum BulkOptions {
   static let yes = OptionSpec.flag("--yes", short: "-y", "confirm the change")
   static let verbose = OptionSpec.flag("--verbose", "list the keys, in JSON")
   static let all = [dryRun, yes, verbose]
+  /// The fields of a line of plain output for each namespace.
+  static let plain: KeyValuePairs = ["": "verb namespace entries bytes"]
 }
 
 /// The one rule for bulk changes: a change whose words do not list the keys needs confirmation. A

@@ -6,6 +6,7 @@ extension Command {
     "count", .looking, .reads, "Counts the entries of a selection and their bytes.",
     selection: .optional,
     options: [.value("--by", .operand, "count the entries for each value")],
+    plain: ["": "entries bytes expired", "--by OPERAND": "value entries bytes"],
     examples: [
       Example("count @departures", "a namespace"),
       Example("count @* --older 30d", "entries written a month ago or earlier"),
@@ -25,6 +26,7 @@ extension Command {
       kind.rawValue, .looking, .reads, summary,
       parameters: [.one("OPERAND", .operand)], selection: .optional,
       options: [.value("--by", .operand, "one result for each value")],
+      plain: ["": "result values skipped", "--by OPERAND": "group result values skipped"],
       examples: [
         Example(example, "over a selection"),
         Example("\(kind.rawValue) size @departures --by .track", "for each value of a field"),

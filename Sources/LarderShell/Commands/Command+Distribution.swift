@@ -7,6 +7,7 @@ extension Command {
     "Shows how many entries expire when, and which expire first.",
     selection: .optional,
     options: [.value("--within", .ahead, "how far ahead to look; default: 1h")],
+    plain: ["": "key expires expires_in"],
     examples: [
       Example("expiring", "within the hour"),
       Example("soon @departures --within 15m", "sooner"),
@@ -68,6 +69,7 @@ extension Command {
       .value("--bins", .count, "rows of the chart; default: what fits"),
       .flag("--log", "a logarithmic scale"),
     ],
+    plain: ["": "from to entries bytes"],
     examples: [
       Example("plot sizes @thumbs", "how large values are"),
       Example("plot expiry @* --log", "when entries expire"),

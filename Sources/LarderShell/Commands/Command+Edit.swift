@@ -67,6 +67,11 @@ private struct ValueEdit {
       (original, isJSON, base) = ([], false, .absent)
       return
     }
+    guard found.body == nil else {
+      throw ShellError(
+        .usage, "\(key) is a response whose body is in entries of its own",
+        hint: "`get KEY --out FILE` writes the body to a file")
+    }
     guard String(validating: found.bytes, as: UTF8.self) != nil, !found.bytes.contains(0) else {
       throw ShellError(
         .usage, "the value of \(key) is not text",

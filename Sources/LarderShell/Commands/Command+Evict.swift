@@ -5,6 +5,7 @@ extension Command {
   static let evict = Command(
     "evict", aliases: ["delete", "del", "rm"], .changing, .changes, "Removes entries.",
     selection: .required, options: BulkOptions.all,
+    plain: BulkOptions.plain,
     examples: [
       Example("evict 'Malm\u{F6} C:'*", "what keys lists with the same words"),
       Example("evict @articles --older 7d --larger 10kB --dry-run", "a preview"),
@@ -16,6 +17,7 @@ extension Command {
     "purge", .changing, .changes, "Removes entries that have expired and are still in the file.",
     namespaces: .oneOrAll,
     options: [BulkOptions.dryRun],
+    plain: BulkOptions.plain,
     examples: [
       Example("purge @*", "in all namespaces"),
       Example("purge @departures --dry-run", "a preview"),

@@ -9,6 +9,7 @@ extension Command {
       .flag("--at-least", "never shorten"), .flag("--at-most", "never extend"),
     ] + BulkOptions.all,
     rules: [.atMostOne(["--at-least", "--at-most"])],
+    plain: BulkOptions.plain,
     examples: [
       Example("expire 'Kiruna:'* midnight", "at the next midnight"),
       Example("expire @articles 000017 1h30m", "from now"),
@@ -22,6 +23,7 @@ extension Command {
     selection: .required,
     options: [.value("--ttl", .duration, "the new lifetime; default: that of their rule")]
       + BulkOptions.all,
+    plain: BulkOptions.plain,
     examples: [
       Example("touch @departures --yes", "a whole namespace"),
       Example("touch 'Kiruna:'* --ttl 2h", "with another lifetime"),
@@ -31,6 +33,7 @@ extension Command {
   static let persist = Command(
     "persist", .changing, .changes, "Makes entries never expire.",
     selection: .required, options: BulkOptions.all,
+    plain: BulkOptions.plain,
     examples: [
       Example("persist \"Kiruna:07\"", "one key"),
       Example("persist @articles --tag front", "all with a tag"),
@@ -41,7 +44,7 @@ extension Command {
     let change = call.expiryChange("TIME|+D")!
     let clock = session.wallClock
     var note: SafeText = ""
-    if case .to(.at(let time)) = change, time < clock.now {
+    if case .to(.at(let time)) = change, time <= clock.now {
       note = "The time is \(clock.distance(to: time)). "
     }
     return try setExpiries(
@@ -104,8 +107,9 @@ extension Command {
     var change = try EntryChange("touch", past: "touched", call, in: session)
     try checkLastWordIsKey(change)
     guard try !change.isPreview() else { return .done }
-    try change.confirm()
     let lifetime = call.duration("--ttl")
+    let isOver = lifetime == .zero
+    try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "")
     var report = ExpiryReport()
     try change.apply { batch, namespace, entry in
       guard

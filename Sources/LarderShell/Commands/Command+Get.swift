@@ -16,6 +16,7 @@ extension Command {
     "Shows values; one key into a pipe gives its bytes and nothing else.",
     selection: .required, trailing: [.optional(".PATH", .path)], options: options,
     rules: [.atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"])],
+    plain: ["KEY KEY...": "[namespace] key value", "KEY KEY... .PATH": "[namespace] key value"],
     examples: [
       Example("get \"Malm\u{F6} C:07\"", "a key of the namespace in use"),
       Example("get @thumbs 0113 --as hex --head 1kB", "the first bytes"),
@@ -102,8 +103,9 @@ extension Command {
     guard selection.isSingleKey, case .key(let key) = selection.patterns[0],
       let value = try session.singleValue(key, selection.namespaces)
     else { return try answerAll(path, call, in: session) }
-    let found = fields(path, of: value)
-    if found.isEmpty { throw noSuchField(path, in: value) }
+    let whole = try value.reading(most: nil, in: session)
+    let found = fields(path, of: whole)
+    if found.isEmpty { throw noSuchField(path, in: whole) }
     for field in found {
       let isJSON = [.json, .jsonl].contains(session.presentation.mode)
       let text =
@@ -132,7 +134,7 @@ extension Command {
     try session.write(rows.begin())
     let result = try session.forEachStoredValue(of: selection, in: namespaces) { value in
       values += 1
-      let found = fields(path, of: value)
+      let found = fields(path, of: try value.reading(most: nil, in: session))
       if found.isEmpty { without += 1 }
       let entry = value.entry
       try session.write(
@@ -175,8 +177,18 @@ extension Command {
     _ value: StoredValue, _ style: ValueStyle, _ head: Int?, to file: LocalFile,
     _ session: Session
   ) throws -> Outcome {
-    let bytes = try value.encoded(as: style, head: head)
-    try file.write(bytes)
+    let writer = try file.writer(replaces: true)
+    var count = 0
+    func write(_ bytes: [UInt8]) throws {
+      try writer.write(bytes)
+      count += bytes.count
+    }
+    if style.isVerbatim {
+      try value.forEachPiece(most: head, in: session, write)
+    } else {
+      try write(value.reading(most: head, in: session).encoded(as: style, head: head))
+    }
+    try writer.finish()
     try session.acknowledge(
       Reply(
         .object(
@@ -186,9 +198,9 @@ extension Command {
           ],
           [
             .text(value.entry.namespace), .bytes(value.entry.key.bytes), .text(file.path),
-            .size(bytes.count),
+            .size(count),
           ]),
-        sentences: ["wrote \(Wording.size(bytes.count)) to \(file.path)"]))
+        sentences: ["wrote \(Wording.size(count)) to \(file.path)"]))
     return .done
   }
 
@@ -208,7 +220,7 @@ extension Command {
   private static func copy(
     _ value: StoredValue, _ style: ValueStyle, _ head: Int?, in session: Session
   ) throws -> Outcome {
-    let bytes = try value.encoded(as: style, head: head)
+    let bytes = try value.reading(most: head, in: session).encoded(as: style, head: head)
     guard let copy = session.host.copy else {
       throw ShellError(
         .usage, "copying requires a terminal", hint: "`get KEY > FILE` writes a file")

@@ -11,6 +11,7 @@ extension Command {
         "the entry to keep where a key exists; default: newer"),
       BulkOptions.dryRun, BulkOptions.yes,
     ],
+    plain: BulkOptions.plain,
     examples: [
       Example("import backup.jsonl", "entries newer than the existing ones"),
       Example("import - --on-conflict keep", "from a pipe, only absent keys"),

@@ -7,6 +7,12 @@ extension Command {
   static let info = Command(
     "info", aliases: ["meta"], .looking, .reads, "Shows all facts about a key, one a line.",
     namespaces: .one, parameters: [.many("KEY", .key)],
+    plain: [
+      "": """
+      namespace key size stored written used expires expires_in state negative idle stale_until codec version tags \
+      pinned owners etag last_modified metadata
+      """
+    ],
     examples: [
       Example("info @departures \"Malm\u{F6} C:07\"", "one entry"),
       Example("info hex:00ff", "a key that is not text"),
@@ -25,21 +31,25 @@ extension Command {
     let clock = session.wallClock
     let shared = try SharedStatus(of: session.store)
     let isShared = shared?.namespaces.contains(namespace.name) ?? false
-    let columns = factColumns + (isShared ? [Column("shared")] : [])
-    func facts(_ entry: Store.Entry) -> [Cell] {
-      Self.facts(entry, clock) + (isShared ? [shared?.cell(for: entry) ?? .null] : [])
+    let bodies = entries.map { ResponseBody(of: $0) }
+    let hasBodies = bodies.contains { $0 != nil }
+    let columns =
+      factColumns + (isShared ? [Column("shared")] : []) + (hasBodies ? [Column("body")] : [])
+    let rows = zip(entries, bodies).map { entry, body in
+      facts(entry, clock) + (isShared ? [shared?.cell(for: entry) ?? .null] : [])
+        + (hasBodies ? [body.map { .text($0.summary) } ?? .null] : [])
     }
     if session.isForPerson || entries.count == 1 {
-      for (index, entry) in entries.enumerated() {
+      for (index, (entry, row)) in zip(entries, rows).enumerated() {
         if index > 0 { try session.write([.newline]) }
         try session.answer(
           Reply(
-            .object(columns, facts(entry)),
+            .object(columns, row),
             notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
             isLong: true))
       }
     } else {
-      try session.answer(Reply(.rows(columns, entries.map(facts)), isLong: true))
+      try session.answer(Reply(.rows(columns, rows), isLong: true))
     }
     return .done
   }

@@ -14,6 +14,11 @@ extension Command {
       .flag("--long", "more fields; in plain output all of them"),
       showOption,
     ],
+    plain: [
+      "": "key",
+      "--long": "namespace key size stored written used expires expires_in state",
+      "--show EXPR,...": "[namespace] key EXPR...",
+    ],
     examples: [
       Example("keys @departures", "the first of a namespace"),
       Example("keys 'Malm\u{F6} C:'* --expiring 1h", "a pattern and a filter"),
@@ -55,6 +60,7 @@ extension Command {
   static let ttl = Command(
     "ttl", aliases: ["expiry"], .looking, .reads, "Shows when entries expire.",
     selection: .optional,
+    plain: ["": "key expires expires_in"],
     examples: [
       Example("ttl @departures \"Malm\u{F6} C:07\"", "one key"),
       Example("ttl 'Kiruna:'*", "all that match"),
@@ -75,6 +81,7 @@ extension Command {
   static let exists = Command(
     "exists", .looking, .reads, "Checks whether keys exist; exit code 1 if one does not.",
     namespaces: .one, parameters: [.many("KEY", .key)],
+    plain: ["": "exists"],
     examples: [
       Example("exists @articles 000017", "yes or no"),
       Example("exists @articles 000017 000018", "of several"),

@@ -24,6 +24,9 @@ extension Command {
       .flag("--reset", "discard overrides; limits declared in code apply again"),
       BulkOptions.dryRun, BulkOptions.yes,
     ],
+    plain: [
+      "": "namespace limit used allowed", "--entries N": "verb namespace entries bytes",
+    ],
     examples: [
       Example("limits", "the store, and the namespaces that have a limit"),
       Example("limits @thumbs --bytes 50MB --policy fifo", "over what code declared"),

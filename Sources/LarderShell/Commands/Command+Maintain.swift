@@ -9,6 +9,7 @@ extension Command {
         "--to", .file, "write a compact copy to a new directory",
         placeholder: "DIRECTORY")
     ],
+    plain: ["": "verb before after"],
     examples: [
       Example("compact", "while no other process has the store open"),
       Example("compact --to backup", "a copy, at any time"),
@@ -80,6 +81,7 @@ extension Command {
     "verify", aliases: ["check"], .store, .reads,
     "Checks the store; exit code 1 if it finds a fault.",
     options: [.flag("--deep", "also decode every value by its codec")],
+    plain: ["": "kind namespace key detail"],
     examples: [
       Example("verify", "every record, checksum, index and count"),
       Example("verify --deep", "and whether JSON is JSON"),

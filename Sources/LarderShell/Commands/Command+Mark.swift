@@ -5,6 +5,7 @@ extension Command {
   static let mark = Command(
     "mark", .looking, .reads, "Remembers the content of the store for diff, until the shell ends.",
     parameters: [.optional("NAME", .text)],
+    plain: ["": "mark entries"],
     examples: [
       Example("mark", "before a change"),
       Example("mark before", "with a name, for several marks"),
@@ -15,6 +16,9 @@ extension Command {
     "diff", .looking, .reads,
     "Compares the store with a mark or an export, or two values; exit code 1 if they differ.",
     namespaces: .one, parameters: [.any("NAME|FILE|KEY KEY", .file)],
+    plain: [
+      "": "change namespace key size_before size", "KEY KEY": "change place before after",
+    ],
     examples: [
       Example("diff", "since the last mark"),
       Example("diff before", "since the one of that name"),
@@ -84,7 +88,7 @@ extension Command {
       guard let value = try session.singleValue(key, call.namespaces) else {
         throw try session.noSuchKey(key, in: session.namespaces(call.namespaces), verb: "keys")
       }
-      return value.bytes
+      return try value.reading(most: nil, in: session).bytes
     }
     let difference = ValueDifference(values[0], values[1])
     let arrow = session.presentation.hasUnicode ? "\u{2192}" : "->"

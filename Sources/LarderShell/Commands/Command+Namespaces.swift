@@ -6,6 +6,7 @@ extension Command {
     "namespaces", aliases: ["ns", "ls"], .looking, .reads,
     "Lists the namespaces with their entries, size, next expiry and limit.",
     options: [.value("--sort", .choice(["size", "entries", "name"]), "the order")],
+    plain: ["": "namespace entries bytes"],
     examples: [
       Example("namespaces", "all of them, by name"),
       Example("ns --sort size", "the largest first"),
@@ -81,6 +82,7 @@ extension Command {
   static let rename = Command(
     "rename", .store, .changes, "Gives a namespace another name, for every process at once.",
     parameters: [.one("@OLD", .namespace), .one("@NEW", .namespace)],
+    plain: ["": "verb old new"],
     examples: [
       Example("rename @articles @news", "entries, rules and counts stay"),
       Example("rename @thumbs @pictures", "the new name must be free"),
@@ -115,7 +117,7 @@ extension Command {
   static let clear = Command(
     "clear", .changing, .changes, "Removes every entry of a namespace, or of all.",
     namespaces: .required,
-    options: BulkOptions.all,
+    options: BulkOptions.all, plain: BulkOptions.plain,
     examples: [
       Example("clear @thumbs --dry-run", "a preview"),
       Example("clear @* --yes", "everything, in a script"),

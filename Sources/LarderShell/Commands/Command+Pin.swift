@@ -5,6 +5,7 @@ extension Command {
   static let pin = Command(
     "pin", .changing, .changes, "Protects entries from eviction; they still expire.",
     selection: .required, options: BulkOptions.all,
+    plain: BulkOptions.plain,
     examples: [
       Example("pin @articles 000017", "one key"),
       Example("pin @articles --tag front", "all with a tag"),
@@ -14,6 +15,7 @@ extension Command {
   static let unpin = Command(
     "unpin", .changing, .changes, "Lets entries be evicted again.",
     selection: .required, options: BulkOptions.all,
+    plain: BulkOptions.plain,
     examples: [
       Example("unpin @articles 000017", "one key"),
       Example("unpin @* --yes", "everything"),
@@ -23,6 +25,7 @@ extension Command {
   static let invalidate = Command(
     "invalidate", .changing, .changes, "Removes every entry that has one of the tags.",
     namespaces: .oneOrAll, parameters: [.many("TAG", .text)], options: BulkOptions.all,
+    plain: BulkOptions.plain,
     examples: [
       Example("invalidate front --yes", "in all namespaces"),
       Example("invalidate @articles sport weather --dry-run", "in one, with either tag"),

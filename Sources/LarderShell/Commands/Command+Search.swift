@@ -11,6 +11,7 @@ extension Command {
       .flag("--regex", "TEXT is a regular expression"),
       .flag("--case", "match case"),
     ],
+    plain: ["": "namespace key in offset context"],
     examples: [
       Example("search Kiruna @departures", "in keys and values"),
       Example("search '\"track\": *4' --regex --in values", "an expression"),

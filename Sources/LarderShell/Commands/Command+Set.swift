@@ -16,6 +16,7 @@ extension Command {
       .exactlyOne(["VALUE", "--from"]), .atMostOne(["--ttl", "--until"]),
       .atMostOne(["--if-absent", "--if-present"]),
     ],
+    plain: ["": "verb namespace key"],
     examples: [
       Example("set @departures \"Malm\u{F6} C:07\" '{\"track\":4}' --ttl 15m", "for 15 minutes"),
       Example("set @articles 000017 --from page.html --until monday", "a file"),

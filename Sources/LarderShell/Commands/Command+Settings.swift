@@ -6,6 +6,7 @@ extension Command {
     parameters: [
       .optional("NAME", .choice(ShellOption.allCases.map(\.rawValue))), .optional("VALUE", .text),
     ],
+    plain: ["": "option value"],
     examples: [
       Example("option", "all of them"),
       Example("option timing on", "for this session; in the rc file for all"),
@@ -41,6 +42,7 @@ extension Command {
   static let output = Command(
     "output", .shell, .reads, "Shows or sets the form of output.",
     parameters: [.optional("MODE", .choice(OutputMode.allCases.map(\.rawValue)))],
+    plain: ["": "mode"],
     examples: [
       Example("output", "the forms"),
       Example("output jsonl", "one object a line from now on"),
@@ -75,6 +77,7 @@ extension Command {
     "history", .shell, .reads, "Lists the lines typed at the prompt, the last one at the end.",
     parameters: [.optional("N", .text), .optional("TEXT", .text)],
     options: [.flag("--clear", "remove all of them"), BulkOptions.yes],
+    plain: ["": "number line"],
     examples: [
       Example("history", "the last 20"),
       Example("history 100 evict", "the last 100 that contain a word"),

@@ -13,6 +13,10 @@ extension Command {
       .value("--separator", .data, "the end of a part; default: /", placeholder: "TEXT"),
       .value("--top", .limit, "at most so many rows; default: 20"),
     ],
+    plain: [
+      "": "namespace entries bytes", "--by prefix": "[namespace] prefix entries bytes",
+      "--by key": "[namespace] key bytes",
+    ],
     examples: [
       Example("sizes", "the namespaces, at once"),
       Example("sizes @articles --by key --top 3", "the largest values"),

@@ -8,6 +8,7 @@ extension Command {
     "stats", .store, .reads, "Shows space, durability, hits, evictions and readers.",
     namespaces: .oneOrAll,
     options: [.value("--every", .duration, "repeat at this interval")],
+    plain: ["": "namespace fact value"],
     examples: [
       Example("stats", "the store"),
       Example("stats @departures --every 2s", "a namespace as it changes"),

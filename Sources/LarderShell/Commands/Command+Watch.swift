@@ -15,6 +15,9 @@ extension Command {
       .value("--for", .duration, "end after this time"),
       .value("--count", .count, "end after so many events"),
     ],
+    plain: [
+      "": "time event namespace key size", "--values": "time event namespace key size value",
+    ],
     examples: [
       Example("watch @departures --events set,evicted --for 1m", "a namespace, for a minute"),
       Example("watch 'Malm\u{F6} C:'* --values", "a pattern, with the values"),

@@ -14,12 +14,13 @@ struct Command: Sendable {
     namespaces: CommandSpec.NamespaceUse = .none, parameters: [Parameter] = [],
     selection: CommandSpec.SelectionUse? = nil, trailing: [Parameter] = [],
     options: [OptionSpec] = [], rules: [CommandSpec.Rule] = [],
-    examples: [CommandSpec.Example], run: @escaping Action
+    plain: KeyValuePairs<String, String> = [:], examples: [CommandSpec.Example],
+    run: @escaping Action
   ) {
     spec = CommandSpec(
       name, aliases: aliases, group, access, summary, namespaces: namespaces,
       parameters: parameters, selection: selection, trailing: trailing, options: options,
-      rules: rules, examples: examples)
+      rules: rules, plain: plain, examples: examples)
     self.run = run
   }
 }

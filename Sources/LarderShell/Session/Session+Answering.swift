@@ -40,10 +40,15 @@ extension Session {
 
   /// Writes a value with nothing added, as long as it is all that is printed; in a pipe of several
   /// answers each one ends with a newline.
-  func writeValue(_ bytes: [UInt8]) throws {
-    guard separator == .none else { return try write(bytes + [.newline]) }
-    try output(bytes)
+  func writeValue(_ pieces: (_ write: ([UInt8]) throws -> Void) throws -> Void) throws {
+    guard separator == .none else {
+      try pieces(write)
+      return try write([.newline])
+    }
+    try pieces { bytes in
+      try output(bytes)
+      separator = .newline
+    }
     separator = .newline
   }
-
 }

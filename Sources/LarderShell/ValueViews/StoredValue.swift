@@ -10,19 +10,71 @@ import ShellLanguage
 /// The ways to show a value.
 enum ValueStyle: String, CaseIterable {
   case auto, json, text, hex, base64
+
+  /// A pipe gets the bytes as they are.
+  var isVerbatim: Bool { self == .auto || self == .text }
 }
 
 /// An entry with its value.
 struct StoredValue {
   let entry: Store.Entry
+  /// The value of the entry; with a body in entries of its own, what was read of that.
   let bytes: [UInt8]
+  /// The body of a response in entries of its own.
+  let body: ResponseBody?
+
+  init(entry: Store.Entry, bytes: [UInt8]) {
+    self.entry = entry
+    self.bytes = bytes
+    body = ResponseBody(of: entry)
+  }
+
+  private init(_ value: StoredValue, readingTo bytes: [UInt8]) {
+    (entry, body, self.bytes) = (value.entry, value.body, bytes)
+  }
+
+  /// Bytes of the whole value.
+  var size: Int { body?.length ?? entry.size }
+
+  private static let mostInMemory = 1 << 30
 
   /// The bytes as people and queries read them: CBOR as JSON, without the version of a value.
   var readable: [UInt8] { DecodedValue.readable(bytes.span, entry.codec) ?? bytes }
 
   /// The entry under a key, whether it has expired or not; nil if it is absent.
   static func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> StoredValue? {
-    try namespace.lookUp(key) { entry, value in StoredValue(entry: entry, bytes: value.bytes) }
+    do {
+      return try namespace.lookUp(key) { entry, value in
+        StoredValue(entry: entry, bytes: value.bytes)
+      }
+    } catch let error as LarderError where error.code == .unreadable {
+      guard let entry = try namespace.entry(for: key) else { return nil }
+      let forms = entry.transforms.map(\.name).joined(separator: " and ")
+      throw ShellError(
+        .unreadable, "the value of \(key), \(Wording.size(entry.size)), is \(forms)",
+        hint: ShellError.unreadableHint)
+    }
+  }
+
+  /// Hands out the first `most` bytes; a body in entries of its own a part at a time, so that it is not held in memory.
+  func forEachPiece(
+    most: Int?, in session: Session, _ take: ([UInt8]) throws -> Void
+  ) throws {
+    guard let body else { return try take(Array(beginning(most))) }
+    try body.forEachPart(of: entry, most: most ?? .max, in: session, take)
+  }
+
+  /// The same value with the first `most` bytes of a body in entries of its own.
+  func reading(most: Int?, in session: Session) throws -> StoredValue {
+    guard body != nil else { return self }
+    guard min(most ?? .max, size) <= Self.mostInMemory else {
+      throw ShellError(
+        .overLimit, "the body of \(entry.key.bytes) has \(Wording.size(size))",
+        hint: "`get KEY --out FILE` and `get KEY` into a pipe take it in parts")
+    }
+    var bytes: [UInt8] = []
+    try forEachPiece(most: most, in: session) { bytes += $0 }
+    return StoredValue(self, readingTo: bytes)
   }
 
   /// The value for a pipe: its bytes, or the requested form.

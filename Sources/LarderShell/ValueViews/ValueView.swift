@@ -21,10 +21,14 @@ struct ValueView {
   private static let shownBytes = 512
   /// Larger JSON is shown as text: formatting it would take too long.
   private static let largestJSON = 4_000_000
+  /// The bytes of a long body that a view needs unless it is full.
+  static let mostCut = largestJSON + 1
 
   private let value: StoredValue
   private let bytes: [UInt8]
   private let isFull: Bool
+  /// The bytes of a long value that are not there, unless its beginning was asked for.
+  private let unread: Int
   private let form: Form
   private let kind: String?
 
@@ -32,7 +36,13 @@ struct ValueView {
     self.value = value
     self.isFull = isFull || head != nil
     let whole = style == .auto ? value.readable : value.bytes
-    bytes = head.map { Array(whole.prefix($0)) } ?? whole
+    if head == nil, value.bytes.count < value.size {
+      bytes = Self.withoutHalfCharacter(whole)
+      unread = value.size - bytes.count
+    } else {
+      bytes = head.map { Array(whole.prefix($0)) } ?? whole
+      unread = 0
+    }
     kind = BinaryKind.name(of: bytes)
     form =
       switch style {
@@ -69,12 +79,21 @@ struct ValueView {
     return Array(result.utf8)
   }
 
+  /// A character that a cut has halved would turn text into a dump.
+  private static func withoutHalfCharacter(_ bytes: [UInt8]) -> [UInt8] {
+    guard let last = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[last] >= 0xC0
+    else { return bytes }
+    return Array(bytes[..<last])
+  }
+
   private func facts(_ clock: WallClock) -> String {
     let entry = value.entry
-    let size = Wording.size(entry.size)
+    let size = Wording.size(value.size)
     let binary = if case .hex = form { kind } else { nil as String? }
-    let what = [DecodedValue.kind(value.bytes.span, entry.codec), binary, size]
-      .compactMap { $0 }.joined(separator: ", ")
+    let what = [
+      DecodedValue.kind(value.bytes.span, entry.codec), binary, size,
+      value.body?.place,
+    ].compactMap { $0 }.joined(separator: ", ")
     let end =
       switch entry.state {
       case .stale: "stale, \(clock.expiry(entry.expires?.unix))"
@@ -130,6 +149,7 @@ struct ValueView {
   }
 
   private func rest(_ count: Int) -> String {
-    count > 0 ? "... \(Wording.size(count)) more: get --full, --out FILE\n" : ""
+    let count = count + unread
+    return count > 0 ? "... \(Wording.size(count)) more: get --full, --out FILE\n" : ""
   }
 }

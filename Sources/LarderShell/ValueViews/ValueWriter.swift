@@ -56,15 +56,12 @@ struct ValueWriter {
     case .plain where writer.presentation.isTerminal:
       // No value can send an escape sequence to a terminal, unless `raw` is set.
       try writer.show(value)
+    case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:
+      try session.write(value.entry.key.bytes + [0] + writer.encoded(value) + [0])
     case .plain, .auto:
-      let bytes = try value.encoded(as: style, head: head)
-      if session.settings.endsWithNUL {
-        try session.write(value.entry.key.bytes + [0] + bytes + [0])
-      } else {
-        try session.writeValue(bytes)
-      }
+      try session.writeValue { try writer.writePieces(of: value, to: $0) }
     case .raw:
-      try session.write(try value.encoded(as: style, head: head))
+      try writer.writePieces(of: value, to: session.write)
     case .json, .jsonl, .csv, .vertical, .box, .markdown:
       var rows = RowWriter(
         writer.presentation, columns: columns(writer.form, style), isObject: true)
@@ -72,6 +69,16 @@ struct ValueWriter {
       try session.write(rows.write([writer.cells(value)]))
       try session.write(rows.end())
     }
+  }
+
+  /// The bytes of a value, which may be longer than memory, or its requested form.
+  private func writePieces(of value: StoredValue, to write: ([UInt8]) throws -> Void) throws {
+    guard style.isVerbatim else { return try write(encoded(value)) }
+    try value.forEachPiece(most: head, in: session, write)
+  }
+
+  private func encoded(_ value: StoredValue) throws -> [UInt8] {
+    try value.reading(most: head, in: session).encoded(as: style, head: head)
   }
 
   func begin() throws { if hasRows { try session.write(rows.begin()) } }
@@ -100,14 +107,14 @@ struct ValueWriter {
       try showWithKey(value)
     case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:
       try session.write(
-        value.entry.key.bytes + [0] + value.encoded(as: style, head: head) + [0])
+        value.entry.key.bytes + [0] + encoded(value) + [0])
     case .plain, .auto:
       var line = namesNamespaces ? Quoting.plain(Array(value.entry.namespace.utf8)) + "\t" : ""
       line += Quoting.plain(value.entry.key.bytes) + "\t"
-      line += Quoting.plainValue(try value.encoded(as: style, head: head)) + "\n"
+      line += Quoting.plainValue(try encoded(value)) + "\n"
       try session.write(Array(line.utf8))
     case .raw:
-      try session.write(try value.encoded(as: style, head: head))
+      try writePieces(of: value, to: session.write)
     case .json, .jsonl, .csv, .vertical, .box, .markdown:
       try session.write(rows.write([cells(value)]))
     }
@@ -123,6 +130,7 @@ struct ValueWriter {
 
   private func cells(_ value: StoredValue) throws -> [Cell] {
     let facts = form.cells(value.entry, session.wallClock)
+    let value = try value.reading(most: head, in: session)
     guard presentation.mode.isForPerson else {
       return facts + [try value.cell(as: style, head: head)]
     }
@@ -138,6 +146,8 @@ struct ValueWriter {
   }
 
   private func show(_ value: StoredValue) throws {
+    let most = head ?? (isFull || style == .json ? nil : ValueView.mostCut)
+    let value = try value.reading(most: most, in: session)
     let view = try ValueView(value, as: style, head: head, isFull: isFull)
     try session.write(view.bytes(for: presentation))
   }

@@ -53,6 +53,13 @@ package struct Help: Sendable {
     if command.selection != nil {
       text += "\nSELECTION is namespaces, keys, patterns and filters: `help selections`.\n"
     }
+    if !command.plain.isEmpty {
+      text += "\nplain output, fields separated by tabs:\n"
+      let width = command.plainForms.map { $0.words.count }.max() ?? 0
+      for form in command.plainForms {
+        text += "  \(DisplayWidth.pad(form.words, to: width))  \(form.fields)\n"
+      }
+    }
     text += "\nexamples:\n"
     let width = command.examples.map { DisplayWidth.of($0.line) }.max() ?? 0
     for example in command.examples {

@@ -66,12 +66,15 @@ package struct CommandSpec: Sendable {
   /// Its own options, without those of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
+  /// The names of the fields of a line of plain output, by the words that lead to it. A name in brackets is left out where it
+  /// is the same in all lines. Commands that answer with one value, in sentences or not at all have none.
+  package let plain: KeyValuePairs<String, String>
 
   package init(
     _ name: String, aliases: [String] = [], _ group: Group, _ access: Access, _ summary: String,
     namespaces: NamespaceUse = .none, parameters: [Parameter] = [],
     selection: SelectionUse? = nil, trailing: [Parameter] = [], options: [OptionSpec] = [],
-    rules: [Rule] = [], examples: [Example]
+    rules: [Rule] = [], plain: KeyValuePairs<String, String> = [:], examples: [Example]
   ) {
     self.name = name
     self.aliases = aliases
@@ -85,6 +88,7 @@ package struct CommandSpec: Sendable {
     self.trailing = trailing
     ownOptions = options
     self.rules = rules + (selection == nil ? [] : Selection.rules)
+    self.plain = plain
   }
 
   /// Its own options, then those of the selection; its own win where both have a name.
@@ -100,6 +104,11 @@ package struct CommandSpec: Sendable {
 
   /// `expire SELECTION TIME`, with optional parts in brackets.
   package var usage: String { ([name] + argumentUsage).joined(separator: " ") }
+
+  /// The lines of plain output as rows of two columns.
+  package var plainForms: [(words: String, fields: String)] {
+    plain.map { (words: $0.key.isEmpty ? name : "\(name) \($0.key)", fields: $0.value) }
+  }
 
   /// The usage without the name, one piece for each argument.
   package var argumentUsage: [String] {

@@ -34,6 +34,10 @@ struct UnknownOption {
       return "use `--expiring\(text(of: option.value.map(\.bytes) ?? nextWord))`"
     }
     if option.spelling == "--help" { return "`help \(command.name)`" }
+    if ["-o", "--output"].contains(option.spelling) {
+      let mode = option.value.map(\.bytes) ?? nextWord ?? Array("MODE".utf8)
+      return "use `output\(text(of: mode))` before the command"
+    }
     if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
     let names = command.options.map(\.name)
     if let near = Suggestions.question(option.spelling, among: names) { return near }

@@ -34,8 +34,6 @@ extension ShellError {
   private var location: String {
     guard let place, let name = place.source.name else { return "" }
     let source = SafeText(name).description
-    // These have one line nearly always, and then the column is enough.
-    if place.line == 1, place.source.isTyped { return "\(source):\(place.column): " }
     return "\(source):\(place.line):\(place.column): "
   }
 

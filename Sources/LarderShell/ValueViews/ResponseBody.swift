@@ -1,0 +1,77 @@
+import Larder
+import ShellLanguage
+
+/// The body of an HTTP response that is too long for the value of the response's entry.
+///
+/// The metadata of the response has the lines `body ID`, `length N` and `parts SIZE`. The entries `body ID 0`, `body ID 1`
+/// and so on of the same namespace have SIZE bytes each, and the last one the rest.
+struct ResponseBody {
+  private static let longest = 1 << 50
+
+  let length: Int
+  private let name: [UInt8]
+  private let partSize: Int
+
+  /// Nil if the lines name no such body.
+  init?(_ lines: some Sequence<ArraySlice<UInt8>>) {
+    var words: [String: String] = [:]
+    for line in lines {
+      let pair = line.split(separator: .space, maxSplits: 1)
+      guard pair.count == 2 else { continue }
+      words[String(decoding: pair[0], as: UTF8.self)] = String(decoding: pair[1], as: UTF8.self)
+    }
+    guard let id = words["body"].flatMap({ UInt64($0, radix: 16) }),
+      let length = words["length"].flatMap(Int.init), (0...Self.longest) ~= length,
+      let size = words["parts"].flatMap(Int.init), size > 0
+    else { return nil }
+    self.length = length
+    name = Array("body \(String(id, radix: 16))".utf8)
+    partSize = size
+  }
+
+  /// The body of this entry; nil if the entry is no response, or its value is the body.
+  init?(of entry: Store.Entry) {
+    guard let metadata = entry.metadata, metadata.starts(with: ResponseHead.versionInParts.bytes),
+      let body = ResponseHead(metadata: metadata)?.body
+    else { return nil }
+    self = body
+  }
+
+  /// `in 48 entries "body 9f86d081884c7d65 0" to "body 9f86d081884c7d65 47"`
+  var place: String {
+    let count = length / partSize + (length % partSize == 0 ? 0 : 1)
+    let first = Quoting.quoted(key(0))
+    return count < 2
+      ? "in \(first)" : "in \(Wording.entries(count)) \(first) to \(Quoting.quoted(key(count - 1)))"
+  }
+
+  /// `12 MB in 48 entries ...`
+  var summary: String { "\(Wording.size(length)) \(place)" }
+
+  /// Hands out the first `most` bytes a part at a time, each read in a snapshot of its own.
+  func forEachPart(
+    of entry: Store.Entry, most: Int, in session: Session, _ take: ([UInt8]) throws -> Void
+  ) throws {
+    let namespace = session.store.namespace(entry.namespace)
+    let end = min(most, length)
+    for (index, start) in stride(from: 0, to: end, by: partSize).enumerated() {
+      if session.host.isInterrupted() { throw Interruption() }
+      let size = min(partSize, length - start)
+      let part = try namespace.lookUp(key(index)) { _, value in
+        value.count == size ? value.extracting(first: end - start).bytes : nil
+      }
+      // The parts of one body have its name, so that they never belong to another response.
+      guard case let part?? = part else { throw missing(index, of: entry) }
+      try take(part)
+    }
+  }
+
+  private func key(_ index: Int) -> [UInt8] { name + Array(" \(index)".utf8) }
+
+  private func missing(_ index: Int, of entry: Store.Entry) -> ShellError {
+    ShellError(
+      .unreadable,
+      "the body of \(entry.key.bytes) is incomplete: no entry \(key(index)) in \(entry.namespace) has that part",
+      hint: "if the response was replaced or evicted meanwhile, run the command again")
+  }
+}

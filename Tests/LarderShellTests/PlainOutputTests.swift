@@ -1,0 +1,118 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// The fields that help and the document name are those of plain output.
+@Suite struct PlainOutputTests {
+  private struct Form: Hashable {
+    let words: String
+    let fields: [Substring]
+  }
+
+  /// A line for each form.
+  private static let lines: [String: String] = [
+    "namespaces": "namespaces", "keys": "keys @a", "keys --long": "keys @a --long",
+    "keys --show EXPR,...": "keys @* --show size", "count": "count @a",
+    "count --by OPERAND": "count @a --by size", "get KEY KEY...": "get @* k1 k2",
+    "get KEY KEY... .PATH": "get @* k1 k3 .n", "info": "info @a k1", "exists": "exists @a k1 k2",
+    "ttl": "ttl @a", "expiring": "expiring @a --within 9h", "search": "search v @a",
+    "sizes": "sizes", "sizes --by prefix": "sizes @* --by prefix",
+    "sizes --by key": "sizes @* --by key", "plot": "plot sizes @a",
+    "watch": "watch @a --count 1", "watch --values": "watch @a --values --count 1",
+    "mark": "mark", "diff": "diff", "diff KEY KEY": "diff @a k1 k3", "set": "set @a k v",
+    "touch": "touch @a k1 --ttl 9h", "expire": "expire @a k1 9h", "persist": "persist @a k1",
+    "evict": "evict @a k1", "purge": "purge @a", "clear": "clear @a --yes",
+    "invalidate": "invalidate red --yes", "pin": "pin @a k1", "unpin": "unpin @a k1",
+    "stats": "stats", "limits": "limits @c", "limits --entries N": "limits @a --entries 1 --yes",
+    "rename": "rename @a @z", "import": "import - --on-conflict replace --yes",
+    "compact": "compact",
+    "verify": "verify", "option": "option", "output": "output", "history": "history",
+  ]
+
+  private static let forms = CommandTable.standard.commands.flatMap(\.plainForms).map {
+    Form(words: $0.words, fields: $0.fields.split(separator: " "))
+  }
+
+  @Test func `every form is tried`() {
+    let aggregates = ["sum", "min", "max", "avg"].flatMap { [$0, "\($0) --by OPERAND"] }
+    #expect(Set(Self.forms.map(\.words)) == Set(Array(Self.lines.keys) + aggregates))
+  }
+
+  private func shell() throws -> Shell {
+    let shell = try Shell(.plain)
+    for (namespace, count) in [("a", 3), ("b", 2)] {
+      for number in 1...count {
+        var attributes = EntryAttributes(codec: .json, expires: .after(.hours(number)))
+        attributes.tags = ["red"]
+        try shell.store.namespace(namespace).set(
+          bytes("{\"n\":\(number),\"v\":true}"), for: "k\(number)", attributes)
+      }
+    }
+    try shell.store.declare(Rules(limits: Limits(entries: 5)), for: "c")
+    shell.meanwhile = { try shell.store.namespace("a").set("new", for: "k1") }
+    shell.pauses = 9
+    return shell
+  }
+
+  /// The fields of the lines of an answer.
+  private func answer(to form: Form, in shell: Shell, as mode: OutputMode) throws -> [[Substring]] {
+    let words = form.words.split(separator: " ")
+    let line = Self.lines[form.words] ?? "\(words[0]) .n @a\(words.count > 1 ? " --by .v" : "")"
+    let isCSV = mode == .csv
+    return try shell("output \(mode.rawValue)", line).split(separator: isCSV ? "\r\n" : "\n")
+      .map { $0.split(separator: isCSV ? "," : "\t", omittingEmptySubsequences: false) }
+  }
+
+  @Test func `a line has the fields that the table names`() throws {
+    for form in Self.forms {
+      let shell = try shell()
+      if form.words == "import" { shell.input = try shell.bytes("export - @a") }
+      if form.words == "diff" {
+        try shell("mark")
+        try shell.store.namespace("a").set("new", for: "k1")
+      }
+      let plain = try answer(to: form, in: shell, as: .plain)
+      // The fields in brackets are there: the lines above have several namespaces.
+      #expect(plain.allSatisfy { $0.count == form.fields.count }, "\(form) \(plain)")
+      if form.fields.first == "verb" {
+        #expect(plain.first?.first == form.words.split(separator: " ").first)
+        continue
+      }
+      let csv = try answer(to: form, in: shell, as: .csv)
+      guard let header = csv.first, csv.count == plain.count + 1 else { continue }
+      for (row, fields) in zip(csv.dropFirst(), plain) {
+        for (name, field) in zip(form.fields, fields) {
+          let name = name.filter { !"[]".contains($0) }
+          // The second change that watch sees has a later time.
+          guard let column = header.firstIndex(where: { $0 == name }), row.count == header.count,
+            name != "time"
+          else { continue }
+          #expect(Self.unquoted(row[column]) == Self.unescaped(field), "\(form.words): \(name)")
+        }
+      }
+    }
+  }
+
+  private static func unquoted(_ field: Substring) -> String {
+    guard field.hasPrefix("\"") else { return String(field) }
+    return String(field.dropFirst().dropLast().replacing("\"\"", with: "\""))
+  }
+
+  /// CSV leaves empty what plain output calls null.
+  private static func unescaped(_ field: Substring) -> String {
+    field == "null" ? "" : String(field.replacing("\\\"", with: "\""))
+  }
+
+  @Test func `a name in brackets is left out in one namespace`() throws {
+    let shell = try shell()
+    #expect(try shell("get @a k1 k2").hasPrefix("k1\t"))
+    #expect(try shell("keys @a --show size").hasPrefix("k1\t"))
+    #expect(try shell("sizes @a --by key").hasPrefix("k1\t"))
+    #expect(
+      try Help(.standard).text(about: bytes("count")).contains(
+        "\n  count               entries bytes expired\n  count --by OPERAND  value entries bytes\n"
+      ))
+  }
+}
