@@ -35,7 +35,7 @@ extension Environment {
   /// Gives a slot the pages of its transaction's snapshot. False if only the slow path can find them.
   @inline(__always)
   func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
-    if unsafe slot.pointee.pages.id == id { return true }
+    if unsafe slot.pointee.snapshot.pages.id == id { return true }
     return unsafe loadPages(slot, of: id)
   }
 
@@ -45,7 +45,7 @@ extension Environment {
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     do throws(LMDBError) {
       guard let pages = try snapshotPages(of: id), meta.lastTransaction == id else { return false }
-      unsafe slot.pointee.show(pages)
+      unsafe slot.pointee.snapshot.show(pages)
       return true
     } catch {
       return false
@@ -78,7 +78,7 @@ extension Environment {
       let next = UInt64(unsafe mdb_txn_id(transaction))
       if next == id {
         guard let pages else { throw .damagedPage }
-        unsafe slot.pointee.show(pages)
+        unsafe slot.pointee.snapshot.show(pages)
         return id
       }
       id = next

@@ -7,7 +7,7 @@ extension ReadTransaction {
   ///
   /// - Parameter databases: the named ones.
   package func damagedPages(databases: [Database]) throws(LMDBError) -> [PageDamage] {
-    let pages = unsafe slot.pointee.pages
+    let pages = unsafe slot.pointee.snapshot.pages
     guard pages.isReadable else { return [] }
     var damage: [PageDamage] = []
     var visited = PageSet(upTo: Int(pages.lastPage) + 1)
@@ -40,7 +40,7 @@ extension ReadTransaction {
     in database: Database,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws(LMDBError) -> Void
   ) throws(LMDBError) {
-    let pages = unsafe slot.pointee.pages
+    let pages = unsafe slot.pointee.snapshot.pages
     guard pages.isReadable else {
       var cursor = try cursor(in: database)
       while let record = try cursor.next() { try visit(record.key, record.value) }

@@ -62,19 +62,20 @@ import LarderSystem
   /// - Precondition: the key's bytes live until this returns.
   @inline(__always)
   private func lookUp(_ key: SearchKey, in database: Database) -> PageLookup {
-    if database == .main, unsafe slot.pointee.pages.isReadable {
-      return unsafe slot.pointee.pages.table.lookUp(key, in: slot.pointee.pages.main)
+    if database == .main, unsafe slot.pointee.snapshot.pages.isReadable {
+      return unsafe slot.pointee.snapshot.pages.table.lookUp(
+        key, in: slot.pointee.snapshot.pages.main)
     }
     return unsafe lookUpElsewhere(key, in: database)
   }
 
   @inline(never)
   private func lookUpElsewhere(_ key: SearchKey, in database: Database) -> PageLookup {
-    if unsafe !slot.pointee.pages.isReadable {
+    if unsafe !slot.pointee.snapshot.pages.isReadable {
       return unsafe LMDB.lookUp(key, in: database, of: handle)
     }
     guard let tree = tree(of: database) else { return .damaged }
-    return unsafe slot.pointee.pages.table.lookUp(key, in: tree)
+    return unsafe slot.pointee.snapshot.pages.table.lookUp(key, in: tree)
   }
 
   @inline(__always)
@@ -86,9 +87,9 @@ import LarderSystem
 
   /// The root of a database in this snapshot; nil if it cannot be reached.
   func tree(of database: Database) -> Tree? {
-    if database == .main { return unsafe slot.pointee.pages.main }
-    if database == .free { return unsafe slot.pointee.pages.free }
-    return unsafe slot.pointee.named(database)
+    if database == .main { return unsafe slot.pointee.snapshot.pages.main }
+    if database == .free { return unsafe slot.pointee.snapshot.pages.free }
+    return unsafe slot.pointee.snapshot.named(database)
   }
 
   /// The bytes of a region found by this transaction.
@@ -99,23 +100,23 @@ import LarderSystem
   }
 
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
-    if unsafe !slot.pointee.pages.isReadable {
+    if unsafe !slot.pointee.snapshot.pages.isReadable {
       return try unsafe readStatistics(of: database, in: handle)
     }
     guard let tree = tree(of: database) else { throw .damagedPage }
-    return unsafe DatabaseStatistics(tree, pageSize: slot.pointee.pages.table.pageSize)
+    return unsafe DatabaseStatistics(tree, pageSize: slot.pointee.snapshot.pages.table.pageSize)
   }
 
   @_lifetime(borrow self)
   package func cursor(in database: Database) throws(LMDBError) -> Cursor {
-    if unsafe !slot.pointee.pages.isReadable {
+    if unsafe !slot.pointee.snapshot.pages.isReadable {
       let cursor = try unsafe Cursor(database: database, transaction: handle)
       return unsafe _overrideLifetime(cursor, borrowing: self)
     }
     guard let tree = tree(of: database) else { throw .damagedPage }
     let cursor = unsafe Cursor(
       TreeCursor(
-        tree, in: slot.pointee.pages.table, numberKeys: database == .free))
+        tree, in: slot.pointee.snapshot.pages.table, numberKeys: database == .free))
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 }

@@ -15,10 +15,8 @@ import Synchronization
   let state: Atomic<UInt32>
   let index: Int
   var transaction: OpaquePointer?
-  /// The pages of the transaction's snapshot, and the trees of the named databases that were looked up in it.
-  private(set) var pages = SnapshotPages.unreadable(0)
-  private var named: [Tree?] = []
-  private let names: [String]
+  /// A struct of its own: a mutating call on the slot would overlap with another thread's look at ``state``.
+  var snapshot: Snapshot
   /// Marks a snapshot that a forked child inherited: ending it there would end the parent's.
   let shared: UnsafeMutablePointer<ForkState>
   /// For a slot outside the pool: the number of such slots, decremented when the read ends.
@@ -28,29 +26,12 @@ import Synchronization
     index: Int, names: [String], shared: UnsafeMutablePointer<ForkState>,
     extra: UnsafeMutablePointer<Atomic<Int>>?
   ) {
-    self.names = names
+    snapshot = Snapshot(names: names)
     state = unsafe Atomic(extra == nil ? Self.idle : Self.busy)
     self.index = index
     unsafe self.transaction = nil
     unsafe self.shared = shared
     unsafe self.extra = extra
-  }
-
-  mutating func show(_ pages: SnapshotPages) {
-    self.pages = pages
-    named.removeAll(keepingCapacity: true)
-  }
-
-  /// The root of a named database in the snapshot; nil if it cannot be reached.
-  mutating func named(_ database: Database) -> Tree? {
-    let index = Int(database.handle) - 2
-    if index < named.count, let tree = named[index] { return tree }
-    guard index < names.count,
-      let tree = pages.table.tree(named: names[index], in: pages.main)
-    else { return nil }
-    while named.count <= index { named.append(nil) }
-    named[index] = tree
-    return tree
   }
 
   @inline(__always)
@@ -61,5 +42,33 @@ import Synchronization
   @inline(__always)
   func change(_ old: UInt32, to new: UInt32) -> Bool {
     state.compareExchange(expected: old, desired: new, ordering: .acquiring).exchanged
+  }
+}
+
+extension ReaderSlot {
+  /// The pages of the transaction's snapshot, and the trees of the named databases that were looked up in it.
+  struct Snapshot {
+    private(set) var pages = SnapshotPages.unreadable(0)
+    private var named: [Tree?] = []
+    private let names: [String]
+
+    init(names: [String]) { self.names = names }
+
+    mutating func show(_ pages: SnapshotPages) {
+      self.pages = pages
+      named.removeAll(keepingCapacity: true)
+    }
+
+    /// The root of a named database in the snapshot; nil if it cannot be reached.
+    mutating func named(_ database: Database) -> Tree? {
+      let index = Int(database.handle) - 2
+      if index < named.count, let tree = named[index] { return tree }
+      guard index < names.count,
+        let tree = pages.table.tree(named: names[index], in: pages.main)
+      else { return nil }
+      while named.count <= index { named.append(nil) }
+      named[index] = tree
+      return tree
+    }
   }
 }
