@@ -157,7 +157,7 @@ public struct Service: Sendable {
       } catch {
         try await forget(path)
       }
-    } catch ServiceError.wrongContent {
+    } catch let error as ServiceError where error.isUnusable {
       // A checked transport refused it, so the stored answer is another one, and stays.
     }
     let second = try await exchange([.cacheControl: "no-cache"])
