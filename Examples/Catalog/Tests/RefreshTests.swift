@@ -141,13 +141,20 @@ import Testing
     let all = try await catalog.all()
     let good = { @Sendable [fake = fixture.fake] request in fake.answer(request) }
     let bad = { @Sendable (_: LocalServer.Received) in
-      LocalServer.Answer(200, ["Cache-Control": "max-age=600", "ETag": "\"bad\""], text: body)
+      LocalServer.Answer(
+        body.isEmpty ? 204 : 200, ["Cache-Control": "max-age=600", "ETag": "\"bad\""], text: body)
     }
-    fixture.server.become(bad)
-    let reader = try catalog.reader(isFresh: true)
+    for isFirstAlone in [true, false] {
+      fixture.server.become {
+        isFirstAlone && $0.parameter("cursor") != nil ? good($0) : bad($0)
+      }
+      let reader = try catalog.reader(isFresh: true)
+      while try await reader.more() {}
+      #expect(await reader.contents == all)
+      #expect(await reader.trouble?.isUnusable == true)
+    }
+    let reader = try catalog.reader()
     while try await reader.more() {}
-    #expect(await reader.contents == all)
-    #expect(await reader.trouble?.isUnusable == true)
     fixture.server.become(good)
     _ = fixture.asked()
     #expect(try await catalog.all() == all)

@@ -26,7 +26,6 @@ public struct CheckedTransport: HTTPTransport {
   ) async throws -> (HTTPResponse, HTTPBody) {
     let (response, body) = try await transport.send(request, body: body, interim: interim)
     guard request.method == .get, response.status.kind == .successful,
-      response.status != .noContent,
       request.headerFields[.accept]?.contains("json") ?? true
     else { return (response, body) }
     let reply = Reply(

@@ -101,7 +101,7 @@ public actor CatalogReader {
 
   private func read(_ wanted: Int, from first: Way) async throws {
     var way = first
-    trouble = nil
+    if first.pass.steps.isEmpty { trouble = nil }
     var isInvalid = false
     for _ in 0...Self.retries {
       do {
