@@ -62,8 +62,9 @@ public final class ArticleReader: Sendable {
 
   /// Fetches a stored article again, whether it was edited or not.
   public func refetch(_ id: String) async throws -> Article {
+    let bookmark = try await listed { try await $0.bookmark(id) }
     if try shelf.has(id) { try await shelf.articles.expire(id, .at(shelf.store.now)) }
-    return try await article(listed { try await $0.bookmark(id) })
+    return try await article(bookmark)
   }
 
   // MARK: Reading

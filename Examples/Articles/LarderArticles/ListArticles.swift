@@ -119,7 +119,7 @@ struct ShowArticle: AsyncParsableCommand {
 
   private func show(_ article: Article) throws {
     if article.isOutdated {
-      Console.complain("there is a newer version, which cannot be fetched now")
+      Console.complain("this is the stored version; a newer one cannot be fetched now")
     }
     if json {
       let shown = Shown(

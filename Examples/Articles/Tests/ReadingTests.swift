@@ -58,6 +58,53 @@ import Testing
     #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
   }
 
+  @Test(
+    arguments: [
+      ("text/html; charset=ISO-8859-1", [0x47, 0xFC, 0x6E], "G\u{FC}n"),
+      ("text/html;charset=\"windows-1252\"", [0x80, 0x81], "\u{20AC}"),
+      ("text/html; charset=utf-16le", [0x41, 0, 0xFC, 0], "A\u{FC}"),
+      ("text/html", [0xFE, 0xFF, 0, 0x41, 0, 0xFC], "A\u{FC}"),
+      ("text/html", Array("<meta charset=latin1>".utf8) + [0xE9], "<meta charset=latin1>\u{E9}"),
+      ("text/html; charset=utf-8", Array("<meta charset=latin1>".utf8) + [0xC3, 0xA9], ">\u{E9}"),
+      ("text/html; charset=utf-8", [0x41, 0xE9], "A\u{FFFD}"),
+    ] as [(String, [UInt8], String)])
+  func `an article is decoded by its charset`(type: String, body: [UInt8], html: String)
+    async throws
+  {
+    fixture.readeck.fill(1)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.bare == Fixture.body(0)
+        ? .init(200, ["Content-Type": type], body: Data(body)) : readeck.answer(request)
+    }
+    #expect(try await fixture.sync().outcome == .done)
+    let read = try await fixture.reader.article(id: FakeReadeck.id(0)).html
+    #expect(read.contains(html), "\(read.unicodeScalars.map(\.value))")
+  }
+
+  @Test func `a refetch that fails leaves the stored article as it was`() async throws {
+    fixture.readeck.fill(1)
+    _ = try await fixture.sync()
+    fixture.wire.fail()
+    await #expect(throws: ServiceError.self) {
+      try await fixture.reader.refetch(FakeReadeck.id(0))
+    }
+    #expect(try fixture.reader.stored().map(\.isEdited) == [false])
+  }
+
+  @Test func `an article in an unknown charset fails alone`() async throws {
+    fixture.readeck.fill(2)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      var answer = readeck.answer(request)
+      if request.bare == Fixture.body(0) {
+        answer.fields["Content-Type"] = "text/html; charset=x-none"
+      }
+      return answer
+    }
+    let result = try await fixture.sync()
+    #expect(result.stored == 1 && result.failed == 1)
+    #expect(result.reason?.hasSuffix("its charset x-none is not known") == true)
+  }
+
   @Test func `an edited article is fetched again, with its tag as it came`() async throws {
     fixture.readeck.fill(2, images: 2)
     _ = try await fixture.sync()

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Larder
 public import LarderHTTP
-import Service
+public import Service
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -34,6 +34,7 @@ public final class Catalog: Sendable {
   ///   - base: with the path that all requests begin with, `https://catalog.example.com/api`.
   ///   - token: the user's credential at the service.
   ///   - tier: the last choice; see ``filtered(by:)``.
+  ///   - cache: over ``network(_:)``.
   ///   - log: called for every request.
   ///   - sleep: waits when the service asks for it; tests pass one that returns at once.
   public init(
@@ -62,6 +63,14 @@ public final class Catalog: Sendable {
 
   var userTag: String { "catalog:\(user)" }
   var pagesTag: String { "pages:\(user)" }
+
+  /// A network that passes on no answer that the catalog cannot use, so that the last good one stays in the HTTP cache.
+  public static func network(_ transport: any HTTPTransport) -> CheckedTransport {
+    CheckedTransport(transport) { reply in
+      guard reply.path.contains("/funnels/catalog?") else { return }
+      _ = try reply.decoded(Envelope<CatalogPage>.self)
+    }
+  }
 
   // MARK: Reading
 
@@ -127,11 +136,10 @@ public final class Catalog: Sendable {
 
   /// Sends a request whose answer may be stored, and counts it.
   func read(
-    _ path: String, tags: [String] = [], isAsked: Bool = false
+    _ path: String, tags: [String] = [], fields: HTTPFields = HTTPFields()
   ) async throws -> Reply {
     let start = ContinuousClock.now
-    let reply = try await send(
-      path, fields: isAsked ? [.cacheControl: "no-cache"] : [:], tags: tags)
+    let reply = try await send(path, fields: fields, tags: tags)
     counted.withLock { $0.count(reply, took: ContinuousClock.now - start) }
     return reply
   }

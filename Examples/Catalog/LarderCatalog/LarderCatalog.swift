@@ -51,7 +51,7 @@ struct Account: ParsableArguments {
   func open<Result>(_ body: (Catalog) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
       let cache = HTTPCache(
-        in: store.namespace("catalog.http"), over: CheckedTransport(transport))
+        in: store.namespace("catalog.http"), over: Catalog.network(transport))
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
       return try await body(
         Catalog(at: server, user: user, token: token, over: cache, log: place.log))

@@ -40,6 +40,9 @@ struct ListFunnels: AsyncParsableCommand {
       }
       let metrics = catalog.metrics
       try catalog.saveMetrics()
+      if let trouble = await reader.trouble {
+        Console.complain("stored pages stand in: \(trouble)")
+      }
       return (await reader.contents.searching(search), metrics)
     }
     if json { return print(try JSONOutput.text(contents)) }

@@ -18,7 +18,8 @@ struct Fixture: TestFixture {
   private init(_ server: LocalServer) throws {
     self.server = server
     store = try Store.temporary(clock: clock)
-    cache = HTTPCache(in: store.namespace("catalog.http"), over: URLSessionTransport())
+    cache = HTTPCache(
+      in: store.namespace("catalog.http"), over: Catalog.network(URLSessionTransport()))
     server.become { [fake] in fake.answer($0) }
   }
 

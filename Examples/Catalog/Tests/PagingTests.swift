@@ -1,7 +1,10 @@
 import Catalog
 import ExampleTesting
 import Foundation
+import HTTPTypes
 import Larder
+import LarderHTTP
+import Synchronization
 import Testing
 
 /// Reading a catalog page by page: what is asked for, and what comes of it.
@@ -133,6 +136,32 @@ import Testing
     }
     #expect(error == .repeatedCursor(cursor))
     #expect(fixture.server.count == 2)
+  }
+
+  /// A service that always has another page.
+  private final class EndlessService: HTTPTransport {
+    let pages = Atomic(0)
+
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let page = pages.add(1, ordering: .relaxed).newValue
+      let text = #"""
+        {"data": {"pillars": [], "pagination": {"hasMore": true, "nextCursor": "\#(page)"},
+          "uncategorized_funnels": [{"id": "\#(page)", "slug": "s", "title": "t"}]}}
+        """#
+      return (HTTPResponse(status: .ok), HTTPBody(Array(text.utf8)))
+    }
+  }
+
+  @Test func `a service that always has another page is an error`() async throws {
+    let service = EndlessService()
+    let catalog = Catalog(
+      at: "https://endless.invalid/api", user: "one", token: "one",
+      over: HTTPCache(in: fixture.cache.namespace, over: service))
+    await #expect(throws: CatalogError.tooManyPages) { try await catalog.all() }
+    #expect(service.pages.load(ordering: .relaxed) == CatalogError.mostPages)
   }
 
   @Test func `an unknown cursor restarts from the first page, once`() async throws {

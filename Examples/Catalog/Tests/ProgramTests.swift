@@ -34,6 +34,22 @@ import Testing
       "another filter has ended them")
   }
 
+  @Test func `a refresh that fails shows the stored pages, and says so`() async throws {
+    let fake = FakeCatalog()
+    fake.fill(3)
+    try await LocalServer.run { server in
+      server.become { fake.answer($0) }
+      let list = ["list", "--server", server.base + "/api", "--token", "one"]
+      let first = try await program.run(list)
+      server.become { _ in .init(200, text: #"{"data": {"pillars": ["#) }
+      let second = try await program.run(list + ["--refresh"])
+      #expect(second.code == 0 && second.output.contains("\n3 funnels\npages: 1 fresh, "))
+      #expect(second.error.hasPrefix("stored pages stand in: the service's answer"), "\(second)")
+      #expect(try await program.run(list).output.contains("\n3 funnels\npages: 1 fresh, "))
+      #expect(first.code == 0 && first.error == "")
+    }
+  }
+
   @Test func `one funnel, its questions, and forgetting them`() async throws {
     let shown = try await program.run("show", "feet", "--offline")
     #expect(shown.code == 0 && shown.output.contains("\"slug\": \"feet\""))

@@ -3,6 +3,7 @@ import ExampleTesting
 import Foundation
 import Larder
 import LarderHTTP
+import Service
 import TestSupport
 import Testing
 
@@ -129,6 +130,44 @@ import Testing
     fixture.fake.change { $0.refusal = nil }
     try await reader.more()
     #expect(await reader.contents.slugs == fixture.slugs())
+  }
+
+  @Test(arguments: [#"{"data": {"pillars": ["#, #"{"data": 7}"#, "", "<html>"])
+  func `an unusable answer leaves the stored page, which stands in while it is fresh`(
+    body: String
+  ) async throws {
+    fixture.fake.fill(60)
+    let catalog = fixture.catalog()
+    let all = try await catalog.all()
+    let good = { @Sendable [fake = fixture.fake] request in fake.answer(request) }
+    let bad = { @Sendable (_: LocalServer.Received) in
+      LocalServer.Answer(
+        body.isEmpty ? 204 : 200, ["Cache-Control": "max-age=600", "ETag": "\"bad\""], text: body)
+    }
+    for isFirstAlone in [true, false] {
+      fixture.server.become {
+        isFirstAlone && $0.parameter("cursor") != nil ? good($0) : bad($0)
+      }
+      let reader = try catalog.reader(isFresh: true)
+      while try await reader.more() {}
+      #expect(await reader.contents == all)
+      #expect(await reader.trouble?.isUnusable == true)
+    }
+    let reader = try catalog.reader()
+    while try await reader.more() {}
+    fixture.server.become(good)
+    _ = fixture.asked()
+    #expect(try await catalog.all() == all)
+    #expect(fixture.asked().all == 0, "it is still stored")
+    try await reader.refresh()
+    #expect(await reader.trouble == nil)
+    fixture.clock.advance(by: .seconds(300))
+    fixture.server.become(bad)
+    await #expect(throws: ServiceError.self) { try await catalog.all() }
+    fixture.server.become(good)
+    _ = fixture.asked()
+    #expect(try await catalog.all() == all)
+    #expect(fixture.asked() == (2, 2), "must-revalidate: it is validated, not fetched")
   }
 
   @Test func `pages past their freshness are asked about before another joins them`() async throws {

@@ -23,19 +23,6 @@ import Testing
     }
   }
 
-  @Test func `a server that is asked too often is asked again after its wait`() async throws {
-    fixture.fake.fill(120)
-    let catalog = fixture.catalog()
-    refuse(1, wait: 7, in: fixture)
-    #expect(try await catalog.all().slugs == fixture.slugs())
-    #expect(fixture.waits.all == [.seconds(7)])
-    #expect(fixture.asked().all == 4)
-    let plus = try await catalog.filtered(by: "plus")
-    refuse(1, wait: 3, in: fixture)
-    #expect(try await plus.all().slugs == fixture.slugs(tier: "plus"))
-    #expect(fixture.waits.all == [.seconds(7), .seconds(3)])
-  }
-
   @Test func `a wait that is too long is an error, and what was kept stays`() async throws {
     fixture.fake.fill(120)
     let catalog = fixture.catalog()

@@ -22,7 +22,7 @@ struct LarderDepartures: AsyncParsableCommand {
     ])
 
   static func main() async {
-    await Failure.run(Self.self, credential: "--weather-key") { error in
+    await Failure.run(Self.self, credential: nil) { error in
       (error as? Missing).map { Failure(.noSuchKey, $0.description) }
     }
   }

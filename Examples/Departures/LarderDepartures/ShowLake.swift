@@ -30,10 +30,19 @@ struct ShowLake: AsyncParsableCommand {
           .noSuchKey, "no lake \(lake)",
           hint: "one of \(cache.lakes.map(\.id).joined(separator: ", ")); --lakes FILE adds more")
       }
+      // The weather service alone has a credential.
+      var refusal: Failure?
       let report = Report(
         lake: lake,
         weather: try await part("weather") {
-          let forecast = try await cache.forecast(of: lake)
+          let forecast: CacheResult<Forecast>
+          do {
+            forecast = try await cache.forecast(of: lake)
+          } catch {
+            let failure = Failure(error, credential: "--weather-key")
+            if failure.code == .refused { refusal = failure }
+            throw error
+          }
           return forecast.value.step(at: cache.store.now).map { Sourced(forecast, $0) }
         },
         temperature: try await part("water") {
@@ -45,8 +54,9 @@ struct ShowLake: AsyncParsableCommand {
         sun: try await cache.sun(at: lake).value)
       // The sun is computed without any service.
       guard report.weather != nil || report.temperature != nil || report.level != nil else {
-        throw Failure(.failed, "there is no data about \(lake.name)")
+        throw refusal ?? Failure(.failed, "there is no data about \(lake.name)")
       }
+      if let hint = refusal?.hint { Console.complain("hint: \(hint)") }
       if json { return print(try JSONOutput.withTimes(report)) }
       try show(report)
     }

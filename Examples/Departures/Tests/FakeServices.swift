@@ -148,8 +148,6 @@ final class FakeServices: Sendable {
 }
 
 extension FakeServices: HTTPTransport {
-  struct Unplugged: Error {}
-
   func send(
     _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void

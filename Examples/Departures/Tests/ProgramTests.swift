@@ -173,6 +173,22 @@ import Testing
     return folder.url.path
   }
 
+  @Test func `a refused key of the weather is named, and no other part needs it`() async throws {
+    let failing = ["--offline", "--recording", try recording(failing: ["/weather/*": 401])]
+    let lake = try await program.run(["lake", "thunersee"] + failing)
+    #expect(lake.code == 0 && lake.output.contains("water  18.7 C"))
+    #expect(lake.error.hasPrefix("weather: the service answered 401"), "\(lake)")
+    #expect(lake.error.hasSuffix("hint: give a valid credential: --weather-key\n"), "\(lake)")
+    let all = [
+      "--offline", "--recording",
+      try recording(failing: ["/weather/*": 403, "/boats/*": 503, "/simulations/*": 503]),
+    ]
+    let other = try TestedProgram("larder-departures", store: "other")
+    let none = try await other.run(["lake", "thunersee"] + all)
+    #expect(
+      none.code == 5 && none.error.hasSuffix("hint: give a valid credential: --weather-key\n"))
+  }
+
   @Test func `without ship names there are boards all the same, with the reason`() async throws {
     let stored = try await run("board", "8503669", "--day", "2025-07-13")
     #expect(stored.code == 0)
@@ -197,10 +213,10 @@ import Testing
   }
 
   @Test func `a lake without any data is an error, one from a file is known`() async throws {
-    let broken = try recording(failing: ["/boats/*": 503, "/weather/*": 401, "/simulations/*": 500])
+    let broken = try recording(failing: ["/boats/*": 503, "/weather/*": 503, "/simulations/*": 500])
     let lake = try await run("lake", "thunersee", "--recording", broken)
     #expect(lake.code == 4 && lake.output == "")
-    #expect(lake.error.contains("weather: the service answered 401"))
+    #expect(lake.error.contains("weather: the service answered 503"))
     #expect(lake.error.contains("error: there is no data about Thunersee"))
     let file = try folder.write(
       "more.json",

@@ -19,26 +19,6 @@ extension LocalServer {
 
 /// What the services say when something is wrong, over HTTP.
 @Suite(.checkedStores) struct ServicesTests {
-  @Test func `a throttled request is sent again at the second it names`() async throws {
-    let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
-    let store = try Store.tested(clock: clock)
-    let fake = FakeServices()
-    let (waits, reset) = (Lines<Duration>(), clock.now.milliseconds / 1000 + 9)
-    try await LocalServer.run { server in
-      server.become { request in
-        guard waits.all.isEmpty else { return fake.answer(request.path) }
-        var answer = FakeServices.error(429, "Rate limit of 3 requests per second exceeded")
-        answer.fields["X-Rate-Limit-Reset"] = "\(reset)"
-        return answer
-      }
-      let services = server.services(in: store) { waits.add($0) }
-      let cache = try DeparturesCache(store, services: services)
-      #expect(try await cache.board(at: "1").value.departures.count == 12)
-      #expect(server.count == 2)
-    }
-    #expect(waits.all == [.seconds(9)])
-  }
-
   @Test func `errors in words, whatever their form`() async throws {
     let store = try Store.tested(clock: ManualClock())
     try await LocalServer.run { server in

@@ -88,6 +88,7 @@ struct ListEntities: AsyncParsableCommand {
     for row in found.map(columns) {
       Console.show(row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? ""))
     }
+    for reason in page.value.skipped ?? [] { Console.complain("left out: \(reason)") }
     Console.show("\(found.count) of \(page.value.count), \(page.words)")
     guard let cache = client.cache, cache.plan.usesDisk else { return }
     print(options.place.closing("keys @\(cache.realm.name(LegoCache.pagesName))", "namespaces"))

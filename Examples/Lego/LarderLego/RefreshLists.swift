@@ -8,7 +8,8 @@ struct RefreshLists: AsyncParsableCommand {
     commandName: "refresh",
     abstract: "Reads whole lists from the service, page by page, and reports the changes.",
     discussion: """
-      Stored entities that a list no longer has are removed. There are lists of colors, themes, categories, parts and sets \
+      Stored entities that a list no longer has are removed. Entities that cannot be read are skipped and listed, and the \
+      exit code is 4. There are lists of colors, themes, categories, parts and sets \
       (with the minifigs).
       """)
 
@@ -40,6 +41,13 @@ struct RefreshLists: AsyncParsableCommand {
     let summary = try ImportSummary(
       report, in: cache, source: "the service", time: ContinuousClock.now - start)
     try cache.larder.close()
-    print(try json ? JSONOutput.text(summary) : summary.text(options.place.store))
+    Console.show(try json ? JSONOutput.text(summary) : summary.text(options.place.store))
+    let skipped = report.skipped.values.reduce(0) { $0 + $1.count }
+    guard skipped == 0 else {
+      throw Failure(
+        .failed,
+        "\(skipped) listed \(skipped == 1 ? "entity" : "entities") cannot be read, and nothing was removed",
+        hint: "the others are stored; a later refresh removes what the service no longer has")
+    }
   }
 }

@@ -124,11 +124,14 @@ struct ServiceOptions: ParsableArguments {
   @Option(help: "How long entities stay on disk: default, long-term, short-term or never.")
   var lifetimes = LifetimesName.longTerm
 
-  @Option(help: "The longest wait for an answer, in seconds.")
+  @Option(
+    help: "The longest wait for a byte, in seconds. The whole answer may take four times as long.")
   var timeout = 15
 
   func validate() throws {
-    if timeout < 1 { throw ValidationError("the timeout must be at least one second") }
+    guard (1...86_400).contains(timeout) else {
+      throw ValidationError("a timeout of \(timeout) seconds is not possible: give 1 to 86400")
+    }
   }
 
   /// A client, and the counter of its requests.
@@ -141,13 +144,14 @@ struct ServiceOptions: ParsableArguments {
     let transport = CountingTransport(
       try place.recording.transport(
         over: URLSessionTransport(configuration: configuration), sample: "Recording"))
-    let service = LegoClient.service(
+    var service = LegoClient.service(
       base: realm.base, credential: realm.credential, over: transport, log: place.log)
+    service.timeout = .seconds(4 * Int64(timeout))
     do {
       let cache = try LegoCache(at: place.store.path, plan: plan, realm: realm.realm)
       return (LegoClient(cache, service: service), transport)
     } catch {
-      throw Failure(.cannotOpen, error.message, hint: error.hint)
+      throw Failure(opening: error)
     }
   }
 }

@@ -1,7 +1,7 @@
 public import ArgumentParser
 // The errors of files.
 import Foundation
-import Larder
+public import Larder
 import Service
 
 /// Ends a program with a message, a hint and an exit code.
@@ -22,24 +22,33 @@ public struct Failure: Error {
     self.hint = hint
   }
 
-  /// - Parameter credential: names the option and the variable of the credential: `--token or READECK_TOKEN`.
-  public init(_ error: any Error, credential: String) {
+  /// - Parameter credential: names the option and the variable of the credential, `--token or READECK_TOKEN`; nil for a service
+  ///   without one.
+  public init(_ error: any Error, credential: String?) {
     switch error {
     case let failure as Failure: self = failure
     case let error as LarderError: self.init(Self.code(of: error), error.message, hint: error.hint)
     case ServiceError.refused(status: 401, _), ServiceError.refused(status: 403, _):
-      self.init(.refused, "\(error)", hint: "give a valid credential: \(credential)")
+      self.init(.refused, "\(error)", hint: credential.map { "give a valid credential: \($0)" })
     case ServiceError.refused(status: 404, _): self.init(.noSuchKey, "\(error)")
     case let error as ServiceError where error.isOffline:
       self.init(
         .failed, "\(error)",
-        hint: "nothing usable is stored; check the network and the address, or use --offline")
+        hint: "check the network and the address; --no-network uses what is stored alone")
     case let error as DecodingError: self.init(.failed, error.words)
     case let error as CocoaError:
       let file = (error.filePath ?? error.url?.path).map { "\($0): " } ?? ""
       self.init(.failed, file + error.localizedDescription)
     default: self.init(.failed, "\(error)")
     }
+  }
+
+  /// The failure to open a store, which all programs write to.
+  public init(opening error: LarderError) {
+    self.init(
+      .cannotOpen, error.message,
+      hint: error.hint?.hasSuffix("read-only") == true
+        ? "copy the store to where it can be written, and name it with --store" : error.hint)
   }
 
   private static func code(of error: LarderError) -> Code {
@@ -54,7 +63,7 @@ public struct Failure: Error {
   ///
   /// - Parameter failure: the failures of errors that only the program knows; nil for others.
   public static func run(
-    _ root: any ParsableCommand.Type, credential: String,
+    _ root: any ParsableCommand.Type, credential: String?,
     failure: @Sendable (any Error) -> Failure? = { _ in nil }
   ) async {
     do {

@@ -25,7 +25,7 @@ public struct StoreOption: ParsableArguments {
     do throws(LarderError) {
       return try Store(at: path, options: options)
     } catch {
-      throw Failure(.cannotOpen, error.message, hint: error.hint)
+      throw Failure(opening: error)
     }
   }
 

@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// The result of running a built program.
 ///
@@ -66,6 +67,9 @@ public struct Outcome: Sendable {
     }
   }
 
+  /// Held while a process starts: Foundation crashed where many threads started processes at once.
+  private static let starting = Mutex(())
+
   private init(waitingFor program: URL, _ arguments: [String]) throws {
     let process = Process()
     let (output, error) = (Pipe(), Pipe())
@@ -75,7 +79,7 @@ public struct Outcome: Sendable {
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = error
-    try process.run()
+    try Self.starting.withLock { _ in try process.run() }
     // Standard error fits into a pipe, so the streams can be read one after the other.
     self.output = String(
       decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

@@ -1,16 +1,24 @@
 public import HTTPTypes
 public import LarderHTTP
 
-/// Passes on only complete answers, and no web page where JSON is expected.
+/// Passes on only complete answers, and only JSON where JSON is expected.
 ///
 /// Put it between an HTTP cache and the network. The cache replaces a stored answer as soon as another one begins, so without this
-/// a login page of a public network, or a connection that is lost, would destroy the last good answer.
+/// a login page of a public network, a body that was cut off, or one of another form would destroy the last good answer.
 ///
 /// Requests that accept something else, such as images, are not checked.
 public struct CheckedTransport: HTTPTransport {
   private let transport: any HTTPTransport
+  private let check: @Sendable (Reply) throws -> Void
 
-  public init(_ transport: any HTTPTransport) { self.transport = transport }
+  private struct AnyJSON: Decodable { init(from decoder: any Decoder) {} }
+
+  /// - Parameter check: throws for JSON that the adapter cannot use.
+  public init(
+    _ transport: any HTTPTransport, check: @escaping @Sendable (Reply) throws -> Void = { _ in }
+  ) {
+    (self.transport, self.check) = (transport, check)
+  }
 
   public func send(
     _ request: HTTPRequest, body: HTTPBody,
@@ -23,6 +31,8 @@ public struct CheckedTransport: HTTPTransport {
     let reply = Reply(
       response, body: try await body.bytes(upTo: Service.largestBody), path: request.path ?? "/")
     if reply.isPage { throw ServiceError.wrongContent(path: reply.place, type: "a web page") }
+    _ = try reply.decoded(AnyJSON.self)
+    try check(reply)
     return (response, HTTPBody(reply.body))
   }
 }

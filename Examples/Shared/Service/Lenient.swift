@@ -34,19 +34,31 @@ extension KeyedDecodingContainer {
   }
 }
 
+/// An element of a list that may be of another form than the others.
+public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
+  public let result: Result<Element, any Error>
+  /// The JSON of an element that cannot be decoded.
+  public let json: JSON?
+
+  public init(from decoder: any Decoder) throws {
+    do {
+      result = .success(try Element(from: decoder))
+      json = nil
+    } catch {
+      result = .failure(error)
+      json = try JSON(from: decoder)
+    }
+  }
+}
+
 /// A list of a service without the elements that cannot be decoded. A list with no other elements is an error.
 public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
   public var elements: [Element]
   /// How many elements cannot be decoded.
   public var skipped: Int
 
-  private struct Attempt: Decodable {
-    var result: Result<Element, any Error>
-    init(from decoder: any Decoder) { result = Result { try Element(from: decoder) } }
-  }
-
   public init(from decoder: any Decoder) throws {
-    let attempts = try [Attempt](from: decoder)
+    let attempts = try [Attempt<Element>](from: decoder)
     elements = attempts.compactMap { try? $0.result.get() }
     skipped = attempts.count - elements.count
     if elements.isEmpty, let first = attempts.first { _ = try first.result.get() }

@@ -21,6 +21,9 @@ public struct Service: Sendable {
   /// Called for every lookup and request: `lego.colors 4: disk, 12 s old`.
   public var log: (@Sendable (String) -> Void)?
 
+  /// The longest time for a request and its whole answer, where there is no HTTP cache with a limit of its own.
+  public var timeout = Duration.seconds(60)
+
   /// The longest wait that a request accepts.
   public static let longestWait = Duration.seconds(60)
   /// The largest body that is read, after decompression.
@@ -157,7 +160,7 @@ public struct Service: Sendable {
       } catch {
         try await forget(path)
       }
-    } catch ServiceError.wrongContent {
+    } catch let error as ServiceError where error.isUnusable {
       // A checked transport refused it, so the stored answer is another one, and stays.
     }
     let second = try await exchange([.cacheControl: "no-cache"])
@@ -200,14 +203,32 @@ public struct Service: Sendable {
         note(request, reply)
         return reply
       case .transport(let transport):
-        let (response, body) = try await transport.send(request, body: HTTPBody(body)) { _ in }
-        let reply = Reply(response, body: try await body.bytes(upTo: Self.largestBody), path: path)
+        let reply = try await inTime {
+          let (response, body) = try await transport.send(request, body: HTTPBody(body)) { _ in }
+          return Reply(response, body: try await body.bytes(upTo: Self.largestBody), path: path)
+        }
         note(request, reply)
         return reply
       }
     } catch {
       if let failure = ServiceError(after: error) { throw failure }
       throw error
+    }
+  }
+
+  /// Without a limit a server that sends a byte now and then would hold a request up for ever.
+  private func inTime(_ work: @escaping @Sendable () async throws -> Reply) async throws -> Reply {
+    try await withThrowingTaskGroup(of: Reply?.self) { group in
+      group.addTask(operation: work)
+      group.addTask { [timeout] in
+        try await Task.sleep(for: timeout)
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let reply = try await group.next() ?? nil else {
+        throw ServiceError.interrupted("timed out after \(timeout.words)")
+      }
+      return reply
     }
   }
 

@@ -32,6 +32,14 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether an answer came that is not what it should be.
+  public var isUnusable: Bool {
+    switch self {
+    case .undecodable, .wrongContent: true
+    default: false
+    }
+  }
+
   /// Whether the service knows the request and refuses it; then stored data is no substitute.
   public var isRefusal: Bool {
     if case .refused(let status, _) = self { (400..<500).contains(status) } else { false }

@@ -14,9 +14,9 @@ import Testing
     /// The beginning of its progress line, and of its output.
     var progress: String
     var output: String
-    /// A command that needs a credential: its arguments before the address of the service.
+    /// A command that asks the service: its arguments before the address of the service.
     var protected: [String]
-    var credential: String
+    var credential: String?
     /// Sessions on the page.
     var page: String
 
@@ -41,7 +41,7 @@ import Testing
         name: "larder-departures", command: ["favourites", "8503651", "8503669", "--offline"],
         looked: ["board", "8503651", "--offline"], progress: "boards ",
         output: "2 loaded, 0 fresh", protected: ["board", "1", "--base"],
-        credential: "--weather-key", page: "Departures"),
+        credential: nil, page: "Departures"),
     ]
   }
 
@@ -97,7 +97,24 @@ import Testing
     #expect(absent.code == 2 && !absent.error.contains("NSCocoa"), "\(absent)")
   }
 
-  @Test(arguments: Program.all, [401, 403]) func `a refused credential is exit code 5 with a hint`(
+  @Test(
+    .enabled(if: Outcome.canMount, "skipped: no file system of one's own can be mounted"),
+    arguments: Program.all)
+  func `a store that cannot be written is exit code 3, with a hint that helps`(
+    program: Program
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let (path, words) = (folder.url.path, program.command.joined(separator: " "))
+    let command = "\(program.name) \(words) --store \(path)/store"
+    #expect(try await Outcome(line: command).code == 0)
+    let outcome = try await Outcome(
+      line: "unshare -rm sh -c 'mount -o bind,ro \(path) \(path) && \(command)'")
+    #expect(outcome.code == 3 && outcome.error.contains("cannot be opened"), "\(outcome)")
+    #expect(outcome.error.hasSuffix("and name it with --store\n"), "\(outcome)")
+  }
+
+  @Test(arguments: Program.all, [401, 403])
+  func `a refused credential is exit code 5, with a hint where there is one`(
     program: Program, status: Int
   ) async throws {
     let tested = try TestedProgram(program.name, store: "store")
@@ -105,7 +122,11 @@ import Testing
       server.become { _ in .init(status, text: #"{"message": "no", "detail": "no"}"#) }
       let outcome = try await tested.run(program.protected + [server.base])
       #expect(outcome.code == 5, "\(outcome)")
-      #expect(outcome.error.contains("hint: ") && outcome.error.contains(program.credential))
+      if let credential = program.credential {
+        #expect(outcome.error.contains("hint: ") && outcome.error.contains(credential))
+      } else {
+        #expect(!outcome.error.contains("hint: "), "the timetable has no credential")
+      }
     }
   }
 

@@ -63,6 +63,28 @@ import Testing
     #expect(error?.description.contains("larger than 64 MB") == true)
   }
 
+  /// A body that goes on and on, a byte at a time.
+  private struct Dripping: HTTPTransport {
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let body = HTTPBody(next: {
+        try await Task.sleep(for: .milliseconds(1))
+        return [0x20]
+      })
+      return (HTTPResponse(status: .ok), body)
+    }
+  }
+
+  @Test func `an answer that comes byte by byte must end in time`() async throws {
+    var service = Service(at: "https://example.com", over: Dripping())
+    service.timeout = .milliseconds(40)
+    let error = await #expect(throws: ServiceError.self) { try await service.send("/x") }
+    #expect(error?.isOffline == true)
+    #expect(error?.description.hasSuffix("timed out after 40 ms") == true)
+  }
+
   @Test func `text of a service cannot command the terminal`() {
     #expect(
       "a\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\r\u{7F}b\n\tc".printable
@@ -109,23 +131,7 @@ import Testing
     }
   }
 
-  @Test func `a service that is asked too often is asked again after its wait`() async throws {
-    let store = try Store.tested(clock: ManualClock())
-    let answers = Mutex([429, 200])
-    let waits = Lines<Duration>()
-    try await LocalServer.run { server in
-      server.become { _ in
-        let status = answers.withLock { $0.removeFirst() }
-        return .init(status, status == 429 ? ["Retry-After": "7"] : [:], text: #"{"name":"b"}"#)
-      }
-      let service = Service.tested(at: server.base, in: store, slept: waits)
-      let thing = try await service.get(Thing.self, from: "/x")
-      #expect(thing == Thing(name: "b"))
-    }
-    #expect(waits.all == [.seconds(7)])
-  }
-
-  @Test func `Retry-After as a date, compared with the answer's own`() async throws {
+  @Test func `a wait in seconds, or as a date, compared with the answer's own`() async throws {
     let clock = ManualClock()
     let store = try Store.tested(clock: clock)
     let waits = Lines<Duration>()
@@ -138,7 +144,7 @@ import Testing
           ], 9
         ), (["Retry-After": "Thu, 01 Jan 2026 00:00:11 GMT"], 11),
         (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"], 0), (["Retry-After": "soon"], 1),
-        (["Retry-After": "-5"], 1),
+        (["Retry-After": "-5"], 1), (["Retry-After": "7"], 7),
         (["X-Rate-Limit-Reset": "\(clock.now.milliseconds / 1000 + 5)"], 5),
       ] {
         let answers = Mutex([429, 200])

@@ -86,7 +86,7 @@ public struct Readeck: Sendable {
     case unchanged
   }
 
-  /// The article's HTML, a fragment in UTF-8.
+  /// The article's HTML, a fragment.
   ///
   /// - Parameter entityTag: that of the stored body. It is no quoted string and may end in a content coding; the service
   ///   compares it byte for byte.
@@ -96,8 +96,9 @@ public struct Readeck: Sendable {
     let reply = try await service.send("/bookmarks/\(id.percentEscaped)/article", fields: fields)
     if reply.status == 304, entityTag != nil { return .unchanged }
     let good = try service.checked(reply)
+    let html = try good.html()
     // The service sends a fragment; a whole page is that of another server.
-    let start = String(decoding: good.body.prefix(200), as: UTF8.self).trimmingBlanks.lowercased()
+    let start = String(html.prefix(200)).trimmingBlanks.lowercased()
     if start.hasPrefix("<!doctype") || start.hasPrefix("<html") {
       throw ServiceError.wrongContent(path: good.path, type: "a web page")
     }
@@ -105,8 +106,7 @@ public struct Readeck: Sendable {
       throw ServiceError.wrongContent(path: good.path, type: type)
     }
     return .html(
-      String(decoding: good.body, as: UTF8.self),
-      entityTag: good.fields[.eTag].map { Array($0.utf8) },
+      html, entityTag: good.fields[.eTag].map { Array($0.utf8) },
       lastModified: good.fields[.lastModified].map { Array($0.utf8) })
   }
 

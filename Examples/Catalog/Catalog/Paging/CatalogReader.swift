@@ -1,4 +1,4 @@
-import Service
+public import Service
 
 /// Reads a catalog page by page, for a list that a user scrolls.
 ///
@@ -17,6 +17,9 @@ public actor CatalogReader {
 
   /// Increases when pages that were read before have changed: the list must be shown again.
   public private(set) var generation = 0
+
+  /// Why the last pages from the service were of no use, so that stored ones stand in; nil if none did.
+  public private(set) var trouble: ServiceError?
 
   /// The most new passes over a listing that changes while it is read.
   private static let retries = 2
@@ -98,6 +101,7 @@ public actor CatalogReader {
 
   private func read(_ wanted: Int, from first: Way) async throws {
     var way = first
+    if first.pass.steps.isEmpty { trouble = nil }
     var isInvalid = false
     for _ in 0...Self.retries {
       do {
@@ -143,6 +147,11 @@ public actor CatalogReader {
       // It is the only page that was not validated.
       step = try await catalog.page(of: listing, at: cursor, isAsked: true)
       verdict = way.pass.verdict(on: step, in: record)
+    }
+    if let failure = step.trouble {
+      // No other answer can be had now that fits the pages before it.
+      guard verdict == .fits else { throw failure }
+      trouble = failure
     }
     guard verdict == .fits else { return false }
     let before = record

@@ -12,6 +12,8 @@ struct ListingPass: Sendable {
     var isAsked: Bool
     /// The end of its freshness.
     var goodUntil: Timestamp
+    /// Why the service's answer is of no use, so that this is the stored page.
+    var trouble: ServiceError?
   }
 
   enum Verdict: Equatable {
@@ -41,6 +43,7 @@ struct ListingPass: Sendable {
     guard !steps.contains(where: { $0.record.cursor == cursor }) else {
       throw .repeatedCursor(cursor)
     }
+    guard steps.count < CatalogError.mostPages else { throw .tooManyPages }
     return cursor
   }
 
@@ -65,15 +68,32 @@ extension Catalog {
     of listing: String, at cursor: String?, isAsked: Bool
   ) async throws -> ListingPass.Step {
     let path = listing + (cursor.map { "&cursor=" + $0.percentEscaped } ?? "")
+    let question: HTTPFields = isAsked ? [.cacheControl: "no-cache"] : [:]
+    var trouble: ServiceError?
     let (envelope, reply) = try await service.get(Envelope<CatalogPage>.self, from: path) { extra in
-      try await read(path, tags: [pagesTag], isAsked: isAsked || extra != nil)
+      do {
+        return try await read(path, tags: [pagesTag], fields: extra ?? question)
+      } catch let error as ServiceError where error.isOffline || error.isUnusable && extra != nil {
+        guard let stored = try await stored(path) else { throw error }
+        trouble = error
+        return stored
+      }
     }
     let validator = reply.fields[.eTag] ?? reply.fields[.lastModified]
     return ListingPass.Step(
       contents: envelope.data,
       record: ListingRecord.Page(cursor: cursor, validator: validator),
       isAsked: !reply.isHit && !reply.isStale,
-      goodUntil: now.advanced(by: Self.validity(of: reply)))
+      goodUntil: now.advanced(by: Self.validity(of: reply)), trouble: trouble)
+  }
+
+  /// The stored answer while it is fresh: a stale one must not be served without a validation (`must-revalidate`).
+  private func stored(_ path: String) async throws -> Reply? {
+    do {
+      return try await read(path, fields: [.cacheControl: "only-if-cached"])
+    } catch ServiceError.refused(status: 504, _) {
+      return nil
+    }
   }
 
   /// The shortest time that a page counts as fresh. Otherwise a long catalog with a short freshness would be validated from its

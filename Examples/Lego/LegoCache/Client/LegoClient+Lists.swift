@@ -36,7 +36,7 @@ extension LegoClient {
     return entities
   }
 
-  /// A page from the service.
+  /// A page from the service, with the entities that can be decoded.
   func fetch<Entity>(_ address: String, of list: LegoList<Entity>) async throws -> Listing<Entity> {
     try await service.get(
       Listing<Entity>.self, from: address, decoder: decoder(part: list.part))
@@ -50,7 +50,8 @@ extension LegoClient {
       @Sendable (CachedValue<Listing<Entity>>?) async throws -> LoadOutcome<Listing<Entity>> =
         { known in
           let answer = try await answer(
-            Listing<Entity>.self, at: address, known: known, decoder: decoder(part: list.part))
+            Listing<Entity>.self, at: address, known: known, decoder: decoder(part: list.part),
+            fault: { $0.results.isEmpty ? $0.skipped?.first : nil })
           guard let (listing, reply) = answer else { return .unchanged }
           if list.hasEntities {
             do { try cache?.keep(listing.results) } catch { trouble.note(error) }
@@ -85,14 +86,19 @@ extension LegoClient {
 struct PageWalk {
   private(set) var next: String?
   private var seen: Set<String> = []
+  /// The most pages of a list.
+  static let mostPages = 10_000
 
   init(from first: String) { next = first }
 
-  /// A repeated address is an error.
+  /// A repeated address is an error, and so is one after ``mostPages``.
   mutating func follow(_ address: String?) throws(ServiceError) {
     if let next { seen.insert(next) }
     if let address, seen.contains(address) {
       throw .undecodable(path: address, reason: "the page after it is one before it")
+    }
+    if let address, seen.count >= Self.mostPages {
+      throw .undecodable(path: address, reason: "the list has more than \(Self.mostPages) pages")
     }
     next = address
   }

@@ -18,11 +18,14 @@ extension LegoClient {
   ) async throws -> ImportReport {
     var report = ImportReport()
     for kind in kinds {
-      let tally = try await refresh(kind, pageSize: pageSize) { done, total in
-        try progress(Step(kind: kind, done: done, total: total))
-      }
+      var skipped = SkippedRows()
+      let tally = try await refresh(
+        kind, pageSize: pageSize,
+        progress: { try progress(Step(kind: kind, done: $0, total: $1)) },
+        skipped: { skipped.add($0) })
       if let tally {
         report.tallies[kind] = tally
+        if skipped.count > 0 { report.skipped[kind] = skipped }
       } else {
         let isOff = cache.map { $0.plan.rules(of: kind) == nil } ?? false
         report.omissions[kind] = isOff ? .off : .absent
@@ -37,24 +40,27 @@ extension LegoClient {
   /// Missing entities are removed after the whole list was read, and only if every page's count agrees, and is not 0: while a
   /// list changes, its pages may skip some. Elements have no list, and the colours of parts many.
   ///
-  /// - Parameter progress: called with the number of entities so far and in all.
+  /// - Parameters:
+  ///   - progress: called with the number of entities so far and in all.
+  ///   - skipped: called with each entity that cannot be decoded, and the reason. If there is one, nothing is removed.
   public func refresh(
     _ kind: EntityKind, pageSize: Int = 1000,
-    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in },
+    skipped: (String) -> Void = { _ in }
   ) async throws -> ImportReport.Tally? {
     switch kind {
-    case .colors: try await refresh([.colors.sized(pageSize)], progress: progress)
-    case .themes: try await refresh([.themes.sized(pageSize)], progress: progress)
-    case .categories: try await refresh([.categories.sized(pageSize)], progress: progress)
-    case .parts: try await refresh([.parts.sized(pageSize)], progress: progress)
-    case .sets:
-      try await refresh([.sets.sized(pageSize), .minifigs.sized(pageSize)], progress: progress)
+    case .colors: try await refresh([.colors], pageSize, progress, skipped)
+    case .themes: try await refresh([.themes], pageSize, progress, skipped)
+    case .categories: try await refresh([.categories], pageSize, progress, skipped)
+    case .parts: try await refresh([.parts], pageSize, progress, skipped)
+    case .sets: try await refresh([.sets, .minifigs], pageSize, progress, skipped)
     case .elements, .partColors: nil
     }
   }
 
   private func refresh<Entity>(
-    _ lists: [LegoList<Entity>], progress: (_ done: Int, _ total: Int) throws -> Void
+    _ lists: [LegoList<Entity>], _ pageSize: Int,
+    _ progress: (_ done: Int, _ total: Int) throws -> Void, _ skipped: (String) -> Void
   ) async throws -> ImportReport.Tally? {
     guard let cache, let rules = cache.plan.rules(of: Entity.kind) else { return nil }
     let codec = JSONCodec<Entity>()
@@ -67,11 +73,13 @@ extension LegoClient {
     var (counted, isWhole) = (0, true)
     for list in lists {
       var total: Int?
-      var walk = PageWalk(from: list.address)
+      var walk = PageWalk(from: list.sized(pageSize).address)
       while let address = walk.next {
         let listing = try await fetch(address, of: list)
-        isWhole = isWhole && listing.count == total ?? listing.count
+        isWhole =
+          isWhole && listing.skipped == nil && listing.count == total ?? listing.count
         total = listing.count
+        for reason in listing.skipped ?? [] { skipped("\(list.path) \(reason)") }
         for entity in listing.results where keys.insert(entity.key).inserted {
           _ = try load.add(entity.key, try codec.encode(entity))
         }

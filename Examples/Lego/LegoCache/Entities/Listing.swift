@@ -1,3 +1,5 @@
+import Service
+
 /// One page of an answer that lists entities.
 public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
   /// All there are, on every page together; more than `results` has.
@@ -6,4 +8,28 @@ public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable
   public var next: String?
   public var previous: String?
   public var results: [Entity]
+  /// The entities that cannot be decoded, and why: `3001: results[0].name is missing`; nil if there are none.
+  public var skipped: [String]?
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    count = try fields.decode(Int.self, forKey: .count)
+    next = try fields.decodeIfPresent(String.self, forKey: .next)
+    previous = try fields.decodeIfPresent(String.self, forKey: .previous)
+    let rows = try fields.decode([Attempt<Entity>].self, forKey: .results)
+    results = rows.compactMap { try? $0.result.get() }
+    let faults = rows.compactMap(Self.fault)
+    skipped =
+      try fields.decodeIfPresent([String].self, forKey: .skipped) ?? (faults.isEmpty ? nil : faults)
+  }
+
+  private static func fault(of row: Attempt<Entity>) -> String? {
+    guard case .failure(let error) = row.result else { return nil }
+    let key = ["part_num", "set_num", "element_id", "color_id", "id"].lazy
+      .compactMap { row.json?[$0] }.compactMap {
+        $0.text ?? $0.number.flatMap { Int(exactly: $0) }.map(String.init)
+      }.first
+    let reason = (error as? DecodingError)?.words ?? "\(error)"
+    return (key.map { $0 + ": " } ?? "") + reason
+  }
 }

@@ -10,7 +10,7 @@ public protocol EntitySource: Sendable {
   ) throws -> SkippedRows
 }
 
-/// Rows that refer to a row of another table which does not exist, or have the key of a row before them.
+/// Rows that refer to a row of another table which does not exist, have the key of a row before them, or cannot be decoded.
 public struct SkippedRows: Sendable, Equatable, Codable {
   public var count = 0
   /// Place and reason of the first ``longestList`` of them: `elements.csv:3: no part "9999"`.
@@ -20,9 +20,9 @@ public struct SkippedRows: Sendable, Equatable, Codable {
 
   public init() {}
 
-  public mutating func add(_ error: DumpError) {
+  public mutating func add(_ reason: String) {
     count += 1
-    if list.count < Self.longestList { list.append("\(error)") }
+    if list.count < Self.longestList { list.append(reason) }
   }
 
   public static func + (left: Self, right: Self) -> Self {

@@ -78,8 +78,7 @@ public struct LegoImport: Sendable {
       load = job
       let skipped = try source.read(type) { entity in
         guard keys.insert(Key(entity.key)).inserted else {
-          repeated.add(
-            DumpError(.skipped, file: Entity.kind.word, message: "a second row of \(entity.key)"))
+          repeated.add("\(Entity.kind.word): a second row of \(entity.key)")
           return
         }
         if try load?.add(entity.key, try codec.encode(entity)) == true {

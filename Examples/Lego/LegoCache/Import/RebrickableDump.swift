@@ -183,7 +183,7 @@ extension RebrickableDump: EntitySource {
       do {
         try body(row)
       } catch let error as DumpError where error.kind == .skipped {
-        skipped.add(error)
+        skipped.add("\(error)")
       }
     }
     if isEmpty {

@@ -124,6 +124,9 @@ import Testing
       #"{"count": 2, "next": "\#(fake.base)/lego/themes/", "results": []}"#, at: "/lego/themes/")
     let error = await #expect(throws: ServiceError.self) { try await lego.all(.themes) }
     #expect(error?.description.contains("one before it") == true)
+    var walk = PageWalk(from: "0")
+    for page in 1..<PageWalk.mostPages { try walk.follow("\(page)") }
+    #expect(throws: ServiceError.self) { try walk.follow("\(PageWalk.mostPages)") }
     #expect(fake.server.count == 2)
     fake.put(#"{"detail": "no list"}"#, at: "/lego/sets/")
     await #expect(throws: ServiceError.self) { try await lego.page(.sets) }

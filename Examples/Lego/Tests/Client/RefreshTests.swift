@@ -89,6 +89,31 @@ import Testing
     #expect(try lego.cache?.counts().database == 19)
   }
 
+  @Test func `entities that cannot be decoded are skipped and listed, and nothing is removed`()
+    async throws
+  {
+    fake.change { $0.lists["/lego/colors/"] = colors(0..<5) }
+    let lego = try LegoClient.temporary(of: fake)
+    _ = try await lego.refresh(.colors)
+    let bad = [#"{"id": 6, "rgb": "05131D", "is_trans": false}"#, "7", #"{"id": 1e99}"#]
+    fake.change { $0.lists["/lego/colors/"] = colors(1..<6) + bad }
+    let report = try await lego.refresh([.colors])
+    #expect(report.tallies == [.colors: ImportReport.Tally(added: 1, unchanged: 4)])
+    #expect(report.skipped[.colors]?.count == 3)
+    #expect(report.skipped[.colors]?.list.first == "/lego/colors/ 6: results[5].name is missing")
+    #expect(try lego.cache?.counts().database == 6)
+    let page = try await lego.page(.colors)
+    #expect(page.value.results.count == 5 && page.value.skipped?.count == 3)
+    #expect(try await lego.page(.colors).value == page.value, "the stored page tells it too")
+
+    let program = try TestedProgram("larder-lego", store: "store")
+    let refresh = try await program.run(
+      "refresh", "colors", "--base", fake.base, "--key", FakeRebrickable.credential)
+    #expect(refresh.code == 4)
+    #expect(refresh.output.contains("\ncolors: 3 rows skipped\n  /lego/colors/ 6: "))
+    #expect(refresh.error.hasPrefix("error: 3 listed entities cannot be read"), "\(refresh)")
+  }
+
   @Test func `kinds without a list cannot be refreshed, a plan without a disk can`() async throws {
     fake.change { $0.lists["/lego/colors/"] = colors(0..<3) }
     let lego = try LegoClient.temporary(of: fake)
