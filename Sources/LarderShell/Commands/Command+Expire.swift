@@ -13,7 +13,7 @@ extension Command {
     examples: [
       Example("expire 'Kiruna:'* midnight", "at the next midnight"),
       Example("expire @articles 000017 1h30m", "from now"),
-      Example("expire @articles 000017 +2h", "two hours later than now"),
+      Example("expire @articles 000017 +2h", "two hours after the present expiry"),
       Example("expire @* --tag news 1d --at-most", "within a day, or earlier"),
     ],
     run: setExpiry)

@@ -27,7 +27,7 @@ extension ShellError {
 
   /// The library's own hint is for the program that opens the store with the key.
   static let unreadableHint: SafeText =
-    "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; an application with the key reads it"
+    "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; the application that wrote the values can read them"
 
   /// A command that changes a store which may only be looked at.
   static func readOnly(_ command: String) -> ShellError {

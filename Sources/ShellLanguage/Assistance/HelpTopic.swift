@@ -142,7 +142,8 @@ package enum HelpTopic: String, Sendable, CaseIterable {
 
   private static let changeText = """
     A change is a bulk change if its words do not list the keys: a pattern, a filter, a namespace
-    without keys, a tag, several keys from --stdin. Bulk changes need confirmation.
+    without keys, a tag, several keys from --stdin. So is one that ends or replaces entries: expire
+    K now, a limit below the use, clear, import --on-conflict replace. Bulk changes need confirmation.
 
       --dry-run   shows what would change, and changes nothing
       --yes, -y   confirms this change; larder -y confirms all
