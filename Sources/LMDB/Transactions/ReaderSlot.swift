@@ -12,8 +12,9 @@ import Synchronization
   /// Idle since the last sweep; the next sweep ends the transaction.
   static let resting: UInt32 = 2
 
-  let state: Atomic<UInt32>
   let index: Int
+  /// Not at the slot's beginning: ThreadSanitizer notes a change of ``snapshot`` there.
+  let state: Atomic<UInt32>
   var transaction: OpaquePointer?
   /// A struct of its own: a mutating call on the slot would overlap with another thread's look at ``state``.
   var snapshot: Snapshot
