@@ -127,7 +127,7 @@ extension Session {
     if presentation.mode.isForPerson, presentation.mode != .markdown, rows.isEmpty {
       try write(presentation.lines(["no entries"]))
     }
-    if rows.count < min(left, Self.batch) { writer.total = rows.count }
+    if left <= Self.batch || rows.count < Self.batch { writer.total = rows.count }
     let isEmpty = rows.isEmpty
     try write(writer.begin())
     while !rows.isEmpty {
