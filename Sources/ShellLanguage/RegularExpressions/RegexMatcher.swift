@@ -29,14 +29,14 @@ package final class RegexMatcher {
     try firstMatch(in: text[...], isAnyEnough: true) != nil
   }
 
-  /// The bytes of the first match; text that is not UTF-8 has none.
+  /// The bytes of the first match; in bytes that are not UTF-8 only plain text is found.
   ///
   /// - Parameter isAnyEnough: The range may be part of the match.
   package func firstMatch(
     in text: ArraySlice<UInt8>, isAnyEnough: Bool = false
   ) throws -> Range<Int>? {
-    guard String(validating: text, as: UTF8.self) != nil else { return nil }
     if let literal = program.literal { return text.firstRange(ofBytes: literal) }
+    guard String(validating: text, as: UTF8.self) != nil else { return nil }
     next.removeAll(keepingCapacity: true)
     var found: Range<Int>?
     var before: Unicode.Scalar?
@@ -56,7 +56,12 @@ package final class RegexMatcher {
         let isTaken: Bool
         switch program.steps[way.step] {
         case .scalar(let scalar): isTaken = scalar == place.after
-        case .set(let set): isTaken = place.after.map(program.sets[set].contains) ?? false
+        case .set(let set):
+          if let scalar = place.after {
+            isTaken = program.sets[set].contains(scalar)
+          } else {
+            isTaken = false
+          }
         case .match:
           found = way.start..<index
           if isAnyEnough { return found }
