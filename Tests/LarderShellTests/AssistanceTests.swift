@@ -55,7 +55,8 @@ import Testing
     #expect(near.hint?.description == "did you mean `times`?")
     let other = try error { _ = try help.text(about: bytes("vacuum\u{1B}")) }
     for (name, topic) in [
-      ("patterns", HelpTopic.globs), ("where", .expressions), ("redirection", .pipes),
+      ("patterns", HelpTopic.globs), ("regex", .globs), ("where", .expressions),
+      ("redirection", .pipes),
     ] {
       #expect(try help.text(about: bytes(name)) == topic.text)
     }

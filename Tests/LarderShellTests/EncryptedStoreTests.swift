@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "get @notes key/1", "get @notes", "get @notes key/1 .n", "keys @notes --where '.n = 1'",
+    "get @notes key/1", "keys @notes --where '.n = 1'",
     "keys @notes --show .n", "sum .n @notes", "search n @notes", "export - @notes",
     "diff @notes key/1 key/2", "keys @notes --contains n", "count @notes --by .n",
   ])
@@ -70,7 +70,7 @@ import Testing
 
   @Test func `a value that was asked for is named with its size, and nothing is printed`() throws {
     for mode in [OutputMode.plain, .raw, .json, .table] {
-      for line in ["get @notes key/2", "get @notes key/2 key/3", "get @notes key/2 --out /x"] {
+      for line in ["get @notes key/2", "get @notes key/2 .n", "get @notes key/2 --out /x"] {
         let shell = try shell(mode)
         #expect(
           try shell.error(line).message.description
@@ -78,6 +78,41 @@ import Testing
         #expect(shell.printed.allSatisfy { $0 == UInt8(ascii: "[") })
       }
     }
+  }
+
+  @Test(arguments: [
+    ("get @notes", "c\tplain\n"), ("get @notes key/3 c key/1", "c\tplain\n"),
+    ("get @notes * --where 'size > 4'", "c\tplain\n"),
+    ("get @* key/1 key/3 c", "notes\tc\tplain\n"),
+    ("get @notes *3 *1 .n", ""), ("get @notes key/3 key/1 .n", ""),
+    ("get @notes --sort size --where '. != 1'", "c\tplain\n"),
+  ])
+  func `the values of a selection that can be read are printed, and the others named`(
+    line: String, printed: String
+  ) throws {
+    let shell = try shell()
+    try shell("set @notes c plain --ttl 1m")
+    try shell("evict @notes key/2")
+    _ = shell.takeAside()
+    let error = try shell.error(line)
+    #expect(String(decoding: shell.printed, as: UTF8.self) == printed)
+    #expect(error.code == .unreadable && error.code.exitCode == 4)
+    let all = printed.isEmpty ? 2 : 3
+    #expect(error.message.description == "2 of \(all) values are encrypted (AES-GCM)")
+    #expect(
+      shell.takeAside().sorted()
+        == [1, 3].map {
+          "note: the value of \"key/\($0)\", 7 B, is encrypted (AES-GCM)"
+        })
+    #expect(try shell("get @notes c*") == "c\tplain\n")
+    #expect(try shell.error("get @notes key/1 nope").code == .noSuchKey)
+    #expect(shell.takeAside().count == 1)
+  }
+
+  @Test func `a list without a readable value is not called empty`() throws {
+    let shell = try shell(.table)
+    #expect(try shell.error("get @notes").code == .unreadable)
+    #expect(shell.printed == [])
   }
 
   @Test func `the prompt says it, and what is stored beside`() throws {

@@ -9,7 +9,7 @@ import Testing
   private func passes(_ expression: String, _ json: String) throws -> Bool {
     let parsed = try Word(bytes(expression), isBare: false, at: 0..<expression.utf8.count + 2)
       .expression(stockholm, Variables())
-    var evaluator = QueryEvaluator(now: stockholm.now)
+    var evaluator = QueryEvaluator(now: stockholm.now) {}
     var input = QueryInput()
     input.key = bytes("a key")
     input.size = json.utf8.count
@@ -17,7 +17,7 @@ import Testing
     input.written = UnixTime(milliseconds: stockholm.now.milliseconds - 3_600_000)
     input.expires = UnixTime(milliseconds: stockholm.now.milliseconds + 600_000)
     input.response = (404, [(bytes("Cache-Control"), bytes("max-age=5"))])
-    return evaluator.passes(parsed, input, bytes(json).span)
+    return try evaluator.passes(parsed, input, bytes(json).span)
   }
 
   private static let set =

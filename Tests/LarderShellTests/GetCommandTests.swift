@@ -285,5 +285,9 @@ extension SeededRNG {
         == "00000040  40 41 42 43 44 45 46 47  48 49 4a 4b 4c 4d 4e 4f  |@ABCDEFGHIJKLMNO|")
     #expect(lines.allSatisfy { String($0).isSafe })
     #expect(HexDump(all[16...], width: 60).text.hasPrefix("00000000  10 11 12 13 14 15 16 17  |"))
+    for width in [21, 28, 29, 44, 45, 77, 78, 120] {
+      let lines = HexDump(all[...], width: width).text.split(separator: "\n")
+      #expect(lines.allSatisfy { $0.count <= width })
+    }
   }
 }

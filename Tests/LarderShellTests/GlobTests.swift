@@ -144,24 +144,3 @@ import Testing
     }
   }
 }
-
-@Suite struct RegexTests {
-  @Test func `an expression is found anywhere in a key`() throws {
-    let matches = try KeyRegex(word(#"'C:\d+$'"#)).matcher()
-    #expect(matches(bytes("Malm\u{F6} C:07")))
-    #expect(!matches(bytes("Malm\u{F6} C:x")))
-    #expect(!matches([0xFF]))
-  }
-
-  @Test(arguments: [(#"'ab(c\q'"#, 9, 1), ("'*a'", 4, 1), ("'(a'", nil, nil)])
-  func `a bad expression is pointed at`(text: String, column: Int?, width: Int?) throws {
-    let line = try command("x " + text)
-    guard case .word(let word) = line.arguments[1] else { throw ShellError(.usage, "", hint: nil) }
-    let error = try error { _ = try KeyRegex(word) }
-    #expect(error.code == .badPattern)
-    if let column {
-      #expect(line.locate(error).place?.column == column)
-      #expect(line.locate(error).place?.width == width)
-    }
-  }
-}

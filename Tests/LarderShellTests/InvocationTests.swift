@@ -109,6 +109,9 @@ import Testing
       "limits --bytes 1 GB", 18, 2, "unexpected argument \"GB\"",
       "write the size as one word: `1GB`"
     ),
+    ("keys -o csv", 6, 2, "keys has no option \"-o\"", "use `output csv` before the command"),
+    ("keys --output=json", 6, 13, nil, "use `output json` before the command"),
+    ("keys -o", 6, 2, nil, "use `output MODE` before the command"),
     ("keys --regex \"(a\"", 15, 1, "invalid regular expression: missing \")\"", nil),
     (
       "expire K 1mo", 10, 3, "\"1mo\" is not a duration: months vary in length", "use `30d` or `4w`"
@@ -156,7 +159,7 @@ import Testing
       ])
     #expect(
       selection.filters == [
-        .match(try Glob(word("*q"))), .regex(try KeyRegex(word("'^a'"))), .tag(bytes("t")),
+        .match(try Glob(word("*q"))), .regex(try RegularExpression(word("'^a'"))), .tag(bytes("t")),
         .tag(bytes("u")), .contains(bytes("v w")), .expiring(by: ago(-1)), .older(than: ago(168)),
         .newer(than: ago(1)), .idle(since: ago(48)), .larger(than: 10_000),
         .smaller(than: 1_000_000),

@@ -103,6 +103,23 @@ import Testing
         Issue.record("a stale entry")
         return true
       }
+      var shown: [[UInt8]] = []
+      var listed: [[UInt8]] = []
+      for space in [notes, store.namespace("stale")] {
+        try space.scan { entry, _ in
+          shown.append(entry.key.bytes)
+          return true
+        }
+        try space.scanKeys {
+          listed.append($0.copied)
+          return true
+        }
+      }
+      #expect(listed == shown && listed.contains(Array("stale".utf8)))
+      try notes.scanKeys(prefix: Array("plain\u{0}".utf8)) { _ in
+        Issue.record("a key that is shorter than the prefix")
+        return true
+      }
       var visited = 0
       try notes.scanValues(prefix: "p") { key, _ in
         visited += 1

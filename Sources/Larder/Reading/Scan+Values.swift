@@ -27,6 +27,29 @@ extension StoreEngine {
     }
   }
 
+  /// Visits the keys of the entries of a namespace that have not expired, and reads neither values nor the use of entries.
+  func scanKeys(
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
+  ) throws -> ScanPosition {
+    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
+      if let header = EntryHeader(record), header.flags.isSubset(of: .pinned), entryKey.count > 5,
+        entryKey[entryKey.count - 1] == 0, !requiresTransforms
+      {
+        let key = entryKey.extracting(4..<entryKey.count - 1)
+        guard prefix.isEmpty || key.starts(with: prefix.span),
+          state(of: header, at: coarseNow) != .expired,
+          isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
+        else { return true }
+        return try visit(key)
+      }
+      guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction),
+        facts(of: entry, key: Key(key), namespace: "", owners: []).state != .expired
+      else { return true }
+      return try visit(key.span)
+    }
+  }
+
   @inline(never)
   private func visitUncommon(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace,
@@ -34,12 +57,9 @@ extension StoreEngine {
     _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> Bool {
-    guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
-      key.starts(with: prefix),
-      isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
-      try !isHidden(entry.header, id: id, record: record, in: transaction),
-      hasRequiredTransforms(entry.header, record)
-    else { return true }
+    guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction) else {
+      return true
+    }
     let facts = facts(of: entry, key: Key(key), namespace: namespace.name, owners: [])
     guard facts.state == .fresh, !facts.isNegative else { return true }
     let payload = record.extracting(entry.header.payloadStart..<record.count)

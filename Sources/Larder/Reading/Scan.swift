@@ -23,14 +23,25 @@ extension StoreEngine {
     _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
     try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
-      guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
-        key.starts(with: prefix),
-        isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
-        try !isHidden(entry.header, id: id, record: record, in: transaction),
-        hasRequiredTransforms(entry.header, record)
-      else { return true }
+      guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction) else {
+        return true
+      }
       return try visit(entry, key, record.extracting(entry.header.payloadStart..<record.count))
     }
+  }
+
+  /// The entry of a record and its key; nil if the key has another prefix, or the entry is damaged or invalidated.
+  func intactEntry(
+    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID, _ prefix: [UInt8],
+    in transaction: borrowing ReadTransaction
+  ) throws -> (StoredEntry, [UInt8])? {
+    guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
+      key.starts(with: prefix),
+      isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
+      try !isHidden(entry.header, id: id, record: record, in: transaction),
+      hasRequiredTransforms(entry.header, record)
+    else { return nil }
+    return (entry, key)
   }
 
   /// Visits the records whose entry keys may be those of keys that begin with `prefix`.

@@ -12,7 +12,8 @@ final class BrowseLoop {
   private static let escapeTime = Duration.milliseconds(60)
   /// Windows are read again for changes at most this share of the time.
   private static let quietFactor = 5
-  private static let interruptionChecks = 256
+  /// The interval between two looks for keys during a read.
+  private static let lookInterval = Duration.milliseconds(10)
 
   private let parent: Session
   private let screen: Host.Screen
@@ -25,7 +26,7 @@ final class BrowseLoop {
   private var shown: Frame?
   private var hasEnded = false
   private var isReading = false
-  private var checks = 0
+  private var looked = ContinuousClock.now
   /// The answer of a command, for the last line.
   private var said: [String] = []
   private var commit: UInt64 = 0
@@ -97,8 +98,9 @@ final class BrowseLoop {
 
   /// A read is interrupted by a key that does not only move, a change by ^C.
   private func isInterrupted() -> Bool {
-    checks += 1
-    guard checks % Self.interruptionChecks == 0 else { return false }
+    let now = ContinuousClock.now
+    guard now - looked >= Self.lookInterval else { return false }
+    looked = now
     do { try wait(.zero) } catch { hasEnded = true }
     if hasEnded { return true }
     return isReading ? keys.contains { !$0.isMovement } : keys.contains(.control("c"))

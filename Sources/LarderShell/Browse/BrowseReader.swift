@@ -118,11 +118,11 @@ final class BrowseReader {
     let test = try EntryTest(selection, session.queries)
     guard test.readsValues else {
       return try namespace.entry(for: entry.key.bytes).flatMap {
-        $0.state != .expired && test.passes($0, Span()) ? $0.withoutExtras : nil
+        try $0.state != .expired && test.passes($0, Span()) ? $0.withoutExtras : nil
       }
     }
     return try namespace.lookUp(entry.key.bytes) { entry, value in
-      entry.state != .expired && test.passes(entry, value) ? entry.withoutExtras : nil
+      try entry.state != .expired && test.passes(entry, value) ? entry.withoutExtras : nil
     } ?? nil
   }
 

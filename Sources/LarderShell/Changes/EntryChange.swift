@@ -114,7 +114,7 @@ struct EntryChange {
           summary.add(entry)
           if call.has("--verbose") { keys.append(.key(entry)) }
         }
-        if session.host.isInterrupted() { throw Interruption() }
+        try session.host.checkInterruption()
       }
       if selection.input != nil { summary.absent = piped.absent }
     } catch is Interruption {

@@ -60,25 +60,28 @@ extension Command {
       session, style: style, head: head, isFull: call.has("--full"),
       namesNamespaces: call.namespaces == .all || namespaces.count > 1)
     try writer.begin()
+    let unreadable = session.passOverUnreadable()
     var missing: [[UInt8]] = []
     var listed = 0
     if scope.listsKeys {
       for case .key(let key) in scope.patterns {
         listed += 1
-        if try !writer.write(key, in: namespaces) { missing.append(key) }
+        if try !writer.write(key, in: namespaces, unreadable) { missing.append(key) }
       }
     } else {
       let keys = try session.forEachStoredValue(of: scope, in: namespaces) { value in
         try writer.write(value)
       }
-      try writer.end()
+      try writer.end(saysNothing: !unreadable.isEmpty)
+      try unreadable.check(others: writer.count)
       try session.checkFound(keys)
       return .done
     }
-    try writer.end(saysNothing: !missing.isEmpty)
+    try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
     guard missing.isEmpty else {
       throw try session.noSuchKeys(missing, of: listed, in: namespaces, verb: "get")
     }
+    try unreadable.check(others: writer.count)
     return .done
   }
 
@@ -132,6 +135,7 @@ extension Command {
       ])
     var (values, without) = (0, 0)
     try session.write(rows.begin())
+    let unreadable = session.passOverUnreadable()
     let result = try session.forEachStoredValue(of: selection, in: namespaces) { value in
       values += 1
       let found = fields(path, of: try value.reading(most: nil, in: session))
@@ -141,6 +145,7 @@ extension Command {
         rows.write(found.map { [.text(entry.namespace), .bytes(entry.key.bytes), $0.cell] }))
     }
     try session.write(rows.end())
+    try unreadable.check(others: values)
     try session.checkKeys(of: call, selection, in: namespaces)
     try session.checkFound(result)
     guard without == 0 else {

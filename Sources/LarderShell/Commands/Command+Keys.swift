@@ -29,6 +29,12 @@ extension Command {
 
   private static func listKeys(_ call: Invocation, in session: Session) throws -> Outcome {
     let (selection, namespaces) = try session.scope(of: call)
+    if namespaces.count == 1, session.presentation.mode == .plain, !call.has("--long"),
+      !call.has("--show"), selection.needsKeysOnly
+    {
+      try session.listKeys(selection, in: namespaces[0])
+      return .done
+    }
     try session.list(
       selection, in: namespaces,
       as: call.columns("--show").map { .show($0, namesNamespaces: namespaces.count > 1) }

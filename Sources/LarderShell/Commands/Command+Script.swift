@@ -24,7 +24,7 @@ extension Command {
     defer { session.sourceDepth -= 1 }
     // The whole file is read before anything runs, so that a syntax error changes nothing.
     for line in try CommandReader.commands(in: file.contents(), from: .file(file.path)) {
-      if session.host.isInterrupted() { throw Interruption() }
+      try session.host.checkInterruption()
       let outcome = try session.run(line)
       guard outcome == .done else { return outcome }
     }

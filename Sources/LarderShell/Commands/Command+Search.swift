@@ -22,7 +22,8 @@ extension Command {
   private static func findText(_ call: Invocation, in session: Session) throws -> Outcome {
     let place = call.choice("--in") ?? "both"
     let finder = try TextFinder(
-      call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"))
+      call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
+      pause: session.host.checkInterruption)
     var (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     // The limit is one of entries in which it is found.
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
@@ -35,9 +36,9 @@ extension Command {
     try session.withProgress("searching", of: total) { progress in
       try session.forEachValue(of: selection, in: namespaces) { entry, value -> Find? in
         let key = entry.key.bytes
-        let inKey = place == "values" ? nil : finder.finds(in: key).first
+        let inKey = place == "values" ? nil : try finder.finds(in: key).first
         let bytes: [UInt8] = place == "keys" ? [] : value.bytes
-        let inValue = place == "keys" ? [] : finder.finds(in: bytes)
+        let inValue = place == "keys" ? [] : try finder.finds(in: bytes)
         guard inKey != nil || !inValue.isEmpty else { return nil }
         return Find(
           entry, inKey.map { Find.Match($0, in: key) },

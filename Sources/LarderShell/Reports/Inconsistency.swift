@@ -31,7 +31,7 @@ struct Inconsistency {
     try session.withProgress("decoding", of: all) { progress in
       for facts in namespaces {
         try session.store.namespace(facts.name).scan { entry, value in
-          if session.host.isInterrupted() { throw Interruption() }
+          try session.host.checkInterruption()
           if let detail = DecodedValue.flaw(of: value, codec: entry.codec) {
             faults.append(Inconsistency(entry, detail))
           }

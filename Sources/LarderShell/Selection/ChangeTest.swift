@@ -51,8 +51,8 @@ struct ChangeTest {
     case .match(let glob):
       return { $0.matches(.glob(glob)) }
     case .regex(let regex):
-      let matches = try regex.matcher()
-      return { event in event.change.key.map { matches($0.bytes) } ?? false }
+      let matcher = regex.matcher(queries.pause)
+      return { event in try event.change.key.map { try matcher.matches($0.bytes) } ?? false }
     case .larger(let size):
       return { event in event.size.map { $0 > size } ?? false }
     case .smaller(let size):
@@ -61,7 +61,7 @@ struct ChangeTest {
       let readsResponse = expression.readsResponse
       return { event in
         try event.lookUp(in: store) { entry, value in
-          queries.passes(expression, readsResponse: readsResponse, entry, value)
+          try queries.passes(expression, readsResponse: readsResponse, entry, value)
         } ?? false
       }
     case .tag, .contains, .expiring, .expired, .permanent, .older, .newer, .idle:

@@ -1,12 +1,14 @@
 import Larder
 import ShellLanguage
 
-/// Tests whether an entry belongs to a selection. For one walk: a compiled expression cannot be shared.
+/// Tests whether an entry belongs to a selection. For one walk: matchers of expressions cannot be shared.
 struct EntryTest {
-  private typealias Condition = (Store.Entry, Span<UInt8>) -> Bool
+  private typealias Condition = (Store.Entry, Span<UInt8>) throws -> Bool
 
   /// Expired entries are tested, too.
   let seesExpired: Bool
+  /// Takes the entries whose values cannot be read.
+  let unreadable: UnreadableValues?
   private let patterns: [Selection.Pattern]
   private let factConditions: [Condition]
   private let valueConditions: [Condition]
@@ -22,6 +24,7 @@ struct EntryTest {
     }
     factConditions = try conditions(selection.filters.filter { !$0.readsValue })
     valueConditions = try conditions(selection.filters.filter(\.readsValue))
+    unreadable = queries.unreadable
     patterns = selection.patterns
     seesExpired = selection.wantsExpired
   }
@@ -29,12 +32,12 @@ struct EntryTest {
   /// A condition needs the bytes of the value.
   var readsValues: Bool { !valueConditions.isEmpty }
 
-  func passes(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
-    passesKey(entry.key.bytes) && passesFilters(entry, value)
+  func passes(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
+    try passesKey(entry.key.bytes) && passesFilters(entry, value)
   }
 
-  func passesFilters(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
-    passesFacts(entry) && passesValue(entry, value)
+  func passesFilters(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
+    try passesFacts(entry) && passesValue(entry, value)
   }
 
   func passesKey(_ key: [UInt8]) -> Bool {
@@ -42,17 +45,20 @@ struct EntryTest {
   }
 
   /// The conditions that need no value.
-  func passesFacts(_ entry: Store.Entry) -> Bool { passes(factConditions, entry, Span()) }
+  func passesFacts(_ entry: Store.Entry) throws -> Bool {
+    guard try passes(factConditions, entry, Span()) else { return false }
+    return try !(unreadable?.take(entry) ?? false)
+  }
 
   /// The conditions that need the value.
-  func passesValue(_ entry: Store.Entry, _ value: Span<UInt8>) -> Bool {
-    passes(valueConditions, entry, value)
+  func passesValue(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
+    try passes(valueConditions, entry, value)
   }
 
   private func passes(
     _ conditions: [Condition], _ entry: Store.Entry, _ value: Span<UInt8>
-  ) -> Bool {
-    for condition in conditions where !condition(entry, value) { return false }
+  ) throws -> Bool {
+    for condition in conditions where try !condition(entry, value) { return false }
     return true
   }
 
@@ -63,18 +69,18 @@ struct EntryTest {
     case .match(let glob):
       return { entry, _ in glob.matches(entry.key.bytes) }
     case .regex(let regex):
-      let matches = try regex.matcher()
-      return { entry, _ in matches(entry.key.bytes) }
+      let matcher = regex.matcher(queries.pause)
+      return { entry, _ in try matcher.matches(entry.key.bytes) }
     case .tag(let tag):
       return { entry, _ in entry.tags.contains { $0.utf8.elementsEqual(tag) } }
     case .contains(let text):
       guard ignoresCase else { return { _, value in value.contains(text) } }
-      let finder = try TextFinder(text, isRegex: false, isExact: false)
-      return { _, value in !finder.finds(in: value.bytes).isEmpty }
+      let finder = try TextFinder(text, isExact: false, pause: queries.pause)
+      return { _, value in try !finder.finds(in: value.bytes).isEmpty }
     case .query(let expression):
       let readsResponse = expression.readsResponse
       return { entry, value in
-        queries.passes(expression, readsResponse: readsResponse, entry, value)
+        try queries.passes(expression, readsResponse: readsResponse, entry, value)
       }
     case .expiring(let end):
       return { entry, _ in entry.expires.map { $0.unix <= end } ?? false }

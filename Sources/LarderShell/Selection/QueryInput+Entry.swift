@@ -59,15 +59,23 @@ final class QueryRun {
 
   enum Purpose { case test, order, column }
 
-  init(now: UnixTime) { evaluator = QueryEvaluator(now: now) }
+  /// What it throws ends the test of a value.
+  let pause: () throws -> Void
+  /// Without it a value that cannot be read is an error.
+  var unreadable: UnreadableValues?
+
+  init(now: UnixTime, pause: @escaping () throws -> Void) {
+    self.pause = pause
+    evaluator = QueryEvaluator(now: now, pause: pause)
+  }
 
   func passes(
     _ expression: Expression, readsResponse: Bool, _ entry: Store.Entry, _ value: Span<UInt8>
-  ) -> Bool {
+  ) throws -> Bool {
     evaluator.begin(counting: counts(.test))
     let input = QueryInput(entry, readsResponse: readsResponse)
-    let passes = DecodedValue.withReadable(value, entry.codec) {
-      evaluator.passes(expression, input, $0)
+    let passes = try DecodedValue.withReadable(value, entry.codec) {
+      try evaluator.passes(expression, input, $0)
     }
     if passes { passed += 1 }
     return passes

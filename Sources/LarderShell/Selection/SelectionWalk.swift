@@ -10,7 +10,7 @@ struct SelectionWalk {
   private let test: EntryTest
   private let seesExpired: Bool
   private let first: [UInt8]?
-  private let isInterrupted: () -> Bool
+  private let checkInterruption: () throws -> Void
   private var input: IncomingKeys?
   /// The position: finished namespaces and ranges, and the last key of the present range.
   private var namespacesDone = 0
@@ -30,7 +30,7 @@ struct SelectionWalk {
     test = try EntryTest(selection, session.queries)
     seesExpired = includingExpired || test.seesExpired
     first = selection.after
-    isInterrupted = session.host.isInterrupted
+    checkInterruption = session.host.checkInterruption
     if let kind = selection.input { input = try IncomingKeys(kind, from: session.host) }
   }
 
@@ -82,9 +82,9 @@ struct SelectionWalk {
         wantsMore = answer
       }
     case .prefix(let prefix):
-      let (test, isInterrupted) = (test, isInterrupted)
+      let (test, checkInterruption) = (test, checkInterruption)
       let hasKey = { (key: [UInt8]) throws -> Bool in
-        if isInterrupted() { throw Interruption() }
+        try checkInterruption()
         return test.passesKey(key)
       }
       let start = try (last ?? first).map { try namespace.cursor(after: $0) }
@@ -93,7 +93,7 @@ struct SelectionWalk {
         readsValues: readingValues || test.readsValues,
         whereKey: hasKey, where: test.passesFacts
       ) { entry, value in
-        guard test.passesValue(entry, value) else { return true }
+        guard try test.passesValue(entry, value) else { return true }
         wantsMore = try take(entry, value)
         if !wantsMore { reached = entry.key.bytes }
         return wantsMore
@@ -112,9 +112,14 @@ struct SelectionWalk {
     guard readingValues || test.readsValues else {
       return try find(key, in: namespace).map { try take($0, Span()) }
     }
-    if isInterrupted() { throw Interruption() }
+    try checkInterruption()
+    if let unreadable = test.unreadable, let entry = try namespace.entry(for: key),
+      entry.state != .expired || seesExpired, try unreadable.take(entry)
+    {
+      return nil
+    }
     return try namespace.lookUp(key) { entry, value in
-      guard entry.state != .expired || seesExpired, test.passesFilters(entry, value) else {
+      guard entry.state != .expired || seesExpired, try test.passesFilters(entry, value) else {
         return nil
       }
       return try take(entry, value)
@@ -122,16 +127,14 @@ struct SelectionWalk {
   }
 
   private func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> Store.Entry? {
-    if isInterrupted() { throw Interruption() }
-    let entry: Store.Entry? =
-      if test.readsValues {
-        try namespace.lookUp(key) { entry, value in
-          test.passesFilters(entry, value) ? entry : nil
-        } ?? nil
-      } else {
-        try namespace.entry(for: key).flatMap { test.passesFilters($0, Span()) ? $0 : nil }
-      }
-    return entry.flatMap { $0.state == .expired && !seesExpired ? nil : $0 }
+    try checkInterruption()
+    guard let entry = try namespace.entry(for: key), entry.state != .expired || seesExpired,
+      try test.passesFacts(entry)
+    else { return nil }
+    guard test.readsValues else { return entry }
+    return try namespace.lookUp(key) { entry, value in
+      try test.passesValue(entry, value) ? entry : nil
+    } ?? nil
   }
 
   private mutating func nextFromInput() throws -> (entry: Store.Entry, namespace: Store.Namespace)?

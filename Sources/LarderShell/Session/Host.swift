@@ -88,6 +88,11 @@ package struct Host {
   package var window: () -> Window? = { nil }
   /// Whether the running command is to stop.
   package var isInterrupted: () -> Bool = { false }
+
+  func checkInterruption() throws {
+    if isInterrupted() { throw Interruption() }
+  }
+
   /// Waits; false if it was interrupted.
   package var pause: (Duration) throws -> Bool = { _ in false }
 

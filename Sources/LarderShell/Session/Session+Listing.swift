@@ -36,6 +36,33 @@ extension Session {
     if isEmpty, isForPerson { try suggestOtherMatches(of: selection, in: namespaces) }
   }
 
+  /// Writes the keys of a selection that needs nothing else of the entries.
+  func listKeys(_ selection: Selection, in namespace: Store.Namespace) throws {
+    var writer = RowWriter(presentation, columns: [Column("key", holdsBytes: true)])
+    let isPrefix = selection.patterns.isEmpty
+    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    for case .prefix(let prefix) in selection.ranges {
+      var last = selection.after
+      while left > 0 {
+        var rows: [[Cell]] = []
+        try namespace.scanKeys(prefix: prefix, after: last.map { try namespace.cursor(after: $0) })
+        {
+          try host.checkInterruption()
+          let key: [UInt8] = $0.bytes
+          guard isPrefix || selection.patterns.contains(where: { $0.matches(key) }) else {
+            return true
+          }
+          rows.append([.bytes(key)])
+          last = key
+          return rows.count < min(left, Self.batch)
+        }
+        try write(writer.write(rows))
+        left -= rows.count
+        if rows.count < Self.batch { break }
+      }
+    }
+  }
+
   /// A pattern that matched no key may have the wrong case, or be text of a value.
   private func suggestOtherMatches(
     of selection: Selection, in namespaces: [Store.Namespace]
@@ -45,7 +72,7 @@ extension Session {
       text.count > 1
     else { return }
     let pattern = try glob.ignoringCase
-    let finder = try TextFinder(text, isRegex: false, isExact: false)
+    let finder = try TextFinder(text, isExact: false, pause: queries.pause)
     var (keys, values) = (0, 0)
     var (isKeysCut, isValuesCut) = (false, false)
     let end = ContinuousClock.now + Self.suggestionTime
@@ -59,7 +86,7 @@ extension Session {
     let valuesEnd = ContinuousClock.now + Self.suggestionTime
     for namespace in namespaces {
       try namespace.scanReadable { entry, value in
-        if value.count < Self.largestSearched, !finder.finds(in: value.bytes).isEmpty {
+        if value.count < Self.largestSearched, try !finder.finds(in: value.bytes).isEmpty {
           values += 1
         }
         isValuesCut = ContinuousClock.now >= valuesEnd
@@ -100,7 +127,7 @@ extension Session {
     if presentation.mode.isForPerson, presentation.mode != .markdown, rows.isEmpty {
       try write(presentation.lines(["no entries"]))
     }
-    if rows.count < min(left, Self.batch) { writer.total = rows.count }
+    if left <= Self.batch || rows.count < Self.batch { writer.total = rows.count }
     let isEmpty = rows.isEmpty
     try write(writer.begin())
     while !rows.isEmpty {
@@ -121,7 +148,7 @@ extension Session {
     guard most > 0 else { return [] }
     var rows: [[Cell]] = []
     try list.advance(in: store) { entry, value in
-      if host.isInterrupted() { throw Interruption() }
+      try host.checkInterruption()
       rows.append(form.row(entry, value, clock, queries))
       return rows.count < most
     }

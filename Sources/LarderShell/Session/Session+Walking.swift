@@ -69,7 +69,7 @@ extension Session {
       var items: [Item] = []
       var room = Self.bytesPerBatch / 4
       try list.advance(in: store) { entry, value in
-        if host.isInterrupted() { throw Interruption() }
+        try host.checkInterruption()
         items.append(try read(entry, value))
         room -= entry.storedSize
         return items.count < min(left, Self.changesPerBatch) && room > 0

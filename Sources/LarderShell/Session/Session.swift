@@ -32,7 +32,7 @@ package final class Session {
   /// A person typed the command that runs, so a question can be asked.
   private(set) var canAsk = false
   /// The queries of the running command.
-  private(set) lazy var queries = QueryRun(now: now)
+  private(set) lazy var queries = newQueries
 
   /// - Parameter options: The options with which the store was opened.
   package init(
@@ -60,6 +60,8 @@ package final class Session {
 
   package var isReadOnly: Bool { store.isReadOnly }
 
+  private var newQueries: QueryRun { QueryRun(now: now, pause: host.checkInterruption) }
+
   /// Runs a command. Throws a `ShellError` with its place, or an error of the host.
   package func run(_ line: CommandLine) throws -> Outcome {
     do {
@@ -71,8 +73,8 @@ package final class Session {
       if sourceDepth == 0 { canAsk = line.source.isTyped }
       isVertical = line.isVertical
       defer { isVertical = false }
-      queries = QueryRun(now: now)
-      defer { queries = QueryRun(now: now) }
+      queries = newQueries
+      defer { queries = newQueries }
       let outcome =
         try line.output.map { output in
           try redirecting(to: output) { try Command.run(call, in: self) }

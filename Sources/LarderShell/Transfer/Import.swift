@@ -55,7 +55,7 @@ struct Import {
     do {
       try session.withProgress("importing", of: lines.size, unit: Wording.size) { progress in
         while let line = try lines.line() {
-          if session.host.isInterrupted() { throw Interruption() }
+          try session.host.checkInterruption()
           guard !line.allSatisfy({ $0 == .space || $0 == .tab }) else { continue }
           try take(line)
           if waiting.count >= Self.entriesPerBatch || waitingBytes >= Self.bytesPerBatch {

@@ -42,7 +42,7 @@ struct StoreMark {
   init(_ file: LocalFile, for session: Session) throws {
     var lines = try LineSource(file)
     while let line = try lines.line() {
-      if session.host.isInterrupted() { throw Interruption() }
+      try session.host.checkInterruption()
       guard !line.isEmpty else { continue }
       do throws(ImportLine.Flaw) {
         switch try ImportLine(line) {

@@ -28,10 +28,10 @@ enum DecodedValue {
 
   /// Lends the readable form, else the bytes as they are.
   static func withReadable<Result>(
-    _ bytes: Span<UInt8>, _ codec: CodecID, _ body: (Span<UInt8>) -> Result
-  ) -> Result {
-    if let readable = readable(bytes, codec) { return body(readable.span) }
-    return body(bytes)
+    _ bytes: Span<UInt8>, _ codec: CodecID, _ body: (Span<UInt8>) throws -> Result
+  ) rethrows -> Result {
+    if let readable = readable(bytes, codec) { return try body(readable.span) }
+    return try body(bytes)
   }
 
   /// The description of the bytes that stands beside their size, such as `version 2 of cbor`; nil for the codecs without a form of their own.

@@ -55,7 +55,7 @@ struct ResponseBody {
     let namespace = session.store.namespace(entry.namespace)
     let end = min(most, length)
     for (index, start) in stride(from: 0, to: end, by: partSize).enumerated() {
-      if session.host.isInterrupted() { throw Interruption() }
+      try session.host.checkInterruption()
       let size = min(partSize, length - start)
       let part = try namespace.lookUp(key(index)) { _, value in
         value.count == size ? value.extracting(first: end - start).bytes : nil

@@ -49,10 +49,8 @@ struct StoredValue {
       }
     } catch let error as LarderError where error.code == .unreadable {
       guard let entry = try namespace.entry(for: key) else { return nil }
-      let forms = entry.transforms.map(\.name).joined(separator: " and ")
       throw ShellError(
-        .unreadable, "the value of \(key), \(Wording.size(entry.size)), is \(forms)",
-        hint: ShellError.unreadableHint)
+        .unreadable, UnreadableValues.description(of: entry), hint: ShellError.unreadableHint)
     }
   }
 
@@ -133,6 +131,14 @@ extension Session {
     }
     try checkValue(of: value.entry)
     return value
+  }
+
+  /// Lets the running command pass over values that this program cannot read.
+  func passOverUnreadable() -> UnreadableValues {
+    let values = UnreadableValues(
+      known: options.transforms.map(\.id), notify: host.notify)
+    queries.unreadable = values
+    return values
   }
 
   /// Visits the values of a selection, at most a few megabytes at a time.

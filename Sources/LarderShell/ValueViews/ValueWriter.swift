@@ -13,7 +13,7 @@ struct ValueWriter {
   private let namesNamespaces: Bool
   private let form = EntryForm.record(namesNamespaces: true)
   private var rows: RowWriter
-  private var count = 0
+  private(set) var count = 0
 
   /// - Parameter namesNamespaces: Values of several namespaces can occur.
   init(
@@ -83,10 +83,16 @@ struct ValueWriter {
 
   func begin() throws { if hasRows { try session.write(rows.begin()) } }
 
-  /// Writes the values of a key in these namespaces; false if no namespace has one.
-  mutating func write(_ key: [UInt8], in namespaces: [Store.Namespace]) throws -> Bool {
+  /// Writes the values of a key in these namespaces that can be read; false if no namespace has one.
+  mutating func write(
+    _ key: [UInt8], in namespaces: [Store.Namespace], _ unreadable: UnreadableValues
+  ) throws -> Bool {
     var isFound = false
     for namespace in namespaces {
+      if let entry = try namespace.entry(for: key), entry.hasValue, try unreadable.take(entry) {
+        isFound = true
+        continue
+      }
       guard let value = try StoredValue.find(key, in: namespace), value.entry.hasValue else {
         continue
       }

@@ -11,7 +11,7 @@ package enum HelpTopic: String, Sendable, CaseIterable {
     case .times: ["durations"]
     case .sizes: []
     case .quoting: ["quotes", "words"]
-    case .globs: ["patterns", "glob"]
+    case .globs: ["patterns", "glob", "regex"]
     case .changes: ["bulk", "confirmation"]
     case .output: ["modes", "formats"]
     case .pipes: ["redirection", "sequences"]
@@ -128,7 +128,7 @@ package enum HelpTopic: String, Sendable, CaseIterable {
 
     """#
 
-  private static let globText = """
+  private static let globText = #"""
     A pattern is a word with one of these outside quotes:
 
       *        any characters, also / and :
@@ -138,7 +138,16 @@ package enum HelpTopic: String, Sendable, CaseIterable {
 
     A fixed prefix limits the scan: keys 'Kiruna:'* reads nothing else. -i ignores case.
 
-    """
+    --regex, search --regex and ~ take a regular expression, found anywhere in the text:
+
+      .  \d  \w  \s  [a-z]  [^a-z]     any character, a digit, of a word, space, listed, not listed
+      ^  $  \b                        the start, the end, the edge of a word
+      *  +  ?  {2,5}                  repeat what stands before; *? and others take less
+      a|b  (ab)  (?i)                 one or the other, a group, ignore case from here
+
+    It takes time in proportion to the text. So \1, (?=a) and (?<=a) are not supported.
+
+    """#
 
   private static let changeText = """
     A change is a bulk change if its words do not list the keys: a pattern, a filter, a namespace

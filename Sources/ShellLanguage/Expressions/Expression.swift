@@ -8,7 +8,7 @@ package indirect enum Expression: Sendable, Hashable {
   case holds(QueryOperand)
   case compare(QueryOperand, Comparison, QueryOperand)
   /// `~`: the regular expression is found in a string.
-  case matches(QueryOperand, String)
+  case matches(QueryOperand, RegularExpression)
   case isOneOf(QueryOperand, [QueryOperand])
   /// `in` behind an operand that is an array.
   case isElement(QueryOperand, QueryOperand)

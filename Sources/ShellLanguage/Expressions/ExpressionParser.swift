@@ -137,7 +137,7 @@ struct ExpressionParser {
       "expected a type", "one of \(QueryType.allCases.map(\.rawValue).joined(separator: ", "))")
   }
 
-  private mutating func regex() throws(QueryFlaw) -> String {
+  private mutating func regex() throws(QueryFlaw) -> RegularExpression {
     let token = tokens[index]
     let bytes: [UInt8]
     switch token.kind {
@@ -148,7 +148,7 @@ struct ExpressionParser {
     }
     index += 1
     do throws(ShellError) {
-      return try KeyRegex(Word(bytes, isBare: false, at: 0..<0)).source
+      return try RegularExpression(Word(bytes, isBare: false, at: 0..<0))
     } catch {
       throw QueryFlaw(message: error.message, range: token.range, hint: error.hint)
     }

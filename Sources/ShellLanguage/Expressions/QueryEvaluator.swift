@@ -2,7 +2,8 @@
 /// expressions, and the count of values that are not JSON.
 package struct QueryEvaluator {
   private let now: UnixTime
-  private var regexes: [String: (_ text: [UInt8]) -> Bool] = [:]
+  private let pause: () throws -> Void
+  private var matchers: [RegularExpression: RegexMatcher] = [:]
   /// The values that a path was applied to, and how many of them were not JSON.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
@@ -14,7 +15,11 @@ package struct QueryEvaluator {
 
   private static let mostSamples = 200
 
-  package init(now: UnixTime) { self.now = now }
+  /// - Parameter pause: Is called often during long work; what it throws ends the evaluation.
+  package init(now: UnixTime, pause: @escaping () throws -> Void) {
+    self.now = now
+    self.pause = pause
+  }
 
   // MARK: Conditions
 
@@ -25,15 +30,15 @@ package struct QueryEvaluator {
 
   package mutating func passes(
     _ expression: Expression, _ input: QueryInput, _ value: Span<UInt8>
-  ) -> Bool {
+  ) throws -> Bool {
     switch expression {
     case .all(let parts):
-      for part in parts where !passes(part, input, value) { return false }
+      for part in parts where try !passes(part, input, value) { return false }
       return true
     case .any(let parts):
-      for part in parts where passes(part, input, value) { return true }
+      for part in parts where try passes(part, input, value) { return true }
       return false
-    case .not(let part): return !passes(part, input, value)
+    case .not(let part): return try !passes(part, input, value)
     case .exists(let path): return !all(.path(path), input, value, missing: nil).isEmpty
     case .holds(let operand):
       return all(operand, input, value).contains(where: \.isTrue)
@@ -42,10 +47,12 @@ package struct QueryEvaluator {
       return all(left, input, value).contains { a in
         rights.contains { Self.compares(a, comparison, $0) }
       }
-    case .matches(let operand, let source):
+    case .matches(let operand, let expression):
       let texts = all(operand, input, value)
-      let matches = matcher(source)
-      return texts.contains { if case .string(let text) = $0 { matches(text) } else { false } }
+      let matcher = matcher(expression)
+      return try texts.contains {
+        if case .string(let text) = $0 { try matcher.matches(text) } else { false }
+      }
     case .isOneOf(let operand, let list):
       let wanted = list.flatMap { all($0, input, value) }
       return all(operand, input, value).contains { a in wanted.contains { a.isEqual(to: $0) } }
@@ -245,10 +252,10 @@ package struct QueryEvaluator {
 
   // MARK: Regular expressions
 
-  private mutating func matcher(_ source: String) -> (_ text: [UInt8]) -> Bool {
-    if let known = regexes[source] { return known }
-    let matcher = QueryRegex.matcher(source)
-    regexes[source] = matcher
+  private mutating func matcher(_ expression: RegularExpression) -> RegexMatcher {
+    if let known = matchers[expression] { return known }
+    let matcher = expression.matcher(pause)
+    matchers[expression] = matcher
     return matcher
   }
 }

@@ -51,7 +51,7 @@ struct UnknownOption {
   }
 
   private func text(of value: [UInt8]?) -> SafeText {
-    value.map { " \(String(decoding: $0, as: UTF8.self))" } ?? ""
+    value.map { " \(Quoting.typed($0))" } ?? ""
   }
 
   /// `larder S -o json keys @a` for `larder S keys @a -o json`.

@@ -39,6 +39,18 @@ extension Unicode.Scalar {
   /// C0, DEL and C1: what a terminal may obey.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
+  /// The lower-case form, if it is one scalar.
+  package var lowercased: Unicode.Scalar {
+    let form = properties.lowercaseMapping.unicodeScalars
+    return form.count == 1 ? form.first ?? self : self
+  }
+
+  /// The upper-case form, if it is one scalar.
+  package var uppercased: Unicode.Scalar {
+    let form = properties.uppercaseMapping.unicodeScalars
+    return form.count == 1 ? form.first ?? self : self
+  }
+
   /// Invisible, or changes the order of text: bidi and zero-width controls, separators of lines,
   /// fillers. Variation selectors stay: emoji are written with them.
   package var isHidden: Bool {

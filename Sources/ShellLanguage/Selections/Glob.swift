@@ -113,15 +113,11 @@ package struct CharacterRanges: Sendable, Hashable {
 extension Character32 {
   /// The lower-case form, if it is one scalar.
   package var folded: Character32 {
-    guard case .scalar(let scalar) = self else { return self }
-    let lower = scalar.properties.lowercaseMapping.unicodeScalars
-    return lower.count == 1 ? .scalar(lower.first ?? scalar) : self
+    if case .scalar(let scalar) = self { .scalar(scalar.lowercased) } else { self }
   }
 
   /// The upper-case form, if it is one scalar.
   fileprivate var uppercased: Character32 {
-    guard case .scalar(let scalar) = self else { return self }
-    let upper = scalar.properties.uppercaseMapping.unicodeScalars
-    return upper.count == 1 ? .scalar(upper.first ?? scalar) : self
+    if case .scalar(let scalar) = self { .scalar(scalar.uppercased) } else { self }
   }
 }

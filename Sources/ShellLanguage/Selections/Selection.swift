@@ -17,7 +17,7 @@ package struct Selection: Sendable, Hashable {
   /// A condition; an entry must meet all of them.
   package enum Filter: Sendable, Hashable {
     case match(Glob)
-    case regex(KeyRegex)
+    case regex(RegularExpression)
     case tag([UInt8])
     /// The value contains these bytes.
     case contains([UInt8])
@@ -101,6 +101,12 @@ package enum KeyRange: Sendable, Hashable {
 }
 
 extension Selection {
+  /// Its entries are found by their keys alone, in the order of keys.
+  package var needsKeysOnly: Bool {
+    filters.isEmpty && sort ?? .key == .key && !isReversed && input == nil
+      && patterns.allSatisfy(\.isGlob)
+  }
+
   /// Disjoint ranges, in the order of keys, that contain every key which a pattern matches.
   package var ranges: [KeyRange] {
     guard !patterns.isEmpty else { return input == nil ? [.prefix(matchPrefix)] : [] }

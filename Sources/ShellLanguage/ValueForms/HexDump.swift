@@ -6,8 +6,10 @@ package struct HexDump {
   /// - Parameter width: The columns there are; nil is as many as are needed.
   package init(_ bytes: ArraySlice<UInt8>, width: Int?) {
     self.bytes = bytes
-    perLine = (width ?? 80) < 78 ? 8 : 16
+    perLine = [16, 8, 4].first { Self.columns($0) <= width ?? 80 } ?? 2
   }
+
+  private static func columns(_ perLine: Int) -> Int { 12 + 4 * perLine + (perLine + 7) / 8 }
 
   package var text: String {
     var result: [UInt8] = []

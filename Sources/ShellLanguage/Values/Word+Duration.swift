@@ -17,7 +17,8 @@ extension Word {
       let unit = rest.prefix { !$0.isNumber && $0 != "." }
       rest = rest.dropFirst(unit.count)
       guard let decimal = DecimalNumber(number) else {
-        throw wrong("it does not begin with a number", "use `90s`, `15m`, `1h30m` or `7d`")
+        throw wrong(
+          DecimalNumber.flaw(of: number, "it is too long"), "use `90s`, `15m`, `1h30m` or `7d`")
       }
       if let problem = Self.vagueUnit(String(unit), after: decimal, number: String(number)) {
         throw wrong(problem.message, problem.hint)
@@ -87,12 +88,21 @@ package struct DecimalNumber {
   private let fraction: Int64
   private let scale: Int64
 
+  private static let mostDigits = 15
+
+  /// Why a text is no such number.
+  static func flaw(of text: Substring, _ tooLarge: SafeText) -> SafeText {
+    guard !text.isEmpty else { return "it does not begin with a number" }
+    return text.prefix { $0 != "." }.count > mostDigits
+      ? tooLarge : "\(Array(text.utf8)) is not a number"
+  }
+
   /// Nil unless it is `12` or `1.5`, of at most 15 and 9 digits.
   package init?(_ text: some StringProtocol) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count),
       parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }),
-      parts[0].count <= 15, parts.count == 1 || parts[1].count <= 9,
+      parts[0].count <= Self.mostDigits, parts.count == 1 || parts[1].count <= 9,
       let integer = Int64(parts[0]), let fraction = parts.count == 1 ? 0 : Int64(parts[1])
     else { return nil }
     self.integer = integer

@@ -10,7 +10,7 @@ extension Word {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(number.count).lowercased()
     guard let decimal = DecimalNumber(number) else {
-      throw wrong("it does not begin with a number", "use `10kB` or `1.5MB`")
+      throw wrong(DecimalNumber.flaw(of: number, "it is too large"), "use `10kB` or `1.5MB`")
     }
     if ["k", "m", "g", "t"].contains(unit) {
       let prefix = unit == "k" ? "k" : unit.uppercased()
@@ -46,8 +46,10 @@ extension Word {
       ? (number.utf8.allSatisfy(\.isDigit) ? Int(number) : nil)
       : DecimalNumber(number)?.times(factor).map { Int($0) }
     guard let count else {
+      let isLarge = !number.isEmpty && number.utf8.allSatisfy(\.isDigit)
       throw ShellError(
-        .usage, "\(bytes) is not a whole number", at: range, hint: "use `50`, `5k` or `2M`")
+        .usage, "\(bytes) is \(isLarge ? "too large" : "not a whole number")", at: range,
+        hint: "use `50`, `5k` or `2M`")
     }
     return count
   }

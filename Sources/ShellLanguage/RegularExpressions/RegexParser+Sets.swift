@@ -1,0 +1,121 @@
+extension RegexParser {
+  /// What an escape stands for.
+  private enum Escape {
+    case scalar(Unicode.Scalar)
+    case kind(RegexSet.Kind, isNegated: Bool)
+    case assertion(RegexAssertion)
+  }
+
+  mutating func escape(from start: Int) throws(RegexFlaw) -> RegexNode {
+    switch try escaped(from: start) {
+    case .scalar(let scalar): .scalar(scalar, ignoresCase: ignoresCase)
+    case .kind(let kind, let isNegated): .set(RegexSet(kind, isNegated: isNegated))
+    case .assertion(let assertion): .assertion(assertion)
+    }
+  }
+
+  private mutating func escaped(from start: Int) throws(RegexFlaw) -> Escape {
+    guard let letter = peek else { throw flaw("a character is missing after \"\\\"", from: start) }
+    index += 1
+    switch letter {
+    case "d", "D": return .kind(.digit, isNegated: letter == "D")
+    case "w", "W": return .kind(.word, isNegated: letter == "W")
+    case "s", "S": return .kind(.space, isNegated: letter == "S")
+    case "h", "H": return .kind(.blank, isNegated: letter == "H")
+    case "N": return .kind(.notNewline, isNegated: false)
+    case "b": return .assertion(.boundary)
+    case "B": return .assertion(.noBoundary)
+    case "A": return .assertion(.textStart)
+    case "z": return .assertion(.textEnd)
+    case "Z": return .assertion(.lastLineEnd)
+    case "n": return .scalar("\n")
+    case "r": return .scalar("\r")
+    case "t": return .scalar("\t")
+    case "f": return .scalar("\u{C}")
+    case "v": return .scalar("\u{B}")
+    case "e": return .scalar("\u{1B}")
+    case "a": return .scalar("\u{7}")
+    case "0": return .scalar("\0")
+    case "x": return .scalar(try hexadecimal(2, from: start))
+    case "u": return .scalar(try hexadecimal(4, from: start))
+    case "1"..."9", "k": throw unsupported("references to groups", from: start)
+    default:
+      guard !RegexSet.Kind.alnum.contains(letter) else {
+        throw flaw("unknown escape \"\\\(String(letter))\"", from: index - 1)
+      }
+      return .scalar(letter)
+    }
+  }
+
+  /// `\x41`, `\x{1F600}`
+  private mutating func hexadecimal(
+    _ count: Int, from start: Int
+  ) throws(RegexFlaw) -> Unicode.Scalar {
+    let isBraced = take("{")
+    let digits = source[index...].prefix(isBraced ? 8 : count)
+      .prefix { $0.properties.isASCIIHexDigit }
+    index += digits.count
+    let value = UInt32(String(String.UnicodeScalarView(digits)), radix: 16)
+    guard isBraced ? take("}") : digits.count == count,
+      let scalar = value.flatMap(Unicode.Scalar.init)
+    else { throw flaw("expected the code of a character, such as \\x{e9}", from: start) }
+    return scalar
+  }
+
+  // MARK: Brackets
+
+  /// `[a-z_]`, `[^\d]`, `[[:alpha:]]`; a bracket that comes first is listed.
+  mutating func characterSet(from start: Int) throws(RegexFlaw) -> RegexNode {
+    var set = RegexSet(ignoresCase: ignoresCase)
+    set.isNegated = take("^")
+    let first = index
+    while index == first || peek != "]" {
+      guard peek != nil else { throw flaw("missing \"]\"", from: start, 1) }
+      if let kind = try namedKind() {
+        set.insert(kind.kind, isNegated: kind.isNegated)
+        continue
+      }
+      let place = index
+      switch try listed() {
+      case .kind(let kind, let isNegated): set.insert(kind, isNegated: isNegated)
+      case .assertion: throw flaw("an assertion is no character", from: place)
+      case .scalar(let low):
+        guard peek == "-", index + 1 < source.count, source[index + 1] != "]" else {
+          set.insert(low...low)
+          continue
+        }
+        index += 1
+        guard case .scalar(let high) = try listed() else {
+          throw flaw("expected a character after \"-\"", from: place)
+        }
+        guard low <= high else { throw flaw("the range ends before it begins", from: place) }
+        set.insert(low...high)
+      }
+    }
+    index += 1
+    set.finish()
+    return .set(set)
+  }
+
+  private mutating func listed() throws(RegexFlaw) -> Escape {
+    guard let next = peek else { throw flaw("missing \"]\"") }
+    index += 1
+    return next == "\\" ? try escaped(from: index - 1) : .scalar(next)
+  }
+
+  /// `[:alpha:]`, `[:^digit:]`
+  private mutating func namedKind() throws(RegexFlaw) -> (kind: RegexSet.Kind, isNegated: Bool)? {
+    let start = index
+    guard take("["), take(":") else {
+      index = start
+      return nil
+    }
+    let isNegated = take("^")
+    let letters = source[index...].prefix { ("a"..."z").contains($0) }
+    index += letters.count
+    guard let kind = RegexSet.Kind(rawValue: String(String.UnicodeScalarView(letters))),
+      take(":"), take("]")
+    else { throw flaw("expected a name, such as [:alpha:]", from: start) }
+    return (kind, isNegated)
+  }
+}

@@ -1,0 +1,188 @@
+/// What is wrong with a regular expression.
+struct RegexFlaw: Error {
+  let message: SafeText
+  /// The characters of the expression that are wrong.
+  let range: Range<Int>
+}
+
+/// Reads a regular expression. What only a matcher that goes back can match is refused: such a matcher
+/// can take longer than anybody waits.
+struct RegexParser {
+  private static let deepest = 200
+  private static let mostRepeated = 1000
+
+  private struct Flags {
+    var ignoresCase: Bool
+    /// `^` and `$` hold at each line.
+    var seesLines = false
+    /// `.` takes newlines, too.
+    var crossesLines = false
+  }
+
+  let source: [Unicode.Scalar]
+  var index = 0
+  private var flags: Flags
+  private var depth = 0
+
+  init(_ source: String, ignoresCase: Bool) {
+    self.source = Array(source.unicodeScalars)
+    flags = Flags(ignoresCase: ignoresCase)
+  }
+
+  var ignoresCase: Bool { flags.ignoresCase }
+
+  mutating func parse() throws(RegexFlaw) -> RegexNode {
+    let node = try alternatives()
+    // Only a parenthesis ends the alternatives early.
+    guard index == source.count else { throw flaw("unmatched \")\"") }
+    return node
+  }
+
+  private mutating func alternatives() throws(RegexFlaw) -> RegexNode {
+    // A flag holds to the end of its group.
+    let outer = flags
+    defer { flags = outer }
+    var parts = [try sequence()]
+    while take("|") { parts.append(try sequence()) }
+    return parts.count == 1 ? parts[0] : .alternatives(parts)
+  }
+
+  private mutating func sequence() throws(RegexFlaw) -> RegexNode {
+    var parts: [RegexNode] = []
+    while let next = peek, next != "|", next != ")" {
+      if let node = try quantified() { parts.append(node) }
+    }
+    return .sequence(parts)
+  }
+
+  /// Nil for flags, which match nothing.
+  private mutating func quantified() throws(RegexFlaw) -> RegexNode? {
+    let start = index
+    guard let node = try atom() else { return nil }
+    guard let (least, most) = try quantifier() else { return node }
+    if let most, most < least { throw flaw("the range ends before it begins", from: start) }
+    if peek == "+" { throw unsupported("possessive quantifiers", from: index, 1) }
+    let isGreedy = !take("?")
+    let end = index
+    guard try quantifier() == nil else {
+      throw flaw("a quantifier follows a quantifier", from: end)
+    }
+    return .repeated(node, least: least, most: most, isGreedy: isGreedy)
+  }
+
+  private mutating func quantifier() throws(RegexFlaw) -> (least: Int, most: Int?)? {
+    if take("*") { return (0, nil) }
+    if take("+") { return (1, nil) }
+    if take("?") { return (0, 1) }
+    let start = index
+    guard take("{") else { return nil }
+    let least = number()
+    let hasComma = take(",")
+    let most = hasComma ? number() : least
+    // Anything else in braces is text.
+    guard take("}"), least != nil || most != nil else {
+      index = start
+      return nil
+    }
+    guard max(least ?? 0, most ?? 0) <= Self.mostRepeated else {
+      throw flaw("a part repeats at most \(Self.mostRepeated) times", from: start)
+    }
+    return (least ?? 0, most)
+  }
+
+  private mutating func number() -> Int? {
+    let digits = source[index...].prefix { ("0"..."9").contains($0) }
+    index += digits.count
+    guard !digits.isEmpty else { return nil }
+    return digits.reduce(0) { min($0 * 10 + Int($1.value - 0x30), Self.mostRepeated + 1) }
+  }
+
+  private mutating func atom() throws(RegexFlaw) -> RegexNode? {
+    let start = index
+    index += 1
+    switch source[start] {
+    case "(": return try group(from: start)
+    case "[": return try characterSet(from: start)
+    case ".": return .set(flags.crossesLines ? anything : RegexSet(.notNewline))
+    case "^": return .assertion(flags.seesLines ? .lineStart : .textStart)
+    case "$": return .assertion(flags.seesLines ? .lineEnd : .textEnd)
+    case "\\": return try escape(from: start)
+    case "*", "+", "?":
+      throw flaw("nothing stands before \"\(String(source[start]))\"", from: start)
+    default: return .scalar(source[start], ignoresCase: flags.ignoresCase)
+    }
+  }
+
+  private var anything: RegexSet {
+    var set = RegexSet(ignoresCase: false)
+    set.isNegated = true
+    set.finish()
+    return set
+  }
+
+  // MARK: Groups
+
+  private mutating func group(from start: Int) throws(RegexFlaw) -> RegexNode? {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.deepest else {
+      throw flaw("groups are nested deeper than \(Self.deepest)", from: start)
+    }
+    let outer = flags
+    if take("?"), try !groupKind(from: start) { return nil }
+    let node = try alternatives()
+    flags = outer
+    guard take(")") else { throw flaw("missing \")\"", from: start, 1) }
+    return node
+  }
+
+  /// What stands behind `(?`; false for flags that hold for the rest of the group.
+  private mutating func groupKind(from start: Int) throws(RegexFlaw) -> Bool {
+    if take(":") { return true }
+    if peek == "P" { index += 1 }
+    if take("<") {
+      if peek == "=" || peek == "!" { throw unsupported("lookbehind", from: start) }
+      let name = source[index...].prefix { $0 == "_" || RegexSet.Kind.alnum.contains($0) }
+      index += name.count
+      guard !name.isEmpty, take(">") else { throw flaw("expected `(?<name>`", from: start) }
+      return true
+    }
+    if peek == "=" || peek == "!" { throw unsupported("lookahead", from: start) }
+    if peek == ">" { throw unsupported("atomic groups", from: start) }
+    var isOn = true
+    while let flag = peek, flag != ")", flag != ":" {
+      switch flag {
+      case "-" where isOn: isOn = false
+      case "i": flags.ignoresCase = isOn
+      case "m": flags.seesLines = isOn
+      case "s": flags.crossesLines = isOn
+      default: throw flaw("expected one of the flags i, m, s", from: index, 1)
+      }
+      index += 1
+    }
+    if take(")") { return false }
+    guard take(":") else { throw flaw("missing \")\"", from: start, 1) }
+    return true
+  }
+
+  // MARK: Positions
+
+  var peek: Unicode.Scalar? { index < source.count ? source[index] : nil }
+
+  mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    guard peek == scalar else { return false }
+    index += 1
+    return true
+  }
+
+  /// - Parameter count: By default up to the place where reading is.
+  func flaw(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> RegexFlaw {
+    let start = min(start ?? index, max(source.count - 1, 0))
+    return RegexFlaw(
+      message: message, range: start..<max(start + (count ?? index - start), start + 1))
+  }
+
+  func unsupported(_ what: SafeText, from start: Int, _ count: Int? = nil) -> RegexFlaw {
+    flaw("\(what) are not supported: they can match without end", from: start, count)
+  }
+}

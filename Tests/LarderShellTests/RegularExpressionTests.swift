@@ -1,0 +1,160 @@
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+@Suite struct RegularExpressionTests {
+  private func matcher(
+    _ source: String, ignoresCase: Bool = false, _ pause: @escaping () throws -> Void = {}
+  ) throws -> RegexMatcher {
+    try RegularExpression(
+      Word(bytes(source), isBare: false, at: 0..<source.utf8.count + 2), ignoresCase: ignoresCase
+    ).matcher(pause)
+  }
+
+  private func found(_ source: String, in text: String) throws -> String? {
+    try matcher(source).firstMatch(in: bytes(text)[...])
+      .map { String(decoding: bytes(text)[$0], as: UTF8.self) }
+  }
+
+  @Test func `an expression is found anywhere in a key`() throws {
+    let matcher = try matcher(#"C:\d+$"#)
+    #expect(try matcher.matches(bytes("Malm\u{F6} C:07")))
+    #expect(try !matcher.matches(bytes("Malm\u{F6} C:x")))
+    #expect(try !matcher.matches([0xFF]))
+    #expect(try !matcher.matches(bytes("C:07") + [0xFF]))
+  }
+
+  @Test(
+    arguments: [
+      ("b+", "abbbc", "bbb"), ("b+?", "abbbc", "b"), ("a|ab", "ab", "a"),
+      ("(?:ab|a)b?", "abb", "abb"),
+      ("x*", "aax", ""), ("^a", "ba", nil), ("(?m)^b$", "a\nb\nc", "b"), ("b$", "b\n", nil),
+      (#"b\Z"#, "b\n", "b"), (#"b\z"#, "b\n", nil), (".", "\n", nil), ("(?s).", "\n", "\n"),
+      (#"\bcat\b"#, "concat cat", "cat"), (#"\Bcat"#, "cat concat", "cat"), (#"\d+"#, "a42", "42"),
+      (#"\D+"#, "42a", "a"), (#"[^\d\s]+"#, "1 ab", "ab"), ("[]a]+", "x]a", "]a"),
+      ("[a-c-]+", "x-ab", "-ab"), ("[[:upper:]]+", "abCD", "CD"), ("[[:^alpha:]]", "ab1", "1"),
+      (#"[\]\\]+"#, #"a]\"#, #"]\"#), ("a{2}", "aaa", "aa"), ("a{2,}", "aaa", "aaa"),
+      ("a{,2}b", "aaab", "aab"), ("a{x}", "a{x}", "a{x}"), ("}", "a}", "}"),
+      ("(?i)straSSe", "STRASSE", "STRASSE"),
+      ("(?i)\u{E9}", "\u{C9}", "\u{C9}"), ("(?i)k", "\u{212A}", "\u{212A}"), ("(?i:a)b", "AB", nil),
+      ("(?i:a)b", "Ab", "Ab"), ("(?<year>[0-9]{4})", "in 1999", "1999"),
+      (#"\x41\x{1F682}\u00e9"#, "A\u{1F682}\u{E9}", "A\u{1F682}\u{E9}"),
+      ("(a*)*b", "aaab", "aaab"), ("(|a)+c", "aac", "aac"), ("()", "a", ""),
+      (#"\.\*"#, "a.*", ".*"),
+      ("(a(?i)b|c)d", "Cd", "Cd"), ("\u{1F469}\u{200D}", "x\u{1F469}\u{200D}", "\u{1F469}\u{200D}"),
+    ] as [(String, String, String?)])
+  func `the first match is found`(source: String, text: String, expected: String?) throws {
+    #expect(try found(source, in: text) == expected)
+  }
+
+  @Test func `a match is that of a matcher that goes back`() throws {
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    let parts = [
+      "a", "b", ".", "[ab]", "[^a]", "(a|b)", "(?:ab|)", "(a|ab)", "(b+|a)", "\\b", "^", "$", "\\w",
+    ]
+    let quantifiers = ["", "", "*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{0,1}?"]
+    var compared = 0
+    for _ in 0..<3000 {
+      var source = ""
+      // What a repetition of the empty text prefers is not the same everywhere.
+      let nests = Bool.random(using: &random)
+      for _ in 0..<Int.random(in: 1...5, using: &random) {
+        source += (nests ? parts + ["(a", "|b)"] : parts).randomElement(using: &random)!
+        if !"^$b(".contains(source.last!) || source.hasSuffix("]") {
+          source += quantifiers.randomElement(using: &random)!
+        }
+      }
+      let text = String(
+        (0..<Int.random(in: 0...8, using: &random)).map { _ in "abc ".randomElement(using: &random)!
+        })
+      guard
+        let theirs = try? Regex(source).matchingSemantics(.unicodeScalar)
+          .wordBoundaryKind(.simple)
+      else {
+        #expect(throws: ShellError.self, "\(source)") { _ = try matcher(source) }
+        continue
+      }
+      compared += 1
+      let match = text.firstMatch(of: theirs).map { String(text[$0.range]) }
+      let mine = try found(source, in: text)
+      #expect(
+        nests ? (mine == nil) == (match == nil) : mine == match,
+        "LARDER_SEED=\(seed): \(source) in \(text)")
+    }
+    #expect(compared > 1000)
+  }
+
+  @Test(arguments: [
+    ("(a+)+$", "a"), ("(a|a)*b", "a"), ("(.*)*=(.*)*!", "a"), ("(a?){50}a{50}b", "a"),
+    ("(x+x+)+y", "x"),
+  ])
+  func `hostile values take time in proportion to their length`(source: String, letter: String)
+    throws
+  {
+    var pauses = 0
+    let matcher = try matcher(source) { pauses += 1 }
+    #expect(try !matcher.matches(bytes(String(repeating: letter, count: 2000) + "?")))
+    // A pause comes at least every 32,768 steps, and not more often.
+    #expect(pauses <= 2000 * 160 / 32768 + 1)
+  }
+
+  @Test func `an interruption ends the search in one value`() throws {
+    let matcher = try matcher("(a+)+$") { throw Interruption() }
+    #expect(throws: Interruption.self) {
+      try matcher.matches(bytes(String(repeating: "a", count: 100_000) + "?"))
+    }
+    for line in [
+      "keys @a --where '. ~ \"(a+)+$\"'", "keys @a --where '. !~ \"(a+)+$\"'",
+      "search '(a+)+$' --regex", "evict @a --where '. !~ \"(a+)+$\"' --yes",
+    ] {
+      let shell = try Shell(.plain)
+      try shell("set @a k '\"\(String(repeating: "a", count: 100_000))?\"'")
+      shell.lockTimeout = 2
+      #expect(try shell.error(line).code == .interrupted, "\(line)")
+      shell.lockTimeout = .max
+      #expect(try shell("count @a").hasPrefix("1\t"))
+    }
+  }
+
+  @Test(
+    arguments: [
+      (#"'ab(c\q'"#, 9, 1, "unknown escape \"\\q\""), ("'*a'", 4, 1, "nothing stands before \"*\""),
+      ("'(a'", 4, 1, "missing \")\""), ("'a)'", 5, 1, "unmatched \")\""),
+      ("'[a'", 4, 1, "missing \"]\""),
+      ("'a**'", 6, 1, "a quantifier follows a quantifier"),
+      ("'[z-a]'", 5, 3, "the range ends before it begins"),
+      ("'a{3,2}'", 4, 6, "the range ends before it begins"),
+      ("'a{1001}'", 5, 6, "a part repeats at most 1000 times"),
+      (#"'(a)\1'"#, 7, 2, nil), ("'a(?=b)'", 5, 2, nil), ("'(?<!b)a'", 4, 3, nil),
+      ("'(?>a)'", 4, 2, nil),
+      ("'a++'", 6, 1, nil), ("'\u{F6}(?x)a'", 7, 1, "expected one of the flags i, m, s"),
+      (#"'\x{110000}'"#, 4, 10, nil),
+      ("'[[:x:]]'", 5, 3, nil), (#"'a\'"#, 5, 1, nil), ("'((a{1000}){1000}){1000}'", 4, 23, nil),
+      ("'(((){1000}){1000}){1000}a{1000}{1000}'", 35, 6, nil),
+    ] as [(String, Int, Int, String?)])
+  func `a bad expression is pointed at`(text: String, column: Int, width: Int, message: String?)
+    throws
+  {
+    let line = try command("x " + text)
+    guard case .word(let word) = line.arguments[1] else { throw ShellError(.usage, "", hint: nil) }
+    let error = try error { _ = try RegularExpression(word) }
+    #expect(error.code == .badPattern)
+    if let message {
+      #expect(error.message.description == "invalid regular expression: \(message)")
+    }
+    #expect(line.locate(error).place?.column == column)
+    #expect(line.locate(error).place?.width == width)
+  }
+
+  @Test func `nothing nests without bound`() throws {
+    let deep = String(repeating: "(", count: 100_000)
+    #expect(throws: ShellError.self) { try matcher(deep) }
+    #expect(throws: ShellError.self) { try matcher(String(repeating: "a|", count: 100_000)) }
+    #expect(
+      try matcher(String(repeating: "(", count: 200) + "a" + String(repeating: ")", count: 200))
+        .matches(bytes("a")))
+  }
+}
