@@ -26,6 +26,16 @@ import Testing
     "2026-01-01 ", "-026-01-01", "2026-+1-01", "2026/01/01",
   ]) func `invalid days`(text: String) { #expect(CalendarDay(text) == nil) }
 
+  @Test func `days follow each other to the end of the calendar`() throws {
+    let day = try #require(CalendarDay("2028-02-28"))
+    #expect((1...3).map { day.advanced(by: $0).description }.last == "2028-03-02")
+    #expect(day < day.advanced(by: 1) && day.advanced(by: -365) < day)
+    #expect(try day.startInUTC == moment("2028-02-28T00:00:00Z"))
+    let last = try #require(CalendarDay("9999-12-31"))
+    #expect(last.advanced(by: 1) == last)
+    #expect(try SwissTime.span(of: last).isEmpty)
+  }
+
   @Test func `it is coded as its text`() throws {
     let day = try #require(CalendarDay("2028-02-29"))
     let bytes = try JSONEncoder().encode([day])
