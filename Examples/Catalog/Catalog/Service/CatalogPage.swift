@@ -55,13 +55,3 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
 struct Envelope<Contents: Decodable>: Decodable {
   var data: Contents
 }
-
-/// The body of an error.
-struct Complaint: Decodable {
-  struct Details: Decodable {
-    var code: String
-    var message: String
-  }
-
-  var error: Details
-}
