@@ -22,7 +22,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// An article to read.
-public struct Article: Sendable, Hashable {
+public struct Article: Encodable, Sendable, Hashable {
   public var bookmark: Bookmark
   public var html: String
   /// Whether it can be read without a network.

@@ -154,7 +154,7 @@ public final class ArticleReader: Sendable {
 
   /// The article from the service, without storing it.
   private func fetched(_ bookmark: Bookmark) async throws -> Article {
-    guard case .html(let html, _, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
+    guard case .html(let html, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
     else { throw ArticlesError.noArticle(bookmark.id) }
     return Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false)
   }

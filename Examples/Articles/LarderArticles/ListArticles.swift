@@ -103,13 +103,6 @@ struct ShowArticle: AsyncParsableCommand {
   @Flag(help: "Print the article as JSON.")
   var json = false
 
-  private struct Shown: Encodable {
-    var bookmark: Bookmark
-    var html: String
-    var isKept: Bool
-    var isOutdated: Bool
-  }
-
   func run() async throws {
     // The article is printed before its images are fetched.
     try await account.open { reader in
@@ -121,13 +114,7 @@ struct ShowArticle: AsyncParsableCommand {
     if article.isOutdated {
       Console.complain("this is the stored version; a newer one cannot be fetched now")
     }
-    if json {
-      let shown = Shown(
-        bookmark: article.bookmark, html: article.html, isKept: article.isKept,
-        isOutdated: article.isOutdated)
-      print(try JSONOutput.text(shown))
-      return
-    }
+    if json { return print(try JSONOutput.text(article)) }
     // A pipe gets the bytes as they are.
     if LiveScreen.isPossible { Console.show(article.html) } else { print(article.html) }
     if Console.isTerminal {

@@ -23,12 +23,12 @@ struct Fixture: TestFixture {
   let reader: ArticleReader
   let waits: Lines<Duration>
 
-  private init(_ server: LocalServer, token: String) throws {
+  private init(_ server: LocalServer) throws {
     self.server = server
     store = try Store.temporary(clock: clock)
     wire = Wire()
     waits = Lines<Duration>()
-    reader = try Fixture.reader(in: store, at: server.base, over: wire, token: token) { [waits] in
+    reader = try Fixture.reader(in: store, at: server.base, over: wire) { [waits] in
       waits.add($0)
       await Task.yield()
     }
@@ -87,12 +87,8 @@ struct Fixture: TestFixture {
 
   /// Runs `body`, and checks the store afterwards.
   static func run(_ body: (Fixture) async throws -> Void) async throws {
-    try await run(token: FakeReadeck.token, body)
-  }
-
-  static func run(token: String, _ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
-      let fixture = try Fixture(server, token: token)
+      let fixture = try Fixture(server)
       try await body(fixture)
       await fixture.reader.finish()
       try fixture.store.finish()

@@ -17,25 +17,16 @@ import Testing
 
   /// Leaves no room in the store for anything else.
   private func fill(_ store: Store, _ shortage: Shortage) throws {
-    try store.declare(Rules(eviction: .refuse), for: "others")
-    for namespace in try store.namespaces() {
-      try store.override(Rules.Overrides(eviction: .refuse), for: namespace.name)
-    }
-    switch shortage {
-    case .limit:
-      try store.namespace("others").set([1], for: "one")
-      try store.declare(StoreLimits(entries: Int(try store.statistics().entries)))
-    case .disk:
-      try store.declare(StoreLimits(disk: 4_000_000))
-      let others = store.namespace("others")
+    try store.fill()
+    guard shortage == .disk else { return }
+    try store.declare(StoreLimits(disk: 4_000_000))
+    let others = store.namespace("others")
+    // The second fills up to the last page.
+    for size in [50_000, 0] {
       #expect(throws: LarderError.self) {
-        for number in 0..<1_000 {
-          try others.set([UInt8](repeating: 1, count: 50_000), for: "\(number)")
+        for number in 0..<1_000_000 {
+          try others.set([UInt8](repeating: 1, count: size), for: "\(size) \(number)")
         }
-      }
-      // Up to the last page.
-      #expect(throws: LarderError.self) {
-        for number in 0..<1_000_000 { try others.set([], for: "small \(number)") }
       }
     }
   }

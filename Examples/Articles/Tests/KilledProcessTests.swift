@@ -18,12 +18,7 @@ import Testing
     try await LocalServer.run { server in
       let (begun, exited, ended) = (Gate(), Gate(), Gate())
       let victim = Mutex<Int32?>(nil)
-      let settings = Process()
-      settings.executableURL = try Outcome.built("larder-articles")
-      settings.arguments = ["settings", "--images", "--store", path]
-      settings.standardOutput = FileHandle.nullDevice
-      try settings.run()
-      settings.waitUntilExit()
+      _ = try await Outcome(of: ["larder-articles", "settings", "--images", "--store", path])
       server.become { request in
         if server.count > count {
           await begun.pass()

@@ -209,21 +209,6 @@ import Testing
     #expect(try records.count() == 200)
   }
 
-  @Test func `settings and the session are never evicted`() async throws {
-    let settings = OfflineSettings.test(articles: 10, keepsImages: false)
-    try await fixture.reader.change(settings)
-    fixture.readeck.fill(3)
-    _ = try await fixture.sync()
-    try fixture.store.declare(StoreLimits(disk: 4_000_000))
-    for number in 0..<400 {
-      try await fixture.store.namespace("others").set(
-        [UInt8](repeating: 1, count: 50_000), for: "\(number)")
-    }
-    #expect(try fixture.reader.settings() == settings)
-    #expect(try fixture.reader.usage().lastSync != nil)
-    #expect(try fixture.reader.stored().count == 3)
-  }
-
   @Test func `users with different tokens see nothing of each other`() async throws {
     fixture.readeck.fill(3, images: 1)
     _ = try await fixture.sync()

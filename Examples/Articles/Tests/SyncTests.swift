@@ -158,17 +158,6 @@ import Testing
     #expect(try fixture.reader.usage().lastSync == fixture.clock.now)
   }
 
-  @Test func `an unknown token is an error after one request`() async throws {
-    try await Fixture.run(token: "another") { fixture in
-      fixture.readeck.fill(3)
-      let result = try await fixture.sync()
-      #expect(
-        result.outcome == .failed && result.reason == "the service answered 401: Unauthorized")
-      #expect(fixture.server.count == 1)
-      await #expect(throws: (any Error).self) { try await fixture.reader.unread() }
-    }
-  }
-
   @Test func `a sync stops when there is no room on the disk`() async throws {
     fixture.readeck.fill(20)
     // Nothing may leave, and the store is full: what a disk does.

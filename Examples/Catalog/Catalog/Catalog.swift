@@ -4,12 +4,6 @@ public import LarderHTTP
 public import Service
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// A catalog of funnels for one user, over an HTTP cache.
 ///
 /// The service's answers say how long they are fresh. All data of the user has one tag, the pages of listings another, so one
@@ -45,7 +39,7 @@ public final class Catalog: Sendable {
     (self.user, self.tier, self.cache) = (user, tier, cache)
     var service = Service(
       at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
-      message: { Self.complaint($0)?.message }, sleep: sleep)
+      message: { $0["error"]?["message"]?.text }, sleep: sleep)
     service.log = log
     self.service = service
     let store = cache.namespace.store
@@ -160,26 +154,17 @@ public final class Catalog: Sendable {
     // The request may have been sent after the sign-out invalidated those under way. Answers do not name their session, so the
     // answers of a later session of the user are removed too.
     if isOver { try await dropAll() }
+    let complaint = reply.status < 400 ? nil : reply.json?["error"]
+    let message = complaint?["message"]?.text
     switch reply.status {
     case 401, 403:
       if !isOver { try await leave(current) }
       throw CatalogError.signedOut(
-        status: reply.status, message: Self.complaint(reply.body)?.message ?? "no reason given")
-    case 400:
-      if let complaint = Self.complaint(reply.body), complaint.code == "INVALID_CURSOR" {
-        throw CatalogError.invalidCursor(complaint.message)
-      }
+        status: reply.status, message: message ?? "no reason given")
+    case 400 where complaint?["code"]?.text == "INVALID_CURSOR":
+      throw CatalogError.invalidCursor(message ?? "no reason given")
     default: break
     }
     return try service.checked(reply)
-  }
-
-  private static func complaint(_ body: [UInt8]) -> Complaint.Details? {
-    do {
-      return try JSONDecoder().decode(Complaint.self, from: Data(body)).error
-    } catch {
-      // A proxy in between answers in HTML.
-      return nil
-    }
   }
 }

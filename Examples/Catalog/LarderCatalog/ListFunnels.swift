@@ -6,7 +6,10 @@ struct ListFunnels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Lists all funnels, from stored pages that are fresh.",
-    discussion: "Another tier than the last time removes the stored pages.")
+    discussion: """
+      Another tier than the last time removes the stored pages. Funnels that cannot be read are skipped and named, and the \
+      exit code is 4.
+      """)
 
   @Argument(help: "Only funnels with this text in their title.")
   var search: String?
@@ -45,7 +48,16 @@ struct ListFunnels: AsyncParsableCommand {
       }
       return (await reader.contents.searching(search), metrics)
     }
-    if json { return print(try JSONOutput.text(contents)) }
+    if json { print(try JSONOutput.text(contents)) } else { show(contents, metrics) }
+    for reason in contents.skipped { Console.complain("left out: \(reason)") }
+    guard contents.skipped.isEmpty else {
+      throw Failure(
+        .failed, "\(contents.skipped.count.counted("funnel")) cannot be read",
+        hint: "the others are complete; --refresh asks for all of them again")
+    }
+  }
+
+  private func show(_ contents: CatalogContents, _ metrics: CatalogMetrics) {
     for group in contents.pillars.sorted(by: { ($0.pillar.order ?? 0) < ($1.pillar.order ?? 0) })
     where search == nil || !group.funnels.isEmpty {
       Console.show(group.pillar.title)

@@ -7,38 +7,9 @@ import Service
 import Synchronization
 import Testing
 
-/// Servers that have had enough, and such as give their pages no tags.
+/// Servers that give their pages no tags, leave fields out, or send funnels that cannot be read.
 @Suite(.fixture(Fixture.self)) struct ServerTests {
   private let fixture = Fixture.current
-
-  /// Answers so many requests with 429.
-  private func refuse(_ count: Int, wait: Int, in fixture: Fixture) {
-    let left = Mutex(count)
-    fixture.server.become { [fake = fixture.fake] request in
-      let isRefused = left.withLock { left in
-        left -= 1
-        return left >= 0
-      }
-      return isRefused ? .init(429, ["Retry-After": "\(wait)"]) : fake.answer(request)
-    }
-  }
-
-  @Test func `a wait that is too long is an error, and what was kept stays`() async throws {
-    fixture.fake.fill(120)
-    let catalog = fixture.catalog()
-    let all = try await catalog.all()
-    fixture.clock.advance(by: .seconds(300))
-    for (count, wait) in [(1, 600), (2, 5)] {
-      refuse(count, wait: wait, in: fixture)
-      await #expect { try await catalog.all() } throws: { error in
-        if case ServiceError.throttled(.seconds(wait)) = error { true } else { false }
-      }
-    }
-    #expect(fixture.waits.all == [.seconds(5)])
-    _ = fixture.asked()
-    #expect(try await catalog.all() == all)
-    #expect(fixture.asked() == (3, 3))
-  }
 
   @Test func `without tags the date of the last change does`() async throws {
     fixture.fake.change { $0.hasDatesOnly = true }
@@ -86,16 +57,37 @@ import Testing
     #expect(fixture.server.count == 1)
   }
 
-  @Test func `a page that cannot be decoded is requested again`() async throws {
-    fixture.fake.fill(10)
-    fixture.server.become { [fake = fixture.fake, server = fixture.server] request in
-      server.count == 1
-        ? .init(200, ["Cache-Control": "max-age=600"], text: #"{"data": 7}"#) : fake.answer(request)
+  /// The good one is on the same page as the others.
+  private static let mixed = #"""
+    {"data": {"pillars": [
+      {"pillar": {"id": "p", "title": "Sleep"}, "funnels": [
+        {"id": "1", "slug": "naps", "title": "Naps"}, {"id": "2", "slug": "walks", "title": null}, 7]},
+      {"pillar": {"id": 5}, "funnels": []}],
+     "uncategorized_funnels": [{"id": "3", "title": "No slug"}]}}
+    """#
+
+  @Test func `funnels that cannot be decoded are skipped and listed`() async throws {
+    let server = fixture.server
+    server.become { _ in .init(200, ["Cache-Control": "max-age=300"], text: Self.mixed) }
+    let all = try await fixture.catalog().all()
+    #expect(all.slugs == ["naps"] && all.pillars.count == 1)
+    #expect(
+      all.skipped == [
+        "data.pillars[1].pillar.id is not text",
+        "walks: data.pillars[0].funnels[1].title is null",
+        "data.pillars[0].funnels[2] is not an object",
+        "3: data.uncategorized_funnels[0].slug is missing",
+      ])
+    #expect(server.count == 1, "the page is stored as any other")
+    let program = try TestedProgram("larder-catalog", store: "store")
+    let list = try await program.run("list", "--server", server.base, "--token", "one")
+    #expect(list.code == 4 && list.output.contains("\n1 funnel\n"), "\(list)")
+    #expect(list.error.contains("left out: walks: ") && list.error.contains("\nerror: 4 funnels "))
+    let json = try await program.answer(CatalogContents.self, "list", "--offline", "--user", "b")
+    #expect(json.skipped.isEmpty)
+    server.become { _ in
+      .init(200, text: #"{"data": {"pillars": [], "uncategorized_funnels": [7]}}"#)
     }
-    let catalog = fixture.catalog()
-    let all = try await catalog.all()
-    #expect(all.slugs == fixture.slugs() && fixture.server.count == 2)
-    #expect(try await catalog.all().slugs == fixture.slugs())
-    #expect(fixture.server.count == 2)
+    await #expect(throws: ServiceError.self) { try await fixture.catalog(user: "two").all() }
   }
 }

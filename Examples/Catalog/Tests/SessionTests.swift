@@ -10,19 +10,9 @@ import Testing
 @Suite(.fixture(Fixture.self)) struct SessionTests {
   private let fixture = Fixture.current
 
-  /// Leaves no room in the store for anything else.
-  private func fill(_ store: Store) throws {
-    try store.declare(Rules(eviction: .refuse), for: "others")
-    for namespace in try store.namespaces() {
-      try store.override(Rules.Overrides(eviction: .refuse), for: namespace.name)
-    }
-    try store.namespace("others").set([1], for: "one")
-    try store.declare(StoreLimits(entries: Int(try store.statistics().entries)))
-  }
-
   @Test func `in a full store everything is read and nothing stored`() async throws {
     fixture.fake.fill(120)
-    try fill(fixture.store)
+    try fixture.store.fill()
     let catalog = fixture.catalog()
     for _ in 0..<2 {
       #expect(try await catalog.all().slugs == fixture.slugs())
@@ -42,7 +32,7 @@ import Testing
     async throws
   {
     fixture.fake.fill(10)
-    try fill(fixture.store)
+    try fixture.store.fill()
     let (refused, other) = (fixture.catalog(), fixture.elsewhere())
     _ = try await other.funnel("f-1")
     fixture.fake.change { $0.refusal = status }
@@ -61,7 +51,7 @@ import Testing
     fixture.fake.fill(120)
     let catalog = fixture.catalog()
     _ = try await catalog.funnel("f-1")
-    try fill(fixture.store)
+    try fixture.store.fill()
     #expect(try await catalog.all().slugs == fixture.slugs())
   }
 

@@ -90,23 +90,6 @@ import Testing
     }
   }
 
-  @Test func `the five policies ask as often as they say`() async throws {
-    let fixture = try Fixture()
-    await #expect { try await fixture.cache.board(at: "1", policy: .cacheOnly) } throws: {
-      ($0 as? LarderError)?.code == .notStored
-    }
-    #expect(fixture.services.count == 0)
-    var asked = 0
-    for (policy, requests) in [
-      (RequestPolicy.cacheElseLoad, 1), (.standard, 0), (.cacheOnly, 0), (.revalidate, 1),
-      (.reload, 1),
-    ] {
-      _ = try await fixture.cache.board(at: "1", policy: policy)
-      asked += requests
-      #expect(fixture.services.count == asked, "\(policy)")
-    }
-  }
-
   @Test func `no departures are an answer, and one that stays; a failure is none`() async throws {
     let fixture = try Fixture()
     fixture.services.change { $0.empty = ["1"] }

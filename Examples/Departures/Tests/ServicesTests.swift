@@ -36,7 +36,9 @@ extension LocalServer {
         await words(.init(401, text: #"{"cod": 401, "message": "Invalid API key."}"#))
           == "the service answered 401: Invalid API key.")
       #expect(
-        await words(.init(400, text: "Invalid value for Parameter `limit`."))
+        await words(
+          .init(
+            400, ["Content-Type": "text/html"], text: "Invalid value for Parameter `limit`.\n"))
           == "the service answered 400: Invalid value for Parameter `limit`.")
       #expect(
         await words(.init(502, text: "<html>")) == "the service answered 502: no reason given")

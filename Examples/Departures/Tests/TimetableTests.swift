@@ -238,7 +238,8 @@ struct RecordedTimetableTests {
 
   @Test func `recorded errors say what the service said`() throws {
     for file in try files("errors") where file.lastPathComponent.hasPrefix("500") {
-      let words = Services.words(of: Array(try Data(contentsOf: file)))
+      let words = Services.words(
+        of: try JSONDecoder().decode(JSON.self, from: Data(contentsOf: file)))
       #expect(words?.contains("from timetable.search.ch") == true && words?.last != "\n")
     }
   }

@@ -94,14 +94,6 @@ import Testing
     while lines == ["90", "100"] { lines = try await updates.next()?.map(\.line) }
     #expect(lines == ["100", "110"])
   }
-
-  @Test func `a widget that hides ships has none`() async throws {
-    let fixture = try Fixture()
-    let widget = Widget(fixture.store)
-    try widget.save(WidgetSettings(stations: ["1"], showsShips: false))
-    #expect(try await fixture.cache.enterBackground().finish().failed == 0)
-    #expect(try widget.departures(from: "1").map(\.ship) == [nil, nil, nil])
-  }
 }
 
 /// Two programs, one store: the app writes, and the widget shows.

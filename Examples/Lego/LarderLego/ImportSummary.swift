@@ -85,13 +85,13 @@ struct ImportSummary: Encodable {
         switch kind.reason {
         case .absent: "\(source) does not have them in full"
         case .off: "these lifetimes switch them off"
-        case .notBegun: "the import stopped before them"
+        case .notBegun: "it stopped before them"
         }
       lines.append("\(word(kind.namespace)) left alone: \(reason)")
     }
     if let failure {
       lines.append(
-        "\(failure.kind.word): stopped after \(failure.imported.grouped) entities, nothing of them was removed; import again to continue"
+        "\(failure.kind.word): stopped after \(failure.imported.grouped) entities, nothing of them was removed; run it again to continue"
       )
     }
     let rate = Int(Double(total.read) / max(seconds, 0.001)).grouped

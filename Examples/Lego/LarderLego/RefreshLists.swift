@@ -9,8 +9,8 @@ struct RefreshLists: AsyncParsableCommand {
     abstract: "Reads whole lists from the service, page by page, and reports the changes.",
     discussion: """
       Stored entities that a list no longer has are removed. Entities that cannot be read are skipped and listed, and the \
-      exit code is 4. There are lists of colors, themes, categories, parts and sets \
-      (with the minifigs).
+      exit code is 4. If the service fails, the summary says how far the refresh came. There are lists of colors, themes, \
+      categories, parts and sets (with the minifigs).
       """)
 
   @Argument(help: "Which: \(KindName.list).")
@@ -31,17 +31,20 @@ struct RefreshLists: AsyncParsableCommand {
     }
     let line = ProgressLine.atTerminal
     let start = ContinuousClock.now
-    let report: ImportReport
+    var (report, reason) = (ImportReport(), (any Error)?.none)
     do {
       defer { line?.clear() }
       report = try await client.refresh(kinds.map(\.kind), pageSize: pageSize) { step in
         line?.advance(step.kind.word, done: step.done, of: step.total)
       }
+    } catch let stopped as LegoImport.Stopped {
+      (report, reason) = (stopped.report, stopped.reason)
     }
     let summary = try ImportSummary(
       report, in: cache, source: "the service", time: ContinuousClock.now - start)
     try cache.larder.close()
     Console.show(try json ? JSONOutput.text(summary) : summary.text(options.place.store))
+    if let reason { throw reason }
     let skipped = report.skipped.values.reduce(0) { $0 + $1.count }
     guard skipped == 0 else {
       throw Failure(

@@ -116,6 +116,18 @@ extension ImportTests {
     #expect(try imported().tallies[.parts] == Tally(unchanged: 2))
   }
 
+  @Test func `a stale entity keeps the fields that only the API has`() throws {
+    try writeFirst()
+    var brick = Part(partNum: "3001", name: "Brick, old name", categoryID: 11)
+    (brick.prints, brick.molds, brick.alternates) = (["3001pr0001"], [], [])
+    try lego.keep([brick])
+    clock.advance(by: .days(8))
+    #expect(try lego.cached(Part.self, key: "3001") == nil, "it is stale")
+    #expect(try imported().tallies[.parts] == Tally(added: 2))
+    brick.name = "Brick 2 x 4"
+    #expect(try lego.cached(Part.self, key: "3001") == brick)
+  }
+
   @Test func `entities that others store during an import stay`() throws {
     try writeFirst()
     let late = Color(id: 99, name: "Late", rgb: "000000")

@@ -206,38 +206,4 @@ import Testing
     #expect(report.omissions == [.parts: .off, .themes: .absent])
     #expect(try lego.count(of: .parts) == 2 && lego.count(of: .elements) == 3)
   }
-
-  // MARK: The sample's contents
-
-  @Test func `the sample is consistent and has the difficult cases`() throws {
-    let colors = Dictionary(uniqueKeysWithValues: try sample.read(Color.self).map { ($0.id, $0) })
-    let themes = Set(try sample.read(Theme.self).map(\.id))
-    let categories = Set(try sample.read(PartCategory.self).map(\.id))
-    let parts = Dictionary(
-      uniqueKeysWithValues: try sample.read(Part.self).map { ($0.partNum, $0) })
-    let sets = try sample.read(ModelSet.self)
-    let elements = try sample.read(Element.self)
-    let pairs = try sample.read(PartColor.self)
-    for theme in try sample.read(Theme.self) {
-      #expect(theme.parentID.map(themes.contains) ?? true)
-    }
-    for part in parts.values { #expect(categories.contains(part.categoryID), "\(part.key)") }
-    for set in sets { #expect(set.themeID.map(themes.contains) ?? set.setNum.hasPrefix("fig-")) }
-    for element in elements {
-      #expect(parts[element.part.partNum] == element.part, "\(element.key)")
-      #expect(colors[element.color.id] == element.color, "\(element.key)")
-    }
-    for pair in pairs {
-      let own = elements.filter { $0.part.partNum == pair.partNum && $0.color.id == pair.colorID }
-      #expect(Set(own.map(\.key)) == Set(pair.elements), "\(pair.key)")
-    }
-    #expect(colors[-1] != nil && colors[9999] != nil)
-    #expect(colors.values.contains { $0.externalIDs?["Peeron"]?.ids.contains(nil) == true })
-    #expect(Set(parts.keys).isSuperset(of: ["003381", "5102c01.875", "134916-740"]))
-    #expect(Set(sets.map(\.key)).isSuperset(of: ["0003977811-1", "CINDERELLASCASTLE-1", "001-1"]))
-    let scalars = Set((parts.values.map(\.name) + sets.map(\.name)).flatMap(\.unicodeScalars))
-    for scalar in ["\u{200B}", "\u{FEFF}", "\u{200E}", "\u{FE0F}", "\"", "'"] as [Unicode.Scalar] {
-      #expect(scalars.contains(scalar), "U+\(String(scalar.value, radix: 16))")
-    }
-  }
 }

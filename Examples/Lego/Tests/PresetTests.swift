@@ -115,35 +115,4 @@ import Testing
     #expect(try !isHit())
     #expect(try isHit())
   }
-
-  @Test func `memory follows removals, clears, expiry and writes`() throws {
-    let lego = try LegoCache.temporary(.default, clock: clock)
-    let other = LegoCache(lego.larder, plan: CachePlan(memory: .disabled, disk: .default))
-    try lego.store((0..<10).map { Color(id: $0, name: "Colour \($0)", rgb: "000000") })
-    func read() throws -> Int {
-      try (0..<10).filter { try lego.cached(Color.self, key: "\($0)") != nil }.count
-    }
-    #expect(try read() == 10 && lego.counts().memory == 10)
-    try lego.remove(Color.self, key: "3")
-    #expect(try read() == 9 && lego.counts().memory == 9)
-    lego.clearMemory()
-    #expect(try lego.counts().memory == 0 && lego.count() == 9 && read() == 9)
-    for round in 0..<10 {
-      let color = Color(id: 4, name: "Red \(round)", rgb: "C91A09")
-      try (round % 2 == 0 ? other : lego).store(color)
-      for _ in 0..<2 { #expect(try lego.cached(Color.self, key: "4") == color) }
-    }
-    clock.advance(by: .hours(24))
-    #expect(try read() == 0 && lego.counts().memory == 0)
-  }
-
-  @Test(arguments: [
-    (CachePlan.default, MemoryTier.default, Lifetimes.longTerm),
-    (.performance, .aggressive, .longTerm), (.storage, .conservative, .longTerm),
-    (.memoryOnly, .default, .disabled), (.databaseOnly, .disabled, .longTerm),
-    (.disabled, .disabled, .disabled),
-  ]) func `plans combine memory and disk`(plan: CachePlan, memory: MemoryTier, disk: Lifetimes) {
-    #expect(plan.memory == memory && plan.disk == disk && CachePlan.defaultDiskLimit == 10_000_000)
-    #expect(plan.usesDisk == (disk != .disabled) && plan.usesMemory == (memory != .disabled))
-  }
 }

@@ -178,7 +178,7 @@ import Testing
     #expect(broken.code == 4)
     #expect(broken.error.hasPrefix("error: themes.csv:3: id: \"x\" is not a number\nhint: "))
     #expect(broken.output.contains("themes: stopped after 0 entities"))
-    #expect(broken.output.contains("parts left alone: the import stopped before them"))
+    #expect(broken.output.contains("parts left alone: it stopped before them"))
   }
 
   @Test func `lifetimes and a limit can be given`() async throws {

@@ -37,17 +37,34 @@ extension KeyedDecodingContainer {
 /// An element of a list that may be of another form than the others.
 public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
   public let result: Result<Element, any Error>
-  /// The JSON of an element that cannot be decoded.
-  public let json: JSON?
+  /// Why it cannot be decoded, after its key if it has one: `3001: results[0].name is missing`; nil for a good one.
+  public let fault: String?
+
+  /// The fields by which services name an element.
+  private static var keys: [String] {
+    ["part_num", "set_num", "element_id", "color_id", "slug", "id"]
+  }
 
   public init(from decoder: any Decoder) throws {
     do {
       result = .success(try Element(from: decoder))
-      json = nil
+      fault = nil
     } catch {
       result = .failure(error)
-      json = try JSON(from: decoder)
+      let json = try JSON(from: decoder)
+      let key = Self.keys.lazy.compactMap { json[$0] }.compactMap { key in
+        key.text ?? key.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
+      }.first
+      let reason = (error as? DecodingError)?.words ?? "\(error)"
+      fault = (key.map { $0 + ": " } ?? "") + reason
     }
+  }
+}
+
+extension Array {
+  /// The elements that can be decoded.
+  public func good<Good>() -> [Good] where Element == Attempt<Good> {
+    compactMap { try? $0.result.get() }
   }
 }
 
@@ -59,7 +76,7 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
 
   public init(from decoder: any Decoder) throws {
     let attempts = try [Attempt<Element>](from: decoder)
-    elements = attempts.compactMap { try? $0.result.get() }
+    elements = attempts.good()
     skipped = attempts.count - elements.count
     if elements.isEmpty, let first = attempts.first { _ = try first.result.get() }
   }

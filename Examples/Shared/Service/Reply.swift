@@ -79,6 +79,19 @@ public struct Reply: Sendable {
     return date.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
   }
 
+  /// The body; nil if it is not JSON.
+  public var json: JSON? {
+    do { return try JSONDecoder().decode(JSON.self, from: Data(body)) } catch { return nil }
+  }
+
+  /// The validators, to be stored with what was decoded.
+  public var validators: EntryAttributes {
+    var attributes = EntryAttributes()
+    attributes.entityTag = fields[.eTag].map { Array($0.utf8) }
+    attributes.lastModified = fields[.lastModified].map { Array($0.utf8) }
+    return attributes
+  }
+
   /// The path without the query, which may contain a secret.
   var place: String { String(path.prefix { $0 != "?" }) }
 

@@ -15,8 +15,8 @@ public struct Service: Sendable {
   private let carrier: Carrier
   /// Sent with every request to this service, `Authorization` for example; never to another host.
   public let fields: HTTPFields
-  private let message: @Sendable ([UInt8]) -> String?
-  private let wait: @Sendable ([UInt8]) -> Duration?
+  private let message: @Sendable (JSON) -> String?
+  private let wait: @Sendable (JSON) -> Duration?
   private let sleep: @Sendable (Duration) async throws -> Void
   /// Called for every lookup and request: `lego.colors 4: disk, 12 s old`.
   public var log: (@Sendable (String) -> Void)?
@@ -45,13 +45,13 @@ public struct Service: Sendable {
   ///
   /// - Parameters:
   ///   - base: scheme, authority and the path that all requests begin with: `https://rebrickable.com/api/v3`.
-  ///   - message: reads the text of an error from its body.
+  ///   - message: reads the text of an error from its body. Without JSON the body is the text, unless it is a page.
   ///   - wait: reads the wait from the body of a 429, for a service without `Retry-After`.
   ///   - sleep: waits; tests pass one that returns at once.
   public init(
     at base: String, over cache: HTTPCache, fields: HTTPFields = HTTPFields(),
-    message: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
-    wait: @escaping @Sendable ([UInt8]) -> Duration? = { _ in nil },
+    message: @escaping @Sendable (JSON) -> String? = { _ in nil },
+    wait: @escaping @Sendable (JSON) -> Duration? = { _ in nil },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     self.init(base, .cache(cache), fields, message, wait, sleep)
@@ -60,8 +60,8 @@ public struct Service: Sendable {
   /// A service without an HTTP cache: the adapter stores what it decodes.
   public init(
     at base: String, over transport: any HTTPTransport, fields: HTTPFields = HTTPFields(),
-    message: @escaping @Sendable ([UInt8]) -> String? = { _ in nil },
-    wait: @escaping @Sendable ([UInt8]) -> Duration? = { _ in nil },
+    message: @escaping @Sendable (JSON) -> String? = { _ in nil },
+    wait: @escaping @Sendable (JSON) -> Duration? = { _ in nil },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     self.init(base, .transport(transport), fields, message, wait, sleep)
@@ -69,8 +69,8 @@ public struct Service: Sendable {
 
   private init(
     _ base: String, _ carrier: Carrier, _ fields: HTTPFields,
-    _ message: @escaping @Sendable ([UInt8]) -> String?,
-    _ wait: @escaping @Sendable ([UInt8]) -> Duration?,
+    _ message: @escaping @Sendable (JSON) -> String?,
+    _ wait: @escaping @Sendable (JSON) -> Duration?,
     _ sleep: @escaping @Sendable (Duration) async throws -> Void
   ) {
     self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
@@ -99,7 +99,7 @@ public struct Service: Sendable {
     let reply = try await follow(
       try await exchange(request, body: body, tags: tags), to: request, more, tags)
     guard reply.status == 429 else { return reply }
-    let wait = reply.wait(at: now) ?? wait(reply.body) ?? .seconds(1)
+    let wait = reply.wait(at: now) ?? reply.json.flatMap(wait) ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
     let second = try await exchange(request, body: body, tags: tags)
@@ -177,10 +177,17 @@ public struct Service: Sendable {
     guard (200..<300).contains(reply.status) else {
       throw ServiceError.refused(
         status: reply.status,
-        message: message(reply.body).map { String($0.prefix(Self.longestMessage)) }
+        message: reason(of: reply).map { String($0.prefix(Self.longestMessage)) }
           ?? "no reason given")
     }
     return reply
+  }
+
+  private func reason(of reply: Reply) -> String? {
+    if let json = reply.json { return message(json) }
+    // Some services send plain text as HTML.
+    let text = String(validating: reply.body, as: UTF8.self)?.trimmingBlanks ?? ""
+    return text.isEmpty || text.hasPrefix("<") ? nil : text
   }
 
   /// Removes the stored answers to a request; returns what was removed.

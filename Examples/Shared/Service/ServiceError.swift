@@ -142,6 +142,12 @@ extension Duration {
 }
 
 extension String {
+  /// Without white space at its beginning and its end.
+  public var trimmingBlanks: String {
+    let rest = drop { $0.isWhitespace }
+    return String(rest.reversed().drop { $0.isWhitespace }.reversed())
+  }
+
   /// Escaped for a path segment or the value of a parameter: only unreserved characters (RFC 3986, 2.3) stay.
   public var percentEscaped: String {
     utf8.map { byte in

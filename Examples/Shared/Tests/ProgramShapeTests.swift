@@ -17,6 +17,10 @@ import Testing
     /// A command that asks the service: its arguments before the address of the service.
     var protected: [String]
     var credential: String?
+    /// A command that saves a choice of the user.
+    var choice: [String] = []
+    /// The namespaces of what belongs to the user.
+    var userData: [String] = []
     /// Sessions on the page.
     var page: String
 
@@ -32,16 +36,19 @@ import Testing
         name: "larder-articles", command: ["sync", "--offline"],
         looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",
         output: "6 of 6 articles: done", protected: ["sync", "--server"], credential: "--token",
-        page: "Articles"),
+        choice: ["settings", "--articles", "10"],
+        userData: ["articles.settings", "articles.sync", "articles.user"], page: "Articles"),
       Program(
         name: "larder-catalog", command: ["list", "--offline"], looked: ["list", "--no-network"],
         progress: "pages", output: "Rest", protected: ["list", "--server"], credential: "--token",
-        page: "Catalog"),
+        choice: ["list", "--offline", "--tier", "plus"],
+        userData: ["catalog.filters", "catalog.metrics", "catalog.sessions"], page: "Catalog"),
       Program(
         name: "larder-departures", command: ["favourites", "8503651", "8503669", "--offline"],
         looked: ["board", "8503651", "--offline"], progress: "boards ",
         output: "2 loaded, 0 fresh", protected: ["board", "1", "--base"],
-        credential: nil, page: "Departures"),
+        credential: nil, choice: ["favourites", "--rows", "2", "--offline"],
+        userData: ["boat.settings"], page: "Departures"),
     ]
   }
 
@@ -81,6 +88,25 @@ import Testing
       ["from the service, 200", ": loaded, "].contains { first.error.contains($0) }, "\(first)")
     let again = try await tested.run(program.looked + ["--log"])
     #expect([": disk, ", ": hit, "].contains { again.error.contains($0) }, "\(again)")
+  }
+
+  @Test(arguments: Program.all.filter { !$0.userData.isEmpty })
+  func `what belongs to the user is never evicted`(program: Program) async throws {
+    let tested = try TestedProgram(program.name, store: "store")
+    for command in [program.command, program.choice] {
+      #expect(try await tested.run(command).code == 0)
+    }
+    let store = try Store(at: tested.store)
+    func counts() throws -> [Int] { try program.userData.map { try store.namespace($0).count() } }
+    let before = try counts()
+    #expect(!before.contains(0), "\(before)")
+    try store.declare(StoreLimits(disk: 4_000_000))
+    for number in 0..<200 {
+      try await store.namespace("others").set(
+        [UInt8](repeating: 1, count: 50_000), for: "\(number)")
+    }
+    #expect(try counts() == before && store.namespace("others").count() < 200)
+    try store.finish()
   }
 
   @Test(arguments: Program.all) func `exit code 3 for no store, 2 for no recording`(

@@ -24,7 +24,7 @@ extension Service {
     let cache = HTTPCache(in: store.namespace("http"), over: transport ?? URLSessionTransport())
     return Service(
       at: base, over: cache, fields: [.authorization: "key abc"],
-      message: { String(decoding: $0, as: UTF8.self) }, sleep: { slept.add($0) })
+      sleep: { slept.add($0) })
   }
 }
 
@@ -134,7 +134,7 @@ extension Service {
       }
       let service = Service(
         at: server.base, over: URLSessionTransport(),
-        wait: { Int(String(decoding: $0, as: UTF8.self)).map { .seconds($0) } },
+        wait: { $0.number.map { .seconds($0) } },
         sleep: { waits.add($0) })
       for _ in 1...2 {
         let thing = try await service.get(Thing.self, from: "/x")

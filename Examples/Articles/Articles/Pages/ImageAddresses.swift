@@ -1,3 +1,5 @@
+import Service
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -69,10 +69,3 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
     return time == other ? nil : time > other
   }
 }
-
-extension String {
-  var trimmingBlanks: String {
-    let rest = drop { $0.isWhitespace }
-    return String(rest.reversed().drop { $0.isWhitespace }.reversed())
-  }
-}

@@ -39,8 +39,8 @@ public struct Readeck: Sendable {
       in: store.namespace(realm.name("articles.http")), over: CheckedTransport(transport),
       policy: policy)
     service = Service(
-      at: base, over: cache, fields: [.authorization: authorization], message: Self.message,
-      sleep: sleep)
+      at: base, over: cache, fields: [.authorization: authorization],
+      message: { $0["message"]?.text }, sleep: sleep)
     service.log = log
   }
 
@@ -81,7 +81,7 @@ public struct Readeck: Sendable {
   }
 
   enum Body: Sendable {
-    case html(String, entityTag: [UInt8]?, lastModified: [UInt8]?)
+    case html(String, validators: EntryAttributes)
     /// The service's 304 has no validators.
     case unchanged
   }
@@ -105,9 +105,7 @@ public struct Readeck: Sendable {
     if let type = good.contentType, !type.hasPrefix("text/") {
       throw ServiceError.wrongContent(path: good.path, type: type)
     }
-    return .html(
-      html, entityTag: good.fields[.eTag].map { Array($0.utf8) },
-      lastModified: good.fields[.lastModified].map { Array($0.utf8) })
+    return .html(html, validators: good.validators)
   }
 
   /// The URL of an article's HTML: the base of its relative addresses.
@@ -134,14 +132,5 @@ public struct Readeck: Sendable {
     guard let cache = service.cache else { return }
     try await cache.removeAll(authorization: authorization)
     try cache.namespace.clear()
-  }
-
-  private static func message(_ body: [UInt8]) -> String? {
-    do {
-      return try JSONDecoder().decode(JSON.self, from: Data(body))["message"]?.text
-    } catch {
-      // A proxy in between answers in HTML.
-      return nil
-    }
   }
 }

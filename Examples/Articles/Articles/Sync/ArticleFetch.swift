@@ -88,9 +88,7 @@ struct ArticleFetch: Sendable {
     var attributes = EntryAttributes()
     let html: String
     switch body {
-    case .html(let fetched, let entityTag, let lastModified):
-      html = fetched
-      (attributes.entityTag, attributes.lastModified) = (entityTag, lastModified)
+    case .html(let fetched, let validators): (html, attributes) = (fetched, validators)
     case .unchanged:
       // Other fields were edited, the reading progress for example; the metadata is new.
       html = known?.value ?? ""

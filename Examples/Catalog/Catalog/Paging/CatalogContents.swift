@@ -2,6 +2,8 @@
 public struct CatalogContents: Codable, Sendable, Hashable {
   public private(set) var pillars: [PillarGroup] = []
   public private(set) var uncategorized: [Funnel] = []
+  /// The funnels that cannot be decoded, and why.
+  public private(set) var skipped: [String] = []
 
   public init() {}
 
@@ -19,6 +21,7 @@ public struct CatalogContents: Codable, Sendable, Hashable {
       }
     }
     uncategorized += page.uncategorized
+    skipped += page.skipped
   }
 
   /// All funnels, in the catalog's order.

@@ -1,6 +1,8 @@
+import Service
+
 /// A page of the catalog, as its contract has it.
-public struct CatalogPage: Codable, Sendable, Hashable {
-  public struct Pagination: Codable, Sendable, Hashable {
+public struct CatalogPage: Decodable, Sendable, Hashable {
+  public struct Pagination: Decodable, Sendable, Hashable {
     public var limit: Int?
     public var hasMore: Bool
     /// Opaque; nil on the last page.
@@ -11,20 +13,39 @@ public struct CatalogPage: Codable, Sendable, Hashable {
   /// Funnels without a pillar.
   public var uncategorized: [Funnel]
   public var pagination: Pagination
+  /// The funnels that cannot be decoded, and why: `naps: data.pillars[0].funnels[1].title is missing`.
+  public var skipped: [String] = []
 
   private enum CodingKeys: String, CodingKey {
     case pillars, pagination
     case uncategorized = "uncategorized_funnels"
   }
 
-  /// An answer without `pagination` has the whole catalog; one without `uncategorized_funnels` has none of them.
+  /// A pillar with the funnels that can be decoded.
+  private struct Group: Decodable {
+    var pillar: Pillar
+    var funnels: [Attempt<Funnel>]
+  }
+
+  /// An answer without `pagination` has the whole catalog; one without `uncategorized_funnels` has none of them. One in which
+  /// nothing can be decoded is an error.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    pillars = try fields.decode([PillarGroup].self, forKey: .pillars)
-    uncategorized = try fields.decodeIfPresent([Funnel].self, forKey: .uncategorized) ?? []
+    let groups = try fields.decode([Attempt<Group>].self, forKey: .pillars)
+    let others =
+      try fields.decodeIfPresent([Attempt<Funnel>].self, forKey: .uncategorized) ?? []
+    pillars = groups.good().map { PillarGroup(pillar: $0.pillar, funnels: $0.funnels.good()) }
+    uncategorized = others.good()
+    skipped =
+      groups.compactMap(\.fault)
+      + (groups.good().flatMap(\.funnels) + others).compactMap(\.fault)
     pagination =
       try fields.decodeIfPresent(Pagination.self, forKey: .pagination)
       ?? Pagination(limit: nil, hasMore: false)
+    if funnels.isEmpty, let reason = skipped.first {
+      throw DecodingError.dataCorruptedError(
+        forKey: .pillars, in: fields, debugDescription: reason)
+    }
   }
 
   public var funnels: [Funnel] { pillars.flatMap(\.funnels) + uncategorized }
@@ -33,14 +54,4 @@ public struct CatalogPage: Codable, Sendable, Hashable {
 /// The wrapper of every answer.
 struct Envelope<Contents: Decodable>: Decodable {
   var data: Contents
-}
-
-/// The body of an error.
-struct Complaint: Decodable {
-  struct Details: Decodable {
-    var code: String
-    var message: String
-  }
-
-  var error: Details
 }

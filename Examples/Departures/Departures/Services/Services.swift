@@ -3,12 +3,6 @@ public import Larder
 public import LarderHTTP
 public import Service
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The services behind one HTTP cache, the first level. The second level stores decoded values.
 public struct Services: Sendable {
   public let timetable: Service
@@ -45,31 +39,11 @@ public struct Services: Sendable {
     self.weatherKey = weatherKey
   }
 
-  /// Errors come as `{"errors": [{"message": ...}]}`, as `{"message": ...}` for the weather, or as plain text.
-  static func words(of body: [UInt8]) -> String? {
-    struct Errors: Decodable {
-      struct Line: Decodable { var message: String }
-      var errors: [Line]?
-      var message: String?
-    }
-    let text = String(decoding: body, as: UTF8.self)
-    guard text.hasPrefix("{") else {
-      return text.isEmpty || text.hasPrefix("<") ? nil : String(text.prefix(200))
-    }
-    do {
-      let said = try JSONDecoder().decode(Errors.self, from: Data(body))
-      let lines = (said.errors ?? []).map(\.message) + (said.message.map { [$0] } ?? [])
-      return lines.isEmpty ? nil : lines.map(\.trimmed).joined(separator: "; ")
-    } catch {
-      return nil
-    }
-  }
-}
-
-extension String {
-  var trimmed: String {
-    var text = self[...]
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
+  /// Errors come as `{"errors": [{"message": ...}]}`, or as `{"message": ...}` for the weather.
+  static func words(of error: JSON) -> String? {
+    var lines = [error["message"]]
+    if case .array(let errors)? = error["errors"] { lines = errors.map { $0["message"] } + lines }
+    let words = lines.compactMap { $0?.text?.trimmingBlanks }
+    return words.isEmpty ? nil : words.joined(separator: "; ")
   }
 }

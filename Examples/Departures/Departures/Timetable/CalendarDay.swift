@@ -1,109 +1,70 @@
 import Foundation
 public import Larder
 
-/// A day of the Gregorian calendar: `2026-03-29`.
+/// A day of the Gregorian calendar in the years 1 to 9999: `2026-03-29`.
 ///
 /// Days are 23 to 25 hours long where clocks change, so the day of a moment and its start depend on a zone.
-public struct CalendarDay: Hashable, Comparable, Sendable, CustomStringConvertible {
-  private var year, month, day: Int
+public struct CalendarDay: RawRepresentable, Hashable, Comparable, Codable, Sendable,
+  CustomStringConvertible
+{
+  /// `2026-03-29`.
+  public let rawValue: String
 
-  private init?(_ components: DateComponents) {
-    guard let year = components.year, let month = components.month, let day = components.day else {
+  public var description: String { rawValue }
+
+  /// Nil unless the calendar has that day.
+  public init?(rawValue text: String) {
+    let style = Self.style(in: .gmt)
+    guard let start = try? Date(text, strategy: style), style.format(start) == text else {
       return nil
     }
-    (self.year, self.month, self.day) = (year, month, day)
+    rawValue = text
   }
 
-  private static func calendar(in zone: String) throws(LarderError) -> Calendar {
-    guard let zone = TimeZone(identifier: zone) else {
-      throw LarderError(.invalidArgument, "the time zone \"\(zone)\" is not known")
-    }
-    return calendar(in: zone)
-  }
+  public init?(_ text: String) { self.init(rawValue: text) }
 
-  private static func calendar(in zone: TimeZone) -> Calendar {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = zone
-    return calendar
+  /// The last day of the calendar for a moment after it.
+  private init(_ moment: Timestamp, _ zone: TimeZone) {
+    let text = Self.style(in: zone).format(moment.date)
+    rawValue = text.utf8.count == 10 ? text : "9999-12-31"
   }
-
-  private var components: DateComponents { DateComponents(year: year, month: month, day: day) }
 
   /// The day that calendars in the zone show at a moment.
   public init(of moment: Timestamp, in zone: String) throws(LarderError) {
-    let calendar = try Self.calendar(in: zone)
-    guard
-      let day = CalendarDay(calendar.dateComponents([.year, .month, .day], from: moment.date))
-    else { throw LarderError(.invalidArgument, "\(moment) is not in the calendar") }
-    self = day
+    self.init(moment, try Self.zone(zone))
   }
 
-  /// When the day begins in the zone: at midnight, or at the change if clocks skip midnight.
+  /// When the day begins in the zone.
   public func start(in zone: String) throws(LarderError) -> Timestamp {
-    start(in: try Self.calendar(in: zone))
+    start(in: try Self.zone(zone))
   }
 
   /// When the day begins in UTC.
-  public var startInUTC: Timestamp { start(in: Self.calendar(in: .gmt)) }
-
-  private func start(in calendar: Calendar) -> Timestamp {
-    // Noon exists on every day; midnight may be skipped.
-    var noon = components
-    noon.hour = 12
-    guard let date = calendar.date(from: noon) else { return Timestamp(milliseconds: 0) }
-    return Timestamp(calendar.startOfDay(for: date))
-  }
+  public var startInUTC: Timestamp { start(in: .gmt) }
 
   /// The day this many days later.
   public func advanced(by days: Int) -> CalendarDay {
-    let calendar = Self.calendar(in: .gmt)
-    guard let date = calendar.date(from: components),
-      let later = calendar.date(byAdding: .day, value: days, to: date),
-      let day = CalendarDay(calendar.dateComponents([.year, .month, .day], from: later))
-    else { return self }
-    return day
+    CalendarDay(startInUTC.advanced(by: .days(days)), .gmt)
   }
 
-  public static func < (left: Self, right: Self) -> Bool {
-    (left.year, left.month, left.day) < (right.year, right.month, right.day)
-  }
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-  /// `2026-03-29`.
-  public var description: String {
-    func padded(_ number: Int, _ width: Int) -> String {
-      let digits = String(number)
-      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  private func start(in zone: TimeZone) -> Timestamp {
+    do {
+      return Timestamp(try Date(rawValue, strategy: Self.style(in: zone)))
+    } catch {
+      preconditionFailure("\(rawValue) was checked")
     }
-    return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
   }
 
-  /// Nil unless the calendar has that day, in the years 1 to 9999.
-  public init?(_ text: String) {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.map(\.utf8.count) == [4, 2, 2] else { return nil }
-    let numbers = parts.compactMap { part in
-      part.utf8.allSatisfy { (48...57).contains($0) } ? Int(part) : nil
+  private static func style(in zone: TimeZone) -> Date.ISO8601FormatStyle {
+    Date.ISO8601FormatStyle(timeZone: zone).year().month().day()
+  }
+
+  private static func zone(_ name: String) throws(LarderError) -> TimeZone {
+    guard let zone = TimeZone(identifier: name) else {
+      throw LarderError(.invalidArgument, "the time zone \"\(name)\" is not known")
     }
-    guard numbers.count == 3, numbers[0] > 0 else { return nil }
-    let components = DateComponents(year: numbers[0], month: numbers[1], day: numbers[2])
-    guard components.isValidDate(in: Self.calendar(in: .gmt)) else { return nil }
-    (year, month, day) = (numbers[0], numbers[1], numbers[2])
-  }
-}
-
-extension CalendarDay: Codable {
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let day = CalendarDay(text) else {
-      throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "\"\(text)\" is not a day of the calendar")
-    }
-    self = day
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
+    return zone
   }
 }

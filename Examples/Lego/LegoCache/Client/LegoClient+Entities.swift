@@ -149,7 +149,7 @@ extension LegoClient {
       else { return .unchanged }
       var entity = found
       entity.complete(with: known?.value)
-      return .stored(entity, reply.attributes)
+      return .stored(entity, reply.validators)
     } catch ServiceError.refused(status: 404, _) {
       return .absent
     }
@@ -186,15 +186,5 @@ extension CachedValue {
     if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
     if let lastModified { fields[.ifModifiedSince] = String(decoding: lastModified, as: UTF8.self) }
     return fields
-  }
-}
-
-extension Reply {
-  /// The validators, to be stored with the value.
-  var attributes: EntryAttributes {
-    var attributes = EntryAttributes()
-    attributes.entityTag = fields[.eTag].map { Array($0.utf8) }
-    attributes.lastModified = fields[.lastModified].map { Array($0.utf8) }
-    return attributes
   }
 }

@@ -56,7 +56,7 @@ extension LegoClient {
           if list.hasEntities {
             do { try cache?.keep(listing.results) } catch { trouble.note(error) }
           }
-          return .stored(listing, reply.attributes)
+          return .stored(listing, reply.validators)
         }
     let loaded: CacheResult<Listing<Entity>>?
     if let cache, let pages = cache.pages(of: Entity.self) {

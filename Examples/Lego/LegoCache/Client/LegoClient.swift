@@ -3,12 +3,6 @@ public import Larder
 public import LarderHTTP
 public import Service
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// A client of Rebrickable's API, version 3, that caches answers under its plan.
 ///
 ///     let lego = try LegoClient(at: "lego.larder", credential: key, over: URLSessionTransport())
@@ -67,28 +61,14 @@ public struct LegoClient: Sendable {
     var fields: HTTPFields = [.accept: "application/json"]
     if let credential { fields[.authorization] = "key " + credential }
     var service = Service(
-      at: base, over: transport, fields: fields, message: { Refusal($0)?.detail },
-      wait: { Refusal($0)?.wait }, sleep: sleep)
+      at: base, over: transport, fields: fields, message: { $0["detail"]?.text },
+      wait: { $0["detail"]?.text.flatMap(Self.wait) }, sleep: sleep)
     service.log = log
     return service
   }
-}
 
-/// The body of an error.
-private struct Refusal: Decodable {
-  var detail: String
-
-  /// Nil for other bodies: some errors have none, and those of a proxy are pages.
-  init?(_ body: [UInt8]) {
-    do {
-      self = try JSONDecoder().decode(Self.self, from: Data(body))
-    } catch {
-      return nil
-    }
-  }
-
-  /// "Request was throttled. Expected available in 2 seconds."
-  var wait: Duration? {
+  /// `Request was throttled. Expected available in 2 seconds.`
+  private static func wait(in detail: String) -> Duration? {
     guard let phrase = detail.firstRange(of: "available in ") else { return nil }
     return Int(detail[phrase.upperBound...].prefix { $0.isWholeNumber }).map { .seconds($0) }
   }

@@ -17,19 +17,9 @@ public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable
     next = try fields.decodeIfPresent(String.self, forKey: .next)
     previous = try fields.decodeIfPresent(String.self, forKey: .previous)
     let rows = try fields.decode([Attempt<Entity>].self, forKey: .results)
-    results = rows.compactMap { try? $0.result.get() }
-    let faults = rows.compactMap(Self.fault)
+    results = rows.good()
+    let faults = rows.compactMap(\.fault)
     skipped =
       try fields.decodeIfPresent([String].self, forKey: .skipped) ?? (faults.isEmpty ? nil : faults)
-  }
-
-  private static func fault(of row: Attempt<Entity>) -> String? {
-    guard case .failure(let error) = row.result else { return nil }
-    let key = ["part_num", "set_num", "element_id", "color_id", "id"].lazy
-      .compactMap { row.json?[$0] }.compactMap {
-        $0.text ?? $0.number.flatMap { Int(exactly: $0) }.map(String.init)
-      }.first
-    let reason = (error as? DecodingError)?.words ?? "\(error)"
-    return (key.map { $0 + ": " } ?? "") + reason
   }
 }

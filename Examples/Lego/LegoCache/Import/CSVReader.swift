@@ -1,31 +1,22 @@
 /// Reads CSV as RFC 4180 has it, a row at a time: quotes double inside quotes, lines end in LF or CRLF, UTF-8 with or without
 /// a byte order mark. The first row names the columns.
 ///
-/// It works on bytes and holds one row and one chunk. Malformed CSV is an error with its position; there is no
-/// recovery.
+/// It works on bytes. Malformed CSV is an error with its position; there is no recovery.
 public struct CSVReader {
   /// For messages.
   public let file: String
   public private(set) var columns: [String] = []
 
-  /// A record longer than this is a quote left open rather than data.
-  static let longestRecord = 1 << 20
-
-  private let source: any ByteSource
-  private var chunk: [UInt8] = []
+  private let bytes: [UInt8]
   private var at = 0
   private var line = 1
   private var column = 1
-  /// Bytes of the current record in earlier chunks.
-  private var carried = 0
-  private var recordStart = 0
   private var recordLine = 1
   private var header = CSVHeader(file: "", columns: [])
 
-  public init(file: String, source: any ByteSource) throws(DumpError) {
-    self.file = file
-    self.source = source
-    try skipByteOrderMark()
+  public init(file: String, bytes: [UInt8]) throws(DumpError) {
+    (self.file, self.bytes) = (file, bytes)
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
     guard let names = try record() else {
       throw DumpError(.malformed, file: file, message: "empty, without even a row of column names")
     }
@@ -53,9 +44,7 @@ extension CSVReader {
   private enum End { case field, record }
 
   private mutating func record() throws(DumpError) -> [String]? {
-    carried = 0
-    recordStart = at
-    guard try peek() != nil else { return nil }
+    guard ahead != nil else { return nil }
     recordLine = line
     var fields: [String] = []
     fields.reserveCapacity(columns.count)
@@ -73,8 +62,8 @@ extension CSVReader {
   }
 
   private mutating func field(into bytes: inout [UInt8]) throws(DumpError) -> End {
-    if try peek() == .quote { return try quoted(into: &bytes) }
-    while let byte = try peek() {
+    if ahead == .quote { return try quoted(into: &bytes) }
+    while let byte = ahead {
       switch byte {
       case .comma, .lineFeed, .carriageReturn: return try end()
       case .quote:
@@ -90,13 +79,13 @@ extension CSVReader {
   private mutating func quoted(into bytes: inout [UInt8]) throws(DumpError) -> End {
     let (openLine, openColumn) = (line, column)
     step(over: .quote)
-    while let byte = try peek() {
+    while let byte = ahead {
       step(over: byte)
       guard byte == .quote else {
         bytes.append(byte)
         continue
       }
-      switch try peek() {
+      switch ahead {
       case .quote:
         step(over: .quote)
         bytes.append(.quote)
@@ -109,12 +98,12 @@ extension CSVReader {
 
   /// Steps over the end of a field.
   private mutating func end() throws(DumpError) -> End {
-    guard let byte = try peek() else { return .record }
+    guard let byte = ahead else { return .record }
     let (line, column) = (line, column)
     step(over: byte)
     if byte == .comma { return .field }
     if byte == .carriageReturn {
-      guard try peek() == .lineFeed else {
+      guard ahead == .lineFeed else {
         throw malformed("a carriage return without a line feed", line, column)
       }
       step(over: .lineFeed)
@@ -129,41 +118,14 @@ extension CSVReader {
 
 extension CSVReader {
   /// The next byte, which stays the next; `nil` at the end.
-  @inline(__always)
-  private mutating func peek() throws(DumpError) -> UInt8? {
-    if at == chunk.count { try refill() }
-    return at < chunk.count ? chunk[at] : nil
-  }
+  private var ahead: UInt8? { at < bytes.count ? bytes[at] : nil }
 
-  @inline(__always)
   private mutating func step(over byte: UInt8) {
     at += 1
     column += 1
     if byte == .lineFeed {
       line += 1
       column = 1
-    }
-  }
-
-  private mutating func refill() throws(DumpError) {
-    carried += at - recordStart
-    recordStart = 0
-    guard carried <= Self.longestRecord else {
-      throw DumpError(
-        .malformed, file: file, line: recordLine,
-        message: "a row of more than \(Self.longestRecord) bytes; is a quote left open?")
-    }
-    chunk = try source.next() ?? []
-    at = 0
-  }
-
-  private mutating func skipByteOrderMark() throws(DumpError) {
-    for (index, byte) in [UInt8](arrayLiteral: 0xEF, 0xBB, 0xBF).enumerated() {
-      guard try peek() == byte else {
-        if index == 0 { return }
-        throw malformed("a byte order mark that is cut short", 1, 1)
-      }
-      at += 1
     }
   }
 }

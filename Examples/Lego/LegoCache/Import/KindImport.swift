@@ -15,6 +15,8 @@ struct KindImport {
   private var batch: Int
   /// Stored keys that the source has not named so far, with their expiry.
   private var unseen: [Key: Timestamp?] = [:]
+  /// Stored values that are stale: they count as absent, and may have what the source does not.
+  private var former: [Key: [UInt8]] = [:]
   private var pending: [(key: Key, value: [UInt8])] = []
   private var pendingBytes = 0
 
@@ -28,8 +30,10 @@ struct KindImport {
     try store.declare(rules, for: namespace.name)
     // An operator's lifetime beats the one declared here.
     lease = Lease(try namespace.info()?.rules.expires ?? rules.expires, store: store)
-    try namespace.scan { entry, _ in
-      if !entry.isNegative { unseen[entry.key] = .some(entry.expires) }
+    try namespace.scan { entry, bytes in
+      if entry.isNegative { return true }
+      unseen[entry.key] = .some(entry.expires)
+      if entry.state == .stale { former[entry.key] = bytes.indices.map { bytes[$0] } }
       return true
     }
   }
@@ -82,7 +86,8 @@ struct KindImport {
   ) throws -> WritableKeyPath<ImportReport.Tally, Int> {
     let stored: [UInt8]? = try batch.value(for: key, in: namespace)
     guard let stored else {
-      try batch.set(value, for: key, in: namespace, attributes)
+      let merged = try former[key].map { try merge($0, value) ?? $0 }
+      try batch.set(merged ?? value, for: key, in: namespace, attributes)
       return \.added
     }
     let merged = try stored == value ? nil : merge(stored, value)

@@ -6,7 +6,7 @@
 
 /// A folder of Rebrickable's CSV downloads, compressed or not, of any year since 2020.
 ///
-/// A dump has fewer fields than the API: those it lacks stay nil. Each reader keeps in memory only what it must.
+/// A dump has fewer fields than the API: those it lacks stay nil. A table is read into memory as a whole.
 public struct RebrickableDump: Sendable {
   public let directory: String
 
@@ -39,17 +39,13 @@ public struct RebrickableDump: Sendable {
   public func rows(of table: Table) throws(DumpError) -> CSVReader {
     let path = try presentPath(of: table)
     return try CSVReader(
-      file: URL(filePath: path).lastPathComponent, source: try FileSource.open(path))
+      file: URL(filePath: path).lastPathComponent, bytes: try DumpFile.bytes(of: path))
   }
 
   /// The number of lines without the first: cheaper than parsing, and too high where a field has several lines.
   func lines(in table: Table) throws(DumpError) -> Int {
-    let source = try FileSource.open(try presentPath(of: table))
-    var lines = 0
-    while let chunk = try source.next() {
-      for byte in chunk where byte == UInt8(ascii: "\n") { lines += 1 }
-    }
-    return max(0, lines - 1)
+    let bytes = try DumpFile.bytes(of: presentPath(of: table))
+    return max(0, bytes.count { $0 == UInt8(ascii: "\n") } - 1)
   }
 
   private func presentPath(of table: Table) throws(DumpError) -> String {

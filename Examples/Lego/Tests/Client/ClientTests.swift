@@ -96,16 +96,6 @@ import Testing
     }
   }
 
-  @Test func `absence is stored for ten minutes`() async throws {
-    let clock = ManualClock()
-    let lego = try LegoClient.temporary(of: fake, clock: clock)
-    for _ in 1...3 { #expect(try await lego.color(777) == nil) }
-    #expect(fake.server.count == 1)
-    fake.put(Body.color(777, "New"), at: "/lego/colors/777/")
-    clock.advance(by: .minutes(10))
-    #expect(try await lego.color(777)?.value.name == "New")
-  }
-
   @Test func `an entity that the service removed is removed`() async throws {
     fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
     let lego = try LegoClient.temporary(of: fake)

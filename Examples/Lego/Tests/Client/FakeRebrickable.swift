@@ -53,7 +53,7 @@ final class FakeRebrickable: TestFixture {
     }
   }
 
-  private func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
+  func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
     state.withLock { state in
       if !state.refusals.isEmpty { return state.refusals.removeFirst() }
       guard request.fields["authorization"]?.hasPrefix("key ") == true else {

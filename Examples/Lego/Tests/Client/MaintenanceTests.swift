@@ -29,42 +29,17 @@ import Testing
       #expect(counts == LegoCounts(memory: 20, database: 32) && counts.total == 32)
     }
     #expect(try lego.clearExpired() == 2 && lego.counts().database == 30)
-    #expect(try lego.clear() == 30)
+    #expect(try lego.clear(.sets) == 0 && lego.clear(.colors) == 30 && lego.clear() == 0)
     #expect(try lego.counts() == LegoCounts(memory: 0, database: 0))
   }
 
-  @Test(arguments: [3600, 1800])
-  func `upkeep runs at its interval, stops, starts again and runs once`(seconds: Int) async throws {
+  @Test(arguments: [3600, 1800]) func `upkeep removes what has expired`(seconds: Int) throws {
     let lego = LegoCache(try Store.tested(clock: clock), plan: Self.brief)
-    let (runs, run) = AsyncStream<Int>.makeStream()
-    let upkeep = try lego.maintenance(every: .seconds(seconds), jitter: 0) {
-      run.yield($0.removed.entries)
-    }
-    #expect(upkeep.interval == .seconds(seconds) && !upkeep.isRunning)
-    var next = runs.makeAsyncIterator()
-    func keepOne() throws { try lego.keep([ModelSet(setNum: "1-1", name: "A")]) }
-
-    upkeep.start()
-    #expect(await next.next() == 0, "a store that was never maintained is overdue")
-    try keepOne()
-    clock.advance(by: .seconds(seconds - 1))
-    #expect(try lego.count() == 1)
+    let upkeep = try lego.maintenance(every: .seconds(seconds))
+    #expect(try upkeep.interval == .seconds(seconds) && lego.maintenance().interval == .hours(1))
+    try lego.keep([ModelSet(setNum: "1-1", name: "A")])
     clock.advance(by: .seconds(1))
-    #expect(await next.next() == 1)
-    #expect(try lego.count() == 0)
-
-    upkeep.stop()
-    try keepOne()
-    clock.advance(by: .seconds(2 * seconds))
-    #expect(try !upkeep.isRunning && lego.count() == 1)
-    upkeep.start()
-    #expect(await next.next() == 1)
-
-    try keepOne()
-    clock.advance(by: .seconds(1))
-    #expect(try upkeep.runOnce().removed.entries == 1)
-    #expect(try upkeep.isRunning && lego.maintenance().interval == .hours(1))
-    upkeep.stop()
+    #expect(try upkeep.runOnce().removed.entries == 1 && lego.count() == 0)
   }
 
   @Test(.fixture(FakeRebrickable.self))

@@ -89,6 +89,35 @@ import Testing
     #expect(try lego.cache?.counts().database == 19)
   }
 
+  @Test func `a refresh that loses the service midway stores what came, and says how far it came`()
+    async throws
+  {
+    fake.change {
+      $0.lists["/lego/colors/"] = colors(0..<20)
+      $0.lists["/lego/themes/"] = [Body.theme]
+    }
+    let lego = try LegoClient.temporary(of: fake)
+    let stopped = await #expect(throws: LegoImport.Stopped.self) {
+      try await lego.refresh([.colors, .themes], pageSize: 10) { step in
+        if step.done == 10 { fake.refuse(500, "") }
+      }
+    }
+    #expect(stopped?.report.tallies == [.colors: ImportReport.Tally(added: 10)])
+    #expect(stopped?.report.omissions == [.themes: .notBegun])
+    #expect(try lego.cache?.count() == 10)
+
+    let program = try TestedProgram("larder-lego", store: "store")
+    let refused = fake.server.received.count
+    fake.server.become { [server = fake.server, fake] request in
+      server.count > refused + 1 ? .init(503) : fake.answer(request)
+    }
+    let outcome = try await program.run(
+      "refresh", "colors", "themes", "--page-size", "10", "--base", fake.base, "--key", "k")
+    #expect(outcome.code == 4 && outcome.error.hasPrefix("error: the service answered 503"))
+    #expect(outcome.output.contains("colors: stopped after 10 entities"), "\(outcome)")
+    #expect(outcome.output.contains("themes left alone: it stopped before them"))
+  }
+
   @Test func `entities that cannot be decoded are skipped and listed, and nothing is removed`()
     async throws
   {

@@ -112,15 +112,4 @@ import Testing
     fake.refuse(429, text, times: 2)
     await #expect(throws: ServiceError.self) { try await lego.color(4, policy: .reload) }
   }
-
-  @Test func `an answer that is no colour is an error, and the last good one stays`() async throws {
-    fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
-    let lego = try LegoClient.temporary(of: fake, clock: clock)
-    _ = try await lego.set("1-1")
-    fake.put("<html>maintenance</html>", at: "/lego/sets/1-1/")
-    await #expect(throws: ServiceError.self) { try await lego.set("1-1", policy: .reload) }
-    #expect(try await lego.set("1-1")?.value.name == "Titanic")
-    clock.advance(by: .days(2))
-    #expect(try await lego.set("1-1")?.source == .stale)
-  }
 }
