@@ -18,7 +18,8 @@ public protocol LarderClock: Sendable {
 extension LarderClock {
   /// Waits by the system's clock, for clocks that run as fast.
   public func sleep(until moment: Duration) async throws {
-    while monotonic < moment { try await Task.sleep(for: moment - monotonic) }
+    // The system's sleep traps at durations of some 300,000 million years.
+    while monotonic < moment { try await Task.sleep(for: min(moment - monotonic, .days(1))) }
   }
 }
 
@@ -52,9 +53,8 @@ public final class ManualClock: LarderClock {
 
   /// Advances both clocks and wakes every task that sleeps until then.
   public func advance(by duration: Duration) {
-    wall.add(duration.milliseconds, ordering: .sequentiallyConsistent)
-    let now = steady.add(duration.milliseconds, ordering: .sequentiallyConsistent).newValue
-    sleepers.wake(at: now)
+    wall.advance(by: duration)
+    sleepers.wake(at: steady.advance(by: duration))
   }
 
   /// Whether a task sleeps until the clock has advanced.
@@ -71,5 +71,20 @@ public final class ManualClock: LarderClock {
   /// Sets the wall clock; ``monotonic`` stays.
   public func set(to now: Timestamp) {
     wall.store(now.milliseconds, ordering: .sequentiallyConsistent)
+  }
+}
+
+extension Atomic<Int64> {
+  /// Adds whole milliseconds, and stops at the ends of what 64 bits hold.
+  @discardableResult
+  fileprivate func advance(by duration: Duration) -> Int64 {
+    var known = load(ordering: .sequentiallyConsistent)
+    while true {
+      let next = Timestamp(milliseconds: known).advanced(by: duration).milliseconds
+      let (isDone, present) = compareExchange(
+        expected: known, desired: next, ordering: .sequentiallyConsistent)
+      if isDone { return next }
+      known = present
+    }
   }
 }

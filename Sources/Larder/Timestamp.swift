@@ -87,6 +87,9 @@ extension Duration {
 
   /// Whole milliseconds, rounded up so that nothing expires early; cut to what 64 bits hold.
   var milliseconds: Int64 {
+    // Beyond these `components` traps.
+    if self >= .seconds(Int64.max) { return .max }
+    if self <= .seconds(Int64.min) { return .min }
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
     if overflow { return seconds < 0 ? .min : .max }

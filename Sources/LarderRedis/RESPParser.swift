@@ -19,26 +19,42 @@ package struct RESPParser {
 
   private var buffer: [UInt8] = []
   private var start = 0
+  /// The arrays of a reply whose elements have not all come, the outermost first. So the cost of a reply that comes in many
+  /// pieces grows with its length only.
+  private var unfinished: [(list: [Reply], left: Int)] = []
+  /// Of that reply: how many elements its arrays announce, and how many bytes were read.
+  private var elements = 0
+  private var size = 0
 
   package init() {}
 
-  /// How many bytes wait for the rest of their reply.
+  /// How many bytes wait for the rest of their element.
   package var waiting: Int { buffer.count - start }
 
   package mutating func append(_ bytes: some Sequence<UInt8>) { buffer += bytes }
 
   /// The next whole reply; nil if more bytes are needed. After an error nothing can be read any more.
   package mutating func next() throws(ProtocolError) -> Reply? {
-    var cursor = start
-    var elements = 0
-    guard let reply = try parse(&cursor, depth: 0, &elements) else {
-      // The largest reply is bounded, and so is a buffer without the end of one.
-      if waiting > Self.longestString + Self.longestLine {
-        throw ProtocolError(reason: "a reply has no end")
+    defer { discardRead() }
+    while let item = try item() {
+      if case .array(let count) = item, count > 0 {
+        guard unfinished.count < Self.deepestNesting else {
+          throw ProtocolError(reason: "arrays are too deep")
+        }
+        unfinished.append(([], count))
+      } else if let reply = finish(item) {
+        (elements, size) = (0, 0)
+        return reply
       }
-      return nil
     }
-    start = cursor
+    // The largest reply is bounded, and so is a buffer without the end of one.
+    if size + waiting > Self.longestString + Self.longestLine {
+      throw ProtocolError(reason: "a reply has no end")
+    }
+    return nil
+  }
+
+  private mutating func discardRead() {
     if start == buffer.count {
       buffer.removeAll(keepingCapacity: buffer.capacity <= 1 << 20)
       start = 0
@@ -46,23 +62,47 @@ package struct RESPParser {
       buffer.removeFirst(start)
       start = 0
     }
+  }
+
+  private enum Item {
+    case whole(Reply)
+    case array(Int)
+  }
+
+  /// Adds what is whole to the array it is in; the reply if that was its last part.
+  private mutating func finish(_ item: Item) -> Reply? {
+    var reply = if case .whole(let whole) = item { whole } else { Reply.list([]) }
+    while var array = unfinished.popLast() {
+      array.list.append(reply)
+      array.left -= 1
+      if array.left > 0 {
+        unfinished.append(array)
+        return nil
+      }
+      reply = .list(array.list)
+    }
     return reply
   }
 
-  private func parse(
-    _ cursor: inout Int, depth: Int, _ elements: inout Int
-  ) throws(ProtocolError) -> Reply? {
-    guard depth <= Self.deepestNesting else { throw ProtocolError(reason: "arrays are too deep") }
+  private mutating func item() throws(ProtocolError) -> Item? {
+    var cursor = start
+    guard let item = try item(&cursor) else { return nil }
+    size += cursor - start
+    start = cursor
+    return item
+  }
+
+  private mutating func item(_ cursor: inout Int) throws(ProtocolError) -> Item? {
     guard let line = try line(&cursor) else { return nil }
     guard let type = line.first else { throw ProtocolError(reason: "an empty line") }
     let rest = line.dropFirst()
     switch type {
-    case UInt8(ascii: "+"): return .bytes(Array(rest))
-    case UInt8(ascii: "-"): return .failure(String(decoding: rest, as: UTF8.self))
-    case UInt8(ascii: ":"): return .number(try number(rest))
+    case UInt8(ascii: "+"): return .whole(.bytes(Array(rest)))
+    case UInt8(ascii: "-"): return .whole(.failure(String(decoding: rest, as: UTF8.self)))
+    case UInt8(ascii: ":"): return .whole(.number(try number(rest)))
     case UInt8(ascii: "$"):
       let count = try number(rest)
-      if count == -1 { return .null }
+      if count == -1 { return .whole(.null) }
       guard (0...Int64(Self.longestString)).contains(count) else {
         throw ProtocolError(reason: "a string of \(count) bytes")
       }
@@ -72,20 +112,15 @@ package struct RESPParser {
         throw ProtocolError(reason: "a string is longer than it says")
       }
       defer { cursor = end + 2 }
-      return .bytes(Array(buffer[cursor..<end]))
+      return .whole(.bytes(Array(buffer[cursor..<end])))
     case UInt8(ascii: "*"):
       let count = try number(rest)
-      if count == -1 { return .null }
+      if count == -1 { return .whole(.null) }
       guard count >= 0, count <= Int64(Self.mostElements - elements) else {
         throw ProtocolError(reason: "an array of \(count) elements")
       }
       elements += Int(count)
-      var list: [Reply] = []
-      for _ in 0..<count {
-        guard let element = try parse(&cursor, depth: depth + 1, &elements) else { return nil }
-        list.append(element)
-      }
-      return .list(list)
+      return .array(Int(count))
     default:
       throw ProtocolError(reason: "a reply begins with the byte \(type)")
     }

@@ -54,6 +54,11 @@
       password: String? = nil, tls: TLSConfiguration? = nil
     ) throws(LarderError) {
       let address = ServerAddress(host, port)
+      if let wrong = ([address] + others).first(where: { !(1...65_535).contains($0.port) }) {
+        throw LarderError(
+          .invalidArgument, "no server listens at port \(wrong.port) of \(wrong.host)",
+          hint: "use 1 to 65535")
+      }
       route = Mutex(Route(known: [address] + others, current: address))
       let words = password.map { ["AUTH", user, $0].compactMap(\.self) } ?? ["PING"]
       do {

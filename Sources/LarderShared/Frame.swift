@@ -136,10 +136,16 @@ extension [UInt8] {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up; zero for a negative duration. The duration must be shorter than 200 million years.
+  /// At most some 30,000 years, so that no number made of it overflows.
+  var bounded: Duration {
+    let longest = Duration.seconds(1 << 40)
+    return min(max(self, .zero - longest), longest)
+  }
+
+  /// Whole milliseconds, rounded up; zero for a negative duration.
   var wholeMilliseconds: UInt64 {
     if self <= .zero { return 0 }
-    let (seconds, rest) = components
+    let (seconds, rest) = bounded.components
     let step: Int64 = 1_000_000_000_000_000
     return UInt64(seconds) * 1000 + UInt64((rest + step - 1) / step)
   }

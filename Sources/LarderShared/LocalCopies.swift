@@ -112,7 +112,7 @@ struct LocalCopies: Sendable {
   func drop(_ key: SharedKey) async throws {
     try await store.commit { [self] batch in
       // A fetch that is under way may have the old value.
-      try state.setQueued(state.queued(in: &batch) + 1, in: &batch)
+      try state.setQueued(state.queued(in: &batch) &+ 1, in: &batch)
       try removeCopy(of: key, olderThan: nil, in: &batch)
     }
   }

@@ -20,7 +20,7 @@ struct Outbox: Sendable {
   func count() throws(LarderError) -> Int { try waiting.count() }
 
   func add(_ subject: LogRecord.Subject, in batch: inout WriteBatch) throws {
-    let number = try state.queued(in: &batch) + 1
+    let number = try state.queued(in: &batch) &+ 1
     var key: [UInt8] = []
     key.append(number, width: 8)
     var attributes = EntryAttributes(expires: .never)

@@ -58,9 +58,9 @@ struct RecentChanges: Sendable {
   func standing(_ clock: any LarderClock, limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .outOfTouch }
-    let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) - clock.monotonic.whole
+    let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) &- clock.monotonic.whole
     let leftWall =
-      Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) - clock.now.milliseconds
+      Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) &- clock.now.milliseconds
     // More than can be left is of an earlier boot, or of a clock that was set back.
     let most = Self.trust.whole
     if left > 0, left <= most, leftWall > 0, leftWall <= most { return .confirmed }
@@ -108,7 +108,7 @@ struct RecentChanges: Sendable {
     let view = words.view
     guard view.isWritable else { return nil }
     let present = view.acquire(Word.readerUntil.rawValue)
-    let left = Int64(bitPattern: present) - now.whole
+    let left = Int64(bitPattern: present) &- now.whole
     if present != held, left > 0, left <= Self.lease.whole { return nil }
     let next = UInt64(bitPattern: (now + Self.lease).whole)
     guard view.exchange(present, for: next, at: Word.readerUntil.rawValue) else { return nil }
@@ -126,7 +126,7 @@ struct RecentChanges: Sendable {
   func reader(at now: Duration) -> Int32? {
     let view = words.view
     guard view.count > 0 else { return nil }
-    let left = Int64(bitPattern: view.wide(Word.readerUntil.rawValue)) - now.whole
+    let left = Int64(bitPattern: view.wide(Word.readerUntil.rawValue)) &- now.whole
     guard left > 0, left <= Self.lease.whole else { return nil }
     return Int32(bitPattern: UInt32(truncatingIfNeeded: view.wide(Word.reader.rawValue)))
   }
@@ -203,7 +203,7 @@ struct RecentChanges: Sendable {
 extension Duration {
   /// Whole milliseconds, rounded down.
   var whole: Int64 {
-    let (seconds, rest) = components
+    let (seconds, rest) = bounded.components
     return seconds * 1000 + rest / 1_000_000_000_000_000
   }
 }

@@ -43,7 +43,7 @@ extension Duration {
   /// Whole microseconds; zero for a negative duration.
   var wholeMicroseconds: UInt64 {
     if self <= .zero { return 0 }
-    let (seconds, rest) = components
+    let (seconds, rest) = bounded.components
     return UInt64(seconds) * 1_000_000 + UInt64(rest / 1_000_000_000_000)
   }
 }

@@ -35,8 +35,8 @@ public final class Shared: Sendable {
   /// A tier of another kind, such as one in memory for tests.
   public init(_ tier: any SharedTier, options: SharedOptions = SharedOptions()) {
     self.tier = tier
-    self.options = options
-    limiter = LoadLimiter(max(options.maxLoads, 1))
+    self.options = options.possible
+    limiter = LoadLimiter(self.options.maxLoads)
   }
 
   /// Counts of this process's use of the tier.

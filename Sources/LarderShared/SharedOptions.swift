@@ -1,12 +1,13 @@
 import Larder
 
-/// How a shared tier is used.
+/// How a shared tier is used. Impossible numbers count as the nearest possible ones.
 public struct SharedOptions: Sendable {
   /// How long a read waits for the tier before the caller goes on without it.
   public var readTimeout: Duration
   /// How long a change and a request for a lease wait for the tier.
   public var writeTimeout: Duration
   /// How long the right to load a key lasts after its holder is gone. The holder renews it after each third of it.
+  /// 100 ms to an hour.
   public var leaseDuration: Duration
   /// The largest encoded value that the tier takes, in bytes. Each machine loads and keeps larger ones for itself.
   public var maxValueSize: Int
@@ -18,6 +19,7 @@ public struct SharedOptions: Sendable {
   /// Such results are not confirmed. Afterwards the tier or the origin is asked first.
   public var unconfirmedLimit: Duration
   /// How long the reader of the log rests when changes come in quickly, so that one reply has many of them.
+  /// At most a second.
   public var pace: Duration
 
   /// Every option has a default.
@@ -35,5 +37,17 @@ public struct SharedOptions: Sendable {
     self.maxLoads = maxLoads
     self.unconfirmedLimit = unconfirmedLimit
     self.pace = pace
+  }
+
+  /// The options with numbers that can be kept: a lease of no time would be renewed without a pause, and a log of no records
+  /// has no head.
+  var possible: SharedOptions {
+    var options = self
+    options.leaseDuration = min(max(leaseDuration, .milliseconds(100)), .hours(1))
+    options.maxValueSize = max(maxValueSize, 0)
+    options.logLength = max(logLength, 1)
+    options.maxLoads = max(maxLoads, 1)
+    options.pace = min(max(pace, .zero), .seconds(1))
+    return options
   }
 }

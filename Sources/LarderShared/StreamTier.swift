@@ -23,7 +23,7 @@ public struct StreamTier: SharedTier {
   ) throws(LarderError) {
     self.application = application
     self.sender = sender
-    self.options = options
+    self.options = options.possible
     names = try TierNames(application: application)
     scripts = ScriptRunner(sender)
     time = ServerClock(clock)

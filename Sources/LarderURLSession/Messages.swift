@@ -22,8 +22,10 @@ extension URLRequest {
 
   /// The cache with the time limit of this request, if that is the shorter one.
   func limiting(_ cache: HTTPCache) -> HTTPCache {
-    let limit = Duration.seconds(timeoutInterval)
-    guard timeoutInterval > 0, limit < cache.rules.policy.timeout else { return cache }
+    // Longer ones, which need not fit a duration, are longer than any that a policy states.
+    guard timeoutInterval > 0, timeoutInterval < 1e9,
+      case let limit = Duration.seconds(timeoutInterval), limit < cache.rules.policy.timeout
+    else { return cache }
     return cache.with { $0.timeout = limit }
   }
 
@@ -70,7 +72,11 @@ extension HTTPRequest {
     }
     self.init(method: method, scheme: nil, authority: nil, path: nil)
     try setTarget(url)
-    for (name, value) in request.allHTTPHeaderFields ?? [:] {
+    let fields = request.allHTTPHeaderFields ?? [:]
+    guard fields.count <= HTTPCacheError.largestFieldCount else {
+      throw HTTPCacheError.tooManyFields(fields.count)
+    }
+    for (name, value) in fields {
       guard let name = HTTPField.Name(name) else { throw URLError(.badURL) }
       headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
     }

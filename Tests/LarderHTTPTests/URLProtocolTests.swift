@@ -131,6 +131,17 @@ import Testing
     }
   }
 
+  @Test(arguments: [Double.infinity, 1e300, .greatestFiniteMagnitude, 0, -1])
+  func `a request may have any time limit`(seconds: Double) async throws {
+    try await Bench.run { bench in
+      bench.server.become { _ in .init(200, text: "page") }
+      var request = URLRequest(url: bench.url("/a"))
+      request.timeoutInterval = seconds
+      let (body, _) = try await bench.session.data(for: request)
+      #expect(String(decoding: body, as: UTF8.self) == "page")
+    }
+  }
+
   @Test func `the time limit of a request applies, and a cancelled one ends`() async throws {
     try await Bench.run { bench in
       bench.server.become { _ in

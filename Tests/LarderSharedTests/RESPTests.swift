@@ -38,6 +38,36 @@ import Testing
     }
   }
 
+  /// A reply that comes in many pieces is read once, not from its beginning with each piece.
+  @Test func theCostOfALongReplyGrowsWithItsLength() throws {
+    let element = Array("$4000\r\n".utf8) + [UInt8](repeating: 97, count: 4000) + [13, 10]
+    let count = 12_000
+    var parser = RESPParser()
+    let time = try ContinuousClock().measure {
+      parser.append(Array("*\(count)\r\n".utf8))
+      for _ in 1..<count {
+        parser.append(element)
+        #expect(try parser.next() == nil)
+      }
+      parser.append(element)
+      let reply = try parser.next()
+      #expect(reply?.list?.count == count && reply?.list?.last?.bytes?.count == 4000)
+    }
+    #expect(time < .seconds(20))
+  }
+
+  @Test func aReplyThatIsTooLongAltogetherIsRefused() throws {
+    let string = Array("$33554432\r\n".utf8) + [UInt8](repeating: 97, count: 1 << 25) + [13, 10]
+    var parser = RESPParser()
+    parser.append("*4\r\n".utf8)
+    #expect(throws: ProtocolError.self) {
+      for _ in 0..<4 {
+        parser.append(string)
+        _ = try parser.next()
+      }
+    }
+  }
+
   @Test func commandsAreEncodedByLength() {
     let command = Command([Array("GET".utf8), [13, 10, 0]], timeout: .seconds(1))
     #expect(command.encoded == Array("*2\r\n$3\r\nGET\r\n$3\r\n\r\n\0\r\n".utf8))

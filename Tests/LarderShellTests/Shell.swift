@@ -43,13 +43,14 @@ final class Shell {
   ///   - hasInput: Standard input is free for data.
   init(
     _ mode: OutputMode = .table, hasPerson: Bool = false, hasInput: Bool = true,
-    isReadOnly: Bool = false, at path: String? = nil,
+    isReadOnly: Bool = false, at path: String? = nil, transforms: [any ValueTransform] = [],
     _ configure: (inout Settings) -> Void = { _ in }
   ) throws {
     var options = Store.Options()
-    options.clock = clock
-    let store = try path.map { try Store(at: $0) } ?? Store.temporary(options: options)
-    if path != nil { options = Store.Options() }
+    if path == nil { options.clock = clock }
+    options.transforms = transforms
+    let store =
+      try path.map { try Store(at: $0, options: options) } ?? Store.temporary(options: options)
     self.store = store
     options.readOnly = isReadOnly
     var settings = Settings()

@@ -31,6 +31,22 @@ import Testing
     try check(colors.namespace.store)
   }
 
+  @Test func `the subscript reads as the function, and throws as it does`() throws {
+    let colors = try colors()
+    try colors.set(Color(name: "red"), for: "a", expires: .after(.seconds(1)))
+    try colors.set(Color(name: "blue"), for: 7)
+    let number = 7
+    #expect(try colors["a"] == Color(name: "red") && colors[number] == Color(name: "blue"))
+    #expect(try colors["absent"] == nil && colors[""] == nil)
+    try colors.namespace.set("not a color", for: "b")
+    clock.advance(by: .seconds(1))
+    #expect(try colors["a"] == nil && colors["b"] == nil)
+    try check(colors.namespace.store)
+    try colors.namespace.store.close()
+    let error = #expect(throws: LarderError.self) { try colors["c"] }
+    #expect(error?.code == .closed)
+  }
+
   @Test(arguments: [0, 1, 255, 256, 257, 1000])
   func `iteration shows every entry once, in order, in both forms`(count: Int) async throws {
     let colors = try colors()

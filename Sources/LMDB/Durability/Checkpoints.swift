@@ -31,7 +31,7 @@ final class Checkpoints: Sendable {
   init(files: StoreFiles, options: EnvironmentOptions) throws(LMDBError) {
     file = try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
     boot = try options.currentBoot
-    interval = max(1, Int64(options.checkpointInterval / .milliseconds(1)))
+    interval = max(1, options.checkpointInterval.waitMilliseconds)
   }
 
   /// A read transaction that is only held for its slot in LMDB's reader table. The slot belongs to this process, so the

@@ -30,7 +30,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .absent: "there is no store at \(path)"
     case .absentParent: "the directory that should hold \(path) does not exist"
     case .danglingLink: "\(path) is a link to \(detail), which does not exist"
-    case .invalidPath: "the path \(path) is not valid UTF-8"
+    case .invalidPath: "the path \(path) is not valid UTF-8, or has a zero byte"
     case .notADirectory: "\(path) is a file; a store is a directory"
     case .notAFile: "\(path) is not a regular file"
     case .linked: "\(path) has more than one name (hard links)"

@@ -16,6 +16,8 @@ struct StoreFiles: Sendable {
 
   /// Resolves links, so that one store has one path.
   init(resolving path: String) throws(OpenError) {
+    // The system would take what stands before a zero byte for the path.
+    guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
     guard let resolved = unsafe realpath(path, nil) else { throw Self.unresolvable(path) }
     defer { unsafe free(resolved) }
     guard let directory = unsafe String(validatingCString: resolved) else {
@@ -49,6 +51,7 @@ struct StoreFiles: Sendable {
 
   /// Creates the directory, private to the user; its parent must exist.
   static func makeDirectory(_ path: String) throws(OpenError) {
+    guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
     if unsafe mkdir(path, 0o700) == 0 { return }
     let cause = LMDBError.last
     if cause.code == EEXIST { return }

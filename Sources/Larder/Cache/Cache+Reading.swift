@@ -15,6 +15,13 @@ extension Cache {
     }
   }
 
+  /// The fresh value under `key`, or nil, as ``value(for:)``: `try cache["k"]`. It is for reading only, because a write can
+  /// fail, and states when the value expires.
+  @inlinable
+  public subscript(key: some StoreKey) -> Value? {
+    get throws(LarderError) { try value(for: key) }
+  }
+
   /// The fresh value under `key`, or nil; throws ``LarderError/Code/undecodable`` if the codec cannot decode it.
   @inlinable
   public func strictValue(for key: some StoreKey) throws(LarderError) -> Value? {

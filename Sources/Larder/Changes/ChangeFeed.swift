@@ -84,6 +84,7 @@ final class ChangeFeed: Sendable {
       return nil
     }
     growRing()
+    ring.restartIfImpossible()
     return PendingChanges(feed: self, first: ring.head, transaction: transaction)
   }
 

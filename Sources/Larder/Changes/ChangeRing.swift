@@ -164,6 +164,12 @@ struct ChangeRing {
     if transaction < next { publish(target) } else { discard(target) }
   }
 
+  /// Begins at 0 again, with a gap, if the file gives a position that no store reaches. A position after it would be a trap.
+  func restartIfImpossible() {
+    let head = head
+    if head >= 1 << 62, exchange(head, for: 0, at: Place.head) { addGap() }
+  }
+
   /// Records a batch that began without subscriptions and was committed when there was one.
   func addGap() {
     while true {

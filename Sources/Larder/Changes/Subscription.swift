@@ -117,7 +117,7 @@ final class Subscription: Sendable {
   private func skip(_ state: inout State, _ ring: ChangeRing) -> Int {
     let head = ring.head
     defer { state.index = head }
-    return Int(head - state.index)
+    return Int(clamping: head >= state.index ? head - state.index : 0)
   }
 }
 

@@ -76,7 +76,8 @@ public final class Maintenance: Sendable {
         hint: "use a part of the interval, 0 to 1")
     }
     self.store = store
-    self.interval = interval
+    // Sums of longer ones could exceed the longest duration.
+    self.interval = min(interval, .days(1_000_000))
     self.jitter = jitter
     self.onRun = onRun
     self.onError = onError

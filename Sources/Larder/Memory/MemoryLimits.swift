@@ -65,7 +65,8 @@ public struct MemoryUsage: Hashable, Sendable {
   func scaled(by fraction: Double) -> MemoryUsage {
     let fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     return MemoryUsage(
-      cost: Int(Double(cost) * fraction), entries: Int(Double(entries) * fraction))
+      cost: Int(Int64(saturating: Double(cost) * fraction)),
+      entries: Int(Int64(saturating: Double(entries) * fraction)))
   }
 
   /// The smaller of each.

@@ -17,8 +17,8 @@ public struct RemovalResult: Sendable, Hashable {
   }
 
   static func += (left: inout RemovalResult, right: RemovalResult) {
-    left.entries += right.entries
-    left.bytes += right.bytes
+    left.entries = left.entries.saturatingAdding(right.entries)
+    left.bytes = left.bytes.saturatingAdding(right.bytes)
     left.skippedAfterClockJump = left.skippedAfterClockJump || right.skippedAfterClockJump
   }
 }

@@ -5,6 +5,11 @@ import Synchronization
 extension StoreEngine {
   /// The engine that this process has for the store at `path`, or a new one.
   static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreEngine {
+    guard options.transforms.count <= TransformSteps.most else {
+      throw LarderError(
+        .invalidArgument, "a store cannot have \(options.transforms.count) transforms",
+        hint: "use at most \(TransformSteps.most)")
+    }
     let environment = try environment(at: path, options: options)
     return try environment.attachment.withLock { attachment throws(LarderError) in
       if let engine = attachment.object as? StoreEngine {

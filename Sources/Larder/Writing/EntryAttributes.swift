@@ -47,10 +47,13 @@ public struct EntryAttributes: Sendable {
     if let longKey { fields[.key] = longKey }
     if let steps = transformed?.steps { fields[.transforms] = steps.encoded() }
     fields.replaceAll(.owner, with: owners.map(\.field))
+    var seen: Set<[UInt8]> = []
+    var unique: [[UInt8]] = []
     for tag in tags {
       let bytes = try Self.validated(tag)
-      if !fields.tags.contains(bytes) { fields.tags.append(bytes) }
+      if seen.insert(bytes).inserted { unique.append(bytes) }
     }
+    fields.tags = unique
     if let metadata = transformed?.metadata {
       fields[.transformedMetadata] = metadata
     } else {

@@ -13,7 +13,7 @@ struct BodyWriter: Sendable {
   init(in namespace: Store.Namespace, largest: Int, permit: Permit) throws {
     let rules = try namespace.info()?.rules ?? Rules()
     let store = try namespace.store.limits().effective
-    let size = min(BodyParts.usualSize, rules.largestValue)
+    let size = max(1, min(BodyParts.usualSize, rules.largestValue))
     let limits = [
       rules.limits.bytes, store.bytes, store.disk,
       rules.limits.entries.map { Self.bytes(of: $0, size) },

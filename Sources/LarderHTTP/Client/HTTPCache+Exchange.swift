@@ -121,15 +121,15 @@ extension HTTPCache {
         defer { buffers.release(held.response.bodySize) }
         guard let stored = try self.bytes(of: held, lost: &lost) else { return nil }
         let body = HTTPBody(joined.joined(stored: stored, received: received))
-        let isStored = try await keep(reception, of: arrival, received: .whole(received)) != nil
+        let isStored = await store(reception, of: arrival, received: .whole(received)) != nil
         return result(answer, body, arrival, isStored: isStored)
       }
-      let isStored = try await keep(reception, of: arrival, received: .whole(received)) != nil
+      let isStored = await store(reception, of: arrival, received: .whole(received)) != nil
       return try result(answer, arrival, isStored: isStored)
     }
     // The body is read before the entry is written again under another version.
     guard var result = try result(answer, arrival, isStored: false) else { return nil }
-    result.isStored = try await keep(reception, of: arrival, received: .whole(received)) != nil
+    result.isStored = await store(reception, of: arrival, received: .whole(received)) != nil
     return result
   }
 
@@ -194,7 +194,8 @@ extension HTTPCache {
     if case .stored = source { isThere = true }
     if isThere {
       // A response without a body is stored before the client sees it.
-      result.isStored = await store(arrival, received: .whole([])) != nil
+      result.isStored =
+        await store(receive(arrival, bodySize: 0), of: arrival, received: .whole([])) != nil
       if !result.isStored { result.remaining = nil }
       if let flight { complete(flight, .arrived) }
       return result
@@ -254,7 +255,8 @@ extension HTTPCache {
       await incoming.finish()
       return complete(.ownOnly)
     }
-    let stored = await store(arrival, received: received)
+    let stored = await store(
+      receive(arrival, bodySize: received.count), of: arrival, received: received)
     // A part that was joined with a stored one is not stored as the client gets it.
     let same = stored.flatMap { $0.count == received.count ? $0 : nil }
     await incoming.finish(
@@ -263,10 +265,11 @@ extension HTTPCache {
   }
 
   /// Stores a response that the client gets in any case; a failure is reported.
-  private func store(_ arrival: Arrival, received: ReceivedBody) async -> StoredBody? {
+  private func store(
+    _ reception: CacheReception, of arrival: Arrival, received: ReceivedBody
+  ) async -> StoredBody? {
     do {
-      return try await keep(
-        receive(arrival, bodySize: received.count), of: arrival, received: received)
+      return try await keep(reception, of: arrival, received: received)
     } catch {
       report(error)
       return nil

@@ -21,7 +21,7 @@ extension HTTPCache {
         namespace.name, EntryAttributes(codec: .text, expires: .never)
       ) { old in
         let numbers = HTTPStatistics(text: old ?? []).numbers
-        let sums = numbers.merging(unsaved.numbers) { $0.addingReportingOverflow($1).partialValue }
+        let sums = numbers.merging(unsaved.numbers) { $0.addingAtMost($1) }
         return Array(HTTPStatistics(numbers: sums).text.utf8)
       }
     } catch {

@@ -19,10 +19,20 @@ public struct HTTPStatistics: Sendable, Hashable {
   public var bytesSaved = 0
 
   /// Requests that were answered.
-  public var requests: Int { hits.values.reduce(0, +) + forwards.values.reduce(0, +) }
+  public var requests: Int {
+    (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.addingAtMost($1) }
+  }
 }
 
 /// The counters of a cache and its copies.
+extension Int {
+  /// The sum, or the largest number: counts come from a store, which may have any.
+  func addingAtMost(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}
+
 final class HTTPCounters: Sendable {
   private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
 

@@ -31,7 +31,7 @@ actor IncomingBody {
   private var failure: (any Error)?
   /// The rest of the body, from the store.
   private var rest: HTTPBody?
-  private var reader: CheckedContinuation<Void, Never>?
+  private var readers: [CheckedContinuation<Void, Never>] = []
   private var origin: CheckedContinuation<Void, Never>?
   /// Whether the client has stopped reading.
   private var isAbandoned = false
@@ -69,7 +69,7 @@ actor IncomingBody {
     if !isKept, isAbandoned { return false }
     bytes += piece
     if !isKept || end != length { visible = end }
-    wakeReader()
+    wakeReaders()
     if isKept { await storeFullParts() }
     if isKept { return true }
     discardRead()
@@ -110,7 +110,7 @@ actor IncomingBody {
       }
     }
     discardRead()
-    wakeReader()
+    wakeReaders()
     await discardParts()
   }
 
@@ -142,7 +142,12 @@ actor IncomingBody {
   /// The next piece for the client; nil at the end.
   func next() async throws -> [UInt8]? {
     while position == visible, !isEnded {
-      await withCheckedContinuation { reader = $0 }
+      try Task.checkCancellation()
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { readers.append($0) }
+      } onCancel: {
+        Task { await wakeReaders() }
+      }
     }
     if position < visible {
       let piece = try nextPiece()
@@ -170,9 +175,9 @@ actor IncomingBody {
     return piece
   }
 
-  private func wakeReader() {
-    reader?.resume()
-    reader = nil
+  private func wakeReaders() {
+    for reader in readers { reader.resume() }
+    readers = []
   }
 
   private func wakeOrigin() {
@@ -209,7 +214,7 @@ extension IncomingBody {
   private func stopKeeping() async {
     isKept = false
     visible = end
-    wakeReader()
+    wakeReaders()
     await discardParts()
   }
 

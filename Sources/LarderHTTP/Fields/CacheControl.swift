@@ -93,7 +93,8 @@ struct CacheControl: Equatable {
     for directive in directives where directive.name == name {
       let listed = directive.argument.map { fieldMembers([$0]).map { $0.lowercased() } } ?? []
       if !directive.isWellFormed || listed.isEmpty { return [] }
-      names = (names ?? []).union(listed)
+      names = names ?? []
+      names?.formUnion(listed)
     }
     return names
   }

@@ -14,3 +14,11 @@ enum DeltaSeconds {
     return value
   }
 }
+
+extension Duration {
+  /// Whole seconds, at most those of some 30,000 years: `components` traps beyond 64 bits.
+  var wholeSeconds: Int64 {
+    let longest = Duration.seconds(1 << 40)
+    return min(max(self, .zero - longest), longest).components.seconds
+  }
+}

@@ -58,7 +58,8 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
   /// As fields are to be written: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public var text: String {
     let components = date.components
-    let ofDay = Int(seconds - date.number * CalendarDate.secondsPerDay)
+    let rest = Int(seconds % CalendarDate.secondsPerDay)
+    let ofDay = rest < 0 ? rest + Int(CalendarDate.secondsPerDay) : rest
     let weekday = Int(date.weekday)
     func padded(_ number: Int, _ count: Int = 2) -> String {
       let text = String(number)

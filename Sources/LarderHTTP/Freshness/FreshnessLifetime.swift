@@ -67,7 +67,7 @@ struct FreshnessLifetime: Equatable {
     else { return nil }
     let date = HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
     let unchanged = max(0, date.seconds - modified.seconds)
-    return Int(clamping: min(unchanged / 10, policy.longestHeuristic.components.seconds))
+    return Int(clamping: min(unchanged / 10, max(0, policy.longestHeuristic.wholeSeconds)))
   }
 
   /// The statuses of RFC 9110, section 15.1.

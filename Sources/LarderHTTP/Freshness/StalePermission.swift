@@ -52,6 +52,6 @@ struct StalePermission: Hashable, Sendable {
     onError = errorWindow > 0 && staleness <= errorWindow
     whenDisconnected =
       !stated.contains(0)
-      && (onError || staleness <= policy.whenDisconnected.components.seconds)
+      && (onError || staleness <= policy.whenDisconnected.wholeSeconds)
   }
 }

@@ -58,7 +58,7 @@ extension HTTPRules {
       assigned = nil
     }
     return assigned.map {
-      Int(clamping: min(max(0, $0.components.seconds), Int64(DeltaSeconds.most)))
+      Int(clamping: min(max(0, $0.wholeSeconds), Int64(DeltaSeconds.most)))
     }
   }
 

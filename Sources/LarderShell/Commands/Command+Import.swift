@@ -38,6 +38,9 @@ extension Command {
       path == Array("-".utf8) ? "stdin" : "\(String(decoding: path, as: UTF8.self))"
     var run = Import(lines, named: name, conflict, isDry: isDry, into: session)
     try run.run()
+    for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
+      try session.noteTransform(of: session.store.namespace(name), stored: "the imported ones are")
+    }
     let counts = run.counts
     let fields: [ChangeSummary.Field] =
       [

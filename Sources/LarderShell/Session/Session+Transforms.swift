@@ -23,10 +23,11 @@ extension Session {
   }
 
   /// Notes that a value was stored as it is beside others that are encrypted.
-  func noteTransform(of namespace: Store.Namespace) throws {
+  func noteTransform(of namespace: Store.Namespace, stored: String = "this one is") throws {
     guard let name = try transform(of: namespace) else { return }
+    let missed = stored.hasSuffix("are") ? "these entries" : "the entry"
     try host.notify(
-      "note: the other values of \(namespace.name) are \(name), this one is not: an application that requires it misses the entry"
+      "note: the other values of \(namespace.name) are \(name), \(stored) not: an application that requires it misses \(missed)"
     )
   }
 

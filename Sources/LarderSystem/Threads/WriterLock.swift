@@ -51,7 +51,7 @@ import Synchronization
     lastTicket += 1
     let ticket = lastTicket
     waiting.append(ticket)
-    let end = lockTimeout.map { SystemTime.monotonicMilliseconds + Int64($0 / .milliseconds(1)) }
+    let end = lockTimeout.map { SystemTime.monotonicMilliseconds + $0.waitMilliseconds }
     while !isFree || waiting.first != ticket {
       if let end, SystemTime.monotonicMilliseconds >= end {
         waiting.removeAll { $0 == ticket }

@@ -33,3 +33,11 @@ package enum SystemTime {
     return Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000
   }
 }
+
+extension Duration {
+  /// Whole milliseconds for waiting, at most some thousand years: sums of such numbers do not overflow.
+  package var waitMilliseconds: Int64 {
+    let longest = Int64(1) << 45
+    return Int64(min(max(self / .milliseconds(1), -Double(longest)), Double(longest)))
+  }
+}

@@ -19,7 +19,7 @@ struct Connection: Sendable {
     self.channel = channel
     self.source = NIOLoopBound(source, eventLoop: channel.eventLoop)
     self.limits = limits
-    deadline = Deadline(clock)
+    deadline = Deadline(clock, write: limits.write)
   }
 
   static func connect(
@@ -50,7 +50,7 @@ struct Connection: Sendable {
 
   /// Returns when the system has taken the bytes.
   func write(_ parts: [UInt8]...) async throws {
-    deadline.begin(limits.write, to: .read)
+    deadline.beginWrite()
     defer { deadline.clear(.read) }
     var short = channel.allocator.buffer(
       capacity: parts.reduce(0) { $0 + ($1.count < Self.long ? $1.count : 0) })
@@ -75,11 +75,22 @@ struct Connection: Sendable {
   private static let long = 1 << 14
 
   /// Ends a connection whose other side is too slow: reading fails with ``MessageError/timedOut``, which can be answered; a
-  /// client that does not read is disconnected.
+  /// client that has taken nothing since the last look is disconnected.
   func timeOut(_ subject: Deadline.Subject) {
-    switch subject {
-    case .send: channel.eventLoop.execute { source.value.timeOut() }
-    case .read: close()
+    channel.eventLoop.execute {
+      switch subject {
+      case .send: source.value.timeOut()
+      case .read: if !hasTakenSome { close() }
+      }
+    }
+  }
+
+  private var hasTakenSome: Bool {
+    do {
+      return try deadline.mayGoOn(untaken: channel.untakenBytes)
+    } catch {
+      // The channel is closed.
+      return false
     }
   }
 
@@ -106,7 +117,7 @@ struct Connection: Sendable {
   /// If bytes that were not read are lost with the connection, the system resets it, and the answer is lost, too. So what
   /// still comes is read, for a short time and up to a limit.
   func closeGracefully() async {
-    deadline.begin(.seconds(2), to: .send)
+    deadline.begin(.seconds(2))
     defer { close() }
     do {
       try await channel.close(mode: .output)

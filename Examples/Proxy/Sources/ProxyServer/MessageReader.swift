@@ -47,9 +47,9 @@ final class MessageReader: Sendable {
   func head(isLenient: Bool, isFirst: Bool = false) async throws -> MessageHead? {
     defer { connection.deadline.clear(.send) }
     if let limits {
-      connection.deadline.begin(isFirst ? limits.head : limits.idle, to: .send)
+      connection.deadline.begin(isFirst ? limits.head : limits.idle)
       if isIdle, try await !readMore() { return nil }
-      connection.deadline.begin(limits.head, to: .send)
+      connection.deadline.begin(limits.head)
     }
     while true {
       if let head = try parser.withLock({ try $0.head(isLenient: isLenient) }) { return head }
@@ -62,7 +62,7 @@ final class MessageReader: Sendable {
 
   /// The next bytes of the body; nil at its end.
   func piece() async throws -> [UInt8]? {
-    if let limits { connection.deadline.begin(limits.body, to: .send) }
+    if let limits { connection.deadline.begin(limits.body) }
     defer { connection.deadline.clear(.send) }
     while true {
       if case .piece(let bytes) = try parser.withLock({ try $0.piece() }) { return bytes }

@@ -64,32 +64,58 @@ final class Deadline: Sendable {
   enum Subject { case send, read }
 
   private let clock: any LarderClock
+  private struct Reading {
+    var end: Duration
+    /// How much the other side had not taken at the last look.
+    var untaken: Int?
+  }
   /// Both may wait at once: a body that still comes, and an answer that comes before its end.
-  private let ends = Mutex<(send: Duration?, read: Duration?)>((nil, nil))
+  private let ends = Mutex<(send: Duration?, read: Reading?)>((nil, nil))
+  /// After this time the next look finds what the other side has taken.
+  private let pause: Duration
 
-  init(_ clock: any LarderClock) { self.clock = clock }
-
-  func begin(_ limit: Duration, to subject: Subject) {
-    let end = clock.monotonic + limit
-    set(end, subject)
+  /// - Parameter write: the longest time for which the other side may take nothing. It is looked at twice in that time.
+  init(_ clock: any LarderClock, write: Duration) {
+    self.clock = clock
+    pause = write / 2
   }
 
-  func clear(_ subject: Subject) { set(nil, subject) }
+  /// The other side must send something within that time.
+  func begin(_ limit: Duration) {
+    let end = clock.monotonic + limit
+    ends.withLock { $0.send = end }
+  }
 
-  private func set(_ end: Duration?, _ subject: Subject) {
+  /// The other side must read.
+  func beginWrite() {
+    let end = clock.monotonic + pause
+    ends.withLock { $0.read = Reading(end: end) }
+  }
+
+  func clear(_ subject: Subject) {
     ends.withLock { ends in
       switch subject {
-      case .send: ends.send = end
-      case .read: ends.read = end
+      case .send: ends.send = nil
+      case .read: ends.read = nil
       }
+    }
+  }
+
+  /// Notes how much the other side has not taken yet; false if it has taken nothing since the last look.
+  func mayGoOn(untaken: Int) -> Bool {
+    ends.withLock { ends in
+      // The write has ended since.
+      guard let last = ends.read else { return true }
+      ends.read?.untaken = untaken
+      return last.untaken.map { untaken < $0 } ?? true
     }
   }
 
   /// What should have happened by now, once; nil if nothing should.
   func expire(at now: Duration) -> Subject? {
     ends.withLock { ends in
-      if let end = ends.read, end <= now {
-        ends.read = nil
+      if let end = ends.read?.end, end <= now {
+        ends.read?.end = now + pause
         return .read
       }
       guard let end = ends.send, end <= now else { return nil }

@@ -15,7 +15,7 @@ public struct ProxyLimits: Sendable, Hashable {
   public var head = Duration.seconds(15)
   /// How long each piece of the body of a request may take.
   public var body = Duration.seconds(30)
-  /// How long the client may take to read each piece of an answer.
+  /// How long the client may read nothing of an answer that it has not got whole. A client that reads slowly may go on.
   public var write = Duration.seconds(60)
 
   /// The default limits.

@@ -37,7 +37,7 @@ struct RequestHandling: Sendable {
 
   /// Answers a client for which there is no connection.
   func refuse(_ connection: Connection) async {
-    connection.deadline.begin(.seconds(2), to: .send)
+    connection.deadline.begin(.seconds(2))
     do {
       // A request that is not read would reset the connection, and the answer with it.
       _ = try await connection.read()

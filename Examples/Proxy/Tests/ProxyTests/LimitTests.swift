@@ -86,6 +86,50 @@ import Testing
     try await bench.stop()
   }
 
+  /// Each piece of 64 KB takes longer than the limit: what counts is that the client goes on reading.
+  @Test func `a client that reads slowly gets all of a large answer`() async throws {
+    let clock = ManualClock()
+    let size = 8_000_000
+    let body = [UInt8](repeating: 7, count: size)
+    var limits = ProxyLimits()
+    limits.write = .seconds(12)
+    let bench = try await Bench(
+      RawOrigin { head, _ in
+        head.start.contains("/large")
+          ? [Array("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n".utf8) + body]
+          : [Array(Self.small.utf8)]
+      }, limits: limits, clock: clock)
+    let client = try await RawClient(bench, receiveBuffer: 4096)
+    try await client.send("GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    var count = 0
+    while let more = try await client.connection.read() {
+      count += more.readableBytes
+      clock.advance(by: .seconds(1))
+      // Time passes no faster than the proxy works.
+      if count % 3 == 0 { _ = try await bench.get() }
+    }
+    #expect(count > size)
+    client.close()
+    try await bench.stop()
+  }
+
+  @Test func `a write goes on while something is taken`() {
+    let clock = ManualClock()
+    let deadline = Deadline(clock, write: .seconds(60))
+    func passed(_ untaken: Int) -> Bool? {
+      clock.advance(by: .seconds(30))
+      return deadline.expire(at: clock.monotonic) == .read
+        ? deadline.mayGoOn(untaken: untaken) : nil
+    }
+    deadline.beginWrite()
+    #expect(deadline.expire(at: clock.monotonic) == nil)
+    #expect(passed(100) == true && passed(99) == true && passed(99) == false)
+    deadline.beginWrite()
+    #expect(passed(99) == true)
+    deadline.clear(.read)
+    #expect(passed(99) == nil && deadline.mayGoOn(untaken: 99))
+  }
+
   @Test func `more connections than allowed get a 503, and room comes again`() async throws {
     var limits = ProxyLimits()
     limits.connections = 3

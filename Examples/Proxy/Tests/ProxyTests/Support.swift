@@ -162,6 +162,17 @@ final class RawClient: Sendable {
     connection = try await Connection.connect(to: bench.server.address, on: group)
   }
 
+  /// A client for which the system holds a few KB at a time.
+  init(_ bench: Bench, receiveBuffer: CInt) async throws {
+    connection = try await ClientBootstrap(group: group)
+      .channelOption(.autoRead, value: false)
+      .channelOption(.maxMessagesPerRead, value: 1)
+      .channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBuffer))
+      .connect(host: bench.server.address.host, port: bench.server.address.port) { channel in
+        channel.eventLoop.makeCompletedFuture { try Connection(settingUp: channel) }
+      }
+  }
+
   func send(_ text: String) async throws { try await connection.write(Array(text.utf8)) }
 
   /// Everything that comes until the other side ends.

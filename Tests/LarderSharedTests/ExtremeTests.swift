@@ -1,0 +1,68 @@
+import Larder
+import LarderSharedTesting
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import LarderShared
+
+/// Numbers at the ends of their types: in options, in the file `shared`, and in the store's own records.
+@Suite struct ExtremeTests {
+  @Test(arguments: [UInt64.max, 1 << 63, 1 << 63 - 1, 1 << 62] as [UInt64])
+  func wordsOfAnyValueInTheFileAreNoTrustAndNoLease(_ word: UInt64) throws {
+    for now in [
+      Timestamp(milliseconds: .min), Timestamp(milliseconds: 0), .init(milliseconds: .max),
+    ] {
+      let clock = ManualClock(now: now)
+      let store = try Store.temporary(clock: clock)
+      clock.advance(by: .seconds(10))
+      let recent = RecentChanges(store)
+      let words = store.sharedWords(layout: 1, count: 2 * (8 + 8192))
+      words.open(making: 2 * (8 + 8192))
+      for place in 0..<7 { words.view.release(word, to: place) }
+      for limit in [Duration.zero, .seconds(Int64.max), .seconds(1e20), .seconds(-1e20)] {
+        #expect(recent.standing(clock, limit: limit) != .confirmed)
+      }
+      #expect(recent.reader(at: clock.monotonic) == nil)
+      #expect(recent.lead(nil, at: clock.monotonic, process: 1) != nil)
+      recent.note(RecentChanges.name(ofTag: "t"), at: .zero)
+    }
+  }
+
+  @Test func theNumberOfQueuedRemovalsMayBeAny() async throws {
+    try await withMachines(1) { machines, _ in
+      let (store, cache) = (machines[0].store, machines[0].cache)
+      try await store.namespace(LocalState.namespace).set(
+        [UInt8](repeating: 0xFF, count: 8), for: "queued")
+      machines[0].link.cut()
+      await #expect(throws: LarderError.self) { try await cache.remove("a") }
+      try await machines[0].copies.drop(SharedKey(namespace: "prices", bytes: [1]))
+      #expect(try machines[0].copies.outbox.count() == 1)
+    }
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.max), .seconds(1e20)])
+  func optionsMayHaveAnyNumber(_ duration: Duration) async throws {
+    let tier = MemoryTier()
+    let options = SharedOptions(
+      readTimeout: duration, writeTimeout: duration, leaseDuration: duration,
+      maxValueSize: duration > .zero ? .max : .min, logLength: duration > .zero ? .max : .min,
+      maxLoads: duration > .zero ? .max : .min, unconfirmedLimit: duration, pace: duration)
+    let machine = try Machine(tier, options: options)
+    let origin = Origin()
+    for key in ["a", "a", "b"] { _ = try await machine.read(key, origin) }
+    try await machine.cache.set("v", for: "a", expires: .after(duration))
+    try await machine.cache.remove("a")
+    let shared = machine.shared.options
+    #expect(shared.leaseDuration >= .milliseconds(100) && shared.leaseDuration <= .hours(1))
+    #expect(shared.logLength >= 1 && shared.maxLoads >= 1 && shared.maxValueSize >= 0)
+  }
+
+  @Test func durationsOfAnyLengthHaveNumbers() {
+    for duration in [Duration.seconds(1e20), .seconds(Int64.max), .seconds(-1e20)] {
+      _ = (duration.wholeMilliseconds, duration.wholeMicroseconds, duration.whole)
+    }
+    #expect(Duration.seconds(3).wholeMilliseconds == 3000 && Duration.seconds(3).whole == 3000)
+    #expect(Duration.microseconds(1).wholeMilliseconds == 1)
+  }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import LarderSystem
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Numbers at the ends of their types, which a caller or a configuration may give.
+@Suite struct ExtremeNumberTests {
+  /// `components` of the last ones would trap.
+  static let durations: [Duration] = [
+    .zero, .milliseconds(Int64.max), .seconds(Int64.max), .seconds(Int64.min), .seconds(1e20),
+    .seconds(-1e20), .weeks(Int.max),
+  ]
+
+  @Test(arguments: durations)
+  func `a lifetime of any length is stored, or refused as negative`(duration: Duration) throws {
+    let store = try Store.temporary(clock: ManualClock())
+    let notes = store.namespace("notes")
+    let expirations: [Expiration] = [
+      .after(duration), .afterAccess(duration),
+      .at(store.now.advanced(by: duration)),
+    ]
+    for (index, expires) in expirations.enumerated() {
+      let isPossible =
+        switch expires {
+        case .after: duration >= .zero
+        case .afterAccess: duration > .zero
+        default: true
+        }
+      var attributes = EntryAttributes(expires: expires)
+      attributes.stale = duration >= .zero ? duration : nil
+      do {
+        try notes.set(Array("v".utf8), for: "\(index)", attributes)
+        try notes.touch("\(index)", expires: expires)
+      } catch {
+        #expect(!isPossible && error.code == .invalidArgument)
+      }
+      if duration > .zero { #expect(try notes.text("\(index)") == "v") }
+      var rules = Rules(expires: expires, stale: duration, jitter: 1)
+      rules.limits = Limits(entries: .max, bytes: .max)
+      do {
+        try store.declare(rules, for: "rules")
+        try store.namespace("rules").set("v", for: "k")
+      } catch { #expect(duration <= .zero && error.code == .invalidArgument) }
+    }
+    #expect(
+      Timestamp(milliseconds: 0).advanced(by: .seconds(1e20)) == Timestamp(milliseconds: .max))
+    #expect(Timestamp(milliseconds: 0).advanced(by: .seconds(-1e20)).milliseconds == .min)
+    #expect(Rules(soft: .seconds(Int64.min), hard: .seconds(Int64.max)).stale > .zero)
+    #expect(Expiration.after(.seconds(1e20)).inMilliseconds == .after(.milliseconds(Int64.max)))
+  }
+
+  @Test(arguments: durations.filter { $0 > .zero })
+  func `a load may take any time`(limit: Duration) async throws {
+    for clock in [ManualClock(), SystemClock()] as [any LarderClock] {
+      let cache = try Store.temporary(clock: clock).cache(TextCodec(), in: "notes")
+      var options = LoadOptions(refreshAhead: limit, timeout: limit, refreshTimeout: limit)
+      options.stale = Staleness(whileRevalidating: limit, onError: limit)
+      #expect(try await cache.value(for: "k", options: options) { "v" } == "v")
+      let sleeper = Task { try await clock.sleep(until: clock.monotonic + limit) }
+      await Task.yield()
+      sleeper.cancel()
+      await #expect(throws: CancellationError.self) { try await sleeper.value }
+    }
+  }
+
+  @Test(arguments: durations.filter { $0 > .zero })
+  func `maintenance may run at any interval`(interval: Duration) throws {
+    for clock in [ManualClock(), SystemClock()] as [any LarderClock] {
+      let maintenance = try Maintenance(
+        of: Store.temporary(clock: clock), every: interval, jitter: 1)
+      try maintenance.runOnce()
+      maintenance.start()
+      maintenance.stop()
+    }
+  }
+
+  @Test func `a manual clock stops at the end of time`() {
+    let clock = ManualClock()
+    for _ in 0..<2 { clock.advance(by: .seconds(Int64.max)) }
+    #expect(clock.now == Timestamp(milliseconds: .max))
+    #expect(clock.monotonic == .milliseconds(Int64.max))
+  }
+
+  @Test(arguments: durations)
+  func `a store may wait and flush after any time`(duration: Duration) throws {
+    let path = TemporaryDirectory.unusedPath
+    let store = try Store(
+      at: path,
+      options: Store.Options(
+        lockTimeout: max(duration, .seconds(5)), durability: .checkpointed,
+        checkpointInterval: duration))
+    let notes = store.namespace("notes")
+    // Threads meet at the writer lock, and wait there.
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for number in 0..<20 {
+        do {
+          try store.write { batch in try batch.set("v", for: "\(thread) \(number)", in: notes) }
+        } catch { Issue.record(error) }
+      }
+    }
+    #expect(try notes.count() == 160)
+    try store.close()
+  }
+
+  @Test func `sizes and costs stop at the largest number`() throws {
+    #expect(Int.kilobytes(.max) == .max && Int.megabytes(.min) == .min)
+    #expect(Int.gigabytes(.max) == .max && Int.gigabytes(2) == 2_000_000_000)
+    let store = try Store.temporary(
+      options: Store.Options(limits: StoreLimits(entries: .max, bytes: .max, memory: .max)))
+    for cost in [Int.max, .min, -1] {
+      let cache = store.cache(
+        TextCodec(), in: "notes\(cost)", memory: MemoryLimits(), cost: { _ in cost })
+      try cache.set("v", for: "a")
+      try cache.set("v", for: "b")
+      #expect(try cache.value(for: "a") == "v" && cache.value(for: "b") == "v")
+      cache.memory?.trim(toFraction: 1)
+      cache.memory?.trim(to: .min)
+      store.trimMemory(toFraction: .nan)
+      store.trimMemory(to: .min)
+    }
+    var removal = RemovalResult(entries: .max, bytes: .max)
+    removal += RemovalResult(entries: 1, bytes: .max)
+    #expect(removal == RemovalResult(entries: .max, bytes: .max))
+  }
+
+  @Test func `an entry with very many tags is written in a moment`() throws {
+    let notes = try Store.temporary().namespace("notes")
+    var attributes = EntryAttributes()
+    attributes.tags = (0..<20_000).map { "t\($0)" } + ["t0", "t19999"]
+    let seconds = try ContinuousClock().measure {
+      try notes.set(Array("v".utf8), for: "k", attributes)
+    }
+    #expect(try notes.entry(for: "k")?.tags.count == 20_000)
+    // One that compares each with each takes minutes.
+    #expect(seconds < .seconds(20))
+  }
+
+  @Test func `a path is not cut at a zero byte`() throws {
+    let path = TemporaryDirectory.unusedPath
+    try Store(at: path).close()
+    for name in [path + "\0", path + "\0x", "\0" + path] {
+      let error = #expect(throws: LarderError.self) { try Store(at: name) }
+      #expect(error?.code == .invalidArgument || error?.code == .cannotOpen)
+    }
+  }
+
+  @Test func `more transforms than an entry can name are refused`() throws {
+    struct Same: ValueTransform {
+      var id: TransformID
+      func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
+        bytes: [UInt8], parameters: [UInt8]
+      )? { (bytes.copied, []) }
+      func revert(
+        _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+      ) -> [UInt8] { bytes.copied }
+    }
+    var options = Store.Options()
+    options.transforms = (100..<108).map { Same(id: TransformID(rawValue: $0)) }
+    let notes = try Store.temporary(options: options).namespace("notes")
+    try notes.set("v", for: "k")
+    #expect(try notes.text("k") == "v")
+    options.transforms.append(Same(id: TransformID(rawValue: 108)))
+    let error = #expect(throws: LarderError.self) { try Store.temporary(options: options) }
+    #expect(error?.code == .invalidArgument)
+  }
+
+  @Test(arguments: [UInt64.max, .max - 1, 1 << 63] as [UInt64])
+  func `a position of any number in the file of changes stops no writer and no reader`(
+    head: UInt64
+  ) async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    try await notes.set("v", for: "k")
+    var watch = store.changes().makeAsyncIterator()
+    try await notes.set("v", for: "a")
+    #expect(await watch.next()?.key == Key("a"))
+    store.engine.changes.ring.publish(head)
+    if case .missed = try #require(await watch.next()).kind {} else { Issue.record("not missed") }
+    // The writer begins anew, and says so.
+    try await notes.set("v", for: "b")
+    if case .missed = try #require(await watch.next()).kind {} else { Issue.record("not missed") }
+    try await notes.set("v", for: "c")
+    #expect(await watch.next()?.key == Key("c"))
+  }
+}
