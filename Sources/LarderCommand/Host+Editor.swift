@@ -1,4 +1,5 @@
 import LarderShell
+import LarderSystem
 import LarderTerminal
 
 #if canImport(Glibc)
@@ -34,8 +35,7 @@ extension Host.Draft {
       run: {
         try release()
         // The variable may hold arguments, so a shell reads it; the path is quoted.
-        let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
-        let problem = try ChildProgram(Array("\(editor ?? "vi") \(quoted)".utf8)).run()
+        let problem = try ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8)).run()
         Interrupts.acknowledge()
         return problem
       },

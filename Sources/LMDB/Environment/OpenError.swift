@@ -67,7 +67,7 @@ package struct OpenError: Error, CustomStringConvertible {
       "replace it by a regular file with one name; with a link two processes miss each other's locks"
     case .foreignOwner:
       "open it as that user, or read it with the option foreign (larder --foreign)"
-    case .exposed: "chmod go-rwx \(Self.quoted(path))"
+    case .exposed: "chmod go-rwx \(path.shellWord)"
     case .networkFileSystem: "put the store on a local disk"
     case .exists: "name a path that does not exist"
     case .notEmpty: "name a new or an empty directory"
@@ -91,17 +91,4 @@ package struct OpenError: Error, CustomStringConvertible {
   }
 
   private var suggestionOfCause: String { cause?.recoverySuggestion ?? "see the message" }
-
-  /// A path as one word of a shell command.
-  private static func quoted(_ path: String) -> String {
-    let isPlain = path.utf8.allSatisfy { byte in
-      byte >= 0x80 || "/._-+=:@%".utf8.contains(byte)
-        || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-        || (0x61...0x7A).contains(byte)
-    }
-    if isPlain { return path }
-    return "'"
-      + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-      + "'"
-  }
 }

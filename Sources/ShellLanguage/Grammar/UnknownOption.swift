@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The error for an option that a command does not have.
 struct UnknownOption {
   private let option: OptionWord
@@ -59,7 +61,7 @@ struct UnknownOption {
     var moved = [option.range]
     if takesValue, option.value == nil, case .word(let word) = next { moved.append(word.range) }
     func text(_ ranges: [Range<Int>]) -> String {
-      ranges.map { String(decoding: line.text[$0], as: UTF8.self) }.joined(separator: " ")
+      ranges.map { String(decoding: line.text[$0], as: UTF8.self).shellWord }.joined(separator: " ")
     }
     let rest = line.arguments.map(\.range).filter { !moved.contains($0) }
     return "larder STORE \(text(moved)) \(text(rest))"
