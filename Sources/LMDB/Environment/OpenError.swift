@@ -66,7 +66,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .notAFile, .linked:
       "replace it by a regular file with one name; with a link two processes miss each other's locks"
     case .foreignOwner:
-      "open it as that user, or read it with the option foreign (larder --foreign)"
+      "open it as that user, or read it with `allowsForeignOwner` (larder --allow-foreign-owner)"
     case .exposed: "chmod go-rwx \(path.shellWord)"
     case .networkFileSystem: "put the store on a local disk"
     case .exists: "name a path that does not exist"

@@ -16,7 +16,7 @@ struct StoreFiles: Sendable {
 
   /// Resolves links, so that one store has one path.
   init(resolving path: String) throws(OpenError) {
-    // The system would take what stands before a zero byte for the path.
+    // For the system a path ends before its first zero byte.
     guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
     guard let resolved = unsafe realpath(path, nil) else { throw Self.unresolvable(path) }
     defer { unsafe free(resolved) }

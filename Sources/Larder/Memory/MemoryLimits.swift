@@ -46,7 +46,7 @@ public struct MemoryUsage: Hashable, Sendable {
   /// The number of values.
   public var entries: Int
 
-  /// A usage of so much cost and so many values.
+  /// A usage of this cost and this number of values.
   public init(cost: Int = 0, entries: Int = 0) {
     self.cost = cost
     self.entries = entries
@@ -89,7 +89,7 @@ public struct MemoryUsage: Hashable, Sendable {
 }
 
 extension Int {
-  func saturatingAdding(_ other: Int) -> Int {
+  package func saturatingAdding(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }

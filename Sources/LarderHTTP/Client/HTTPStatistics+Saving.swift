@@ -21,7 +21,7 @@ extension HTTPCache {
         namespace.name, EntryAttributes(codec: .text, expires: .never)
       ) { old in
         let numbers = HTTPStatistics(text: old ?? []).numbers
-        let sums = numbers.merging(unsaved.numbers) { $0.addingAtMost($1) }
+        let sums = numbers.merging(unsaved.numbers) { $0.saturatingAdding($1) }
         return Array(HTTPStatistics(numbers: sums).text.utf8)
       }
     } catch {

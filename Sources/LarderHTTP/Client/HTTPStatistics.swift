@@ -1,3 +1,4 @@
+import Larder
 import Synchronization
 
 /// How the requests of a cache were answered: ``HTTPCache/statistics`` counts those of this process since the cache was made,
@@ -20,19 +21,12 @@ public struct HTTPStatistics: Sendable, Hashable {
 
   /// Requests that were answered.
   public var requests: Int {
-    (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.addingAtMost($1) }
+    // Counts come from a store, which may have any.
+    (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.saturatingAdding($1) }
   }
 }
 
 /// The counters of a cache and its copies.
-extension Int {
-  /// The sum, or the largest number: counts come from a store, which may have any.
-  func addingAtMost(_ other: Int) -> Int {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
-}
-
 final class HTTPCounters: Sendable {
   private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
 

@@ -39,7 +39,9 @@ extension Command {
     var run = Import(lines, named: name, conflict, isDry: isDry, into: session)
     try run.run()
     for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
-      try session.noteTransform(of: session.store.namespace(name), stored: "the imported ones are")
+      try session.noteTransform(
+        of: session.store.namespace(name), stored: "the imported ones are not",
+        missed: "these entries")
     }
     let counts = run.counts
     let fields: [ChangeSummary.Field] =

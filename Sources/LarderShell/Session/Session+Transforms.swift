@@ -22,12 +22,14 @@ extension Session {
     }
   }
 
-  /// Notes that a value was stored as it is beside others that are encrypted.
-  func noteTransform(of namespace: Store.Namespace, stored: String = "this one is") throws {
+  /// Notes that values were stored as they are beside others that are encrypted.
+  func noteTransform(
+    of namespace: Store.Namespace, stored: SafeText = "this one is not",
+    missed: SafeText = "the entry"
+  ) throws {
     guard let name = try transform(of: namespace) else { return }
-    let missed = stored.hasSuffix("are") ? "these entries" : "the entry"
     try host.notify(
-      "note: the other values of \(namespace.name) are \(name), \(stored) not: an application that requires it misses \(missed)"
+      "note: the other values of \(namespace.name) are \(name), \(stored): an application that requires it misses \(missed)"
     )
   }
 
