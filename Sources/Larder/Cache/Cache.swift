@@ -89,10 +89,11 @@ public struct Cache<Value: Sendable>: Sendable {
     snapshot: UInt64
   ) {
     guard let memory else { return }
-    namespace.engine.trimUnderPressure()
+    let engine = namespace.engine
+    engine.memory.trimUnderPressure(at: engine.coarseNow)
     memory.keep(
       MemoryBox(value), for: key, cost: cost.map { $0(value) } ?? size, id: id, header: header,
-      snapshot: snapshot, now: namespace.engine.coarseNow)
+      snapshot: snapshot, now: engine.coarseNow)
   }
 }
 

@@ -50,19 +50,6 @@ extension StoreEngine {
     }
   }
 
-  /// The header with the expiration that follows from accesses not yet written.
-  func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
-    guard let idle, let use = uses.pending(entryKey), use.version == header.version else {
-      return header
-    }
-    let end = idle.end(after: use.moment)
-    guard end > header.expires else { return header }
-    var current = header
-    current.expires = end
-    current.staleUntil = Lifetime.late(end, stale: header.stale ?? .zero)
-    return current
-  }
-
   /// Runs a closure once, on a thread of the system.
   @Sendable static func later(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global(qos: .utility).asyncAfter(

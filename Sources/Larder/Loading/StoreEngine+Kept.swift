@@ -47,8 +47,10 @@ extension StoreEngine {
     guard var fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
       return nil
     }
-    if requiresTransforms || fields[.transformedMetadata] != nil {
-      fields = readable(fields, for: key, id: id, version: found.header.version)
+    if transforms.hasRequired || fields[.transformedMetadata] != nil {
+      let entry = TransformContext(
+        key.copied, in: id, version: found.header.version, engine: self)
+      fields = transforms.readable(fields, of: entry)
     }
     let kept = CachedEntry(id: id, header: found.header, state: state, fields: fields)
     if recordsAccess { recordAccess(found, key: key, at: now) }

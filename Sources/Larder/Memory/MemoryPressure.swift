@@ -112,20 +112,20 @@ extension MemoryPressure {
   }
 #endif
 
-extension StoreEngine {
+extension MemoryRegistry {
   /// Looks at the pressure at most so often, in milliseconds.
   private static let pressureInterval: Int64 = 1000
 
   /// Drops decoded values while memory is short. Called before another value is kept; most calls compare two numbers.
-  func trimUnderPressure() {
-    guard let memoryPressure else { return }
-    let now = coarseNow
+  ///
+  /// - Parameter now: milliseconds by the store's clock. A clock that was set back counts as time that has passed.
+  func trimUnderPressure(at now: Int64) {
+    guard let pressure else { return }
     let last = pressureChecked.load(ordering: .relaxed)
-    // A clock that was set back counts as time that has passed.
     guard now &- last >= Self.pressureInterval || now < last,
       pressureChecked.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged,
-      let fraction = memoryPressure().keptFraction
+      let fraction = pressure().keptFraction
     else { return }
-    for memory in memory.budget.members { memory.trim(toFraction: fraction) }
+    for memory in budget.members { memory.trim(toFraction: fraction) }
   }
 }

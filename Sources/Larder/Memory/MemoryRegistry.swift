@@ -4,6 +4,10 @@ import Synchronization
 /// The memories of a store's caches in this process; those that caches can share are found by namespace and codec.
 final class MemoryRegistry: Sendable {
   let budget = MemoryBudget()
+  /// How short the system is of memory; nil if the memory tier does not trim itself.
+  let pressure: (@Sendable () -> MemoryPressure)?
+  /// When the pressure was last looked at, by the store's clock.
+  let pressureChecked = Atomic<Int64>(0)
 
   private struct Place: Hashable {
     var namespace: String
@@ -21,6 +25,8 @@ final class MemoryRegistry: Sendable {
   private let shared = Mutex<[Place: [Shared]]>([:])
   /// The snapshot and the generation of the metadata in which the limit was last read.
   private let looked = Mutex((snapshot: UInt64(0), generation: UInt64(0)))
+
+  init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
   /// The memory for a cache, and its owner if it cannot be shared; nil for limits of 0.
   ///

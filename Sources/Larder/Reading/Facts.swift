@@ -45,11 +45,12 @@ extension StoreEngine {
 
   func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Store.Entry {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    let header = current(entry.header, idle: idle, entryKey: entry.entryKey)
+    let header = uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
     let never = EntryHeader.never
     let now = clock.now
-    let fields = readable(
-      entry.fields, for: key.bytes.span, id: entry.id, version: header.version)
+    let fields = transforms.readable(
+      entry.fields,
+      of: TransformContext(key.bytes, in: entry.id, version: header.version, engine: self))
     let steps = entry.fields.transforms
     let lastUse = access.lastUse(of: Checksum.keyHash(of: key.bytes.span, in: entry.id))
     return Store.Entry(

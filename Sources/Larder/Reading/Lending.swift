@@ -114,7 +114,8 @@ extension StoreEngine {
     guard found.header.flags.contains(.transformed) else { return stored }
     guard let stored, let fields = EntryFields(found.record.extracting(found.header.fieldsRange))
     else { return nil }
-    return try restore(stored, fields, for: key, id: id, version: version)
+    let entry = TransformContext(key.copied, in: id, version: version, engine: self)
+    return try transforms.restore(stored, fields, of: entry)
   }
 
   /// Tells the access table, and the time to idle, that the application has read an entry.

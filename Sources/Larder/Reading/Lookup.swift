@@ -88,7 +88,8 @@ extension StoreEngine {
       return Lookup(.absent, id: id, keyHash: keyHash, header: .none, record: Span())
     }
     let record = transaction.bytes(of: region)
-    guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned), !requiresTransforms
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned),
+      !transforms.hasRequired
     else {
       return try lookUpUncommon(region, key: key, in: id, keyHash: keyHash, at: now, transaction)
     }
@@ -118,13 +119,13 @@ extension StoreEngine {
       {
         current = header
         if header.flags.contains(.idle), let idle = header.idle(in: record) {
-          current = self.current(header, idle: idle, entryKey: StoredKey.entry(key, in: id))
+          current = uses.current(header, idle: idle, entryKey: StoredKey.entry(key, in: id))
         }
         outcome = Lookup.Outcome(state(of: current, at: now))
         if outcome != .expired {
           if header.flags.contains(.negative) { outcome = .negative }
           if !isIntact(header, record: record, keyHash: keyHash)
-            || !hasRequiredTransforms(header, record)
+            || !transforms.accepts(header, record)
           {
             outcome = .damaged
           }

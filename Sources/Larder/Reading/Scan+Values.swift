@@ -13,7 +13,7 @@ extension StoreEngine {
     try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
       guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned),
         entryKey.count > 5,
-        entryKey[entryKey.count - 1] == 0, !requiresTransforms
+        entryKey[entryKey.count - 1] == 0, !transforms.hasRequired
       else {
         return try visitUncommon(
           entryKey, record, of: namespace, id, prefix, in: transaction, visit)
@@ -34,7 +34,7 @@ extension StoreEngine {
   ) throws -> ScanPosition {
     try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
       if let header = EntryHeader(record), header.flags.isSubset(of: .pinned), entryKey.count > 5,
-        entryKey[entryKey.count - 1] == 0, !requiresTransforms
+        entryKey[entryKey.count - 1] == 0, !transforms.hasRequired
       {
         let key = entryKey.extracting(4..<entryKey.count - 1)
         guard prefix.isEmpty || key.starts(with: prefix.span),
@@ -79,7 +79,8 @@ extension StoreEngine {
       flags.contains(.chunked)
       ? try assemble(payload, id: id, version: version, in: transaction) : payload.copied
     if flags.contains(.transformed), let stored = value {
-      value = try restore(stored, entry.fields, for: key.span, id: id, version: version)
+      let context = TransformContext(key, in: id, version: version, engine: self)
+      value = try transforms.restore(stored, entry.fields, of: context)
     }
     return try value.map { try body($0.span) }
   }

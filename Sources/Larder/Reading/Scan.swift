@@ -39,7 +39,7 @@ extension StoreEngine {
       key.starts(with: prefix),
       isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
       try !isHidden(entry.header, id: id, record: record, in: transaction),
-      hasRequiredTransforms(entry.header, record)
+      transforms.accepts(entry.header, record)
     else { return nil }
     return (entry, key)
   }

@@ -71,12 +71,12 @@ extension StoreEngine {
   ) throws(LarderError) -> Environment {
     var options = options
     options.create = false
-    let environment = try environment(at: path, options: options)
+    let environment = try Environment.open(at: path, options)
     guard environment.attachment.withLock({ $0.object == nil }) else {
       throw LarderError(
         .busy, "\(environment.path) is open in this process", hint: "close it here first")
     }
-    _ = try format(of: environment)
+    _ = try StoreFormat(of: environment)
     return environment
   }
 

@@ -10,7 +10,7 @@ extension StoreEngine {
         .invalidArgument, "a store cannot have \(options.transforms.count) transforms",
         hint: "use at most \(TransformSteps.most)")
     }
-    let environment = try environment(at: path, options: options)
+    let environment = try Environment.open(at: path, options)
     return try environment.attachment.withLock { attachment throws(LarderError) in
       if let engine = attachment.object as? StoreEngine {
         try engine.checkClock(options.clock)
@@ -18,85 +18,11 @@ extension StoreEngine {
         return engine
       }
       endsWithProcess
-      let format = try format(of: environment)
+      let format = try StoreFormat(of: environment)
       let engine = StoreEngine(environment: environment, format: format, options: options)
       attachment.object = engine
       if !options.readOnly, !options.allowsForeignOwner { engine.applyFileLimit() }
       return engine
-    }
-  }
-
-  static func environment(
-    at path: String, options: Store.Options
-  ) throws(LarderError) -> Environment {
-    var environmentOptions = EnvironmentOptions()
-    environmentOptions.create = options.create && !options.readOnly && !options.allowsForeignOwner
-    environmentOptions.databases = Indexes.names
-    environmentOptions.lockTimeout = options.lockTimeout
-    environmentOptions.foreignOwner = options.allowsForeignOwner
-    environmentOptions.readOnly = options.readOnly || options.allowsForeignOwner
-    environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
-    environmentOptions.changesDurability = options.changesDurability
-    environmentOptions.checkpointInterval = options.checkpointInterval
-    environmentOptions.boot = options.boot
-    environmentOptions.signature = MetadataKey.format
-    do throws(OpenError) {
-      return try Environment.open(at: path, options: environmentOptions) {
-        (transaction: inout WriteTransaction) throws(LMDBError) in
-        let format = StoreFormat.new()
-        try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
-        let seal = RecordSeal(identity: format.identity)
-        let state = StoreState().record(seal: seal)
-        try transaction.put(state, for: MetadataKey.state, in: .main)
-        if options.flushes, let free = options.freeDisk(path) {
-          let settings = StoreSettings.record(
-            defaultDisk: StoreLimits.defaultDisk(free: free), seal: seal)
-          try transaction.put(settings, for: MetadataKey.settings, in: .main)
-        }
-      }
-    } catch {
-      throw LarderError(error)
-    }
-  }
-
-  static func format(of environment: Environment) throws(LarderError) -> StoreFormat {
-    let path = environment.path
-    guard case .format(let format) = try storedFormat(of: environment) else {
-      if case .damaged = try storedFormat(of: environment) {
-        throw LarderError(
-          .damaged, "\(path): the record of the store's format is damaged",
-          hint: "restore the directory from a copy")
-      }
-      throw LarderError(
-        .foreign, "\(path) is not a Larder store",
-        hint: "name a directory that holds one, or a new one")
-    }
-    if format.version == StoreFormat.current { return format }
-    guard format.version < StoreFormat.current else {
-      throw LarderError(
-        .newerFormat,
-        "\(path) has format \(format.version), this version of Larder reads format \(StoreFormat.current)",
-        hint: "use the newer Larder that wrote it, or another directory")
-    }
-    throw LarderError(
-      .cannotOpen,
-      "\(path) has format \(format.version), this version of Larder reads format \(StoreFormat.current)",
-      hint:
-        "remove the directory, which a cache can do without, or open it with the Larder that wrote it"
-    )
-  }
-
-  private static func storedFormat(
-    of environment: Environment
-  ) throws(LarderError) -> StoreFormat.Contents {
-    do throws(LMDBError) {
-      let transaction = try environment.beginRead()
-      guard let region = try transaction.find(MetadataKey.format, in: .main) else {
-        return .foreign
-      }
-      return StoreFormat.read(transaction.bytes(of: region))
-    } catch {
-      throw LarderError(error, path: environment.path)
     }
   }
 
@@ -112,7 +38,7 @@ extension StoreEngine {
 
   /// Refuses other transforms: a handle without them could not read what another has written.
   private func checkTransforms(_ others: [any ValueTransform]) throws(LarderError) {
-    if transforms.map(\.id) == others.map(\.id) { return }
+    if transforms.transforms.map(\.id) == others.map(\.id) { return }
     throw LarderError(
       .invalidArgument,
       "\(environment.path) is already open in this process with other transforms",

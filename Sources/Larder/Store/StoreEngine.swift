@@ -27,10 +27,7 @@ final class StoreEngine: Sendable {
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
   let verified = VerifiedValues()
-  /// Applied to the values that are written.
-  let transforms: [any ValueTransform]
-  /// Whether one of them is required.
-  let requiresTransforms: Bool
+  let transforms: TransformPipeline
   /// The value that was last read in pieces and changed by transforms.
   let piecewise = Mutex<(mark: UInt64, value: [UInt8])?>(nil)
   /// The accesses of all processes.
@@ -50,11 +47,7 @@ final class StoreEngine: Sendable {
   /// The store's settings, and the generation they are of.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   /// Decoded values.
-  let memory = MemoryRegistry()
-  /// Nil if the memory tier does not trim itself.
-  let memoryPressure: (@Sendable () -> MemoryPressure)?
-  /// When the pressure was last looked at, by the store's clock.
-  let pressureChecked = Atomic<Int64>(0)
+  let memory: MemoryRegistry
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
   private let handles = Mutex(NamespaceHandles())
@@ -74,9 +67,8 @@ final class StoreEngine: Sendable {
     usesSystemClock = options.clock is SystemClock
     chunksAbove = options.chunksAbove
     timer = options.timer
-    transforms = options.transforms
-    requiresTransforms = options.transforms.contains { $0.isRequired }
-    memoryPressure = options.trimsMemory ? options.memoryPressure : nil
+    transforms = TransformPipeline(options.transforms)
+    memory = MemoryRegistry(pressure: options.trimsMemory ? options.memoryPressure : nil)
     pageSize = environment.info.pageSize
     chunkSize = pageSize - 16
     opened = (options.clock.now, options.clock.monotonic)

@@ -88,19 +88,26 @@ public struct TransformContext: Sendable {
   /// The version of the value; see ``Store/Entry/version``.
   public let version: UInt64
   /// The part of the entry that the bytes belong to.
-  public let part: Part
+  public private(set) var part: Part
   /// The transforms that were applied before this one, with their parameters.
   public internal(set) var previous: [UInt8] = []
-  let engine: StoreEngine
+  private let engine: StoreEngine
 
-  /// A value that a transform keeps in the store for itself; nil without one. See ``TransformStorage``.
-  package func stored(_ key: String) throws -> [UInt8]? {
-    try engine.transformValue(for: key)
+  /// The value of the entry under `key`.
+  init(_ key: [UInt8], in id: NamespaceID, version: UInt64, engine: StoreEngine) {
+    store = engine.identity
+    namespace = id.rawValue
+    self.key = key
+    self.version = version
+    part = .value
+    self.engine = engine
   }
 
-  /// Whether the entry is one that a transform keeps for itself.
-  package var isOfTransforms: Bool {
-    get throws { try engine.isTransformNamespace(NamespaceID(rawValue: namespace)) }
+  /// The same entry, and another part of it.
+  func of(_ part: Part) -> TransformContext {
+    var context = self
+    context.part = part
+    return context
   }
 }
 
@@ -108,4 +115,27 @@ public struct TransformContext: Sendable {
 package enum TransformStorage {
   /// The name of the namespace.
   package static let namespace = "larder.transforms"
+}
+
+extension TransformContext {
+  private var handle: NamespaceHandle { engine.handle(for: TransformStorage.namespace) }
+
+  /// A value that a transform keeps in the store for itself; nil without one.
+  package func stored(_ key: String) throws -> [UInt8]? {
+    try key.withKeyBytes { key in
+      let transaction = try engine.beginRead()
+      let id = try engine.identify(handle, in: transaction)
+      let found = try engine.lookUp(
+        key, in: id, keyHash: Checksum.keyHash(of: key, in: id), at: engine.coarseNow, transaction)
+      guard found.outcome == .fresh else { return nil }
+      var value: [UInt8]?
+      _ = try engine.withValue(of: found, key: key, in: transaction) { value = $0.copied }
+      return value
+    }
+  }
+
+  /// Whether the entry is one that a transform keeps for itself.
+  package var isOfTransforms: Bool {
+    get throws { try engine.identify(handle, in: engine.beginRead()).rawValue == namespace }
+  }
 }

@@ -62,7 +62,7 @@ extension EntryWriter {
   /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.
   func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    return engine.current(entry.header, idle: idle, entryKey: entry.entryKey)
+    return engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
       .state(at: now.milliseconds)
   }
 
@@ -82,12 +82,13 @@ extension EntryWriter {
     }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
     let stored = entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
-    if engine.requiresTransforms, !engine.hasRequiredTransforms(entry) { return nil }
+    guard engine.transforms.accepts(entry) else { return nil }
     guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
       return stored
     }
-    return try engine.restore(
-      stored, entry.fields, for: key.span, id: entry.id, version: entry.header.version)
+    let context = TransformContext(
+      key, in: entry.id, version: entry.header.version, engine: engine)
+    return try engine.transforms.restore(stored, entry.fields, of: context)
   }
 
   private mutating func assemble(

@@ -16,8 +16,9 @@ extension WriteBatch {
     let rules = try writer.namespace(name)?.rules ?? Rules()
     try budget.checkSize(value.count, rules: rules, namespace: name)
     let id = try writer.findOrMakeNamespace(name).id
-    let transformed = try writer.engine.transform(
-      value, attributes, for: key, id: id, version: writer.nextNumber(in: id))
+    let entry = TransformContext(
+      key.copied, in: id, version: try writer.nextNumber(in: id), engine: writer.engine)
+    let transformed = try writer.engine.transforms.apply(to: value, attributes, of: entry)
     if let bytes = transformed.bytes {
       return try put(bytes.span, for: key, in: name, attributes, transformed)
     }

@@ -185,11 +185,12 @@ extension WriteBatch {
     try key.withKeyBytes { key in
       guard let entry = try living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount + (metadata?.count ?? 0))
-      var fields = try writer.engine.changeable(entry, key: key)
+      let context = TransformContext(
+        key.copied, in: entry.id, version: entry.header.version, engine: writer.engine)
+      let transforms = writer.engine.transforms
+      var fields = try transforms.changeable(entry.fields, of: context)
       fields[.metadata] = metadata
-      if let transformed = try writer.engine.transformedMetadata(
-        fields.metadataFields, for: key, id: entry.id, version: entry.header.version)
-      {
+      if let transformed = try transforms.metadata(fields.metadataFields, of: context) {
         fields.metadataFields = EntryFields()
         fields[.transformedMetadata] = transformed
       }

@@ -1,0 +1,90 @@
+import LMDB
+import LarderSystem
+
+// Metadata, entity tag and modification date are one record that the transforms change apart from the value.
+extension TransformPipeline {
+  /// The transformed metadata record; nil if the entry has no metadata or no transform changes it.
+  func metadata(
+    _ fields: EntryFields, of entry: TransformContext
+  ) throws(LarderError) -> [UInt8]? {
+    let covering = transforms.filter(\.coversMetadata)
+    if covering.isEmpty || fields.isEmpty { return nil }
+    guard
+      let (bytes, steps) = try apply(
+        covering, to: fields.encoded().span, entry.of(.metadata))
+    else { return nil }
+    let head = steps.encoded()
+    var record: [UInt8] = []
+    record.append(littleEndian: UInt32(head.count))
+    return record + head + bytes
+  }
+
+  /// Fields with metadata, entity tag and modification date as they were written; without them if they are damaged, cannot
+  /// be read here, or have not passed a transform that is required.
+  func readable(_ fields: EntryFields, of entry: TransformContext) -> EntryFields {
+    do throws(LarderError) {
+      if let plain = try plain(fields, of: entry) { return plain }
+    } catch {
+      // Facts are shown without what this process cannot read; a read of the value throws.
+    }
+    var rest = fields
+    rest[.transformedMetadata] = nil
+    rest.metadataFields = EntryFields()
+    return rest
+  }
+
+  /// The same for a write that replaces some of them and keeps the others.
+  ///
+  /// - Throws: ``LarderError/Code/unreadable`` where the others would be lost, and where this process lacks a transform of the
+  ///   value that may have to cover what it writes.
+  func changeable(
+    _ fields: EntryFields, of entry: TransformContext
+  ) throws(LarderError) -> EntryFields {
+    let missing = fields.transforms?.all.lazy.map(\.id).first { id in
+      id != .zstd && !transforms.contains { $0.id == id }
+    }
+    if let missing {
+      throw LarderError(
+        .unreadable,
+        "the metadata of \(Key(entry.key)) cannot be changed: the entry is \(missing.name)",
+        hint: missing.remedy)
+    }
+    if let plain = try plain(fields, of: entry) {
+      return plain
+    }
+    throw LarderError(
+      .unreadable,
+      "the metadata of \(Key(entry.key)) cannot be changed: what is there cannot be read",
+      hint: "check the transforms of the store and their keys, or write the entry anew")
+  }
+
+  /// Nil if metadata, entity tag and modification date are damaged, or have not passed a transform that is required.
+  private func plain(
+    _ fields: EntryFields, of entry: TransformContext
+  ) throws(LarderError) -> EntryFields? {
+    guard let record = fields[.transformedMetadata] else {
+      return requiresMetadata && !fields.metadataFields.isEmpty ? nil : fields
+    }
+    guard record.count > 4, case let count = Int(record.span.halfWord(at: 0)),
+      count <= record.count - 4,
+      let steps = TransformSteps(record.span.extracting(4..<4 + count)),
+      let bytes = try revert(steps, Array(record[(4 + count)...]), entry.of(.metadata)),
+      let found = EntryFields(bytes.span), isComplete(steps, where: \.coversMetadata)
+    else { return nil }
+    var plain = fields
+    plain[.transformedMetadata] = nil
+    plain.metadataFields = found
+    return plain
+  }
+}
+
+extension EntryAttributes {
+  /// Metadata, entity tag and modification date as fields.
+  var metadataFields: EntryFields {
+    var fields = EntryFields()
+    if let entityTag { fields[.entityTag] = entityTag }
+    if let lastModified { fields[.lastModified] = lastModified }
+    if let metadata { fields[.metadata] = metadata }
+    return fields
+  }
+}

@@ -1,0 +1,141 @@
+import LMDB
+import LarderSystem
+
+/// A value that transforms have changed, ready to be stored.
+struct TransformedValue {
+  /// The version that the transforms were told.
+  var version: UInt64
+  /// Bytes of the value before.
+  var size: Int
+  /// In place of the value; nil if no transform changed it.
+  var bytes: [UInt8]?
+  var steps: TransformSteps?
+  /// Metadata, entity tag and modification date as transforms leave them; nil if no transform changes them.
+  var metadata: [UInt8]?
+}
+
+/// The transforms of a store in their order, which every value passes on its way into the store and back.
+struct TransformPipeline: Sendable {
+  let transforms: [any ValueTransform]
+  var isEmpty: Bool { transforms.isEmpty }
+  /// Whether one of them is required.
+  let hasRequired: Bool
+  /// Whether one that changes metadata is required.
+  let requiresMetadata: Bool
+
+  init(_ transforms: [any ValueTransform]) {
+    self.transforms = transforms
+    hasRequired = transforms.contains(where: \.isRequired)
+    requiresMetadata = transforms.contains { $0.isRequired && $0.coversMetadata }
+  }
+
+  /// The value and the metadata of an entry as they are to be stored.
+  func apply(
+    to value: Span<UInt8>, _ attributes: EntryAttributes, of entry: TransformContext
+  ) throws(LarderError) -> TransformedValue {
+    var transformed = TransformedValue(version: entry.version, size: value.count)
+    // A negative entry has no value that could be hidden or made shorter.
+    if !attributes.isNegative, let (bytes, steps) = try apply(transforms, to: value, entry) {
+      transformed.bytes = bytes
+      transformed.steps = steps
+    }
+    transformed.metadata = try metadata(attributes.metadataFields, of: entry)
+    return transformed
+  }
+
+  /// The value that was written, from the bytes that are stored; nil if they are damaged.
+  ///
+  /// - Throws: ``LarderError/Code/unreadable`` without a transform that changed it.
+  func restore(
+    _ bytes: [UInt8], _ fields: EntryFields, of entry: TransformContext
+  ) throws(LarderError) -> [UInt8]? {
+    guard let steps = fields.transforms else { return nil }
+    return try revert(steps, bytes, entry)
+  }
+
+  /// Whether an entry may be read as it is: it has passed every transform that is required.
+  func accepts(_ header: EntryHeader, _ record: Span<UInt8>) -> Bool {
+    if !hasRequired || header.flags.contains(.negative) { return true }
+    let range = header.flags.contains(.transformed) ? header.field(.transforms, in: record) : nil
+    return isComplete(range.flatMap { TransformSteps(record.extracting($0)) })
+  }
+
+  /// The same for an entry that a write has found.
+  func accepts(_ entry: StoredEntry) -> Bool {
+    if !hasRequired || entry.header.flags.contains(.negative) { return true }
+    return isComplete(entry.fields.transforms)
+  }
+
+  /// Whether the steps have every required transform among those that `concerns` selects.
+  func isComplete(
+    _ steps: TransformSteps?, where concerns: (any ValueTransform) -> Bool = { _ in true }
+  ) -> Bool {
+    transforms.allSatisfy { transform in
+      !transform.isRequired || !concerns(transform)
+        || steps?.all.contains { $0.id == transform.id } == true
+    }
+  }
+}
+
+// MARK: Running transforms
+
+extension TransformPipeline {
+  /// The bytes after those of the transforms that changed them; nil if none did.
+  func apply(
+    _ transforms: [any ValueTransform], to value: Span<UInt8>, _ context: TransformContext
+  ) throws(LarderError) -> (bytes: [UInt8], steps: TransformSteps)? {
+    var context = context
+    var steps = TransformSteps()
+    var current: [UInt8]?
+    do {
+      for transform in transforms {
+        context.previous = steps.encoded()
+        let size = current?.count ?? value.count
+        let result =
+          if let current { try transform.apply(current.span, for: context) } else {
+            try transform.apply(value, for: context)
+          }
+        guard let result else { continue }
+        guard result.parameters.count <= Int(UInt8.max) else {
+          throw LarderError(
+            .unencodable, "the parameters of \(transform.id.name) are longer than 255 bytes")
+        }
+        steps.append(.init(id: transform.id, size: size, parameters: result.parameters))
+        current = result.bytes
+      }
+    } catch let error as LarderError {
+      throw error
+    } catch {
+      throw LarderError(
+        .unencodable, "the value of \(Key(context.key)) cannot be transformed: \(error)",
+        hint: "check the transforms of the store and their keys")
+    }
+    return current.map { ($0, steps) }
+  }
+
+  /// The bytes before the steps; nil if they are damaged.
+  func revert(
+    _ steps: TransformSteps, _ bytes: [UInt8], _ context: TransformContext
+  ) throws(LarderError) -> [UInt8]? {
+    var context = context
+    var current = bytes
+    for (index, step) in steps.all.enumerated().reversed() {
+      guard let transform = transforms.first(where: { $0.id == step.id }) else {
+        throw LarderError(
+          .unreadable, "the value of \(Key(context.key)) is \(step.id.name)",
+          hint: step.id.remedy)
+      }
+      context.previous = steps.encoded(index)
+      do {
+        current = try transform.revert(
+          current.span, step.parameters.span, size: step.size, for: context)
+      } catch let error as LarderError where error.code == .unreadable {
+        throw error
+      } catch {
+        return nil
+      }
+      if current.count != step.size { return nil }
+    }
+    return current
+  }
+}
