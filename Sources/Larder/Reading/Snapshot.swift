@@ -27,26 +27,39 @@ public struct Snapshot: ~Copyable {
   }
 
   /// A copy of the fresh value under `key`, or nil. It counts as a read, and as an access.
-  public func value(for key: some StoreKey, in namespace: Store.Namespace) throws -> [UInt8]? {
-    try withValue(for: key, in: namespace) { bytes in bytes.copied }
+  public func value(
+    for key: some StoreKey, in namespace: Store.Namespace
+  ) throws(LarderError) -> [UInt8]? {
+    try engine.typed { try withValue(for: key, in: namespace) { bytes in bytes.copied } }
   }
 
   /// The fresh value under `key`, decoded, or nil. A value that the codec cannot read is a miss, counted as undecodable.
   ///
   /// It counts as a read, and as an access. The memory tier is not used, because it may hold a newer value.
-  public func value<Value>(for key: some StoreKey, in cache: Cache<Value>) throws -> Value? {
-    try withValue(for: key, in: cache.namespace) { bytes in cache.decodeCounting(bytes) } ?? nil
+  public func value<Value>(
+    for key: some StoreKey, in cache: Cache<Value>
+  ) throws(LarderError) -> Value? {
+    try engine.typed {
+      try withValue(for: key, in: cache.namespace) { bytes in cache.decodeCounting(bytes) } ?? nil
+    }
   }
 
   /// The facts of the entry under `key`, expired ones included, or nil. It counts neither as a read nor as an
   /// access.
-  public func entry(for key: some StoreKey, in namespace: Store.Namespace) throws -> Store.Entry? {
-    try key.withKeyBytes { key in try engine.entry(key, of: namespace.handle, in: transaction) }
+  public func entry(
+    for key: some StoreKey, in namespace: Store.Namespace
+  ) throws(LarderError) -> Store.Entry? {
+    try key.withKeyBytes { key throws(LarderError) in
+      try engine.entry(key, of: namespace.handle, in: transaction)
+    }
   }
 
   /// Whether there is a fresh value under `key`. It counts neither as a read nor as an access.
-  public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
-    try entry(for: key, in: namespace).map { $0.state == .fresh && !$0.isNegative } ?? false
+  public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
+    -> Bool
+  {
+    guard let entry = try entry(for: key, in: namespace) else { return false }
+    return entry.state == .fresh && !entry.isNegative
   }
 }
 

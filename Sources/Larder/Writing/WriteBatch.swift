@@ -56,7 +56,7 @@ extension WriteBatch {
     _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
     codec: CodecID = .bytes,
     expires: Expiration? = nil
-  ) throws {
+  ) throws(LarderError) {
     try set(value, for: key, in: namespace, EntryAttributes(codec: codec, expires: expires))
   }
 
@@ -64,8 +64,8 @@ extension WriteBatch {
   public mutating func set(
     _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
     _ attributes: EntryAttributes
-  ) throws {
-    _ = try key.withKeyBytes { key in
+  ) throws(LarderError) {
+    _ = try key.withKeyBytes { key throws(LarderError) in
       try put(value.span, for: key, in: namespace.name, attributes: attributes)
     }
   }
@@ -74,7 +74,7 @@ extension WriteBatch {
   public mutating func set(
     _ value: String, for key: some StoreKey, in namespace: Store.Namespace,
     expires: Expiration? = nil
-  ) throws {
+  ) throws(LarderError) {
     try set(
       Array(value.utf8), for: key, in: namespace, EntryAttributes(codec: .text, expires: expires))
   }
@@ -84,7 +84,7 @@ extension WriteBatch {
   /// - Throws: ``LarderError/Code/unencodable`` if the codec cannot encode it.
   public mutating func set<Value>(
     _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil
-  ) throws {
+  ) throws(LarderError) {
     try set(
       encoded: try cache.encode(value), for: key, in: cache, EntryAttributes(expires: expires))
   }
@@ -92,7 +92,7 @@ extension WriteBatch {
   /// Stores a value through the cache's codec with attributes, whose codec is replaced by the cache's.
   public mutating func set<Value>(
     _ value: Value, for key: some StoreKey, in cache: Cache<Value>, _ attributes: EntryAttributes
-  ) throws {
+  ) throws(LarderError) {
     try set(encoded: try cache.encode(value), for: key, in: cache, attributes)
   }
 
@@ -100,24 +100,26 @@ extension WriteBatch {
   mutating func set<Value>(
     encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>,
     _ attributes: EntryAttributes
-  ) throws -> (id: NamespaceID, header: EntryHeader) {
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     try declareOnce(cache.rules, for: cache.namespace)
     var attributes = attributes
     attributes.codec = cache.codecID
-    return try key.withKeyBytes { [attributes] key in
+    return try key.withKeyBytes { [attributes] key throws(LarderError) in
       try put(bytes.span, for: key, in: cache.namespace.name, attributes: attributes)
     }
   }
 
   /// The fresh value under `key` with the changes of this batch; nil if it is absent. Counts as no hit or miss.
-  public mutating func value(for key: some StoreKey, in namespace: Store.Namespace) throws
+  public mutating func value(for key: some StoreKey, in namespace: Store.Namespace)
+    throws(LarderError)
     -> [UInt8]?
   {
-    try key.withKeyBytes { key in try value(for: key, in: namespace.name) }
+    try key.withKeyBytes { key throws(LarderError) in try value(for: key, in: namespace.name) }
   }
 
   /// The same through the cache's codec. A value that the codec cannot decode is nil, and counted as undecodable.
-  public mutating func value<Value>(for key: some StoreKey, in cache: Cache<Value>) throws -> Value?
+  public mutating func value<Value>(for key: some StoreKey, in cache: Cache<Value>)
+    throws(LarderError) -> Value?
   {
     try value(for: key, in: cache.namespace).flatMap { cache.decodeCounting($0.span) }
   }
@@ -125,8 +127,8 @@ extension WriteBatch {
   /// The attributes of the entry under `key` with the changes of this batch, even if it has expired; nil if it is absent.
   public mutating func entry(
     for key: some StoreKey, in namespace: Store.Namespace
-  ) throws -> Store.Entry? {
-    try key.withKeyBytes { key in
+  ) throws(LarderError) -> Store.Entry? {
+    try key.withKeyBytes { key throws(LarderError) in
       guard let id = try writer.namespace(namespace.name)?.id,
         let entry = try writer.entry(key, in: id), try !writer.isHidden(entry)
       else { return nil }
@@ -145,14 +147,16 @@ extension WriteBatch {
   ///
   /// - Returns: false if there was none, or it had expired.
   @discardableResult
-  public mutating func remove(_ key: some StoreKey, from namespace: Store.Namespace) throws -> Bool
+  public mutating func remove(_ key: some StoreKey, from namespace: Store.Namespace)
+    throws(LarderError) -> Bool
   {
-    try key.withKeyBytes { key in try remove(key, in: namespace.name) }
+    try key.withKeyBytes { key throws(LarderError) in try remove(key, in: namespace.name) }
   }
 
   /// Removes the entry under `key`; see ``remove(_:from:)``.
   @discardableResult
-  public mutating func remove<Value>(_ key: some StoreKey, from cache: Cache<Value>) throws -> Bool
+  public mutating func remove<Value>(_ key: some StoreKey, from cache: Cache<Value>)
+    throws(LarderError) -> Bool
   {
     try remove(key, from: cache.namespace)
   }
@@ -167,8 +171,8 @@ extension WriteBatch {
   @discardableResult
   public mutating func touch(
     _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
-  ) throws -> Bool {
-    try key.withKeyBytes { key in
+  ) throws(LarderError) -> Bool {
+    try key.withKeyBytes { key throws(LarderError) in
       try reschedule(key, in: namespace.name, expires: expires)
     }
   }
@@ -181,8 +185,8 @@ extension WriteBatch {
   @discardableResult
   public mutating func setMetadata(
     _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
-  ) throws -> Bool {
-    try key.withKeyBytes { key in
+  ) throws(LarderError) -> Bool {
+    try key.withKeyBytes { key throws(LarderError) in
       guard let entry = try living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount + (metadata?.count ?? 0))
       let context = TransformContext(
@@ -207,9 +211,9 @@ extension WriteBatch {
   @discardableResult
   public mutating func setOwners(
     _ owners: [Owner], of key: some StoreKey, in namespace: Store.Namespace
-  ) throws -> Bool {
+  ) throws(LarderError) -> Bool {
     let owners = try resolve(owners)
-    return try key.withKeyBytes { key in
+    return try key.withKeyBytes { key throws(LarderError) in
       guard let entry = try living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount)
       writer.recordWriteTime()
@@ -221,15 +225,23 @@ extension WriteBatch {
   ///
   /// - Returns: false if there is no such entry, or it has expired.
   @discardableResult
-  public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
-    try key.withKeyBytes { key in try pin(key, in: namespace.name, isPinned: true) }
+  public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
+    -> Bool
+  {
+    try key.withKeyBytes { key throws(LarderError) in
+      try pin(key, in: namespace.name, isPinned: true)
+    }
   }
 
   /// Lets the entry be evicted again; see `unpin(_:)` of ``Store/Namespace``.
   ///
   /// - Returns: false if there is no such entry, or it has expired.
   @discardableResult
-  public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace) throws -> Bool {
-    try key.withKeyBytes { key in try pin(key, in: namespace.name, isPinned: false) }
+  public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace)
+    throws(LarderError) -> Bool
+  {
+    try key.withKeyBytes { key throws(LarderError) in
+      try pin(key, in: namespace.name, isPinned: false)
+    }
   }
 }
