@@ -8,18 +8,9 @@ extension Program {
   static let introduction = """
     larder STORE     open a store
     larder demo      create a small store to try
-    larder help      the commands of the shell
     larder --help    options and examples
 
     """
-
-  /// The text of `larder help [WORD]`, which needs no store; nil if the arguments say something else. A store of that
-  /// name is `./help`.
-  static func help(_ words: [[UInt8]]) throws(ShellError) -> String? {
-    guard words.first == Array("help".utf8), words.count < 3 else { return nil }
-    let help = Help(.standard)
-    return words.count == 1 ? help.overview : try help.text(about: words[1])
-  }
 
   /// The directory that `larder demo [DIRECTORY]` creates; nil if the arguments say something else. A store of that
   /// name is `./demo`.

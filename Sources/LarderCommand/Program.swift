@@ -14,10 +14,6 @@ enum Program {
     var messages = Messages(isJSON: Messages.isJSON(words))
     do {
       if let path = try demoDirectory(words) { return try runDemo(at: path, environment) }
-      if let text = try help(words) {
-        try Terminal.write(text)
-        return 0
-      }
       let arguments = try ProgramArguments(words)
       let options = try Options.reading(arguments)
       messages.isJSON = [.json, .jsonl].contains(try options.mode)
