@@ -9,7 +9,7 @@ public struct Salvage: Sendable, Hashable {
   public var bytes = 0
   /// Namespaces in the new store.
   public var namespaces = 0
-  /// Entries that were found damaged: the checksum does not match, or a part of the value is missing.
+  /// Entries that were reached and are not whole: the checksum does not fit, or a part of the value is missing.
   public var damagedEntries = 0
   /// Entries that were not copied because they had expired or carried an invalidated tag.
   public var leftOut = 0
@@ -27,8 +27,8 @@ extension Store {
   /// The old data file does not change.
   ///
   /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules. Each entry's
-  /// checksum decides whether it is saved, so no value is wrong. This works even if the old store cannot be opened. No
-  /// process can write to it meanwhile. O(size of the file).
+  /// checksum decides whether it is saved, so no value is wrong. The old store need not open; no process can write to it
+  /// meanwhile. O(size of the file).
   ///
   /// Throws ``LarderError/Code/busy`` while another process writes, ``LarderError/Code/exists`` if there is something at
   /// `destination`, and what making and writing a store throws.
