@@ -105,6 +105,7 @@ traces:
 
 lint:
 	./.ci/names
+	./.ci/platforms
 	./.ci/readability
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks
 

@@ -16,7 +16,7 @@ public protocol LarderClock: Sendable {
 }
 
 extension LarderClock {
-  /// Waits by the system's clock, for clocks that run as fast.
+  /// Waits by the system's clock. A clock that runs at another speed implements it itself.
   public func sleep(until moment: Duration) async throws {
     // The system's sleep traps at durations of some 300,000 million years.
     while monotonic < moment { try await Task.sleep(for: min(moment - monotonic, .days(1))) }

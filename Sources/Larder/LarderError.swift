@@ -10,7 +10,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case notFound
     /// The store cannot be opened because of its permissions, its owner, links or the file system.
     case cannotOpen
-    /// It is not a Larder store.
+    /// The path is not a Larder store.
     case foreign
     /// A later version of Larder wrote it.
     case newerFormat
@@ -34,7 +34,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchNamespace
     /// An owner that an entry names does not exist.
     case noSuchOwner
-    /// The policy was to load nothing, and nothing is stored.
+    /// No value is stored, and the policy forbids a load.
     case notStored
     /// A load exceeded its timeout.
     case timedOut
@@ -48,7 +48,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case unencodable
     /// A stored value could not be decoded.
     case undecodable
-    /// The value is compressed or encrypted, and the store was opened without what reads it.
+    /// The value is compressed or encrypted, and the store was opened without the transform or the key that reads it.
     case unreadable
     /// The call is not possible inside a write of the same thread.
     case insideWrite

@@ -2,16 +2,16 @@ import LarderSystem
 
 /// The rules of a namespace. They are kept in the store, so that every process and the shell obey them.
 public struct Rules: Hashable, Sendable, Codable {
-  /// How long an entry is fresh if its write does not say (soft lifetime).
+  /// The fresh lifetime of an entry whose write sets none (soft lifetime).
   public var expires: Expiration
   /// How long after that it may be served stale (hard lifetime); zero by default.
   public var stale: Duration
   /// The part of ``expires``, 0 to 1, by which lifetimes are shortened at random, so that entries that were written together
   /// do not expire together: at 0.1 an hour becomes 54 to 60 minutes. It applies to ``Expiration/after(_:)`` only.
   ///
-  /// The amount depends on the key and the version alone. A lifetime that a write gives itself is kept exactly.
+  /// The amount depends on the key and the version alone. A lifetime that a write sets is kept exactly.
   public var jitter: Double
-  /// How much the namespace may hold.
+  /// The limits of the namespace.
   public var limits: Limits
   /// Which entry is evicted when a limit is reached.
   public var eviction: Eviction
@@ -53,7 +53,7 @@ public struct Rules: Hashable, Sendable, Codable {
     case expires, stale, jitter, limits, eviction, priority, largestValue, version
   }
 
-  /// Rules that are not there have their defaults.
+  /// Missing rules get their defaults.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     expires = try container.decodeIfPresent(Expiration.self, forKey: .expires) ?? .never

@@ -5,7 +5,7 @@ public import Larder
 public struct HTTPCachePolicy: Sendable {
   /// For whom a cache stores responses (RFC 9111, section 1).
   public enum Kind: Sendable, Hashable {
-    /// For one user, or for users that credentials keep apart.
+    /// For one user, or for users that their credentials separate.
     case `private`
     /// For all users: `s-maxage`, `private` and `proxy-revalidate` apply, and a response to a request with credentials is
     /// stored only if the origin allows it (RFC 9111, section 3.5).
@@ -51,7 +51,7 @@ public struct HTTPCachePolicy: Sendable {
   /// The key of all digests; an ``HTTPCache`` takes it from its store.
   var secret: [UInt8] = []
 
-  /// A policy with the default of everything that is not given; see the properties.
+  /// A policy. Settings that are not given have the defaults of the properties.
   public init(
     kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
     longestHeuristic: Duration = .days(1), storesCookies: Bool = false,

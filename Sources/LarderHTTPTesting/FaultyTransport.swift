@@ -2,13 +2,13 @@ public import HTTPTypes
 public import LarderHTTP
 import Synchronization
 
-/// A transport that does to the answers of another one what a test wants.
+/// A transport that injects faults into the answers of another one.
 ///
 ///     let network = FaultyTransport(over: origin)
 ///     network.plan = [.pass, .cutBody(after: 10), .fail(URLError(.timedOut))]
 ///     let cache = HTTPCache(in: namespace, over: network)
 ///
-/// The first request meets the first fault of the plan, and so on; requests behind the plan meet none.
+/// Each request takes the next fault of the plan. Requests after the last one get the other transport's answers.
 public final class FaultyTransport: HTTPTransport {
   /// The fault that a request meets.
   public enum Fault: Sendable {
@@ -22,7 +22,7 @@ public final class FaultyTransport: HTTPTransport {
     case status(Int)
     /// The body ends with an error behind its first bytes.
     case cutBody(after: Int)
-    /// Nothing comes until the task is cancelled.
+    /// No answer arrives until the task is cancelled.
     case hang
   }
 

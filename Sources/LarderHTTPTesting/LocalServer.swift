@@ -13,11 +13,11 @@ import Synchronization
 public final class LocalServer: Sendable {
   /// A received request.
   public struct Received: Sendable {
-    /// As it came, `GET`.
+    /// The method as received, such as `GET`.
     public var method: String
-    /// With the query, escapes as they came.
+    /// The path with the query, percent-encoded as received.
     public var path: String
-    /// Names in lower case.
+    /// The fields, with names in lower case.
     public var fields: [String: String]
     /// The whole body.
     public var body: Data

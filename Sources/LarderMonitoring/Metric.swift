@@ -14,7 +14,7 @@ public struct Metric: Hashable, Sendable {
   public struct Dimension: Hashable, Sendable {
     /// `store`, `namespace`, `reason` or `resource`.
     public let name: String
-    /// The name of a store or namespace, or one of few words; never a key or a value of the store.
+    /// The name of a store or namespace, a reason or a resource; never a key or a value of the store.
     public let value: String
   }
 

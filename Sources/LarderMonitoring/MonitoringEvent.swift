@@ -1,12 +1,12 @@
 import Larder
 
-/// Something about a store that an operator wants to read. `Docs/Monitoring.md` lists the names.
+/// A fault or a change of a store that concerns its operator. `Docs/Monitoring.md` lists the names.
 public struct MonitoringEvent: Hashable, Sendable {
   /// How much it matters.
   public enum Level: String, Hashable, Sendable {
-    /// Nothing is to be done.
+    /// No action is needed.
     case notice
-    /// The cache is worth less than it could be.
+    /// The cache works, but less well than it could.
     case warning
     /// The store cannot be used as it should.
     case error

@@ -16,7 +16,7 @@ public final class StoreMonitor: Sendable {
   public struct Report: Sendable {
     /// Gets all metrics after each look.
     public var metrics: @Sendable ([Metric]) -> Void
-    /// Gets what happened since the look before.
+    /// Gets each event since the previous look.
     public var event: @Sendable (MonitoringEvent) -> Void
 
     /// Reports that are not wanted may be left out.

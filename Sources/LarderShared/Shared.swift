@@ -61,9 +61,9 @@ public final class Shared: Sendable {
     public var unconfirmed = 0
     /// Records of the log that this process applied for its stores.
     public var records = 0
-    /// Copies that they removed.
+    /// Copies that these records removed.
     public var superseded = 0
-    /// Times that the log did not have what a store had missed, so that the store began again without copies.
+    /// Times that the log no longer had the records that a store had missed, so that the store dropped its copies.
     public var gaps = 0
     /// Removals that waited in a store and were sent later.
     public var sent = 0

@@ -1,13 +1,13 @@
 import Larder
 
-/// How a shared tier is used. Impossible numbers count as the nearest possible ones.
+/// How a shared tier is used. A value out of range counts as the nearest valid one.
 public struct SharedOptions: Sendable {
   /// How long a read waits for the tier before the caller goes on without it.
   public var readTimeout: Duration
   /// How long a change and a request for a lease wait for the tier.
   public var writeTimeout: Duration
-  /// How long the right to load a key lasts after its holder is gone. The holder renews it after each third of it.
-  /// 100 ms to an hour.
+  /// The duration of a lease, the right to load a key. Its holder renews it after each third of that time. 100 ms to an
+  /// hour.
   public var leaseDuration: Duration
   /// The largest encoded value that the tier takes, in bytes. Each machine loads and keeps larger ones for itself.
   public var maxValueSize: Int
@@ -15,11 +15,11 @@ public struct SharedOptions: Sendable {
   public var logLength: Int
   /// How many loads this process runs at once while the tier cannot be used.
   public var maxLoads: Int
-  /// How long copies that are out of reach of changes are used all the same, counted from two seconds after the last contact.
-  /// Such results are not confirmed. Afterwards the tier or the origin is asked first.
+  /// How long reads use copies while this machine cannot read the log, counted from two seconds after the last contact.
+  /// Their results are not confirmed. Afterwards reads ask the tier or the origin first.
   public var unconfirmedLimit: Duration
-  /// How long the reader of the log rests when changes come in quickly, so that one reply has many of them.
-  /// At most a second.
+  /// The pause of the log's reader while many changes arrive, so that one reply contains many of them. At most a
+  /// second.
   public var pace: Duration
 
   /// Every option has a default.

@@ -1,6 +1,6 @@
-/// What a conformance check found wrong with a codec or a clock.
+/// A failed conformance check of a codec or a clock.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-  /// What was checked, such as `JSONCodec<Color>`.
+  /// The checked type, such as `JSONCodec<Color>`.
   public let subject: String
   /// The broken promises, a sentence each.
   public let problems: [String]

@@ -15,8 +15,8 @@ extension Cache {
     }
   }
 
-  /// The fresh value under `key`, or nil, as ``value(for:)``: `try cache["k"]`. It is for reading only, because a write can
-  /// fail, and states when the value expires.
+  /// The fresh value under `key`, or nil, as ``value(for:)``: `try cache["k"]`. Read-only: a write can fail and takes
+  /// an expiration, so it is a method.
   @inlinable
   public subscript(key: some StoreKey) -> Value? {
     get throws(LarderError) { try value(for: key) }
@@ -31,7 +31,7 @@ extension Cache {
     }
   }
 
-  /// The fresh values under some keys, as one commit left them; keys without one are absent. O(k log n).
+  /// The fresh values under some keys, read in one snapshot; keys without a fresh value are absent. O(k log n).
   public func values<K: StoreKey & Hashable>(
     for keys: some Sequence<K>
   ) throws(LarderError) -> [K: Value] {

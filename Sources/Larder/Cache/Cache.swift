@@ -10,8 +10,8 @@ import Synchronization
 
 /// A typed view of a namespace: values of one type, encoded and decoded by a codec.
 ///
-/// Values that were read stay decoded in memory, within ``MemoryLimits``. Reads return the same with and without that,
-/// whatever any process writes: see ``CacheMemory``.
+/// Decoded values stay in memory, within ``MemoryLimits``. They are never older than the last commit of any process:
+/// see ``CacheMemory``.
 public struct Cache<Value: Sendable>: Sendable {
   /// The namespace: the same entries as bytes.
   public let namespace: Store.Namespace
@@ -41,7 +41,7 @@ public struct Cache<Value: Sendable>: Sendable {
 
   /// The namespace's name.
   public var name: String { namespace.name }
-  /// The codec that the cache's entries name.
+  /// The number of the cache's codec, which is in the header of each entry.
   public var codecID: CodecID { codec.id }
 
   func encode(_ value: Value) throws(LarderError) -> [UInt8] {
@@ -101,14 +101,15 @@ extension Store {
   /// A view of the namespace `name` as values of a `Codable` type, stored as JSON so that the shell can show them. `Data`
   /// and `[UInt8]` are stored as they are.
   ///
-  /// Nothing is written and no rule is declared before the first write. A name that no namespace can have makes reads find
-  /// nothing and writes throw ``LarderError/Code/invalidArgument``.
+  /// Nothing is written and no rule is declared before the first write. With an invalid name, reads find nothing and
+  /// writes throw ``LarderError/Code/invalidArgument``.
   ///
   /// - Parameters:
   ///   - rules: declared once by this opening; nil leaves the store's.
-  ///   - memory: how many decoded values are kept in memory; nil takes what another cache of the kind has asked for, else
-  ///     ``MemoryLimits/default``. ``MemoryLimits/off`` keeps none for this cache. Caches that share their values and ask for
-  ///     different limits have those that were asked for last; limits asked for before change nothing.
+  ///   - memory: the limits of the decoded values in memory. Nil keeps the limits that a cache with the same values has
+  ///     set, or ``MemoryLimits/default``. ``MemoryLimits/off`` turns the memory tier off for this cache. If caches
+  ///     that share their values set different limits, the newest limits hold; setting the same limits again changes
+  ///     nothing.
   ///   - cost: what a value costs in memory; nil takes the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
@@ -131,7 +132,7 @@ extension Store {
   ///
   /// - Parameters:
   ///   - version: of the type; 1 or more.
-  ///   - migrate: makes a value of one that a lower version wrote; 0 is a value without a version.
+  ///   - migrate: converts a value of a lower version; a value without a version has version 0.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, version: UInt32, rules: Rules? = nil,
     memory: MemoryLimits? = nil, cost: (@Sendable (Value) -> Int)? = nil,
@@ -144,8 +145,9 @@ extension Store {
 
   /// A view of the namespace `name` through a codec.
   ///
-  /// Caches share their values in memory if their codecs are equal, or of one type without stored properties. A codec with
-  /// properties that is not `Equatable` has a memory of its own: make such a cache once, and keep it.
+  /// Caches share their values in memory if their codecs are equal, or of one type without stored properties. A cache
+  /// whose codec has properties and is not `Equatable` shares its values with no other cache: make it once, and keep
+  /// it.
   public func cache<Value>(
     _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil

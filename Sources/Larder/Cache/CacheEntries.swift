@@ -23,7 +23,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   /// For `for try await (key, value) in cache.entries() { ... }`.
   public func makeAsyncIterator() -> Iterator { makeIterator() }
 
-  /// Reads entries in batches of at most 256 entries and 1 MB of values, each as one commit left it.
+  /// Reads entries in batches of at most 256 entries and 1 MB of values, each from one snapshot.
   public struct Iterator: AsyncIteratorProtocol {
     private static var largestBatch: Int { 256 }
     private static var largestBatchSize: Int { 1 << 20 }
@@ -99,9 +99,9 @@ extension Cache {
   ///     for try await (key, color) in colors.entries(prefix: "1") { print(key, color.name) }
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
-  /// An entry that is there throughout is visited once. Each batch shows the store as one commit left it; the whole shows
-  /// no single moment. Values that the codec cannot decode are left out and counted. The iteration counts as no read and
-  /// no use, and the values are not kept in memory.
+  /// An entry that exists during the whole iteration is visited once. Each batch is read from one snapshot, and later
+  /// batches from newer ones. Values that the codec cannot decode are left out and counted. The iteration counts
+  /// neither as a read nor as an access, and its values do not enter the memory tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)
   }

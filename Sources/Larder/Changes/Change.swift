@@ -16,9 +16,9 @@ public struct Change: Sendable, Hashable {
     case renamed(to: String)
     /// This many changes of any namespaces were not delivered; nil if the number is unknown.
     ///
-    /// The changes after it are complete again. A mirror of the store has to read it again.
+    /// A copy of the store must be read again. No later change is missing.
     case missed(Int?)
-    /// The store's files were deleted, replaced or made unwritable by something else, or are as they were again.
+    /// Another program deleted or replaced the store's files, made them read-only, or restored them.
     case health(StoreHealth)
     /// The subscription failed with this error, and has ended.
     case ended(LarderError)
@@ -41,7 +41,7 @@ public struct Change: Sendable, Hashable {
   package var expires: Timestamp?
   /// When the batch of the change began, by the clock of its store.
   public var time: Timestamp?
-  /// The number of the commit the change became visible with.
+  /// The number of the commit that made the change visible.
   public var transaction: UInt64?
   /// The process that made the change.
   public var process: Int?

@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The changes of a store as they are committed by any process; see ``Store/changes(in:)``.
 ///
-/// It is one subscription: a second loop goes on where the first one is, and leaving a loop ends it.
+/// All loops over it share one subscription and its position. The first loop that ends also ends the subscription.
 public struct Changes: AsyncSequence, Sendable {
   /// One change.
   public typealias Element = Change
@@ -11,7 +11,7 @@ public struct Changes: AsyncSequence, Sendable {
 
   let subscription: Subscription
 
-  /// Goes on where the subscription is.
+  /// Continues at the position of the subscription.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription) }
 
   /// Waits for changes and returns them one by one.

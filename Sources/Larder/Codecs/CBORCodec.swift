@@ -6,7 +6,7 @@ import LarderSystem
 /// Properties are written in the order of their names, so equal values have equal bytes. Other programs can read them: maps
 /// with text as keys, arrays, integers, floats, text, byte strings, true, false and null. The shell shows them as JSON.
 public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
-  /// As the initializer was told.
+  /// The value that the initializer received.
   public let isLossless: Bool
 
   /// - Parameter isLossless: whether every value is decoded as it was encoded. True for types with synthesised coding that

@@ -9,7 +9,7 @@ import LarderSystem
 
 /// Values as JSON, which the shell can show.
 public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
-  /// As the initializer was told.
+  /// The value that the initializer received.
   public let isLossless: Bool
   // Making these costs as much as using them once.
   private let encoder: JSONEncoder
@@ -36,7 +36,7 @@ public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
     Array(try encoder.encode(value))
   }
 
-  /// The value of JSON.
+  /// Decodes JSON.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
     try decoder.decode(Value.self, from: Data(copying: bytes))
   }

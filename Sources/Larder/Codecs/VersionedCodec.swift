@@ -14,10 +14,10 @@ import LarderSystem
 ///       return Color(name: color.name, hex: "000000")
 ///     }
 ///
-/// Each value is 7 bytes longer. A value without a version, which its codec wrote alone, has version 0; raw bytes that
-/// begin with 0xFF 0x01 look as if they had a version, so such namespaces begin with a versioned codec. A value of a higher
-/// version than the program's cannot be decoded: reads miss it and it stays until it is written. `Docs/FileFormat.md` has
-/// the bytes.
+/// Each value is 7 bytes longer. A value without a version has version 0. Raw bytes that begin with 0xFF 0x01 look like
+/// a value with a version, so use a versioned codec for such values from the start. A value of a higher version than
+/// the program's cannot be decoded: reads miss it, and it stays until the next write of its key. `Docs/FileFormat.md`
+/// has the bytes.
 public struct VersionedCodec<Base: Codec>: Codec {
   /// The values of the base.
   public typealias Value = Base.Value
@@ -27,10 +27,10 @@ public struct VersionedCodec<Base: Codec>: Codec {
   private let migrate: @Sendable (OlderValue) throws -> Base.Value
 
   /// - Parameters:
-  ///   - version: of the values that are written; 1 or more. Raise it with each change of the type that old values cannot
-  ///     be decoded as.
-  ///   - migrate: makes a value of one that a lower version wrote; if it throws, the read is a miss. It runs at each read
-  ///     from disk until the value is written again, and on any thread.
+  ///   - version: of the values that are written; 1 or more. Raise it with each change of the type after which old
+  ///     values cannot be decoded.
+  ///   - migrate: converts a value of a lower version; if it throws, the read is a miss. It runs at each read from disk
+  ///     until the value is written again, and on any thread.
   public init(
     _ base: Base, version: UInt32, migrate: @escaping @Sendable (OlderValue) throws -> Base.Value
   ) {
@@ -41,7 +41,7 @@ public struct VersionedCodec<Base: Codec>: Codec {
 
   /// ``CodecID/versioned``.
   public var id: CodecID { .versioned }
-  /// Whether the base is.
+  /// Whether the base codec is lossless.
   public var isLossless: Bool { base.isLossless }
 
   /// The version, then the value as the base encodes it.
@@ -76,14 +76,15 @@ extension VersionedCodec: Equatable where Base: Equatable {
 
 /// A value that a lower version of the program wrote, for the migration of ``VersionedCodec``.
 public struct OlderValue: Sendable {
-  /// The version that wrote it; 0 if it was written without one.
+  /// The version of the value; 0 for a value without a version.
   public let version: UInt32
   /// The codec that encoded it.
   public let codec: CodecID
   /// The value as that codec encoded it.
   public let bytes: [UInt8]
 
-  /// The value as an older type. Throws for a codec other than JSON and CBOR, and for bytes that are no such value.
+  /// Decodes the value as an older type. Throws for a codec other than JSON and CBOR, and for bytes that are not a
+  /// value of the type.
   public func decode<Old: Decodable>(_ type: Old.Type) throws -> Old {
     switch codec {
     case .json: return try JSONDecoder().decode(type, from: Data(bytes))

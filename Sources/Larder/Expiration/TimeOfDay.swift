@@ -9,7 +9,7 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
   /// 0 to 59.
   public var second: Int
 
-  /// A rule with a time that no clock shows is refused when it is declared or used.
+  /// Values out of range are refused when a rule with them is declared or used.
   public init(_ hour: Int, _ minute: Int = 0, _ second: Int = 0) {
     self.hour = hour
     self.minute = minute

@@ -2,7 +2,7 @@
 ///
 /// A limit is exact after every commit of any process. Lowering one evicts the surplus before the call returns.
 public struct Limits: Hashable, Sendable, Codable {
-  /// Entries, expired ones included that are still stored. With 0 every write is refused.
+  /// Entries, including expired ones that are not removed yet. With 0 every write is refused.
   public var entries: Int?
   /// Bytes of their values, without keys and metadata.
   public var bytes: Int?
@@ -19,7 +19,7 @@ public struct Limits: Hashable, Sendable, Codable {
     self.guaranteed = guaranteed
   }
 
-  /// In an override: lifts the declared limit.
+  /// In an override, it lifts the declared limit.
   public static let unlimited = Int.max
 
   /// These limits, each replaced by the override if there is one.

@@ -2,13 +2,13 @@
 ///
 /// They are part of the store: every process that writes obeys them.
 public struct StoreLimits: Hashable, Sendable, Codable {
-  /// Entries of all namespaces, expired ones included that are still stored.
+  /// Entries of all namespaces, including expired ones that are not removed yet.
   public var entries: Int?
   /// Bytes of all their values.
   public var bytes: Int?
   /// Bytes of the data file; at least ``smallestDisk``. The file never grows beyond it.
   ///
-  /// Nil leaves the limit that the store was made with, ``defaultDisk(free:)``; ``Limits/unlimited`` lifts that.
+  /// Nil keeps the limit that the store was created with, ``defaultDisk(free:)``; ``Limits/unlimited`` lifts it.
   public var disk: Int?
   /// Bytes that decoded values may cost in the memory of each process, all caches together; nil for 64 MB. Other processes
   /// obey a new limit from the next value that they decode.
@@ -25,10 +25,10 @@ public struct StoreLimits: Hashable, Sendable, Codable {
     min(max(free / 10, smallestDisk), 10_000_000_000)
   }
 
-  /// No limits, that on disk included which a new store would have.
+  /// No limits. It also lifts the disk limit of a new store.
   public static let unlimited = StoreLimits(disk: Limits.unlimited)
 
-  /// Limits; nil for none, and of ``disk`` for that of the store's making.
+  /// Limits; nil for none. With a nil ``disk`` the store keeps the limit that it was created with.
   public init(
     entries: Int? = nil, bytes: Int? = nil, disk: Int? = nil, memory: Int? = nil
   ) {

@@ -5,10 +5,10 @@ import LarderSystem
 /// Each form exists twice: `value...` returns the value, `result...` returns a ``CacheResult``, which also tells where the
 /// value came from, its age, and what went wrong on the way.
 ///
-/// However many tasks of this process ask for a key at a time, it is loaded once, and all of them get the outcome. A task
-/// that is cancelled stops waiting; when every waiting task is cancelled, so is the load. An error reaches every waiting
-/// task and is not stored. A load may load other keys inside its closure, but not its own, directly or through another key:
-/// that throws ``LarderError/Code/loadCycle``.
+/// Tasks of this process that ask for a key at the same time share one load and its outcome. A task that is cancelled
+/// stops waiting; when every waiting task is cancelled, so is the load. An error reaches every waiting task and is not
+/// stored. A load may load other keys inside its closure, but not its own, directly or through another key: that throws
+/// ``LarderError/Code/loadCycle``.
 ///
 /// A loaded value is returned at once and committed in the background, in order and before any later write of this process;
 /// this process's reads through a cache of the type find it meanwhile. ``CacheResult/isCommitted`` tells, and
@@ -97,8 +97,8 @@ extension Cache {
     }
   }
 
-  /// The value under `key`, read or loaded; nil if the load finds none. The load gets the stored value, so that it can ask
-  /// the origin whether that is still right.
+  /// The value under `key`, read or loaded; nil if the load finds none. The load gets the stored value, so that it can
+  /// ask the origin whether that value is still current.
   public func revalidatedValue(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>

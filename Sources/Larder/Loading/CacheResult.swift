@@ -8,7 +8,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
     case memory
     /// Fresh, decoded from the store.
     case disk
-    /// Taken just now from the tier that machines share; a cache without such a tier never says it.
+    /// Read just now from the tier that machines share; only a cache with such a tier returns it.
     case shared
     /// Loaded just now by this caller or another one that asked for the same key, or confirmed as unchanged by its origin.
     case loaded
@@ -26,12 +26,12 @@ public struct CacheResult<Value: Sendable>: Sendable {
   /// happened.
   public var error: (any Error)?
 
-  /// Whether the value is in the store, where every process finds it. False for a value that was loaded just now and waits
-  /// for its commit, and for one that could not be stored. A value that waits is found by this process already.
+  /// Whether the value is in the store, where every process finds it. False for a value that was loaded just now and
+  /// waits for its commit, and for one that could not be stored. Reads of this process already find a value that waits.
   public var isCommitted: Bool
 
-  /// Whether the value is as new as the cache promises. Always true in a ``Cache``; false in a cache that machines share
-  /// while this machine cannot learn what others changed.
+  /// Whether the value is as new as the cache promises. False in a cache that machines share while this machine cannot
+  /// read the changes of the others. Always true in a ``Cache``.
   public var isConfirmed = true
 
   /// Whether the value is past its expiry.

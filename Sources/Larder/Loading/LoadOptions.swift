@@ -46,9 +46,9 @@ public enum RequestPolicy: String, Sendable, Codable, CaseIterable {
   case cacheElseLoad
   /// A stored value is used, fresh or stale; nothing is loaded.
   case cacheOnly
-  /// The load runs, or is joined if it runs already, and is told the stored value.
+  /// A load runs and receives the stored value. A load of the key in progress is joined.
   case revalidate
-  /// A load of its own runs and is told no stored value; its outcome replaces any version.
+  /// A new load runs and receives no stored value. Its outcome replaces every stored version.
   case reload
 }
 
@@ -60,9 +60,10 @@ public struct LoadOptions: Sendable {
   public var expires: Expiration?
   /// How long it may be served after that; nil takes the namespace's rule for both windows.
   public var stale: Staleness?
-  /// How long it stays known that a key has no value, once a load found that; nil does not store it.
+  /// The lifetime of a negative entry, which records that a key has no value; nil stores none.
   public var absent: Expiration?
-  /// A fresh value with less than this left of its lifetime is used, and a newer one loaded in the background; nil never.
+  /// A fresh value whose lifetime ends within this time is returned, and a newer one is loaded in the background. Nil
+  /// turns this off.
   public var refreshAhead: Duration?
   /// How long a load may take before it fails with ``LarderError/Code/timedOut``, by the store's clock; nil has no limit.
   public var timeout: Duration?
@@ -75,7 +76,7 @@ public struct LoadOptions: Sendable {
   /// Whether a loaded value is returned only when it is committed, or could not be. Otherwise it is returned at once and
   /// committed in the background, in order and before any later write of this process.
   public var waitsForCommit: Bool
-  /// Called with the error of a load in the background, and with that of a loaded value's commit.
+  /// Receives the errors of background loads and of the commits of loaded values.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?
 
   /// Whether a stale value counts as a miss where a load is possible, as for a prefetch.

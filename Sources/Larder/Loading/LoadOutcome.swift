@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The stored value, for a load that asks its origin whether it is still right.
+/// The stored value, for a load that asks its origin whether it is still current.
 public struct CachedValue<Value: Sendable>: Sendable {
   /// The value, fresh or stale.
   public var value: Value
@@ -26,14 +26,14 @@ public struct CachedValue<Value: Sendable>: Sendable {
   }
 }
 
-/// The outcome of a load that was told the stored value.
+/// The outcome of a load that received the stored value.
 public enum LoadOutcome<Value: Sendable>: Sendable {
   /// A value, stored as the options say.
   case value(Value)
   /// A value with attributes of its own: lifetime, validators, tags. The options supply those that are left out, and the
   /// cache its codec.
   case stored(Value, EntryAttributes)
-  /// The stored value is still right: its lifetime begins again. An error if there was none.
+  /// The stored value is still current, and its lifetime starts again. An error without a stored value.
   case unchanged
   /// There is no such value.
   case absent

@@ -24,7 +24,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
 
   /// The value under `key`, read or loaded; see ``Cache/value(for:options:load:)``.
   ///
-  /// - Parameter policy: in place of that of ``options``; nil keeps it.
+  /// - Parameter policy: replaces the policy of ``options``; nil keeps it.
   public func value(for key: Key, policy: RequestPolicy? = nil) async throws -> Value {
     try await result(for: key, policy: policy).value
   }

@@ -24,13 +24,13 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     public var key: Key
     /// How its load ended.
     public var outcome: Outcome
-    /// How many keys are done, this one included.
+    /// The number of keys that are done, including this one.
     public var done: Int
-    /// How many keys there are in all.
+    /// The number of all keys.
     public var total: Int
   }
 
-  /// How many keys ended in which way.
+  /// The number of keys by outcome.
   public struct Summary: Sendable, Hashable {
     /// Keys that were fresh already.
     public var present: Int

@@ -4,9 +4,8 @@ import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.
 ///
-/// Reads from it are always current: each value has the number of the transaction at which it was last known to be its
-/// entry's, and is returned without a lookup only if no process has committed since. Otherwise one lookup compares
-/// versions first.
+/// Reads from it are always current. Each value carries the number of the commit at which it last matched its entry. It
+/// is returned without a lookup only if no process has committed since. Otherwise one lookup compares the versions.
 ///
 /// Caches of one store and namespace share it if their codecs have the same type and are interchangeable: the type has no
 /// stored properties, or the codecs are equal. Any other cache has its own.

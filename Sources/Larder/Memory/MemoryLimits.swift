@@ -9,7 +9,7 @@ public struct MemoryLimits: Hashable, Sendable {
   public var entries: Int?
   /// The longest time for which a value is returned from memory before it is decoded again; nil for no bound.
   ///
-  /// Returned values are current in any case. The lifetime bounds that of objects that a value holds, such as an image.
+  /// Values from memory are current without it. It bounds the age of objects that a value holds, such as an image.
   public var lifetime: Duration?
 
   /// Limits of cost, number and lifetime; nil for no limit.

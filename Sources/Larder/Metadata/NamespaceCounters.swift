@@ -187,17 +187,17 @@ public struct ReadCounters: Sendable, Equatable {
   }
   /// Of the hits, those that found the value decoded in memory.
   public var memoryHits: UInt64 { self[.memory] }
-  /// Reads that found none, for whatever reason.
+  /// Reads that returned no value.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
-  /// Reads that were served a stale value, while a newer one was fetched or because there was none to be had.
+  /// Reads that returned a stale value, during a background load or because no newer one was available.
   public var staleHits: UInt64 { self[.served] }
   /// Misses because there was no entry.
   public var absent: UInt64 { self[.misses] }
-  /// Misses because the entry's time had come.
+  /// Misses because the entry had expired.
   public var expired: UInt64 { self[.expired] }
-  /// Misses because the entry was past its freshness and was not served stale.
+  /// Misses because the entry was stale and the read accepts no stale value.
   public var stale: UInt64 { self[.stale] - min(self[.stale], self[.served]) }
-  /// Misses because the entry's checksum did not fit.
+  /// Misses because the entry's checksum did not match.
   public var damaged: UInt64 { self[.damaged] }
   /// Misses because the codec could not read the value.
   public var undecodable: UInt64 { self[.undecodable] }

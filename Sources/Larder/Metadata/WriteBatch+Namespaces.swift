@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// How much a removal took away.
+/// The entries and bytes that a call removed.
 public struct RemovalResult: Sendable, Hashable {
   /// Entries.
   public var entries: Int

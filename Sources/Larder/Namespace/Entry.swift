@@ -7,9 +7,9 @@ extension Store {
     public enum State: String, Sendable, Codable {
       /// Reads find it.
       case fresh
-      /// Past its expiry, and kept so that it can be served while a newer value is loaded; plain reads miss it.
+      /// Past its expiry and within its stale window: a load may serve it, and plain reads miss it.
       case stale
-      /// Past the time for which it is kept; stored until a purge or a write removes it.
+      /// Past its stale window; stored until a purge or a write removes it.
       case expired
     }
 
@@ -23,23 +23,23 @@ extension Store {
     public var storedSize: Int
     /// When it was written.
     public var written: Timestamp
-    /// When it was last read or written, to the minute; nil if that is not known any more.
+    /// When it was last read or written, to the minute; nil if unknown.
     public var lastUsed: Timestamp?
     /// When it stops being fresh; nil for never.
     public var expires: Timestamp?
     /// Until when it may be served stale; nil if not at all.
     public var staleUntil: Timestamp?
-    /// How long it stays at least after its last use; nil if use does not count.
+    /// How long it stays fresh at least after its last access; nil without a time to idle.
     public var timeToIdle: Duration?
     /// Whether it is fresh, stale or expired, by the store's clock.
     public var state: State
     /// The codec that its writer named.
     public var codec: CodecID
-    /// Another number with each write of the value; it never returns.
+    /// A number that rises with each write of the value and is not used again.
     public var version: UInt64
     /// Whether it is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool
-    /// Whether it says that its key has no value, so that reads miss it; see
+    /// Whether it is a negative entry, which records that its key has no value; reads miss it. See
     /// ``Cache/valueIfPresent(for:options:load:)``.
     public var isNegative: Bool
     /// The entries it belongs to. It is removed with the last of them.

@@ -43,7 +43,7 @@ extension Store.Namespace {
         Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
 
-  /// Replaces that version of the entry, or nothing if `version` is nil, by `value`; false if there is another one.
+  /// Stores `value` only if the entry has this version; nil expects no entry. False if the version differs.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()

@@ -4,8 +4,8 @@ import LarderSystem
 extension Store.Namespace {
   /// Up to `limit` entries in key order, after `cursor`, without those that have expired.
   ///
-  /// Going from page to page lists every entry that is there throughout exactly once, whatever is written meanwhile.
-  /// Throws ``LarderError/Code/badCursor`` for a cursor that is malformed or of another namespace, and
+  /// The pages together list every entry that exists the whole time exactly once, whatever is written meanwhile. Throws
+  /// ``LarderError/Code/badCursor`` for a cursor that is malformed or of another namespace, and
   /// ``LarderError/Code/invalidArgument`` for a limit below 1.
   public func page(
     limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
@@ -30,7 +30,7 @@ extension Store.Namespace {
     return Page(items: items, next: isMore ? PageCursor(store: engine.identity, slot: last) : nil)
   }
 
-  /// The keys of fresh entries that begin with `prefix`, in key order; entries that say there is no value are left out.
+  /// The keys of fresh entries that begin with `prefix`, in key order; negative entries are left out.
   ///
   /// The whole list is made in memory: use ``page(limit:after:prefix:)`` or
   /// ``scanValues(prefix:after:_:)`` for many entries. O(entries with the prefix).
@@ -61,9 +61,9 @@ extension Store.Namespace {
     }
   }
 
-  /// How many entries are stored, expired ones that were not removed yet included.
+  /// The number of stored entries, including expired ones that are not removed yet.
   ///
-  /// Values that this process has loaded are committed first, and removals that its reads have queued carried out. O(1).
+  /// It first commits the loaded values and the queued removals of this process. O(1).
   public func count() throws(LarderError) -> Int {
     try engine.settle(store)
     let transaction = try engine.beginRead()

@@ -3,9 +3,10 @@ import LarderSystem
 
 /// Scans of many entries, in snapshots of at most 500.
 extension Store.Namespace {
-  /// Visits entries in key order with their bytes until `visit` returns false. Counts as no read and no use.
+  /// Visits entries in key order with their bytes until `visit` returns false. Counts neither as a read nor as an
+  /// access.
   ///
-  /// The scan takes a new snapshot every 500 entries, so it shows no single moment. The bytes cannot leave `visit`;
+  /// The scan takes a new snapshot every 500 entries, so it is not one consistent view. The bytes cannot leave `visit`;
   /// keep it short, because their pages cannot be used again meanwhile. Damaged entries are skipped.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,

@@ -57,9 +57,9 @@ extension Store.Namespace {
         Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
 
-  /// Replaces that version of the entry (``Store/Entry/version``), or nothing if `version` is nil, by `value`.
+  /// Stores `value` only if the entry has this version (``Store/Entry/version``); nil expects no entry.
   ///
-  /// - Returns: false, and nothing is changed, if the entry that has not expired has another version or is absent.
+  /// - Returns: false, and nothing changes, if the entry has another version. An expired entry counts as absent.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()

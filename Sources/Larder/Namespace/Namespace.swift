@@ -7,8 +7,8 @@ extension Store {
   /// It is a view: making one changes nothing in the store, and it stays valid when any process clears, renames or removes
   /// the namespace. A namespace begins to exist with its first write or declaration.
   ///
-  /// A name is 1 to 100 bytes without white space, `@` and control characters. With another one reads find nothing and
-  /// writes throw ``LarderError/Code/invalidArgument``; so they do with an impossible key, see ``StoreKey``.
+  /// A name is 1 to 100 bytes without white space, `@` and control characters. With an invalid name or key
+  /// (``StoreKey``), reads find nothing and writes throw ``LarderError/Code/invalidArgument``.
   public struct Namespace: Sendable {
     /// The store it is part of.
     public let store: Store

@@ -7,8 +7,8 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A position in a namespace's listing. It stays valid after other writes, after a restart, and when the entry it points at
-/// is gone.
+/// A position in a namespace's listing. It stays valid after other writes, after a restart, and after the removal of
+/// the entry it points at.
 ///
 /// It is opaque text that can be given to clients. It belongs to one namespace of one store, until that is cleared.
 public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {

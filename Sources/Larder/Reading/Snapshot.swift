@@ -44,8 +44,8 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// The facts of the entry under `key`, expired ones included, or nil. It counts neither as a read nor as an
-  /// access.
+  /// The entry under `key` without its value, even if it has expired; nil if it is absent. It counts neither as a read
+  /// nor as an access.
   public func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// What ``Store/salvage(from:to:options:)`` saved, and what it could not.
+/// The result of ``Store/salvage(from:to:options:)``: the saved entries and the damage.
 public struct Salvage: Sendable, Hashable {
   /// Entries in the new store.
   public var entries = 0
@@ -11,11 +11,11 @@ public struct Salvage: Sendable, Hashable {
   public var namespaces = 0
   /// Entries that were reached and are not whole: the checksum does not fit, or a part of the value is missing.
   public var damagedEntries = 0
-  /// Entries whose time was over, or that an invalidated tag had removed; they are left out.
+  /// Entries that were not copied because they had expired or carried an invalidated tag.
   public var leftOut = 0
-  /// Entries among ``entries`` from pages that nothing leads to any more.
+  /// Those of ``entries`` that were found on pages without a reference.
   public var found = 0
-  /// What is wrong with the old file, a line each, with the number of the page. Entries on those pages may be lost.
+  /// The damage in the old file, one line each, with the number of the page. Entries on those pages may be lost.
   public var damage: [String] = []
 
   /// Whether everything in the old store could be read.
@@ -23,8 +23,8 @@ public struct Salvage: Sendable, Hashable {
 }
 
 extension Store {
-  /// Makes a new store at `destination`, where nothing may be, of everything that can still be read of the damaged one
-  /// at `path`, whose data file stays as it is.
+  /// Copies every readable entry of the damaged store at `path` to a new store at `destination`, which must not exist.
+  /// The old data file does not change.
   ///
   /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules. Each entry's
   /// checksum decides whether it is saved, so no value is wrong. The old store need not open; no process can write to it

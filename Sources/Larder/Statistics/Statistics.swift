@@ -110,8 +110,8 @@ public struct Statistics: Sendable {
 }
 
 extension Store {
-  /// The store's figures. Reading them counts as no read. Values that this process has loaded are committed first, and
-  /// removals that its reads have queued carried out. O(namespaces + pages of the free list).
+  /// The store's figures. Reading them counts as no read. It first commits the loaded values and the queued removals of
+  /// this process. O(namespaces + pages of the free list).
   public func statistics() throws(LarderError) -> Statistics {
     try engine.settle(self)
     let transaction = try engine.beginRead()

@@ -13,11 +13,10 @@ import Synchronization
 /// A store is a handle. Copies of it and further openings of the same path in this process share one environment, which
 /// closes when the last handle goes or ``close()`` is called.
 ///
-/// The last handle of a store that was not closed writes the counts of reads and the removals that wait, as ``close()`` does.
-/// So does the end of the process, by `exit` or by returning from `main`, for the stores that are still open, such as globals
-/// of `main.swift`; temporary stores are removed then.
-/// It cannot report errors: it waits for other writers for at most 100 ms, and after any error those counts are lost,
-/// and nothing else. Call ``close()`` to see errors.
+/// The last handle of a store that was not closed writes the counts of reads and the removals that wait, as ``close()``
+/// does. So does the end of the process, by `exit` or by returning from `main`, for the stores that are still open,
+/// such as globals of `main.swift`; temporary stores are removed then. It cannot report errors. It waits for other
+/// writers for at most 100 ms; after an error only those counts are lost. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
@@ -40,10 +39,10 @@ public struct Store: Sendable {
     public var limits: StoreLimits?
     /// Whether to accept a store that belongs to another user; the handle is then read-only.
     public var allowsForeignOwner = false
-    /// The durability of a new store, which it keeps: ``Durability/checkpointed`` for nil. An existing store must have the one
-    /// asked for, or opening throws ``LarderError/Code/invalidArgument``; nil accepts any.
+    /// The durability of a new store, which it keeps: ``Durability/checkpointed`` for nil. If an existing store has
+    /// another one, opening throws ``LarderError/Code/invalidArgument``; nil accepts any.
     public var durability: Durability?
-    /// How long after a commit a ``Durability/checkpointed`` store is safe from a power failure.
+    /// The time from a commit to its checkpoint in a ``Durability/checkpointed`` store.
     public var checkpointInterval = Duration.milliseconds(200)
     /// Changes values on their way into the store and back, in this order: compression, then encryption. Entries without them
     /// are read as they are, unless a transform is required. All openings of a store in one process must use the same.
@@ -71,7 +70,7 @@ public struct Store: Sendable {
     /// The bytes that are free on the file system of a path; nil if that cannot be found out.
     package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
 
-    /// Options with the default of everything that is not given; see the properties.
+    /// Options. Those that are not given have the defaults of the properties.
     public init(
       create: Bool = true, readOnly: Bool = false, clock: any LarderClock = SystemClock(),
       lockTimeout: Duration = .seconds(10), limits: StoreLimits? = nil,

@@ -1,4 +1,4 @@
-/// The result of ``Store/verify()``: what the store holds, and whatever is not as it must be.
+/// The result of ``Store/verify()``: the counts of the store, and its faults.
 public struct Verification: Sendable {
   /// A contradiction between two places of the store, or a damaged record.
   public struct Inconsistency: Sendable, Hashable, CustomStringConvertible {
@@ -20,7 +20,7 @@ public struct Verification: Sendable {
       case counters
       /// A record of a namespace or of the store itself is damaged, or contradicts another.
       case metadata
-      /// A page of the data file is not what it must be; entries on it are lost.
+      /// A page of the data file is damaged; entries on it are lost.
       case pages
     }
 

@@ -2,7 +2,7 @@
 public struct EntryAttributes: Sendable {
   /// The format of the bytes, for programs that display them. A cache uses that of its codec.
   public var codec: CodecID
-  /// The end of the fresh lifetime; nil for the namespace's rule.
+  /// The expiration; nil for the namespace's rule.
   public var expires: Expiration?
   /// How long after its expiry it may be served stale; nil for the namespace's rule.
   public var stale: Duration?

@@ -65,7 +65,7 @@ public struct HTTPCache: Sendable {
   /// and a `LarderError` if the store itself fails.
   ///
   /// - Parameters:
-  ///   - body: read while it is sent, and never kept; of a request that the store answers it is not read.
+  ///   - body: read while it is sent, and not kept. It is not read if the store answers the request.
   ///   - tags: names by which ``removeAll(tag:)`` finds the stored response. An exchange with the origin adds them to the
   ///     tags that the stored response has; a hit adds none.
   public func send(

@@ -22,7 +22,7 @@ public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case timedOut(Duration)
   /// The request or the response has this number of fields, which is more than 1,000.
   case tooManyFields(Int)
-  /// A body is longer than this number of bytes, which is the most that is read into memory here.
+  /// A body is longer than this limit, in bytes.
   case bodyTooLarge(limit: Int)
   /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
   case bodyGone

@@ -48,9 +48,9 @@ public struct CacheAnswer: Sendable, Hashable {
   public var body: Body
   /// Why the cache may give this answer.
   public var reason: Reason
-  /// In seconds, as its `Age` field says.
+  /// The age in seconds, as in the `Age` field.
   public var age: Int
-  /// For how many seconds it is fresh; negative by as many as it has been stale.
+  /// The remaining freshness in seconds; negative for a stale response.
   public var remaining: Int
 
   static let onlyIfCached = CacheAnswer(
@@ -69,7 +69,7 @@ public struct JoinedBody: Sendable, Hashable {
   /// The place of the received part in the whole body, in bytes.
   public var receivedStart: Int
 
-  /// The bytes from the first of either on; the received ones count where both have some.
+  /// The joined bytes. Where the parts overlap, the received bytes are used.
   public func joined(stored: [UInt8], received: [UInt8]) -> [UInt8] {
     let start = min(storedStart, receivedStart)
     var bytes = [UInt8](

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// A date of a field, to the second (RFC 9110, 5.6.7).
 public struct HTTPDate: Hashable, Comparable, Sendable {
-  /// Since 1970, UTC.
+  /// Seconds since 1970, UTC.
   public let seconds: Int64
 
   /// The date so many seconds after 1970, UTC.
@@ -55,7 +55,7 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
 
   private var date: CalendarDate { CalendarDate(wall: seconds) }
 
-  /// As fields are to be written: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The form for fields: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public var text: String {
     let components = date.components
     let rest = Int(seconds % CalendarDate.secondsPerDay)

@@ -11,7 +11,7 @@ import Testing
       try store.declare(
         Rules(expires: .after(.days(7)), limits: Limits(entries: 1_000, bytes: .megabytes(50))),
         for: "pages")
-      // An operator's, over the declared.
+      // An operator's override of the declared limit.
       try store.override(Rules.Overrides(limits: Limits(entries: 100)), for: "pages")
       let pages = try #require(try store.namespaces().first)
       #expect(pages.rules.limits == Limits(entries: 100, bytes: .megabytes(50)))
