@@ -34,10 +34,27 @@
       var current: ServerAddress
       /// By address, and whether for commands that block.
       var links: [ServerAddress: [Bool: Link]] = [:]
+      /// The addresses that only a server named, the oldest first.
+      var learned: [ServerAddress] = []
       var isClosed = false
+
+      /// Adds an address; returns the links to one that is forgotten for it. A server that names ever other addresses must
+      /// not fill the memory.
+      mutating func learn(_ address: ServerAddress) -> [Link] {
+        guard !known.contains(address) else { return [] }
+        known.append(address)
+        learned.append(address)
+        guard learned.count > RedisSender.mostLearned,
+          let index = learned.firstIndex(where: { $0 != current && $0 != address })
+        else { return [] }
+        let oldest = learned.remove(at: index)
+        known.removeAll { $0 == oldest }
+        return links.removeValue(forKey: oldest).map { Array($0.values) } ?? []
+      }
     }
 
     private static let mostRedirections = 5
+    private static let mostLearned = 16
     private let login: Login
     private let route: Mutex<Route>
 
@@ -74,6 +91,9 @@
 
     deinit { close() }
 
+    /// How many servers it has connected to, or tried to.
+    var serverCount: Int { route.withLock { $0.links.count } }
+
     /// Ends the connections. Commands that wait fail, and so does every later one.
     public func close() {
       let links = route.withLock { route in
@@ -99,7 +119,9 @@
         else { return reply }
         asking = false
         switch redirection {
-        case .moved(let address): move(to: address)
+        case .moved(let address):
+          link = self.link(to: address, stays: true, blocking: command.blocks)
+          continue
         case .ask(let address):
           asking = true
           link = self.link(to: address, blocking: command.blocks)
@@ -114,23 +136,24 @@
         hint: "look at the state of the cluster with `redis-cli cluster nodes`")
     }
 
-    /// The link to the server in use, or to another one that is asked once.
-    private func link(to other: ServerAddress? = nil, blocking: Bool) -> Link {
-      route.withLock { route in
-        let address = other ?? route.current
-        if let link = route.links[address]?[blocking] { return link }
+    /// The link to the server in use, or to one that a server named.
+    ///
+    /// - Parameter stays: whether the named one is in use from now on.
+    private func link(
+      to named: ServerAddress? = nil, stays: Bool = false, blocking: Bool
+    ) -> Link {
+      let (link, forgotten) = route.withLock { route -> (Link, [Link]) in
+        if let named, stays { route.current = named }
+        let forgotten = named.map { route.learn($0) } ?? []
+        let address = named ?? route.current
+        if let link = route.links[address]?[blocking] { return (link, forgotten) }
         let link = Link(address, login)
         if route.isClosed { link.close() }
         route.links[address, default: [:]][blocking] = link
-        return link
+        return (link, forgotten)
       }
-    }
-
-    private func move(to address: ServerAddress) {
-      route.withLock { route in
-        if !route.known.contains(address) { route.known.append(address) }
-        route.current = address
-      }
+      for link in forgotten { link.close() }
+      return link
     }
 
     /// Goes on to the next address, unless another command did so already; false if there is only one.

@@ -7,6 +7,7 @@ import Foundation
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch arguments.first {
     case "machine": try await runMachine(arguments)
+    case "measure": try await Measurement.run()
     case "predict": Prediction.print(seed: arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1)
     case "trial": try await runTrials(arguments.dropFirst().compactMap { UInt64($0) })
     case nil: try await Demonstration.run()
@@ -14,6 +15,7 @@ import Foundation
       print(
         """
         usage: fleet                        runs the demonstration
+               fleet measure                prints what requests cost beside the plainest ones
                fleet predict [SEED]         prints the prediction
                fleet trial [SEED [COUNT]]   checks histories of machines under faults
         """)
