@@ -59,7 +59,8 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     #expect(try await prices.value(for: sku) { try await api.price(sku) } == Price(cents: 995))
 
     let program = Self.lines(try String(contentsOfFile: #filePath, encoding: .utf8))
-    let block = try Self.page().components(separatedBy: "```swift\n")[1].components(separatedBy: "```")[0]
+    let block = try Self.page().components(separatedBy: "```swift\n")[1]
+      .components(separatedBy: "```")[0]
     for line in Self.lines(block) where !line.hasPrefix("//") {
       #expect(program.contains(line), "\(line)")
     }

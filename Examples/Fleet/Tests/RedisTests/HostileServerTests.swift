@@ -12,8 +12,8 @@ import Testing
 @Suite struct HostileServerTests {
   @Test(arguments: [
     "HTTP/1.1 400 Bad Request\r\n\r\n", "$99999999999999999999\r\n", "$-7\r\n", "*9999999\r\n",
-    "$67108864\r\nx", ":\r\n", "+OK\r\n+OK\r\n+OK\r\n", "*2\r\n*2\r\n*2\r\n", "\u{0}\u{0}\u{0}\u{0}",
-    "-MOVED 1 nowhere:99999\r\n", "-MOVED x\r\n", "-ASK\r\n", "-\r\n", "",
+    "$67108864\r\nx", ":\r\n", "+OK\r\n+OK\r\n+OK\r\n", "*2\r\n*2\r\n*2\r\n",
+    "\u{0}\u{0}\u{0}\u{0}", "-MOVED 1 nowhere:99999\r\n", "-MOVED x\r\n", "-ASK\r\n", "-\r\n", "",
   ])
   func wrongBytesFailTheCommand(_ text: String) async throws {
     let server = try await HostileServer { _ in text }
@@ -40,12 +40,11 @@ import Testing
       return "-\(word) 1 127.66.0.\(number % 250 + 1):1\r\n"
     }
     let sender = try RedisSender(host: "127.0.0.1", port: server.port)
-    for _ in 0..<600 {
+    while count.load(ordering: .relaxed) < 25 {
       await #expect(throws: LarderError.self) {
         try await sender.send(Command([Array("GET".utf8), [1]], timeout: .seconds(5)))
       }
     }
-    #expect(count.load(ordering: .relaxed) > 20)
     #expect(sender.serverCount <= 18)
     try await server.close()
   }
