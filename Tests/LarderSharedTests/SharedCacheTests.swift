@@ -141,6 +141,23 @@ import Testing
     }
   }
 
+  /// Copies that were taken at one moment end over the last tenth of their lifetime.
+  @Test func copiesOfOneMomentEndAtDifferentTimes() async throws {
+    try await withMachines(2) { machines, _ in
+      let (cache, store) = (machines[1].cache, machines[1].store)
+      for index in 0..<40 {
+        _ = try await machines[0].read("\(index)", Origin())
+        _ = try await machines[1].read("\(index)", Origin())
+      }
+      let lifetimes = try (0..<40).compactMap { index in
+        try cache.local.entry(for: "\(index)")?.expires.map { store.now.duration(to: $0) }
+      }
+      #expect(lifetimes.count == 40)
+      for lifetime in lifetimes { #expect(lifetime >= .minutes(9) && lifetime <= .minutes(10)) }
+      #expect(Set(lifetimes).count > 20)
+    }
+  }
+
   /// The new history has lower positions, so that its own records cannot tell.
   @Test func aFetchOfALostHistoryIsNotStored() async throws {
     try await withMachines(2) { machines, tier in

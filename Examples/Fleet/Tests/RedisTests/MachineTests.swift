@@ -46,6 +46,20 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     for machine in machines { #expect(try machine.store.verify().faults == []) }
   }
 
+  /// Each store has a reader of the log, which waits for records. None waits for the others.
+  @Test func allStoresOfAProcessAreConfirmedAtATime() async throws {
+    let server = try await RedisServer()
+    let shared = try Shared(server.sender(), application: "shop", options: .patient)
+    let stores = try (0..<12).map { _ in try Store.temporary() }
+    let caches = stores.map { $0.cache(TextCodec(), in: "prices", shared: shared) }
+    for cache in caches { _ = try await cache.value(for: "a") { "loaded" } }
+    try await poll {
+      try stores.allSatisfy { try SharedStatus(of: $0)?.isConfirmed == true }
+    }
+    try await caches[0].set("new", for: "a")
+    for cache in caches { try await poll { try await cache.value(for: "a") { "loaded" } == "new" } }
+  }
+
   @Test func changesAreSeenThroughTheServer() async throws {
     let server = try await RedisServer()
     let (one, two) = (try Machine(server), try Machine(server))
