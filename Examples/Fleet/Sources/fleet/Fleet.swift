@@ -23,7 +23,7 @@ import Foundation
     }
   }
 
-  /// Runs trials with a seed and those after it, and ends with 1 after a violation.
+  /// Runs trials with a seed and those after it, and ends with 1 after a violation or a trial that did not end.
   private static func runTrials(_ numbers: [UInt64]) async throws {
     let seed = numbers.first ?? .random(in: 0..<1_000_000)
     let count = numbers.count > 1 ? numbers[1] : 1
@@ -31,8 +31,15 @@ import Foundation
     for offset in 0..<max(count, 1) {
       let seed = seed &+ offset
       var faults: [String] = []
-      let outcome = try await HistoryTrial.run(seed: seed, program: CommandLine.arguments[0]) {
-        faults.append($0)
+      let outcome: HistoryTrial.Outcome
+      do {
+        outcome = try await HistoryTrial.run(seed: seed, program: CommandLine.arguments[0]) {
+          faults.append($0)
+        }
+      } catch {
+        print("seed \(seed): did not end: \(error)")
+        isBroken = true
+        continue
       }
       let broken = outcome.violations + outcome.faults
       print(
