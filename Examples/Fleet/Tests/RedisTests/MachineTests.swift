@@ -98,6 +98,37 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     withExtendedLifetime(next) {}
   }
 
+  @Test func aFullServerThatRefusesIsUsedAgainWhenItHasRoom() async throws {
+    let server = try await RedisServer(["maxmemory-policy noeviction"])
+    let machine = try Machine(server)
+    try await machine.cache.set("first", for: "a")
+    _ = try await server.sender().run("CONFIG", "SET", "maxmemory", "1")
+    let error = await #expect(throws: LarderError.self) {
+      try await machine.cache.set("second", for: "a")
+    }
+    #expect(error?.code == .unreachable)
+    let result = try await machine.cache.result(for: "b") { "loaded" }
+    #expect(result.value == "loaded" && result.error != nil && !result.isConfirmed)
+    _ = try await server.sender().run("CONFIG", "SET", "maxmemory", "0")
+    try await poll {
+      try await machine.cache.currentResult(for: "b") { "shared" }.error == nil
+    }
+    #expect(try await machine.cache.currentResult(for: "a") { "loaded" }.value == "first")
+  }
+
+  @Test func aUserWithoutARightIsToldSoAndLoadsAlone() async throws {
+    let server = try await RedisServer([
+      "user default off", "user shop on >s3cret ~shop:* -@all +mget +get +time +evalsha +eval",
+    ])
+    let shared = try Shared(
+      server.sender(user: "shop", password: "s3cret"), application: "shop", options: .patient)
+    let cache = try Store.temporary().cache(TextCodec(), in: "prices", shared: shared)
+    let error = await #expect(throws: LarderError.self) { try await cache.set("new", for: "a") }
+    #expect(error?.code == .unreachable && error?.hint?.contains("rights") == true)
+    let result = try await cache.result(for: "a") { "loaded" }
+    #expect(result.value == "loaded" && result.error != nil && !result.isConfirmed)
+  }
+
   @Test func aFullServerThatEvictsKeepsItsLogAndItsHead() async throws {
     let server = try await RedisServer(["maxmemory 3mb", "maxmemory-policy volatile-ttl"])
     let machine = try Machine(server)
