@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials sanitize proxy proxy-bench shared fleet client hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test trials sanitize proxy proxy-bench shared valkey fleet client hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 all: packages
 	$(SWIFT) build -c release --product larder
@@ -59,6 +59,10 @@ proxy-bench: packages
 # The shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
 shared:
 	@./.ci/shared
+
+# LarderValkey in the same way. It needs valkey-swift, which no other target fetches.
+valkey:
+	@./.ci/shared --valkey
 
 # Five machines over one Redis, with changes and faults, as a table: half a minute after the build.
 fleet:

@@ -105,6 +105,7 @@ let package = Package(
     .library(name: "LarderShared", targets: ["LarderShared"]),
     .library(name: "LarderSharedTesting", targets: ["LarderSharedTesting"]),
     .library(name: "LarderRedis", targets: ["LarderRedis"]),
+    .library(name: "LarderValkey", targets: ["LarderValkey"]),
     .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
     // For tests alone: it is preloaded into processes whose writes are recorded.
@@ -131,6 +132,7 @@ let package = Package(
     .trait(name: "Compression", description: "Compresses values with the system's libzstd."),
     .trait(name: "Encryption", description: "Encrypts values and metadata by swift-crypto."),
     .trait(name: "Redis", description: "Connects `Shared` to a Redis or Valkey server."),
+    .trait(name: "Valkey", description: "Connects `Shared` to servers by valkey-swift."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -144,6 +146,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    .package(url: "https://github.com/valkey-io/valkey-swift", from: "1.4.0"),
   ],
   targets: [
     .systemLibrary(
@@ -240,6 +243,14 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Redis"])),
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "LarderValkey",
+      dependencies: [
+        "Larder", "LarderShared",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+        .product(name: "Valkey", package: "valkey-swift", condition: .when(traits: ["Valkey"])),
       ],
       swiftSettings: strict),
     .target(name: "ShellLanguage", dependencies: ["LarderSystem"], swiftSettings: strict),

@@ -13,6 +13,7 @@ let strict: [SwiftSetting] = [
 let libraries: [Target.Dependency] = [
   .product(name: "Larder", package: "larder"),
   .product(name: "LarderShared", package: "larder"),
+  .product(name: "LarderSharedTesting", package: "larder"),
   .product(name: "LarderRedis", package: "larder"),
   .product(name: "NIOCore", package: "swift-nio"),
   .product(name: "NIOPosix", package: "swift-nio"),
@@ -22,10 +23,16 @@ let libraries: [Target.Dependency] = [
 let package = Package(
   name: "larder-fleet",
   platforms: [.macOS(.v15)],
+  traits: [.trait(name: "Valkey", description: "Tests LarderValkey as well.")],
   dependencies: [
-    .package(name: "larder", path: "../..", traits: ["Redis"]),
+    .package(
+      name: "larder", path: "../..",
+      traits: ["Redis", .trait(name: "Valkey", condition: .when(traits: ["Valkey"]))]),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    // Fetched and built only with the trait Valkey.
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/valkey-io/valkey-swift", from: "1.4.0"),
   ],
   targets: [
     .target(name: "FleetKit", dependencies: libraries, swiftSettings: strict),
@@ -34,8 +41,12 @@ let package = Package(
       name: "RedisTests",
       dependencies: libraries + [
         "FleetKit", "fleet",
-        .product(name: "LarderSharedTesting", package: "larder"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(
+          name: "LarderValkey", package: "larder", condition: .when(traits: ["Valkey"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Valkey"])),
+        .product(
+          name: "Valkey", package: "valkey-swift", condition: .when(traits: ["Valkey"])),
       ],
       swiftSettings: strict),
   ]

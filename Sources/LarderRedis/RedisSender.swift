@@ -21,9 +21,10 @@
     public var description: String { "\(host):\(port)" }
   }
 
-  /// Sends commands to a Redis or Valkey server, over one connection, and a second one for commands that block.
+  /// Sends commands to a Redis or Valkey server, over one connection, and others for commands that block.
   ///
-  /// Commands of all tasks share the connection; the server answers them in order. A command whose time is up is abandoned:
+  /// Commands of all tasks share the connection; the server answers them in order. Each command that blocks has a connection
+  /// of its own meanwhile, so that the log of one store does not wait for that of another; from 33 on they share them. A command whose time is up is abandoned:
   /// its late reply is read and dropped.
   ///
   /// With more addresses it uses another server when one cannot be reached or says that it is a replica. In a cluster it
@@ -32,12 +33,41 @@
     private struct Route {
       var known: [ServerAddress]
       var current: ServerAddress
-      /// By address, and whether for commands that block.
-      var links: [ServerAddress: [Bool: Link]] = [:]
+      /// By address and lane.
+      var links: [ServerAddress: [Int: Link]] = [:]
+      /// How many commands are under way in each lane that is for commands that block. Their numbers begin with 1.
+      var lanes = [Int](repeating: 0, count: 32)
+      /// The addresses that only a server named, the oldest first.
+      var learned: [ServerAddress] = []
       var isClosed = false
+
+      /// The lane for a command: 0, or the least busy of the others.
+      mutating func enter(blocking: Bool) -> Int {
+        guard blocking else { return 0 }
+        let index = lanes.indices.min { lanes[$0] < lanes[$1] } ?? 0
+        lanes[index] += 1
+        return index + 1
+      }
+
+      mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] -= 1 } }
+
+      /// Adds an address; returns the links to one that is forgotten for it. A server that names ever other addresses must
+      /// not fill the memory.
+      mutating func learn(_ address: ServerAddress) -> [Link] {
+        guard !known.contains(address) else { return [] }
+        known.append(address)
+        learned.append(address)
+        guard learned.count > RedisSender.mostLearned,
+          let index = learned.firstIndex(where: { $0 != current && $0 != address })
+        else { return [] }
+        let oldest = learned.remove(at: index)
+        known.removeAll { $0 == oldest }
+        return links.removeValue(forKey: oldest).map { Array($0.values) } ?? []
+      }
     }
 
     private static let mostRedirections = 5
+    private static let mostLearned = 16
     private let login: Login
     private let route: Mutex<Route>
 
@@ -74,6 +104,9 @@
 
     deinit { close() }
 
+    /// How many servers it has connected to, or tried to.
+    var serverCount: Int { route.withLock { $0.links.count } }
+
     /// Ends the connections. Commands that wait fail, and so does every later one.
     public func close() {
       let links = route.withLock { route in
@@ -84,7 +117,9 @@
     }
 
     public func send(_ command: Command) async throws(LarderError) -> Reply {
-      var link = link(blocking: command.blocks)
+      let lane = route.withLock { $0.enter(blocking: command.blocks) }
+      defer { route.withLock { $0.leave(lane) } }
+      var link = link(in: lane)
       var asking = false
       for _ in 0..<Self.mostRedirections {
         let reply: Reply
@@ -99,38 +134,41 @@
         else { return reply }
         asking = false
         switch redirection {
-        case .moved(let address): move(to: address)
+        case .moved(let address):
+          link = self.link(to: address, stays: true, in: lane)
+          continue
         case .ask(let address):
           asking = true
-          link = self.link(to: address, blocking: command.blocks)
+          link = self.link(to: address, in: lane)
           continue
         case .replica:
           guard leave(link.address) else { return reply }
         }
-        link = self.link(blocking: command.blocks)
+        link = self.link(in: lane)
       }
       throw LarderError(
         .unreachable, "the servers redirected a command \(Self.mostRedirections) times",
         hint: "look at the state of the cluster with `redis-cli cluster nodes`")
     }
 
-    /// The link to the server in use, or to another one that is asked once.
-    private func link(to other: ServerAddress? = nil, blocking: Bool) -> Link {
-      route.withLock { route in
-        let address = other ?? route.current
-        if let link = route.links[address]?[blocking] { return link }
+    /// The link to the server in use, or to one that a server named.
+    ///
+    /// - Parameter stays: whether the named one is in use from now on.
+    private func link(
+      to named: ServerAddress? = nil, stays: Bool = false, in lane: Int
+    ) -> Link {
+      let (link, forgotten) = route.withLock { route -> (Link, [Link]) in
+        if let named, stays { route.current = named }
+        let forgotten = named.map { route.learn($0) } ?? []
+        let address = named ?? route.current
+        if let link = route.links[address]?[lane] { return (link, forgotten) }
         let link = Link(address, login)
         if route.isClosed { link.close() }
-        route.links[address, default: [:]][blocking] = link
-        return link
+        route.links[address, default: [:]][lane] = link
+        return (link, forgotten)
       }
-    }
-
-    private func move(to address: ServerAddress) {
-      route.withLock { route in
-        if !route.known.contains(address) { route.known.append(address) }
-        route.current = address
-      }
+      for link in forgotten { link.close() }
+      return link
     }
 
     /// Goes on to the next address, unless another command did so already; false if there is only one.

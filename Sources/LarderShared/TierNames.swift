@@ -1,9 +1,10 @@
 import Larder
 
 /// The names of an application's keys in the server.
-///
-/// `{0}` is a hash tag: a cluster keeps all keys of the application in one slot, as its scripts need.
-struct TierNames: Sendable {
+package struct TierNames: Sendable {
+  /// A cluster keeps all keys with it in one slot, as the scripts of an application need.
+  package static let hashTag = "{0}"
+
   private let prefix: String
 
   /// Throws `LarderError/Code/invalidArgument` for a name that could run into another one.
@@ -19,7 +20,7 @@ struct TierNames: Sendable {
         .invalidArgument, "\"\(application)\" cannot name an application",
         hint: "use 1 to 100 letters, digits, hyphens, underscores and dots")
     }
-    prefix = application + ":{0}:"
+    prefix = application + ":" + Self.hashTag + ":"
   }
 
   var log: [UInt8] { Array((prefix + "log").utf8) }

@@ -6,6 +6,7 @@ import Synchronization
 public final class TierLink: SharedTier {
   private let tier: any SharedTier
   private let isCut = Atomic(false)
+  private let isLogCut = Atomic(false)
 
   /// A connection to `tier`.
   public init(to tier: any SharedTier) { self.tier = tier }
@@ -13,8 +14,14 @@ public final class TierLink: SharedTier {
   /// Lets every request fail, and those under way lose their replies.
   public func cut() { isCut.store(true, ordering: .sequentiallyConsistent) }
 
+  /// Lets requests for records of the log fail, and no others.
+  public func cutLog() { isLogCut.store(true, ordering: .sequentiallyConsistent) }
+
   /// Lets requests pass again.
-  public func restore() { isCut.store(false, ordering: .sequentiallyConsistent) }
+  public func restore() {
+    isCut.store(false, ordering: .sequentiallyConsistent)
+    isLogCut.store(false, ordering: .sequentiallyConsistent)
+  }
 
   private func pass<Result: Sendable>(
     _ request: () async throws(LarderError) -> Result
@@ -77,7 +84,10 @@ public final class TierLink: SharedTier {
     from position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
     try await pass { () throws(LarderError) in
-      try await tier.records(from: position, waiting: waiting)
+      if isLogCut.load(ordering: .sequentiallyConsistent) {
+        throw LarderError(.unreachable, "the link to the log was cut by a test")
+      }
+      return try await tier.records(from: position, waiting: waiting)
     }
   }
 }

@@ -135,6 +135,24 @@ import Testing
     }
   }
 
+  /// Neither the position that a look has found confirms the copies, nor the time that passes.
+  @Test func copiesAreNotConfirmedBeforeTheMissedChangesAreApplied() async throws {
+    try await withMachines(2) { machines, tier in
+      let (near, far) = (machines[0], machines[1])
+      try await near.cache.set("old", for: "a")
+      #expect(try await far.read(Origin()) == "old")
+      try await far.cutOff()
+      try await near.cache.set("new", for: "a")
+      far.link.restore()
+      far.link.cutLog()
+      try await whileTimePasses([far]) { far.copies.recent.head == tier.newest }
+      #expect(far.standing != .confirmed)
+      #expect(try far.copy() == "old")
+      try await far.restore(tier)
+      #expect(try far.copy() == nil)
+    }
+  }
+
   @Test func aSuspendedMachineIsUnconfirmedUntilItHasLooked() async throws {
     try await withMachines(1) { machines, tier in
       let machine = machines[0]

@@ -110,7 +110,7 @@ import Testing
   }
 
   /// A fetch that was answered before a change of the same machine must not be stored after it.
-  @Test(arguments: ["set", "remove", "clear", "invalidate"])
+  @Test(arguments: ["set", "remove", "clear", "invalidate", "removal that waits"])
   func aFetchIsNotStoredAfterALaterChange(_ change: String) async throws {
     try await withMachines(2) { machines, tier in
       let (machine, other) = (machines[0], machines[1])
@@ -130,11 +130,74 @@ import Testing
       case "set": try await machine.cache.set("new", for: "a", tags: ["t"])
       case "remove": try await machine.cache.remove("a")
       case "clear": try await machine.cache.clear()
-      default: try await machine.cache.invalidate(tag: "t")
+      case "invalidate": try await machine.cache.invalidate(tag: "t")
+      default:
+        tier.fail(next: 1, with: .unreachable)
+        #expect(await code { try await machine.cache.remove("a") } == .pending)
       }
       #expect(try await !mayStore())
       let next = try await machine.read(Origin())
       #expect(next == (change == "set" ? "new" : "load 1"))
+    }
+  }
+
+  /// Copies that were taken at one moment end over the last tenth of their lifetime.
+  @Test func copiesOfOneMomentEndAtDifferentTimes() async throws {
+    try await withMachines(2) { machines, _ in
+      let (cache, store) = (machines[1].cache, machines[1].store)
+      for index in 0..<40 {
+        _ = try await machines[0].read("\(index)", Origin())
+        _ = try await machines[1].read("\(index)", Origin())
+      }
+      let lifetimes = try (0..<40).compactMap { index in
+        try cache.local.entry(for: "\(index)")?.expires.map { store.now.duration(to: $0) }
+      }
+      #expect(lifetimes.count == 40)
+      for lifetime in lifetimes { #expect(lifetime >= .minutes(9) && lifetime <= .minutes(10)) }
+      #expect(Set(lifetimes).count > 20)
+    }
+  }
+
+  /// The new history has lower positions, so that its own records cannot tell.
+  @Test func aFetchOfALostHistoryIsNotStored() async throws {
+    try await withMachines(2) { machines, tier in
+      let copies = machines[0].copies
+      for _ in 0..<5 { try await machines[1].cache.set("old", for: "a") }
+      try await machines[0].follow(tier)
+      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
+      let fetched = try #require(try await tier.fetch(key, tags: []))
+      let ticket = try copies.ticket()
+      tier.failOver(to: MemoryTier().image)
+      try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
+      try await machines[0].follow(tier)
+      #expect(copies.isCurrent(key, tags: [], at: fetched.head))
+      let mayStore = try await machines[0].store.commit { batch in
+        try copies.mayStore(
+          fetched.stamp, current: fetched.head, ticket, for: key, tags: [], in: &batch)
+      }
+      #expect(!mayStore)
+    }
+  }
+
+  /// Two fills between the same changes have one version. The one that was stored later stays.
+  @Test func anOlderFillDoesNotReplaceANewerOne() async throws {
+    try await withMachines(1) { machines, tier in
+      let (copies, origin) = (machines[0].copies, Origin())
+      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
+      #expect(try await machines[0].read(origin) == "load 1")
+      let first = try #require(try await tier.fetch(key, tags: []))
+      let ticket = try copies.ticket()
+      let reload = LoadOptions(policy: .reload, waitsForCommit: true)
+      #expect(try await machines[0].read(options: reload, origin) == "load 2")
+      let second = try #require(try await tier.fetch(key, tags: []))
+      #expect(first.stamp.version == second.stamp.version)
+      for (found, expected) in [(first, false), (second, true)] {
+        let mayStore = try await machines[0].store.commit { batch in
+          try copies.mayStore(
+            found.stamp, current: found.head, ticket, for: key, tags: [], in: &batch)
+        }
+        #expect(mayStore == expected)
+      }
     }
   }
 

@@ -69,9 +69,9 @@ final class MachineProgram: Sendable {
         output.write("rest .")
       }
     case "waits": output.write("waits \(waits)")
-    case "rush", "alone":
-      let (isLeased, word) = (words.first == "rush", String(words[0]))
-      Task { await rush(isLeased, word) }
+    case "one", "rush", "alone":
+      let word = String(words[0])
+      Task { await rush(word == "one" ? 1 : 100, isLeased: word != "alone", word) }
     default: break
     }
   }
@@ -163,10 +163,10 @@ final class MachineProgram: Sendable {
     }
   }
 
-  /// Asks for a hundred new keys at once, through the cache or, as a program without leases does, through the tier alone.
-  private func rush(_ isLeased: Bool, _ word: String) async {
+  /// Asks for new keys at once, through the cache or, as a program without leases does, through the tier alone.
+  private func rush(_ count: Int, isLeased: Bool, _ word: String) async {
     await withTaskGroup { group in
-      for index in 0..<100 {
+      for index in 0..<count {
         let key = (isLeased ? 1_000_000 : 2_000_000) + index
         group.addTask { [self] in
           if isLeased {

@@ -7,6 +7,7 @@ import Foundation
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch arguments.first {
     case "machine": try await runMachine(arguments)
+    case "measure": try await Measurement.run()
     case "predict": Prediction.print(seed: arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1)
     case "trial": try await runTrials(arguments.dropFirst().compactMap { UInt64($0) })
     case nil: try await Demonstration.run()
@@ -14,6 +15,7 @@ import Foundation
       print(
         """
         usage: fleet                        runs the demonstration
+               fleet measure                prints what requests cost beside the plainest ones
                fleet predict [SEED]         prints the prediction
                fleet trial [SEED [COUNT]]   checks histories of machines under faults
         """)
@@ -21,7 +23,7 @@ import Foundation
     }
   }
 
-  /// Runs trials with a seed and those after it, and ends with 1 after a violation.
+  /// Runs trials with a seed and those after it, and ends with 1 after a violation or a trial that did not end.
   private static func runTrials(_ numbers: [UInt64]) async throws {
     let seed = numbers.first ?? .random(in: 0..<1_000_000)
     let count = numbers.count > 1 ? numbers[1] : 1
@@ -29,8 +31,15 @@ import Foundation
     for offset in 0..<max(count, 1) {
       let seed = seed &+ offset
       var faults: [String] = []
-      let outcome = try await HistoryTrial.run(seed: seed, program: CommandLine.arguments[0]) {
-        faults.append($0)
+      let outcome: HistoryTrial.Outcome
+      do {
+        outcome = try await HistoryTrial.run(seed: seed, program: CommandLine.arguments[0]) {
+          faults.append($0)
+        }
+      } catch {
+        print("seed \(seed): did not end: \(error)")
+        isBroken = true
+        continue
       }
       let broken = outcome.violations + outcome.faults
       print(

@@ -10,7 +10,7 @@ private let isInstalled = RedisServer.program != nil
 private let needsServer: Comment = "skipped: redis-server is not installed"
 
 /// Three servers on loopback that share the slots of one key space.
-private struct Cluster {
+struct Cluster {
   /// The slot of every key with the hash tag `{0}`.
   static let slot = "13907"
 

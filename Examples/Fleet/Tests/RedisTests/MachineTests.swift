@@ -46,6 +46,20 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     for machine in machines { #expect(try machine.store.verify().faults == []) }
   }
 
+  /// Each store has a reader of the log, which waits for records. None waits for the others.
+  @Test func allStoresOfAProcessAreConfirmedAtATime() async throws {
+    let server = try await RedisServer()
+    let shared = try Shared(server.sender(), application: "shop", options: .patient)
+    let stores = try (0..<12).map { _ in try Store.temporary() }
+    let caches = stores.map { $0.cache(TextCodec(), in: "prices", shared: shared) }
+    for cache in caches { _ = try await cache.value(for: "a") { "loaded" } }
+    try await poll {
+      try stores.allSatisfy { try SharedStatus(of: $0)?.isConfirmed == true }
+    }
+    try await caches[0].set("new", for: "a")
+    for cache in caches { try await poll { try await cache.value(for: "a") { "loaded" } == "new" } }
+  }
+
   @Test func changesAreSeenThroughTheServer() async throws {
     let server = try await RedisServer()
     let (one, two) = (try Machine(server), try Machine(server))
@@ -77,8 +91,42 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     try await poll {
       try await two.cache.currentResult(for: "c") { "load 5" }.error == nil
     }
-    #expect(try await one.cache.currentResult(for: "c") { "load 6" }.value == "load 5")
+    // It connects again by itself, and loads alone until then.
+    try await poll {
+      try await one.cache.currentResult(for: "c") { "load 6" }.value == "load 5"
+    }
     withExtendedLifetime(next) {}
+  }
+
+  @Test func aFullServerThatRefusesIsUsedAgainWhenItHasRoom() async throws {
+    let server = try await RedisServer(["maxmemory-policy noeviction"])
+    let machine = try Machine(server)
+    try await machine.cache.set("first", for: "a")
+    _ = try await server.sender().run("CONFIG", "SET", "maxmemory", "1")
+    let error = await #expect(throws: LarderError.self) {
+      try await machine.cache.set("second", for: "a")
+    }
+    #expect(error?.code == .unreachable)
+    let result = try await machine.cache.result(for: "b") { "loaded" }
+    #expect(result.value == "loaded" && result.error != nil && !result.isConfirmed)
+    _ = try await server.sender().run("CONFIG", "SET", "maxmemory", "0")
+    try await poll {
+      try await machine.cache.currentResult(for: "b") { "shared" }.error == nil
+    }
+    #expect(try await machine.cache.currentResult(for: "a") { "loaded" }.value == "first")
+  }
+
+  @Test func aUserWithoutARightIsToldSoAndLoadsAlone() async throws {
+    let server = try await RedisServer([
+      "user default off", "user shop on >s3cret ~shop:* -@all +mget +get +time +evalsha +eval",
+    ])
+    let shared = try Shared(
+      server.sender(user: "shop", password: "s3cret"), application: "shop", options: .patient)
+    let cache = try Store.temporary().cache(TextCodec(), in: "prices", shared: shared)
+    let error = await #expect(throws: LarderError.self) { try await cache.set("new", for: "a") }
+    #expect(error?.code == .unreachable && error?.hint?.contains("rights") == true)
+    let result = try await cache.result(for: "a") { "loaded" }
+    #expect(result.value == "loaded" && result.error != nil && !result.isConfirmed)
   }
 
   @Test func aFullServerThatEvictsKeepsItsLogAndItsHead() async throws {

@@ -36,17 +36,6 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     #expect(try await sender.calls(of: "eval") == 3)
   }
 
-  /// The line of the documentation is enough for everything a tier does.
-  @Test func theDocumentedRightsAreEnough() async throws {
-    let server = try await RedisServer([
-      "user default off",
-      "user shop on >s3cret ~shop:* -@all +mget +get +getrange +set +del +pexpire +pttl +xadd +xread"
-        + " +xrange +evalsha +eval +time",
-    ])
-    let tier = try server.tier("shop", user: "shop", password: "s3cret")
-    for check in TierConformance.allCases { try await check.run(on: tier) }
-  }
-
   @Test func noErrorHasThePasswordOrTheValue() async throws {
     let server = try await RedisServer(["requirepass right-secret"])
     let key = SharedKey(namespace: "n", bytes: Array("key-secret".utf8))

@@ -1,10 +1,9 @@
-import Larder
-import LarderShared
+package import Larder
 import Synchronization
 
 /// A caller's wait for one reply. The first outcome counts, later ones are dropped: a caller whose time is up goes on, and
 /// the reply keeps its place in the order of the connection.
-final class PendingReply: Sendable {
+package final class PendingReply: Sendable {
   private struct State {
     var outcome: Result<Reply, LarderError>?
     /// Whether the command is on its way, so that the server may carry it out.
@@ -13,9 +12,9 @@ final class PendingReply: Sendable {
   }
   private let state = Mutex(State())
 
-  init() {}
+  package init() {}
 
-  func complete(_ outcome: Result<Reply, LarderError>) {
+  package func complete(_ outcome: Result<Reply, LarderError>) {
     complete(outcome, unless: { _ in false })
   }
 
@@ -33,7 +32,7 @@ final class PendingReply: Sendable {
   }
 
   /// Called just before the command is sent. False if its caller has gone on: it must not be sent then.
-  func markSent() -> Bool {
+  package func markSent() -> Bool {
     state.withLock { state in
       if state.outcome == nil { state.isSent = true }
       return state.outcome == nil
@@ -41,12 +40,12 @@ final class PendingReply: Sendable {
   }
 
   /// Completes with an error, unless the command is on its way.
-  func failUnsent(_ error: LarderError) {
+  package func failUnsent(_ error: LarderError) {
     complete(.failure(error), unless: \.isSent)
   }
 
   /// Waits for the outcome. A task that is cancelled stops waiting.
-  func value() async throws(LarderError) -> Reply {
+  package func value() async throws(LarderError) -> Reply {
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let outcome = state.withLock { state in

@@ -1,0 +1,132 @@
+import Foundation
+import Larder
+import LarderShared
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import LarderRedis
+
+/// Servers that send what no server should: each command fails in time, and no connection takes much memory.
+@Suite struct HostileServerTests {
+  @Test(arguments: [
+    "HTTP/1.1 400 Bad Request\r\n\r\n", "$99999999999999999999\r\n", "$-7\r\n", "*9999999\r\n",
+    "$67108864\r\nx", ":\r\n", "+OK\r\n+OK\r\n+OK\r\n", "*2\r\n*2\r\n*2\r\n",
+    "\u{0}\u{0}\u{0}\u{0}", "-MOVED 1 nowhere:99999\r\n", "-MOVED x\r\n", "-ASK\r\n", "-\r\n", "",
+  ])
+  func wrongBytesFailTheCommand(_ text: String) async throws {
+    let server = try await HostileServer { _ in text }
+    let sender = try RedisSender(host: "127.0.0.1", port: server.port)
+    for _ in 0..<3 {
+      do throws(LarderError) {
+        // Some of the texts are replies.
+        _ = try await sender.send(
+          Command([Array("GET".utf8), [1]], timeout: .milliseconds(200)))
+      } catch {
+        #expect([.unreachable, .unanswered].contains(error.code))
+      }
+    }
+    try await server.close()
+  }
+
+  /// The login is answered, and each command with the address of another server, where none is.
+  @Test(arguments: ["ASK", "MOVED"])
+  func aServerThatNamesEverOtherServersFillsNoMemory(_ word: String) async throws {
+    let count = Atomic(0)
+    let server = try await HostileServer { text in
+      if text.contains("PING") { return "+PONG\r\n" }
+      let number = count.add(1, ordering: .relaxed).newValue
+      return "-\(word) 1 127.66.0.\(number % 250 + 1):1\r\n"
+    }
+    let sender = try RedisSender(host: "127.0.0.1", port: server.port)
+    while count.load(ordering: .relaxed) < 25 {
+      await #expect(throws: LarderError.self) {
+        try await sender.send(Command([Array("GET".utf8), [1]], timeout: .seconds(5)))
+      }
+    }
+    #expect(sender.serverCount <= 18)
+    try await server.close()
+  }
+
+  /// A byte at a time, without an end: the caller goes on at its limit, and the connection is given up.
+  @Test func aReplyThatTricklesInIsGivenUp() async throws {
+    let server = try await HostileServer(trickles: true) { text in
+      text.contains("PING") ? "+PONG\r\n" : "$1000000\r\n"
+    }
+    let sender = try RedisSender(host: "127.0.0.1", port: server.port)
+    let error = await #expect(throws: LarderError.self) {
+      try await sender.send(Command([Array("GET".utf8), [1]], timeout: .milliseconds(300)))
+    }
+    #expect(error?.code == .unanswered)
+    try await poll { server.ended >= 1 }
+    try await server.close()
+  }
+}
+
+/// Answers whatever arrives with some text.
+private final class HostileServer: Sendable {
+  let port: Int
+  private let channel: any Channel
+  private let counter: Counter
+
+  /// How many connections the client has ended.
+  var ended: Int { counter.ended.load(ordering: .relaxed) }
+
+  final class Counter: Sendable {
+    let ended = Atomic(0)
+  }
+
+  init(trickles: Bool = false, _ answer: @escaping @Sendable (String) -> String) async throws {
+    let counter = Counter()
+    self.counter = counter
+    channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            Handler(answer: answer, trickles: trickles, counter: counter))
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    port = channel.localAddress?.port ?? 0
+  }
+
+  func close() async throws { try await channel.close() }
+
+  private final class Handler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    let answer: @Sendable (String) -> String
+    let trickles: Bool
+    let counter: Counter
+
+    init(answer: @escaping @Sendable (String) -> String, trickles: Bool, counter: Counter) {
+      self.answer = answer
+      self.trickles = trickles
+      self.counter = counter
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let text = answer(String(buffer: unwrapInboundIn(data)))
+      if text.isEmpty { return context.close(promise: nil) }
+      write(text, context)
+      guard trickles, text.hasPrefix("$") else { return }
+      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      context.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(10)) {
+        task in
+        let (handler, context) = bound.value
+        guard context.channel.isActive else { return task.cancel() }
+        handler.write("x", context)
+      }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      counter.ended.add(1, ordering: .relaxed)
+    }
+
+    private func write(_ text: String, _ context: ChannelHandlerContext) {
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+    }
+  }
+}

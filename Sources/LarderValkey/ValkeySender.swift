@@ -1,0 +1,107 @@
+#if Valkey
+  public import Larder
+  public import LarderShared
+  import NIOCore
+  public import Valkey
+
+  /// Sends commands through a client of valkey-swift, to one server or to a cluster.
+  ///
+  /// The program makes the client and runs it; the client's own limit for a command should be longer than those of
+  /// `SharedOptions`.
+  public struct ValkeySender: CommandSender {
+    private let client: any ValkeyClientProtocol
+
+    /// A sender over a `ValkeyClient` or a `ValkeyClusterClient`.
+    public init(_ client: some ValkeyClientProtocol) { self.client = client }
+
+    public func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
+      let reply = PendingReply()
+      // A cancelled command of valkey-swift ends the connection of all others, so that a late one is abandoned.
+      Task { [client] in
+        do throws(ValkeyClientError) {
+          reply.complete(.success(Reply(try await client.execute(RawCommand(command, reply)))))
+        } catch {
+          if error.errorCode == .commandError {
+            reply.complete(.success(.failure(error.message ?? "ERR")))
+          } else {
+            reply.fail("\(error.errorCode)")
+          }
+        }
+      }
+      let timer = Task {
+        try await Task.sleep(for: min(command.timeout, .hours(1)))
+        reply.fail("the server did not answer within \(command.timeout)")
+      }
+      defer { timer.cancel() }
+      return try await reply.value()
+    }
+  }
+
+  extension PendingReply {
+    fileprivate func fail(_ reason: String) {
+      failUnsent(LarderError(.unreachable, reason))
+      complete(.failure(LarderError(.unanswered, reason)))
+    }
+  }
+
+  /// A command of any words.
+  private struct RawCommand: ValkeyCommand {
+    static let name = "RAW"
+
+    let command: LarderShared.Command
+    let reply: PendingReply
+
+    init(_ command: LarderShared.Command, _ reply: PendingReply) {
+      self.command = command
+      self.reply = reply
+    }
+
+    var isBlocking: Bool { command.blocks }
+
+    /// All keys of a command are in one slot of a cluster, and come before the other words that may have any bytes.
+    var keysAffected: [ValkeyKey] {
+      let key = command.words.first { $0.contains(TierNames.hashTag.utf8) }
+      return key.map { [ValkeyKey(ByteBuffer(bytes: $0))] } ?? []
+    }
+
+    func encode(into commandEncoder: inout ValkeyCommandEncoder) {
+      // The client may send a command that has waited for a connection for long. A caller that has gone on was told that
+      // nothing happened, so a command that changes nothing takes its place.
+      let words = reply.markSent() ? command.words : [Array("TIME".utf8)]
+      commandEncoder.encodeArray(words.map(Word.init))
+    }
+
+    static func == (left: Self, right: Self) -> Bool { left.reply === right.reply }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(reply)) }
+  }
+
+  private struct Word: RESPRenderable {
+    let bytes: [UInt8]
+    let respEntries = 1
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func encode(into commandEncoder: inout ValkeyCommandEncoder) {
+      bytes.encode(into: &commandEncoder)
+    }
+  }
+
+  extension Reply {
+    /// A reply in RESP3, in the types of RESP2.
+    fileprivate init(_ token: RESPToken) {
+      switch token.value {
+      case .null: self = .null
+      case .number(let number): self = .number(number)
+      case .boolean(let flag): self = .number(flag ? 1 : 0)
+      case .double(let number): self = .bytes(Array("\(number)".utf8))
+      case .simpleString(let bytes), .bulkString(let bytes), .verbatimString(let bytes),
+        .bigNumber(let bytes):
+        self = .bytes(Array(bytes.readableBytesView))
+      case .simpleError(let bytes), .bulkError(let bytes): self = .failure(String(buffer: bytes))
+      case .array(let list), .set(let list), .push(let list): self = .list(list.map { Reply($0) })
+      case .map(let map), .attribute(let map):
+        self = .list(map.flatMap { [Reply($0.key), Reply($0.value)] })
+      }
+    }
+  }
+#endif
