@@ -80,9 +80,10 @@ struct PropertyTests {
       #expect(!wish.noStore, "LARDER_SEED=\(seed), step \(step)")
       if reason == .validated { continue }
       // Somebody held must be one that the reason allows.
+      var selecting = SelectingFields(request.headerFields, policy: harness.rules.policy)
       let allowed = before.values.contains { stored in
         guard stored.credential == harness.rules.credential(of: request),
-          stored.isSelected(by: request.headerFields)
+          stored.isSelected(by: &selecting)
         else { return false }
         let freshness = Freshness(of: stored, at: asked, policy: harness.rules.policy)
         let directives = stored.directives(for: .private)

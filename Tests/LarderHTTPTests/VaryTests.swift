@@ -132,4 +132,40 @@ struct VaryTests {
     }
     #expect(text.count == 1 && !text[0].contains("geheim") && text[0].contains("vary foo=x"))
   }
+
+  /// A long value is a digest: a hit reads the values of all variants.
+  @Test(arguments: ["Foo", "Accept-Language", "Cookie"])
+  func `RFC 9111, 4.1: long values select like short ones, and are stored as digests`(name: String)
+  {
+    let harness = HTTPHarness()
+    let values = (0..<3).map { "\($0)" + String(repeating: ", x", count: 20_000) }
+    for value in values {
+      harness.prime(
+        [("Cache-Control", "max-age=100"), ("Vary", name)], body: String(value.prefix(1)),
+        request: request("GET", "/a", [(name, value)]))
+    }
+    for value in values {
+      let again = harness.ask(request("GET", "/a", [(name, value)])) { _ in (response(599), "") }
+      #expect(again.isFromCache && again.body == String(value.prefix(1)))
+    }
+    for (_, stored) in harness.held {
+      let value = stored.response.vary.fields[0].value ?? ""
+      #expect(value.utf8.count < 100)
+      #expect(!harness.isHit(request("GET", "/a", [(name, value)])), "the digest is no value")
+    }
+    #expect(harness.held.count == 3)
+  }
+
+  /// To rank thousands of languages would take as long as hundreds of requests.
+  @Test func `of a long list of languages none is ranked`() {
+    let harness = HTTPHarness()
+    harness.prime(
+      [("Cache-Control", "max-age=100"), ("Vary", "Accept-Language"), ("Content-Language", "de")],
+      request: request("GET", "/a", [("Accept-Language", "en, de")]))
+    func hit(_ others: Int) -> Bool {
+      let wish = "de" + String(repeating: ", fr;q=0.5", count: others)
+      return harness.isHit(request("GET", "/a", [("Accept-Language", wish)]))
+    }
+    #expect(hit(50) && !hit(20_000))
+  }
 }

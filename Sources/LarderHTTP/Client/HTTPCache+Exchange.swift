@@ -6,11 +6,11 @@ extension HTTPCache {
   ///
   /// - Parameter flight: completed in every case.
   func exchange(
-    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, flight: String?
+    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, _ permit: Permit,
+    flight: String?
   ) async throws -> HTTPCacheResult? {
     do {
-      let result = try await answer(forward, held, attempt, flight: flight)
-      return result
+      return try await answer(forward, held, attempt, permit, flight: flight)
     } catch let error where !(error is CancellationError) && !(error is LarderError) {
       if let flight { complete(flight, .failed(error)) }
       var lost = attempt.lost
@@ -35,9 +35,9 @@ extension HTTPCache {
   }
 
   private func answer(
-    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, flight: String?
+    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, _ permit: Permit,
+    flight: String?
   ) async throws -> HTTPCacheResult? {
-    let permit = attempt.permit
     permits.add(tags(of: held, for: forward), to: permit)
     let requested = clock.now
     let (response, body) = try await exchange(
@@ -49,7 +49,7 @@ extension HTTPCache {
     for key in reception.invalidates { try await removeAll(of: key, by: permit) }
     switch reception.outcome {
     case .again(let next):
-      return try await answer(next, held, attempt, flight: flight)
+      return try await answer(next, held, attempt, permit, flight: flight)
     case .answer(let answer):
       let result = try await answered(arrival, reception, answer, body: body)
       if let result {
@@ -57,7 +57,8 @@ extension HTTPCache {
         return result
       }
       // The stored body that the 304 confirms is gone: one unconditional request follows.
-      return try await self.answer(forward.unconditional, held, attempt, flight: flight)
+      return try await self.answer(
+        forward.unconditional, held, attempt, permit, flight: flight)
     case .pass:
       return try await passed(arrival, reception, body: body, flight: flight)
     }

@@ -13,9 +13,21 @@ extension HTTPCache {
     let expires: Timestamp?
   }
 
-  /// All stored responses under a key.
+  /// All stored responses under a key, from memory if nothing was committed since they were read.
   func held(under key: ResponseKey?, except lost: Set<String>) throws -> [StoredVariant] {
     guard let key else { return [] }
+    let held = try remembered(under: key) ?? readVariants(under: key)
+    return lost.isEmpty ? held : held.filter { !lost.contains($0.key) }
+  }
+
+  /// What a read of the store would find under a key; nil if only a read can tell.
+  func remembered(under key: ResponseKey) -> [StoredVariant]? {
+    guard key.bodyDigest == nil else { return nil }
+    return remembered.variants(
+      of: key.uri, transaction: namespace.store.lastTransaction, at: clock.now)
+  }
+
+  private func readVariants(under key: ResponseKey) throws -> [StoredVariant] {
     let transaction = try namespace.store.snapshotNumber
     var size = key.uri.utf8.count
     let held = try entries(of: key).compactMap { entry -> StoredVariant? in
@@ -32,7 +44,7 @@ extension HTTPCache {
     if key.bodyDigest == nil, namespace.store.lastTransaction == transaction {
       remembered.keep(held, of: key.uri, transaction: transaction, size: size)
     }
-    return lost.isEmpty ? held : held.filter { !lost.contains($0.key) }
+    return held
   }
 
   func entries(of key: ResponseKey) throws -> [Store.Entry] {

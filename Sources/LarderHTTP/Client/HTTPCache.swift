@@ -83,7 +83,6 @@ public struct HTTPCache: Sendable {
     }
     var key = ResponseKey(request, policy: rules.policy)
     var body = body
-    if let key, body.count == 0, let result = try hit(request, under: key) { return result }
     if rules.storesByBody(request) {
       body = try await body.gathered(upTo: Self.largestKeyedBody)
       guard let whole = body.whole, whole.count <= Self.largestKeyedBody else {
@@ -91,11 +90,9 @@ public struct HTTPCache: Sendable {
       }
       key?.bodyDigest = ResponseKey.digest(of: whole, in: request, policy: rules.policy)
     }
-    let attempt = Attempt(
-      request: request, key: key, body: body, tags: tags, interim: interim,
-      permit: permits.issue(self.tags(of: request, under: key, tags)))
+    var attempt = Attempt(request: request, key: key, body: body, tags: tags, interim: interim)
     do {
-      let result = try await result(of: attempt)
+      let result = try await result(of: &attempt)
       counters.count(result)
       return result
     } catch {
@@ -107,8 +104,7 @@ public struct HTTPCache: Sendable {
   /// The longest body, in bytes, by which responses are stored: it is in memory while its request is under way.
   static let largestKeyedBody = 1 << 16
 
-  private func result(of first: Attempt) async throws -> HTTPCacheResult {
-    var attempt = first
+  private func result(of attempt: inout Attempt) async throws -> HTTPCacheResult {
     while true {
       try Task.checkCancellation()
       if let result = try await self.attempt(&attempt) { return result }
@@ -156,8 +152,9 @@ public struct HTTPCache: Sendable {
     let body: HTTPBody
     let tags: [String]
     let interim: @Sendable (HTTPResponse) async -> Void
-    /// Issued before the store is read: an invalidation from then on applies to the response of this request.
-    let permit: Permit
+    /// Nil until a look at the store has shown that a request must be sent; then the store is looked at once more. So an
+    /// invalidation applies to what is found, or to the response.
+    var permit: Permit?
     /// Keys of stored responses whose bodies are gone or damaged.
     var lost: Set<String> = []
     var hasWaited = false
@@ -168,15 +165,18 @@ public struct HTTPCache: Sendable {
     let held = try held(under: attempt.key, except: attempt.lost)
     let decision = rules.decide(
       attempt.request, stored: held.map(\.response), at: clock.now)
-    switch decision {
-    case .answer(let answer):
+    switch (decision, attempt.permit) {
+    case (.answer(let answer), _):
       return try result(answer, from: held, &attempt)
-    case .answerWhileRevalidating(let answer, let forward):
+    case (_, nil):
+      attempt.permit = permits.issue(tags(of: attempt.request, under: attempt.key, attempt.tags))
+      return nil
+    case (.answerWhileRevalidating(let answer, let forward), let permit?):
       let result = try result(answer, from: held, &attempt)
-      if result != nil { refresh(forward, held, attempt) }
+      if result != nil { refresh(forward, held, attempt, permit) }
       return result
-    case .forward(let forward):
-      return try await self.forward(forward, held, &attempt)
+    case (.forward(let forward), let permit?):
+      return try await self.forward(forward, held, &attempt, permit)
     }
   }
 
@@ -187,93 +187,5 @@ public struct HTTPCache: Sendable {
     var result = HTTPCacheResult(answer, body: body)
     result.isCollapsed = attempt.hasWaited
     return result
-  }
-
-  private func forward(
-    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: inout Attempt
-  ) async throws -> HTTPCacheResult? {
-    guard let flight = flight(of: forward, under: attempt.key), !attempt.hasWaited else {
-      return try await exchange(forward, held, attempt, flight: nil)
-    }
-    if let joined = flights.join(flight, for: ExchangeOutcome.self) {
-      attempt.hasWaited = true
-      switch try await joined.outcome() {
-      case .failed(let error):
-        return try staleFallback(for: forward, held, after: error, &attempt.lost)
-      case .abandoned: attempt.hasWaited = false
-      case .arrived, .ownOnly: break
-      }
-      return nil
-    }
-    guard try isLeader(of: flight, after: held, attempt) else { return nil }
-    return try await exchange(forward, held, attempt, flight: flight)
-  }
-
-  /// Whether the caller that begins a flight must go on. Another exchange may have ended between its look at the store and
-  /// the beginning of the flight; then the flight ends at once, and the caller looks again.
-  private func isLeader(
-    of flight: String, after held: [StoredVariant], _ attempt: Attempt
-  ) throws -> Bool {
-    do {
-      let present = try self.held(under: attempt.key, except: attempt.lost)
-      if present.count == held.count, zip(present, held).allSatisfy({ $0.version == $1.version }) {
-        return true
-      }
-    } catch {
-      complete(flight, .arrived)
-      throw error
-    }
-    complete(flight, .arrived)
-    return false
-  }
-
-  private static let distinguishingFields: Set<HTTPField.Name> = ClientCondition.fields.union([
-    .cacheControl, .pragma, .cookie, .range, .ifRange, .ifMatch, .ifUnmodifiedSince, .origin,
-  ])
-
-  func complete(_ flight: String, _ outcome: ExchangeOutcome) {
-    flights.complete(flight, with: outcome)
-  }
-
-  /// The name under which similar requests wait for one exchange; nil where each is sent.
-  private func flight(of forward: CacheForward, under key: ResponseKey?) -> String? {
-    let request = forward.original
-    guard let key, forward.reason != .bypass,
-      request.method == .get || request.method == .head || key.bodyDigest != nil
-    else { return nil }
-    // After the exchange every waiting client looks at the store again, where `Vary` decides. So only fields that are
-    // likely to select another response, or that concern the cache, keep clients from waiting together.
-    var names = Self.distinguishingFields.union(Preferences.names)
-    for stored in forward.stored {
-      names.formUnion(stored.vary.fields.compactMap { .init($0.name) })
-    }
-    let fields = request.headerFields.filter { names.contains($0.name) }
-      .map { $0.name.canonicalName + ":" + $0.faithfulText }
-    let principal = Principal(request, policy: rules.policy).digest ?? ""
-    return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " " + principal
-      + " "
-      + Secrets.digest(fields.sorted().joined(separator: "\n"), key: rules.policy.secret)
-  }
-
-  /// Refreshes in the background, unless the same exchange is under way.
-  private func refresh(_ forward: CacheForward, _ held: [StoredVariant], _ client: Attempt) {
-    guard let flight = flight(of: forward, under: client.key),
-      flights.join(flight, for: ExchangeOutcome.self) == nil
-    else { return }
-    let attempt = Attempt(
-      request: forward.original, key: client.key,
-      body: client.key?.bodyDigest == nil ? HTTPBody() : client.body, tags: client.tags,
-      interim: { _ in },
-      permit: client.permit)
-    Task(priority: .background) {
-      do {
-        // Another refresh may have ended before this one began.
-        guard try isLeader(of: flight, after: held, attempt) else { return }
-        let result = try await exchange(forward, held, attempt, flight: flight)
-        if let body = result?.body { for try await _ in body {} }
-      } catch {
-        report(error)
-      }
-    }
   }
 }

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Larder
 import Synchronization
 
@@ -46,33 +45,6 @@ final class RememberedResponses: Sendable {
       if state.size + size > Self.largestSize { state = State() }
       state.size += size - (state.all[uri]?.size ?? 0)
       state.all[uri] = Found(transaction: transaction, variants: variants, size: size)
-    }
-  }
-}
-
-extension HTTPCache {
-  /// What ``held(under:except:)`` would find, where no read of the store is needed; nil where one is.
-  func remembered(under key: ResponseKey) -> [StoredVariant]? {
-    guard key.bodyDigest == nil else { return nil }
-    return remembered.variants(
-      of: key.uri, transaction: namespace.store.lastTransaction, at: clock.now)
-  }
-
-  /// A fresh answer from stored responses that are known without a read of the store; nil without one.
-  func hit(_ request: HTTPRequest, under key: ResponseKey) throws -> HTTPCacheResult? {
-    guard request.method == .get || request.method == .head,
-      let held = remembered(under: key), !held.isEmpty,
-      case .answer(let answer) = rules.decide(request, stored: held.map(\.response), at: clock.now)
-    else { return nil }
-    do {
-      var lost: Set<String> = []
-      guard let body = try body(of: answer, from: held, lost: &lost) else { return nil }
-      let result = HTTPCacheResult(answer, body: body)
-      counters.count(result)
-      return result
-    } catch {
-      counters.countFailure()
-      throw error
     }
   }
 }

@@ -114,7 +114,9 @@ extension HTTPRules {
     full.response.headerFields = old.fields.updated(
       by: exchange.response.headerFields, received: exchange.received)
     let fields = exchange.forward.original.headerFields
-    guard let vary = VaryKey(of: full.fields, request: fields) else { return (full, nil) }
+    guard let vary = VaryKey(of: full.fields, request: fields, policy: policy) else {
+      return (full, nil)
+    }
     full.vary = vary
     let directives = full.directives(for: policy.kind)
     var stored = full

@@ -10,8 +10,9 @@ struct Selection {
   init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {
     let fields = request.headerFields
     let credential = HTTPRules(policy: policy).credential(of: request)
+    var selecting = SelectingFields(fields, policy: policy)
     let selected = stored.indices.filter { index in
-      stored[index].credential == credential && stored[index].isSelected(by: fields)
+      stored[index].credential == credential && stored[index].isSelected(by: &selecting)
     }
     let newest = { (indices: [Int]) in
       indices.max {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Larder
 
 extension HTTPRules {
   typealias Stores = [(response: StoredResponse, body: CacheReception.Body)]
@@ -21,11 +22,11 @@ extension HTTPRules {
   /// Combines a received part with a stored response; nil if they do not belong together.
   func joinable(_ exchange: Exchange) -> Stores? {
     let forward = exchange.forward
-    let fields = forward.original.headerFields
+    var selecting = SelectingFields(forward.original.headerFields, policy: policy)
     let credential = credential(of: forward.original)
     for index in forward.stored.indices
     where forward.stored[index].credential == credential
-      && forward.stored[index].isSelected(by: fields)
+      && forward.stored[index].isSelected(by: &selecting)
     {
       let stored = forward.stored[index]
       guard stored.isSameWhole(as: exchange.response.headerFields) else { continue }
@@ -66,5 +67,26 @@ extension HTTPRules {
       JoinedBody(
         stored: index, storedStart: old.bytes.lowerBound, receivedStart: new.bytes.lowerBound)
     )
+  }
+}
+
+extension StoredResponse {
+  /// Whether `If-Range` lets a part of this be given, rather than the whole (RFC 9110, 13.1.5).
+  ///
+  /// A tag must be the same and strong; a date must be exactly `Last-Modified`, and that be strong by its distance from
+  /// `Date`.
+  func allowsRange(_ request: HTTPFields) -> Bool {
+    guard let condition = request.lines(of: .ifRange).first else { return true }
+    if let tag = entityTag, tag.matchesStrongly(EntityTag(condition)) { return true }
+    guard let lastModified, lastModified == condition,
+      let modified = HTTPDate(leniently: lastModified, now: received)
+    else { return false }
+    return date.seconds - modified.seconds >= 60
+  }
+
+  /// Whether parts of this and of `other` are parts of the same whole (RFC 9110, 15.3.7.3).
+  func isSameWhole(as other: HTTPFields) -> Bool {
+    guard let tag = entityTag, let newer = EntityTag(other), tag.isStrong else { return false }
+    return tag.matchesStrongly(newer)
   }
 }

@@ -22,17 +22,23 @@ enum SHA256 {
       0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
       0x5be0_cd19,
     ]
-    for block in stride(from: 0, to: padded.count, by: 64) {
-      compress(&state, padded[block..<block + 64])
+    var words = [UInt32](repeating: 0, count: 64)
+    for start in stride(from: 0, to: padded.count, by: 64) {
+      compress(&state, padded, from: start, &words)
     }
     return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ((3 - $0) * 8)) }
     }
   }
 
-  private static func compress(_ state: inout [UInt32], _ block: ArraySlice<UInt8>) {
-    var words = [UInt32](repeating: 0, count: 64)
-    for (index, byte) in block.enumerated() {
-      words[index / 4] = words[index / 4] << 8 | UInt32(byte)
+  /// - Parameter words: 64 of any value; the same array serves all blocks of a message.
+  private static func compress(
+    _ state: inout [UInt32], _ bytes: [UInt8], from start: Int, _ words: inout [UInt32]
+  ) {
+    for index in 0..<16 {
+      let at = start + 4 * index
+      words[index] =
+        UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16 | UInt32(bytes[at + 2]) << 8
+        | UInt32(bytes[at + 3])
     }
     for index in 16..<64 {
       let early = words[index - 15]
@@ -41,18 +47,26 @@ enum SHA256 {
       let second = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
       words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
     }
-    var turn = state
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     for index in 0..<64 {
-      let (a, e) = (turn[0], turn[4])
-      let choice = e & turn[5] ^ ~e & turn[6]
-      let majority = a & turn[1] ^ a & turn[2] ^ turn[1] & turn[2]
+      let choice = e & f ^ ~e & g
+      let majority = a & b ^ a & c ^ b & c
       let first =
-        turn[7] &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ choice
-        &+ constants[index] &+ words[index]
+        h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ choice &+ constants[index]
+        &+ words[index]
       let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
-      turn = [first &+ second, a, turn[1], turn[2], turn[3] &+ first, e, turn[5], turn[6]]
+      (e, f, g, h) = (d &+ first, e, f, g)
+      (a, b, c, d) = (first &+ second, a, b, c)
     }
-    for index in 0..<8 { state[index] &+= turn[index] }
+    state[0] &+= a
+    state[1] &+= b
+    state[2] &+= c
+    state[3] &+= d
+    state[4] &+= e
+    state[5] &+= f
+    state[6] &+= g
+    state[7] &+= h
   }
 
   private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {

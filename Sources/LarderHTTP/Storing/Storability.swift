@@ -17,7 +17,8 @@ extension HTTPRules {
       isIndependent(response.status, of: request.headerFields),
       allowsSharing(directives, credential: credential),
       !RequestDirectives(request.headerFields).noStore,
-      let vary = VaryKey(of: response.headerFields, request: request.headerFields)
+      let vary = VaryKey(
+        of: response.headerFields, request: request.headerFields, policy: policy)
     else { return nil }
     var stored = StoredResponse(
       response: response, requested: requested, received: received, bodySize: bodySize ?? 0,

@@ -50,7 +50,9 @@ public struct StoredResponse: Sendable, Hashable {
   }
 
   /// Whether `Vary` selects it for a request with these fields (RFC 9111, section 4.1).
-  func isSelected(by request: HTTPFields) -> Bool { vary.matches(request, response: fields) }
+  func isSelected(by request: inout SelectingFields) -> Bool {
+    vary.matches(&request, response: fields)
+  }
 
   /// Its date, by which the newest is selected.
   var date: HTTPDate {

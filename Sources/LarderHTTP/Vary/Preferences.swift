@@ -48,13 +48,4 @@ struct Preferences {
     let fraction = Int(String(digits) + String(repeating: "0", count: 3 - digits.utf8.count)) ?? 0
     return min(1000, whole * 1000 + fraction)
   }
-
-  /// Whether the response has one language, which the request prefers to all others.
-  static func prefersLanguage(of response: HTTPFields, in request: HTTPFields) -> Bool {
-    let languages = response.members(of: .contentLanguage)
-    let ranked = Preferences(request[values: .acceptLanguage]).ranked
-    guard languages.count == 1, let best = ranked.first, best.weight > 0 else { return false }
-    return best.range == languages[0].lowercased()
-      && (ranked.count == 1 || ranked[1].weight < best.weight)
-  }
 }

@@ -10,9 +10,10 @@ struct VaryKey: Hashable, Sendable {
   init(fields: [(name: String, value: String?)]) { self.fields = fields }
 
   /// Nil for `*`, which matches no request.
-  init?(of response: HTTPFields, request: HTTPFields) {
+  init?(of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy) {
     guard let names = Self.names(in: response) else { return nil }
-    fields = names.map { name in (name, Self.value(of: name, in: request)) }
+    var selecting = SelectingFields(request, policy: policy)
+    fields = names.map { name in (name, selecting.value(of: name)) }
   }
 
   private static let mostNames = 100
@@ -28,26 +29,11 @@ struct VaryKey: Hashable, Sendable {
   }
 
   /// Whether `request` selects the response: equal fields, or the language that the request prefers.
-  func matches(_ request: HTTPFields, response: HTTPFields) -> Bool {
+  func matches(_ request: inout SelectingFields, response: HTTPFields) -> Bool {
     fields.allSatisfy { name, value in
-      Self.value(of: name, in: request) == value
-        || name == "accept-language" && Preferences.prefersLanguage(of: response, in: request)
+      request.value(of: name) == value
+        || name == "accept-language" && request.preferLanguage(of: response)
     }
-  }
-
-  /// The normalized value of a field; a digest for secrets; nil without the field.
-  static func value(of name: String, in request: HTTPFields) -> String? {
-    guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
-    let lines = request.lines(of: fieldName)
-    let value: String
-    if fieldName == .cookie {
-      value = lines.joined(separator: "; ")
-    } else if Preferences.names.contains(fieldName) {
-      value = Preferences(lines).text
-    } else {
-      value = fieldMembers(lines).joined(separator: ",")
-    }
-    return Secrets.fields.contains(fieldName) ? Secrets.digest(value) : value
   }
 
   static func == (left: Self, right: Self) -> Bool {

@@ -4,10 +4,9 @@ import NIOCore
 final class ByteSource: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  private let loop: any EventLoop
   private var context: ChannelHandlerContext?
   private var arrived: [ByteBuffer] = []
-  private var waiting: EventLoopPromise<ByteBuffer?>?
+  private var waiting: CheckedContinuation<ByteBuffer?, any Error>?
   private var end: Result<ByteBuffer?, any Error>?
   /// Whether nothing may come.
   private var isSilent = false
@@ -16,21 +15,20 @@ final class ByteSource: ChannelInboundHandler {
   /// The longest piece behind which another is read before it is asked for.
   private static let longestShort = 1 << 13
 
-  init(on loop: any EventLoop) { self.loop = loop }
-
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
   /// What has come already.
   func takeArrived() -> ByteBuffer? { arrived.isEmpty ? nil : arrived.removeFirst() }
 
-  func next() -> EventLoopFuture<ByteBuffer?> {
-    if let bytes = takeArrived() { return loop.makeSucceededFuture(bytes) }
-    if let end { return loop.makeCompletedFuture(end) }
-    let promise = loop.makePromise(of: ByteBuffer?.self)
-    waiting = promise
+  /// Resumes the reader with the next bytes, or nil at the end.
+  func next(_ reader: CheckedContinuation<ByteBuffer?, any Error>) {
+    if let bytes = takeArrived() { return reader.resume(returning: bytes) }
+    if let end { return reader.resume(with: end) }
+    // An upload still waits while its connection is drained. It has no use for what comes now.
+    waiting?.resume(throwing: MessageError.incomplete)
+    waiting = reader
     // A channel forgets what it is asked before it is active.
     if let context, context.channel.isActive { context.read() }
-    return promise.futureResult
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -44,7 +42,7 @@ final class ByteSource: ChannelInboundHandler {
     wasShort = bytes.readableBytes <= Self.longestShort
     if let waiting {
       self.waiting = nil
-      waiting.succeed(bytes)
+      waiting.resume(returning: bytes)
     } else {
       arrived.append(bytes)
     }
@@ -78,10 +76,9 @@ final class ByteSource: ChannelInboundHandler {
   /// Fails the read that waits, or the next one.
   func timeOut() { finish(.failure(MessageError.timedOut)) }
 
-  /// After a failed read: reads again, to drain what still comes.
-  func drain() -> EventLoopFuture<ByteBuffer?> {
+  /// After a read has failed for that reason, what still comes can be read.
+  func forgetTimeOut() {
     if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
-    return next()
   }
 
   /// From now on the connection is closed if anything comes, its end included. False if something has come.
@@ -105,7 +102,7 @@ final class ByteSource: ChannelInboundHandler {
 
   private func finish(_ result: Result<ByteBuffer?, any Error>) {
     if end == nil { end = result }
-    waiting?.completeWith(result)
+    waiting?.resume(with: result)
     waiting = nil
   }
 }

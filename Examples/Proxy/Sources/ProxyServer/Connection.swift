@@ -6,6 +6,7 @@ import NIOPosix
 struct Connection: Sendable {
   private let channel: any Channel
   private let source: NIOLoopBound<ByteSource>
+  private let socket: NIOLoopBound<ChannelSocket>
   let limits: ProxyLimits
   let deadline: Deadline
 
@@ -14,10 +15,11 @@ struct Connection: Sendable {
     settingUp channel: any Channel, limits: ProxyLimits = ProxyLimits(),
     clock: any LarderClock = SystemClock()
   ) throws {
-    let source = ByteSource(on: channel.eventLoop)
+    let source = ByteSource()
     try channel.pipeline.syncOperations.addHandler(source)
     self.channel = channel
     self.source = NIOLoopBound(source, eventLoop: channel.eventLoop)
+    socket = NIOLoopBound(ChannelSocket(of: channel), eventLoop: channel.eventLoop)
     self.limits = limits
     deadline = Deadline(clock, write: limits.write)
   }
@@ -38,41 +40,35 @@ struct Connection: Sendable {
   func read() async throws -> ByteBuffer? {
     try await withTaskCancellationHandler {
       let loop = channel.eventLoop
-      guard loop.inEventLoop else {
-        return try await loop.flatSubmit { source.value.next() }.get()
+      if loop.inEventLoop, let bytes = source.value.takeArrived() { return bytes }
+      return try await withCheckedThrowingContinuation { reader in
+        if loop.inEventLoop {
+          source.value.next(reader)
+        } else {
+          loop.execute { source.value.next(reader) }
+        }
       }
-      if let bytes = source.value.takeArrived() { return bytes }
-      return try await source.value.next().get()
     } onCancel: {
       close()
     }
   }
 
-  /// Returns when the system has taken the bytes.
-  func write(_ parts: [UInt8]...) async throws {
+  /// Returns when the system has taken the bytes. One task at a time writes to a connection.
+  func write(_ first: [UInt8], _ second: [UInt8] = []) async throws {
+    let isOnLoop = channel.eventLoop.inEventLoop
+    let taken = isOnLoop ? try socket.value.write(first, second) : 0
+    if taken == first.count + second.count { return }
     deadline.beginWrite()
     defer { deadline.clear(.read) }
-    var short = channel.allocator.buffer(
-      capacity: parts.reduce(0) { $0 + ($1.count < Self.long ? $1.count : 0) })
+    var rest = channel.allocator.buffer(capacity: first.count + second.count - taken)
+    rest.writeBytes(first.dropFirst(taken))
+    rest.writeBytes(second.dropFirst(max(0, taken - first.count)))
     try await withTaskCancellationHandler {
-      for part in parts {
-        if part.count < Self.long {
-          short.writeBytes(part)
-          continue
-        }
-        // The system takes several buffers in one call. A buffer of its own copies a long part once, into as many bytes.
-        if short.readableBytes > 0 { channel.write(short, promise: nil) }
-        short.clear()
-        channel.write(ByteBuffer(bytes: part), promise: nil)
-      }
-      try await channel.writeAndFlush(short)
+      try await channel.writeAndFlush(rest)
     } onCancel: {
       close()
     }
   }
-
-  /// Bytes from which on a part is not copied together with others.
-  private static let long = 1 << 14
 
   /// Ends a connection whose other side is too slow: reading fails with ``MessageError/timedOut``, which can be answered; a
   /// client that has taken nothing since the last look is disconnected.
@@ -87,7 +83,7 @@ struct Connection: Sendable {
 
   private var hasTakenSome: Bool {
     do {
-      return try deadline.mayGoOn(untaken: channel.untakenBytes)
+      return try deadline.mayGoOn(untaken: socket.value.untakenBytes)
     } catch {
       // The channel is closed.
       return false
@@ -95,17 +91,19 @@ struct Connection: Sendable {
   }
 
   /// Waits between two exchanges, in which the other side sends nothing; false if it has.
-  func beginWait() async -> Bool { await onLoop { $0.beginSilence() } }
+  func beginWait() async -> Bool { await onLoop { $0.beginSilence() } == true }
 
   /// Ends the wait; false if the other side has sent something, or ended the connection.
-  func endWait() async -> Bool { await onLoop { $0.endSilence() } }
+  func endWait() async -> Bool { await onLoop { $0.endSilence() } == true }
 
-  private func onLoop(_ body: @escaping @Sendable (ByteSource) -> Bool) async -> Bool {
+  /// Nil if the event loop has ended.
+  private func onLoop<Result: Sendable>(
+    _ body: @escaping @Sendable (ByteSource) -> Result
+  ) async -> Result? {
     do {
       return try await channel.eventLoop.submit { body(source.value) }.get()
     } catch {
-      // The event loop has ended.
-      return false
+      return nil
     }
   }
 
@@ -117,16 +115,13 @@ struct Connection: Sendable {
   /// If bytes that were not read are lost with the connection, the system resets it, and the answer is lost, too. So what
   /// still comes is read, for a short time and up to a limit.
   func closeGracefully() async {
+    await onLoop { $0.forgetTimeOut() }
     deadline.begin(.seconds(2))
     defer { close() }
     do {
       try await channel.close(mode: .output)
       var count = 0
-      while count < 1 << 20,
-        let more = try await channel.eventLoop.flatSubmit({ source.value.drain() }).get()
-      {
-        count += more.readableBytes
-      }
+      while count < 1 << 20, let more = try await read() { count += more.readableBytes }
     } catch {
       // The other side is gone, or its time is over.
     }

@@ -212,6 +212,19 @@ import Testing
     try await bench.stop()
   }
 
+  /// While the proxy drains the connection, the upload must not wait for the rest for ever.
+  @Test func `an answer before the rest of a request ends the upload`() async throws {
+    let hasEnded = Mutex(false)
+    let bench = try await Bench(
+      over: ImpatientOrigin { hasEnded.withLock { $0 = true } }, clock: SystemClock())
+    let client = try await RawClient(bench)
+    try await client.send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhalf")
+    #expect(try await client.read(10).starts(with: "HTTP/1.1 413 ".utf8.prefix(10)))
+    try await waitUntil { hasEnded.withLock { $0 } }
+    client.close()
+    try await bench.stop()
+  }
+
   /// Bytes of memory that belong to this process alone: the pages of the store's file are not among them.
   static var residentAnonymous: Int {
     guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
@@ -244,5 +257,24 @@ private struct HastyOrigin: HTTPTransport {
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     (HTTPResponse(status: .init(code: 413, reasonPhrase: "Content Too Large")), HTTPBody())
+  }
+}
+
+/// Answers after the first piece of the body, and reads on.
+private struct ImpatientOrigin: HTTPTransport {
+  let uploadHasEnded: @Sendable () -> Void
+
+  func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    var pieces = body.makeAsyncIterator()
+    _ = try await pieces.next()
+    Task { [pieces] in
+      var pieces = pieces
+      _ = try? await pieces.next()
+      uploadHasEnded()
+    }
+    return (HTTPResponse(status: .init(code: 413, reasonPhrase: "Content Too Large")), HTTPBody())
   }
 }
