@@ -55,14 +55,14 @@ public struct Readeck: Sendable {
 
   /// The newest unread articles, newest first. Readeck's own list of unread articles has all that are not archived, also
   /// those that were opened.
-  public func unread(limit: Int) async throws -> [Bookmark] {
+  public func unread(limit: Int) async throws -> ArticleList {
     let listed = try await service.get(
       LenientList<Bookmark>.self,
       from: "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)&offset=0",
       fields: listFields)
-    if listed.skipped > 0 { service.log?("\(listed.skipped) bookmarks cannot be read") }
     var seen: Set<String> = []
-    return listed.elements.filter { seen.insert($0.id).inserted }
+    return ArticleList(
+      bookmarks: listed.elements.filter { seen.insert($0.id).inserted }, unreadable: listed.skipped)
   }
 
   public func bookmark(_ id: String) async throws -> Bookmark {
