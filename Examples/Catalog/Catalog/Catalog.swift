@@ -37,10 +37,10 @@ public final class Catalog: Sendable {
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     (self.user, self.tier, self.cache) = (user, tier, cache)
-    var service = Service(
-      at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
-      message: { $0["error"]?["message"]?.text }, sleep: sleep)
-    service.log = log
+    var service = Service(at: base, over: cache)
+    service.fields = [.authorization: "Bearer \(token)"]
+    service.message = { $0["error"]?["message"]?.text }
+    (service.sleep, service.log) = (sleep, log)
     self.service = service
     let store = cache.namespace.store
     session = Session(of: user, in: store)

@@ -118,7 +118,8 @@ import Testing
       for number in numbers {
         for field in ["Retry-After", "X-Rate-Limit-Reset"] {
           server.become { _ in .init(429, [field: number]) }
-          let service = Service(at: server.base, over: URLSessionTransport(), sleep: { _ in })
+          var service = Service(at: server.base, over: URLSessionTransport())
+          service.sleep = { _ in }
           await #expect(throws: ServiceError.self, "\(field): \(number)") {
             try await service.send("/x")
           }
