@@ -149,9 +149,11 @@ import Testing
       fixture.server.become {
         isFirstAlone && $0.parameter("cursor") != nil ? good($0) : bad($0)
       }
+      _ = fixture.asked()
       let reader = try catalog.reader(isFresh: true)
       while try await reader.more() {}
       #expect(await reader.contents == all)
+      #expect(fixture.asked().all == 2, "twice about the first page, and not about the second")
       #expect(await reader.trouble?.isUnusable == true)
     }
     let reader = try catalog.reader()

@@ -18,7 +18,7 @@ public actor CatalogReader {
   public private(set) var generation = 0
 
   /// Why the last pages from the service were of no use, so that stored ones stand in; nil if none did.
-  public var trouble: ServiceError? { pass.steps.lazy.compactMap(\.trouble).last }
+  public var trouble: ServiceError? { pass.trouble }
 
   /// The most new passes over a listing that changes while it is read.
   private static let retries = 2

@@ -33,6 +33,9 @@ struct ListingPass: Sendable {
   var pages: [CatalogPage] { steps.map(\.contents) }
   var isAtEnd: Bool { steps.last.map { !$0.contents.pagination.hasMore } ?? false }
 
+  /// Why stored pages stand in for the service's; nil if none does.
+  var trouble: ServiceError? { steps.lazy.compactMap(\.trouble).last }
+
   /// Whether all pages so far are fresh.
   func isGood(at now: Timestamp) -> Bool { steps.allSatisfy { now < $0.goodUntil } }
 
@@ -74,7 +77,9 @@ extension Catalog {
       if let known {
         step = known
       } else {
-        step = try await page(of: listing, at: cursor, isAsked: pass.asksAlways)
+        // A service that has just failed is not asked about what is fresh.
+        let isAsked = pass.asksAlways && pass.trouble == nil
+        step = try await page(of: listing, at: cursor, isAsked: isAsked)
       }
       var verdict = pass.verdict(on: step, in: record)
       if verdict != .fits, !step.isAsked, pass.steps.allSatisfy(\.isAsked) {
@@ -115,7 +120,7 @@ extension Catalog {
     let (envelope, reply) = try await service.get(Envelope<CatalogPage>.self, from: path) { extra in
       do {
         return try await read(path, tags: [pagesTag], fields: extra ?? question)
-      } catch let error as ServiceError 
+      } catch let error as ServiceError
         where !error.isRefusal && (!error.isUnusable || extra != nil)
       {
         // An unusable answer is requested once more first.
