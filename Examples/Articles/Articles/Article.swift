@@ -35,7 +35,9 @@ public struct Article: Encodable, Sendable, Hashable {
 public struct ArticleList: Sendable, Hashable {
   public var bookmarks: [Bookmark]
   /// Whether there is no network, so that these are the stored ones.
-  public var isOffline: Bool
+  public var isOffline = false
+  /// The listed bookmarks that cannot be decoded, and why.
+  public var unreadable: [String] = []
 }
 
 /// The size of the stored data.

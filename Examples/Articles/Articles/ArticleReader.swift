@@ -76,11 +76,11 @@ public final class ArticleReader: Sendable {
     do {
       let listed = try await listed { try await $0.unread(limit: limit) }
       do {
-        try shelf.noteEdits(in: listed)
+        try shelf.noteEdits(in: listed.bookmarks)
       } catch let error as LarderError where error.code == .full {
         // Opening an edited article compares the dates again.
       }
-      return ArticleList(bookmarks: listed, isOffline: false)
+      return listed
     } catch let error as ServiceError where error.isOffline {
       let kept = try stored().map(\.bookmark)
       guard !kept.isEmpty else { throw ArticlesError.nothingStored }

@@ -123,6 +123,7 @@ struct Sync: AsyncParsableCommand {
           : "run it again: stored articles stay; --server names your server")
     if report.outcome == .failed, !json { throw failure }
     Console.show(json ? try JSONOutput.text(report) : text(report))
+    for reason in result.unreadable { Console.complain("left out: \(reason)") }
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
     if result.isStopped || report.outcome == .failed { throw failure }
   }

@@ -65,6 +65,7 @@ struct ListArticles: AsyncParsableCommand {
       let kept = try reader.stored()
       guard online else { return kept.map { Line($0.bookmark, $0) } }
       let list = try await reader.unread()
+      for reason in list.unreadable { Console.complain("left out: \(reason)") }
       if list.isOffline { Console.complain("there is no network: these are the stored articles") }
       return list.bookmarks.map { bookmark in
         Line(bookmark, kept.first { $0.bookmark.id == bookmark.id })

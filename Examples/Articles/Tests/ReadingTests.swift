@@ -33,7 +33,9 @@ import Testing
     #expect(fixture.asked().bodies == [list.bookmarks[2].id])
   }
 
-  @Test func `unreadable bookmarks do not hide the others`() async throws {
+  private static let reason = "a bookmark without id or updated"
+
+  @Test func `unreadable bookmarks are named, and do not hide the others`() async throws {
     fixture.readeck.fill(3)
     fixture.server.become { [readeck = fixture.readeck] request in
       var answer = readeck.answer(request)
@@ -44,7 +46,17 @@ import Testing
       }
       return answer
     }
-    #expect(try await fixture.sync().text == "3 of 3 articles: done")
+    let result = try await fixture.sync()
+    #expect(result.text == "3 of 3 articles: done")
+    let unreadable = try await fixture.reader.unread().unreadable
+    #expect(unreadable.count == 5 && result.unreadable == unreadable)
+    #expect(unreadable[3...] == ["[3]: \(Self.reason)", "a: [4]: \(Self.reason)"])
+    let program = try TestedProgram("larder-articles", store: "store")
+    for command in [["sync"], ["list", "--online"]] {
+      let account = ["--server", fixture.server.base + "/api", "--token", FakeReadeck.token]
+      let outcome = try await program.run(command + account)
+      #expect(outcome.code == 0 && outcome.error.contains("left out: a: [4]: "), "\(outcome)")
+    }
     fixture.server.become { _ in .init(200, text: #"[{"id": 7}]"#) }
     await #expect(throws: ServiceError.self) { try await fixture.reader.unread() }
   }

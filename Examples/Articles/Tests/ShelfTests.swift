@@ -194,19 +194,6 @@ import Testing
       try await group.waitForAll()
     }
     #expect(try fixture.reader.stored().count == 100)
-    let records = fixture.store.namespace("records")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for writer in 0..<8 {
-        group.addTask {
-          for number in 0..<25 {
-            try await records.set("\(writer) \(number)", for: "\(writer)/\(number)")
-            #expect(try records.contains("\(writer)/\(number)"))
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-    #expect(try records.count() == 200)
   }
 
   @Test func `users with different tokens see nothing of each other`() async throws {

@@ -37,10 +37,10 @@ public final class Catalog: Sendable {
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     (self.user, self.tier, self.cache) = (user, tier, cache)
-    var service = Service(
-      at: base, over: cache, fields: [.authorization: "Bearer \(token)"],
-      message: { $0["error"]?["message"]?.text }, sleep: sleep)
-    service.log = log
+    var service = Service(at: base, over: cache)
+    service.fields = [.authorization: "Bearer \(token)"]
+    service.message = { $0["error"]?["message"]?.text }
+    (service.sleep, service.log) = (sleep, log)
     self.service = service
     let store = cache.namespace.store
     session = Session(of: user, in: store)
@@ -89,12 +89,12 @@ public final class Catalog: Sendable {
 
   /// The catalog's entry of one funnel: JSON, as the service sent it.
   public func funnel(_ slug: String) async throws -> [UInt8] {
-    try await read("/funnels/catalog/\(slug.percentEscaped)").body
+    try await body("/funnels/catalog/\(slug.percentEscaped)")
   }
 
   /// The questions of a funnel: JSON, as the service sent it.
   public func definition(of slug: String) async throws -> [UInt8] {
-    try await read("/funnels/\(slug.percentEscaped)/definition").body
+    try await body("/funnels/\(slug.percentEscaped)/definition")
   }
 
   /// The state of an assessment; it is never stored.
@@ -113,20 +113,53 @@ public final class Catalog: Sendable {
   public var metrics: CatalogMetrics { counted.withLock { $0 } }
 
   /// Adds the counters to the totals of all processes, and returns the totals; after a sign-out, the counters alone.
+  ///
+  /// Without room in the store the counters stay those of this object.
   @discardableResult
   public func saveMetrics() throws -> CatalogMetrics {
     let new = counted.withLock { counted in
       defer { counted = CatalogMetrics() }
       return counted
     }
-    return try session.write { batch in
-      let sum = try (batch.value(for: user, in: totals) ?? CatalogMetrics()) + new
-      try batch.set(sum, for: user, in: totals)
-      return sum
-    } ?? new
+    do {
+      return try session.write { batch in
+        let sum = try (batch.value(for: user, in: totals) ?? CatalogMetrics()) + new
+        try batch.set(sum, for: user, in: totals)
+        return sum
+      } ?? new
+    } catch let error as LarderError where error.code == .full {
+      counted.withLock { $0 = $0 + new }
+      return new
+    }
   }
 
   // MARK: Exchanges
+
+  private func body(_ path: String) async throws -> [UInt8] {
+    try await inTurn(path) { [self] in try await read(path).body }
+  }
+
+  /// Calls `body` in one process of the machine at a time for this user and path. The next one then finds in the store what
+  /// the first has stored.
+  ///
+  /// The turn is the lease of a load that never has a value of its own.
+  func inTurn<Value: Sendable>(
+    _ path: String, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let result = Box<Value>()
+    _ = try await listings.valueIfPresent(for: "turn \(user) \(path)") {
+      let value = try await body()
+      result.value.withLock { $0 = value }
+      return nil
+    }
+    // Nil if another task of this process had the turn.
+    if let value = result.value.withLock({ $0 }) { return value }
+    return try await body()
+  }
+
+  private final class Box<Value: Sendable>: Sendable {
+    let value = Mutex<Value?>(nil)
+  }
 
   /// Sends a request whose answer may be stored, and counts it.
   func read(

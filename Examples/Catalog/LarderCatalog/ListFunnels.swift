@@ -7,8 +7,8 @@ struct ListFunnels: AsyncParsableCommand {
     commandName: "list",
     abstract: "Lists all funnels, from stored pages that are fresh.",
     discussion: """
-      Another tier than the last time removes the stored pages. Funnels that cannot be read are skipped and named, and the \
-      exit code is 4.
+      Another tier than the last time removes the stored pages. Funnels that cannot be read are skipped and named. The exit \
+      code is then 4, and also if --refresh shows stored pages because the server gave no usable answer.
       """)
 
   @Argument(help: "Only funnels with this text in their title.")
@@ -33,7 +33,7 @@ struct ListFunnels: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (contents, metrics) = try await account.open { catalog in
+    let (contents, metrics, trouble) = try await account.open { catalog in
       let catalog = try await catalog.filtered(by: tier)
       let reader = try catalog.reader(limit: limit, isFresh: refresh)
       let line = ProgressLine.atTerminal
@@ -43,17 +43,18 @@ struct ListFunnels: AsyncParsableCommand {
       }
       let metrics = catalog.metrics
       try catalog.saveMetrics()
-      if let trouble = await reader.trouble {
-        Console.complain("stored pages stand in: \(trouble)")
-      }
-      return (await reader.contents.searching(search), metrics)
+      return (await reader.contents.searching(search), metrics, await reader.trouble)
     }
+    if let trouble { Console.complain("stored pages stand in: \(trouble)") }
     if json { print(try JSONOutput.text(contents)) } else { show(contents, metrics) }
     for reason in contents.skipped { Console.complain("left out: \(reason)") }
     guard contents.skipped.isEmpty else {
       throw Failure(
         .failed, "\(contents.skipped.count.counted("funnel")) cannot be read",
         hint: "the others are complete; --refresh asks for all of them again")
+    }
+    if refresh, trouble != nil {
+      throw Failure(.failed, "the list was not refreshed", hint: "try it again later")
     }
   }
 

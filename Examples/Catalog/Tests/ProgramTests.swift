@@ -34,19 +34,46 @@ import Testing
       "another filter has ended them")
   }
 
-  @Test func `a refresh that fails shows the stored pages, and says so`() async throws {
+  @Test(arguments: [
+    (200, #"{"data": {"pillars": ["#, "the service's answer"),
+    (429, "", "the service limits requests and asked to wait 10 minutes"),
+    (503, "", "the service answered 503"),
+  ]) func `a refresh that fails shows the stored pages, and says so`(
+    status: Int, body: String, reason: String
+  ) async throws {
     let fake = FakeCatalog()
     fake.fill(3)
     try await LocalServer.run { server in
       server.become { fake.answer($0) }
       let list = ["list", "--server", server.base + "/api", "--token", "one"]
       let first = try await program.run(list)
-      server.become { _ in .init(200, text: #"{"data": {"pillars": ["#) }
+      server.become { _ in .init(status, ["Retry-After": "600"], text: body) }
       let second = try await program.run(list + ["--refresh"])
-      #expect(second.code == 0 && second.output.contains("\n3 funnels\npages: 1 fresh, "))
-      #expect(second.error.hasPrefix("stored pages stand in: the service's answer"), "\(second)")
+      #expect(second.code == 4 && second.output.contains("\n3 funnels\npages: 1 fresh, "))
+      #expect(second.error.hasPrefix("stored pages stand in: \(reason)"), "\(second)")
+      #expect(second.error.contains("\nerror: the list was not refreshed\n"), "\(second)")
       #expect(try await program.run(list).output.contains("\n3 funnels\npages: 1 fresh, "))
       #expect(first.code == 0 && first.error == "")
+    }
+  }
+
+  @Test(arguments: [["list", "--limit", "5"], ["show", "f-1"]])
+  func `six processes at once make one request for each page`(command: [String]) async throws {
+    let fake = FakeCatalog()
+    fake.fill(12)
+    try await LocalServer.run { server in
+      server.become { request in
+        // Time for the others to ask too.
+        try await Task.sleep(for: .milliseconds(300))
+        return fake.answer(request)
+      }
+      let words = command + ["--server", server.base + "/api", "--token", "one"]
+      let outputs = try await withThrowingTaskGroup(of: Outcome.self) { group in
+        for _ in 1...6 { group.addTask { [program] in try await program.run(words) } }
+        return try await group.reduce(into: [Outcome]()) { $0.append($1) }
+      }
+      #expect(outputs.allSatisfy { $0.code == 0 && !$0.output.isEmpty }, "\(outputs)")
+      #expect(server.count == (command[0] == "list" ? 3 : 1))
     }
   }
 

@@ -53,6 +53,9 @@ import Testing
     _ = try await catalog.funnel("f-1")
     try fixture.store.fill()
     #expect(try await catalog.all().slugs == fixture.slugs())
+    #expect(try catalog.saveMetrics().reads == 4 && catalog.metrics.reads == 4, "to be saved later")
+    try fixture.store.declare(StoreLimits(entries: 100))
+    #expect(try catalog.saveMetrics().reads == 4 && catalog.metrics.reads == 0)
   }
 
   @Test func `a session ends no later one`() throws {

@@ -158,6 +158,20 @@ import Testing
     try await fixture.settle(requests: 2)
   }
 
+  @Test func `a full store loses no answer`() async throws {
+    let fixture = try Fixture()
+    let lake = try #require(fixture.cache.lake("zuerichsee"))
+    try fixture.store.fill()
+    let temperature = try await fixture.cache.temperature(of: lake)
+    let level = try await fixture.cache.level(of: lake)
+    let ships = try await fixture.cache.ships()
+    #expect(temperature?.value.celsius == 22 && level?.value.metres == 405.96)
+    #expect(ships.value.ships == ["90": "Limmat"])
+    for error in [temperature?.error, level?.error, ships.error] {
+      #expect((error as? LarderError)?.code == .full)
+    }
+  }
+
   @Test func `the sun is computed once a day for a lake`() async throws {
     let fixture = try Fixture()
     let lake = try #require(fixture.cache.lake("zuerichsee"))

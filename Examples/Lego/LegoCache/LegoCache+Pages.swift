@@ -21,7 +21,9 @@ extension LegoCache {
     var attributes = EntryAttributes()
     attributes.stale = plan.staleness(of: Entity.kind)
     var largest = entities.count
-    _ = try larder.write(entities, largest: &largest) { batch, entity in
+    _ = try larder.write(entities, largest: &largest) { entity in
+      try cache.set(entity, for: entity.key, attributes)
+    } _: { batch, entity in
       if !entity.isDetail, let known = try batch.value(for: entity.key, in: cache),
         known.isDetail(like: entity)
       {
@@ -32,14 +34,5 @@ extension LegoCache {
   }
 
   /// Removes the pages whose addresses have this prefix.
-  func clearPages(under path: String) throws {
-    var keys: [Key] = []
-    try pages.scan(prefix: path, includingExpired: true) { entry, _ in
-      keys.append(entry.key)
-      return true
-    }
-    try larder.write { batch in
-      for key in keys { try batch.remove(key, from: pages) }
-    }
-  }
+  func clearPages(under path: String) throws { try pages.remove(prefix: path) }
 }

@@ -75,33 +75,11 @@ public struct LegoCache: Sendable {
     try entities(type)?.value(for: key)
   }
 
-  /// The same, but an entity that cannot be decoded throws ``LarderError/Code/undecodable``.
-  public func strictlyCached<Entity: LegoEntity>(_ type: Entity.Type, key: String) throws -> Entity?
-  {
-    try entities(type)?.strictValue(for: key)
-  }
-
   /// Stores an entity under its key.
   ///
   /// - Parameter expires: its lifetime; by default that of its kind.
   public func store<Entity: LegoEntity>(_ entity: Entity, expires: Expiration? = nil) throws {
     try entities(Entity.self)?.set(entity, for: entity.key, expires: expires)
-  }
-
-  /// Stores entities: all of them or, if one cannot be stored, none. If a limit of the file leaves no room for one transaction,
-  /// it uses several.
-  public func store<Entity: LegoEntity>(_ entities: [Entity]) throws {
-    guard let cache = self.entities(Entity.self) else { return }
-    var largest = entities.count
-    _ = try larder.write(entities, largest: &largest) { batch, entity in
-      try batch.set(entity, for: entity.key, in: cache)
-    }
-  }
-
-  /// Removes an entity; false if it was missing or expired.
-  @discardableResult
-  public func remove<Entity: LegoEntity>(_ type: Entity.Type, key: String) throws -> Bool {
-    try namespace(of: Entity.kind).remove(key)
   }
 }
 

@@ -32,8 +32,8 @@ import Testing
     let theme = Theme(id: 4, name: "Expert Builder", parentID: 1)
     try lego.store(red)
     try lego.store(theme)
-    #expect(try lego.remove(Color.self, key: "4"))
-    #expect(try lego.remove(Color.self, key: "4") == false)
+    #expect(try lego.namespace(of: .colors).remove("4"))
+    #expect(try lego.namespace(of: .colors).remove("4") == false)
     #expect(try lego.cached(Color.self, key: "4") == nil)
     #expect(try lego.cached(Theme.self, key: "4") == theme)
   }
@@ -43,12 +43,12 @@ import Testing
     lifetimes[.parts] = .off
     let without = LegoCache(lego.larder, plan: CachePlan(disk: lifetimes))
     try without.store(brick)
-    try without.store([brick])
+    try without.keep([brick])
     try without.store(red)
     #expect(try without.count() == 1)
     try lego.store(brick)
     #expect(try without.cached(Part.self, key: "3001") == nil)
-    #expect(try without.strictlyCached(Part.self, key: "3001") == nil)
+    #expect(without.entities(Part.self) == nil)
     #expect(try without.cached(Color.self, key: "4") == red)
   }
 
@@ -83,11 +83,11 @@ import Testing
     try lego.larder.namespace("lego.colors").set("{", for: "4")
     for _ in 0..<3 { #expect(try lego.cached(Color.self, key: "4") == nil) }
     let cannotDecode = #expect(throws: LarderError.self) {
-      try lego.strictlyCached(Color.self, key: "4")
+      try lego.entities(Color.self)?.strictValue(for: "4")
     }
     #expect(cannotDecode?.code == .undecodable)
-    try lego.store([red])
-    #expect(try lego.strictlyCached(Color.self, key: "4") == red)
+    try lego.store(red)
+    #expect(try lego.entities(Color.self)?.strictValue(for: "4") == red)
     try lego.larder.close()
     let closed = #expect(throws: LarderError.self) { try lego.count() }
     #expect(closed?.code == .closed, "not a count of 0")

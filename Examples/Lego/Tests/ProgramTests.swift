@@ -193,6 +193,12 @@ import Testing
     let limited = try await program.answer(Summary.self, "import", folder.url.path, "--limit", "4")
     #expect(limited.limit == 4_000_000 && (1..<600).contains(limited.kinds[0].held))
     #expect(try fileSize(store) <= 4_000_000)
+    // Small ones fill each page, and a transaction cannot evict for itself any more.
+    let small = (0..<16_000).map { "\($0),\(String(repeating: "y", count: 300)),\n" }.joined()
+    _ = try folder.write("themes.csv", Array(("id,name,parent_id\n" + small).utf8))
+    let full = try await program.answer(Summary.self, "import", folder.url.path, "--limit", "4")
+    #expect(full.total.read == 16_000 && (1000..<16_000).contains(full.kinds[0].held))
+    #expect(try fileSize(store) <= 4_000_000)
     let huge = try await program.run(
       "import", Folders.sample, "--limit", "9223372036854775807", "--only", "colors")
     #expect(huge.code == 0, "\(huge)")

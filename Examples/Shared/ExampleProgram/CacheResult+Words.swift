@@ -10,6 +10,7 @@ extension CacheResult {
       case .memory: "from memory, \(age.words) old"
       case .disk, .stale: "from the store, \(age.words) old"
       }
-    return place + (source == .stale ? ", stale" : "") + (error.map { ": \($0)" } ?? "")
+    let state = source == .stale ? ", stale" : error == nil ? "" : ", not stored"
+    return place + state + (error.map { ": \($0)" } ?? "")
   }
 }

@@ -34,7 +34,11 @@ public struct Failure: Error {
     case let error as ServiceError where error.isOffline:
       self.init(
         .failed, "\(error)",
-        hint: "check the network and the address; --no-network uses what is stored alone")
+        hint: CommandLine.arguments.contains("--no-network")
+          ? "what is stored is not enough; run it again without --no-network"
+          : "check the network and the address; --no-network uses what is stored alone")
+    case ServiceError.throttled:
+      self.init(.failed, "\(error)", hint: "run it again after that time")
     case let error as DecodingError: self.init(.failed, error.words)
     case let error as CocoaError:
       let file = (error.filePath ?? error.url?.path).map { "\($0): " } ?? ""

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Larder
 public import LarderHTTP
 
 /// Passes on only complete answers, and only JSON where JSON is expected.
@@ -7,6 +8,9 @@ public import LarderHTTP
 /// a login page of a public network, a body that was cut off, or one of another form would destroy the last good answer.
 ///
 /// Requests that accept something else, such as images, are not checked.
+///
+/// It leaves out a wrong date. An answer of a server whose clock is wrong would be stale on arrival, because the age of an answer
+/// counts from its date.
 public struct CheckedTransport: HTTPTransport {
   private let transport: any HTTPTransport
   private let check: @Sendable (Reply) throws -> Void
@@ -24,7 +28,8 @@ public struct CheckedTransport: HTTPTransport {
     _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
-    let (response, body) = try await transport.send(request, body: body, interim: interim)
+    var (response, body) = try await transport.send(request, body: body, interim: interim)
+    if Self.hasWrongDate(response) { response.headerFields[.date] = nil }
     guard request.method == .get, response.status.kind == .successful,
       request.headerFields[.accept]?.contains("json") ?? true
     else { return (response, body) }
@@ -35,4 +40,16 @@ public struct CheckedTransport: HTTPTransport {
     try check(reply)
     return (response, HTTPBody(reply.body))
   }
+
+  /// Without a cache on the way, which adds an `Age`, an answer to be stored was made at most ``slowest`` ago.
+  private static func hasWrongDate(_ response: HTTPResponse) -> Bool {
+    guard response.status.kind == .successful || response.status == .notModified,
+      response.headerFields[.age] == nil,
+      let date = response.headerFields[.date].flatMap(Reply.date)
+    else { return false }
+    let age = date.duration(to: SystemClock().now)
+    return age > slowest || age < .zero - slowest
+  }
+
+  private static let slowest = Duration.seconds(60)
 }

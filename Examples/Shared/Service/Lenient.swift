@@ -54,7 +54,7 @@ public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
       let json = try JSON(from: decoder)
       let key = Self.keys.lazy.compactMap { json[$0] }.compactMap { key in
         key.text ?? key.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
-      }.first
+      }.first { !$0.isEmpty }
       let reason = (error as? DecodingError)?.words ?? "\(error)"
       fault = (key.map { $0 + ": " } ?? "") + reason
     }
@@ -71,13 +71,13 @@ extension Array {
 /// A list of a service without the elements that cannot be decoded. A list with no other elements is an error.
 public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
   public var elements: [Element]
-  /// How many elements cannot be decoded.
-  public var skipped: Int
+  /// The elements that cannot be decoded, and why; see ``Attempt/fault``.
+  public var skipped: [String]
 
   public init(from decoder: any Decoder) throws {
     let attempts = try [Attempt<Element>](from: decoder)
     elements = attempts.good()
-    skipped = attempts.count - elements.count
+    skipped = attempts.compactMap(\.fault)
     if elements.isEmpty, let first = attempts.first { _ = try first.result.get() }
   }
 }

@@ -61,7 +61,7 @@ public struct Reply: Sendable {
   }
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`; nil for anything else.
-  private static func date(_ text: String) -> Timestamp? {
+  static func date(_ text: String) -> Timestamp? {
     let months = "JanFebMarAprMayJunJulAugSepOctNovDec"
     let parts = text.split { $0 == " " || $0 == ":" }
     guard parts.count == 7 + 1, parts[7] == "GMT", parts[2].count == 3,

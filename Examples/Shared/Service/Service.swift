@@ -14,10 +14,13 @@ public struct Service: Sendable {
   public let base: String
   private let carrier: Carrier
   /// Sent with every request to this service, `Authorization` for example; never to another host.
-  public let fields: HTTPFields
-  private let message: @Sendable (JSON) -> String?
-  private let wait: @Sendable (JSON) -> Duration?
-  private let sleep: @Sendable (Duration) async throws -> Void
+  public var fields = HTTPFields()
+  /// Reads the text of an error from its body. Without JSON the body is the text, unless it is a page.
+  public var message: @Sendable (JSON) -> String? = { _ in nil }
+  /// Reads the wait from the body of a 429, for a service without `Retry-After`.
+  public var wait: @Sendable (JSON) -> Duration? = { _ in nil }
+  /// Waits when the service asks for it; tests set one that returns at once.
+  public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   /// Called for every lookup and request: `lego.colors 4: disk, 12 s old`.
   public var log: (@Sendable (String) -> Void)?
 
@@ -43,42 +46,17 @@ public struct Service: Sendable {
 
   /// A service whose responses are cached by the rules of HTTP.
   ///
-  /// - Parameters:
-  ///   - base: scheme, authority and the path that all requests begin with: `https://rebrickable.com/api/v3`.
-  ///   - message: reads the text of an error from its body. Without JSON the body is the text, unless it is a page.
-  ///   - wait: reads the wait from the body of a 429, for a service without `Retry-After`.
-  ///   - sleep: waits; tests pass one that returns at once.
-  public init(
-    at base: String, over cache: HTTPCache, fields: HTTPFields = HTTPFields(),
-    message: @escaping @Sendable (JSON) -> String? = { _ in nil },
-    wait: @escaping @Sendable (JSON) -> Duration? = { _ in nil },
-    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-  ) {
-    self.init(base, .cache(cache), fields, message, wait, sleep)
-  }
+  /// - Parameter base: scheme, authority and the path that all requests begin with: `https://rebrickable.com/api/v3`.
+  public init(at base: String, over cache: HTTPCache) { self.init(base, .cache(cache)) }
 
   /// A service without an HTTP cache: the adapter stores what it decodes.
-  public init(
-    at base: String, over transport: any HTTPTransport, fields: HTTPFields = HTTPFields(),
-    message: @escaping @Sendable (JSON) -> String? = { _ in nil },
-    wait: @escaping @Sendable (JSON) -> Duration? = { _ in nil },
-    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-  ) {
-    self.init(base, .transport(transport), fields, message, wait, sleep)
+  public init(at base: String, over transport: any HTTPTransport) {
+    self.init(base, .transport(transport))
   }
 
-  private init(
-    _ base: String, _ carrier: Carrier, _ fields: HTTPFields,
-    _ message: @escaping @Sendable (JSON) -> String?,
-    _ wait: @escaping @Sendable (JSON) -> Duration?,
-    _ sleep: @escaping @Sendable (Duration) async throws -> Void
-  ) {
+  private init(_ base: String, _ carrier: Carrier) {
     self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
     self.carrier = carrier
-    self.fields = fields
-    self.message = message
-    self.wait = wait
-    self.sleep = sleep
   }
 
   private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }

@@ -195,6 +195,9 @@ import Testing
     let outcome = try await tested.run(program.protected + ["http://127.0.0.1:1"])
     #expect(outcome.code == 4 && outcome.error.contains("cannot be reached"), "\(outcome)")
     #expect(!outcome.error.contains("NSURL"))
+    let without = try await tested.run(program.protected + ["http://127.0.0.1:1", "--no-network"])
+    #expect(without.code == 4 && without.error.contains("there is no network\nhint: "))
+    #expect(!without.error.contains("--no-network uses"), "it was given: \(without)")
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"), arguments: Program.all)

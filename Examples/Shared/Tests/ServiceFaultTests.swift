@@ -91,6 +91,15 @@ import Testing
         == "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}\u{FFFD}b\n\tc")
   }
 
+  @Test func `a result says where it is from, and what went wrong`() {
+    var result = CacheResult(value: 1, source: .loaded)
+    #expect(result.words == "from the service")
+    result.error = LarderError(.full, "full")
+    #expect(result.words == "from the service, not stored: full")
+    (result.source, result.age, result.error) = (.stale, .minutes(5), nil)
+    #expect(result.words == "from the store, 5 minutes old, stale")
+  }
+
   @Test func `an error of a file is in words, with its path`() {
     do {
       try Data().write(to: URL(filePath: "/none/x"))
@@ -109,7 +118,8 @@ import Testing
       for number in numbers {
         for field in ["Retry-After", "X-Rate-Limit-Reset"] {
           server.become { _ in .init(429, [field: number]) }
-          let service = Service(at: server.base, over: URLSessionTransport(), sleep: { _ in })
+          var service = Service(at: server.base, over: URLSessionTransport())
+          service.sleep = { _ in }
           await #expect(throws: ServiceError.self, "\(field): \(number)") {
             try await service.send("/x")
           }

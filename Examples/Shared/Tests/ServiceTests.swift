@@ -22,9 +22,10 @@ extension Service {
     slept: Lines<Duration> = Lines<Duration>()
   ) -> Service {
     let cache = HTTPCache(in: store.namespace("http"), over: transport ?? URLSessionTransport())
-    return Service(
-      at: base, over: cache, fields: [.authorization: "key abc"],
-      sleep: { slept.add($0) })
+    var service = Service(at: base, over: cache)
+    service.fields = [.authorization: "key abc"]
+    service.sleep = { slept.add($0) }
+    return service
   }
 }
 
@@ -132,10 +133,9 @@ extension Service {
         return .init(
           status, ["Cache-Control": "max-age=60"], text: status == 429 ? "9" : #"{"name":"b"}"#)
       }
-      let service = Service(
-        at: server.base, over: URLSessionTransport(),
-        wait: { $0.number.map { .seconds($0) } },
-        sleep: { waits.add($0) })
+      var service = Service(at: server.base, over: URLSessionTransport())
+      service.wait = { $0.number.map { .seconds($0) } }
+      service.sleep = { waits.add($0) }
       for _ in 1...2 {
         let thing = try await service.get(Thing.self, from: "/x")
         #expect(thing == Thing(name: "b"))

@@ -8,17 +8,19 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
   public private(set) var fields: JSON
   public let id: String
 
-  public init(_ fields: JSON) throws {
+  private init(_ fields: JSON, at path: [any CodingKey]) throws {
     guard let id = fields["id"]?.text, (1...400).contains(id.utf8.count),
       fields["updated"]?.text != nil
     else {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: [], debugDescription: "a bookmark without id or updated"))
+        .init(codingPath: path, debugDescription: "a bookmark without id or updated"))
     }
     (self.fields, self.id) = (fields, id)
   }
 
-  public init(from decoder: any Decoder) throws { try self.init(JSON(from: decoder)) }
+  public init(from decoder: any Decoder) throws {
+    try self.init(JSON(from: decoder), at: decoder.codingPath)
+  }
   public func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 
   private func text(_ field: String) -> String { fields[field]?.text ?? "" }

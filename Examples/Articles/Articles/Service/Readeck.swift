@@ -12,7 +12,6 @@ import Service
 /// The part of readeck's API that a reader needs.
 public struct Readeck: Sendable {
   private(set) var service: Service
-  let sleep: @Sendable (Duration) async throws -> Void
   /// Separates this user's data from those of others.
   let realm: Realm
   private let authorization: String
@@ -29,7 +28,6 @@ public struct Readeck: Sendable {
     log: (@Sendable (String) -> Void)? = nil,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
-    self.sleep = sleep
     realm = token.isEmpty ? .open : Realm(base: base, credential: token)
     authorization = "Bearer \(token)"
     // The list of kept articles replaces a list that cannot be fetched, and says so.
@@ -38,10 +36,10 @@ public struct Readeck: Sendable {
     let cache = HTTPCache(
       in: store.namespace(realm.name("articles.http")), over: CheckedTransport(transport),
       policy: policy)
-    service = Service(
-      at: base, over: cache, fields: [.authorization: authorization],
-      message: { $0["message"]?.text }, sleep: sleep)
-    service.log = log
+    service = Service(at: base, over: cache)
+    service.fields = [.authorization: authorization]
+    service.message = { $0["message"]?.text }
+    (service.sleep, service.log) = (sleep, log)
   }
 
   /// The same service without storing any of its answers.
@@ -55,14 +53,14 @@ public struct Readeck: Sendable {
 
   /// The newest unread articles, newest first. Readeck's own list of unread articles has all that are not archived, also
   /// those that were opened.
-  public func unread(limit: Int) async throws -> [Bookmark] {
+  public func unread(limit: Int) async throws -> ArticleList {
     let listed = try await service.get(
       LenientList<Bookmark>.self,
       from: "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)&offset=0",
       fields: listFields)
-    if listed.skipped > 0 { service.log?("\(listed.skipped) bookmarks cannot be read") }
     var seen: Set<String> = []
-    return listed.elements.filter { seen.insert($0.id).inserted }
+    return ArticleList(
+      bookmarks: listed.elements.filter { seen.insert($0.id).inserted }, unreadable: listed.skipped)
   }
 
   public func bookmark(_ id: String) async throws -> Bookmark {

@@ -164,7 +164,7 @@ struct ArticleFetch: Sendable {
           return .gone
         }
         guard error.isTemporary, let pause = pauses.popFirst() else { return .later }
-        try await readeck.sleep(pause)
+        try await readeck.service.sleep(pause)
       }
     }
   }

@@ -43,8 +43,9 @@ struct ArticleSync: Sendable {
     let known = try shelf.syncMark()?.refusal
     try shelf.noteSync(for: fetch.user, isSuccess: false, refusal: known)
     let listed = try await fetch.listed { try await $0.unread(limit: limit) }
-    try shelf.noteEdits(in: listed)
-    let wanted = listed.prefix(limit).filter(\.hasArticle)
+    result.unreadable = listed.unreadable
+    try shelf.noteEdits(in: listed.bookmarks)
+    let wanted = listed.bookmarks.prefix(limit).filter(\.hasArticle)
     ids = wanted.map(\.id)
     result.total = wanted.count
     let listedIDs = Set(ids)

@@ -27,6 +27,8 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var kept = 0
   /// Images that were fetched.
   public var images = 0
+  /// Listed bookmarks that cannot be decoded, and why.
+  public var unreadable: [String] = []
   /// The changes of the user that were sent first.
   public var edits = OutboxReport()
   /// The reason for an early end, else that of the first failed article.

@@ -9,7 +9,6 @@ public actor CatalogReader {
   private let catalog: Catalog
   private let listing: String
   private var pass = ListingPass()
-  private var record: ListingRecord?
   private var ahead: Task<ListingPass.Step, any Error>?
   private var underWay: (errand: Errand, task: Task<Bool, any Error>)?
 
@@ -19,7 +18,7 @@ public actor CatalogReader {
   public private(set) var generation = 0
 
   /// Why the last pages from the service were of no use, so that stored ones stand in; nil if none did.
-  public private(set) var trouble: ServiceError?
+  public var trouble: ServiceError? { pass.trouble }
 
   /// The most new passes over a listing that changes while it is read.
   private static let retries = 2
@@ -75,48 +74,42 @@ public actor CatalogReader {
     return try await task.value
   }
 
-  /// A pass that replaces the current one when it has as many pages.
-  private struct Way {
-    var pass = ListingPass()
-    var record: ListingRecord?
-  }
-
   private func readMore() async throws -> Bool {
     if pass.isAtEnd { return false }
     let count = pageCount
-    var way = Way(pass: pass, record: record)
+    var next = pass
     if !pass.isGood(at: catalog.now) {
       await dropAhead()
-      way = Way()
+      next = ListingPass()
     }
-    try await read(count + 1, from: way)
+    try await read(count + 1, from: next)
     return pageCount > count
   }
 
   private func readAgain() async throws -> Bool {
     await dropAhead()
-    try await read(max(1, pageCount), from: Way(pass: ListingPass(asksAlways: true)))
+    try await read(max(1, pageCount), from: ListingPass(asksAlways: true))
     return true
   }
 
-  private func read(_ wanted: Int, from first: Way) async throws {
-    var way = first
-    if first.pass.steps.isEmpty { trouble = nil }
+  /// Replaces the pages by those of `first` and the next ones, once there are as many as wanted.
+  private func read(_ wanted: Int, from first: ListingPass) async throws {
+    var next = first
     var isInvalid = false
     for _ in 0...Self.retries {
       do {
-        if try await go(on: &way, to: wanted) {
-          if !way.pass.pages.starts(with: pass.pages) { generation += 1 }
-          (pass, record) = (way.pass, way.record)
+        if try await extend(&next, to: wanted) {
+          if !next.pages.starts(with: pass.pages) { generation += 1 }
+          pass = next
           return
         }
-        way = Way(pass: ListingPass(asksAlways: true))
+        next = ListingPass(asksAlways: true)
       } catch CatalogError.invalidCursor(let message) {
         // The stored pages belong to a listing that the service does not know any more.
         guard !isInvalid else { throw CatalogError.invalidCursor(message) }
         isInvalid = true
         try await catalog.dropPages()
-        way = Way()
+        next = ListingPass()
       }
       await dropAhead()
     }
@@ -131,47 +124,24 @@ public actor CatalogReader {
   }
 
   /// Reads until the pass has this number of pages; false if one does not fit those before it.
-  private func go(on way: inout Way, to wanted: Int) async throws -> Bool {
-    while way.pass.steps.count < wanted, !way.pass.isAtEnd {
-      guard try await advance(&way) else { return false }
-    }
-    return true
-  }
-
-  private func advance(_ way: inout Way) async throws -> Bool {
-    var record = try way.record ?? catalog.record(of: listing)
-    let cursor = try way.pass.nextCursor()
-    var step = try await next(at: cursor, isAsked: way.pass.asksAlways)
-    var verdict = way.pass.verdict(on: step, in: record)
-    if verdict != .fits, !step.isAsked, way.pass.steps.allSatisfy(\.isAsked) {
-      // It is the only page that was not validated.
-      step = try await catalog.page(of: listing, at: cursor, isAsked: true)
-      verdict = way.pass.verdict(on: step, in: record)
-    }
-    if let failure = step.trouble {
-      // No other answer can be had now that fits the pages before it.
-      guard verdict == .fits else { throw failure }
-      trouble = failure
-    }
-    guard verdict == .fits else { return false }
-    let before = record
-    record.set(step.record, at: way.pass.steps.count)
-    way.pass.append(step)
-    way.record = record
-    if record != before { try catalog.keep(record, of: listing) }
-    return true
-  }
-
-  private func next(at cursor: String?, isAsked: Bool) async throws -> ListingPass.Step {
-    if let task = ahead {
-      ahead = nil
-      // A request that failed ahead is sent again.
-      if case .success(let step) = await task.result, step.record.cursor == cursor,
-        catalog.now < step.goodUntil
-      {
-        return step
+  private func extend(_ next: inout ListingPass, to wanted: Int) async throws -> Bool {
+    while next.steps.count < wanted, !next.isAtEnd {
+      let known = await stepAhead(at: try next.nextCursor())
+      guard let longer = try await catalog.extended(next, of: listing, by: known) else {
+        return false
       }
+      next = longer
     }
-    return try await catalog.page(of: listing, at: cursor, isAsked: isAsked)
+    return true
+  }
+
+  /// The page that was fetched ahead; nil if it is another one, is not fresh any more, or could not be fetched.
+  private func stepAhead(at cursor: String?) async -> ListingPass.Step? {
+    guard let task = ahead else { return nil }
+    ahead = nil
+    guard case .success(let step) = await task.result, step.record.cursor == cursor,
+      catalog.now < step.goodUntil
+    else { return nil }
+    return step
   }
 }

@@ -33,6 +33,9 @@ struct ListingPass: Sendable {
   var pages: [CatalogPage] { steps.map(\.contents) }
   var isAtEnd: Bool { steps.last.map { !$0.contents.pagination.hasMore } ?? false }
 
+  /// Why stored pages stand in for the service's; nil if none does.
+  var trouble: ServiceError? { steps.lazy.compactMap(\.trouble).last }
+
   /// Whether all pages so far are fresh.
   func isGood(at now: Timestamp) -> Bool { steps.allSatisfy { now < $0.goodUntil } }
 
@@ -59,21 +62,68 @@ struct ListingPass: Sendable {
 }
 
 extension Catalog {
+  /// The pass with its next page; nil if that does not fit the pages before it.
+  ///
+  /// The page and its record are stored in one turn, so that other processes find both.
+  ///
+  /// - Parameter known: the page, if it was fetched ahead.
+  func extended(
+    _ pass: ListingPass, of listing: String, by known: ListingPass.Step?
+  ) async throws -> ListingPass? {
+    let cursor = try pass.nextCursor()
+    return try await inTurn(path(of: listing, at: cursor)) { [self] in
+      var record = try record(of: listing)
+      var step: ListingPass.Step
+      if let known {
+        step = known
+      } else {
+        // A service that has just failed is not asked about what is fresh.
+        let isAsked = pass.asksAlways && pass.trouble == nil
+        step = try await page(of: listing, at: cursor, isAsked: isAsked)
+      }
+      var verdict = pass.verdict(on: step, in: record)
+      if verdict != .fits, !step.isAsked, pass.steps.allSatisfy(\.isAsked) {
+        // It is the only page that was not validated.
+        step = try await page(of: listing, at: cursor, isAsked: true)
+        verdict = pass.verdict(on: step, in: record)
+      }
+      guard verdict == .fits else {
+        // No other answer can be had now that fits the pages before it.
+        if let trouble = step.trouble { throw trouble }
+        return nil
+      }
+      let before = record
+      record.set(step.record, at: pass.steps.count)
+      if record != before { try keep(record, of: listing) }
+      var longer = pass
+      longer.append(step)
+      return longer
+    }
+  }
+
   /// The path of the first page.
   func listing(limit: Int) -> String {
     "/funnels/catalog?limit=\(limit)" + (tier.map { "&tier=" + $0.percentEscaped } ?? "")
   }
 
+  private func path(of listing: String, at cursor: String?) -> String {
+    listing + (cursor.map { "&cursor=" + $0.percentEscaped } ?? "")
+  }
+
+  /// A page from the service, or the stored one while it is fresh.
   func page(
     of listing: String, at cursor: String?, isAsked: Bool
   ) async throws -> ListingPass.Step {
-    let path = listing + (cursor.map { "&cursor=" + $0.percentEscaped } ?? "")
+    let path = path(of: listing, at: cursor)
     let question: HTTPFields = isAsked ? [.cacheControl: "no-cache"] : [:]
     var trouble: ServiceError?
     let (envelope, reply) = try await service.get(Envelope<CatalogPage>.self, from: path) { extra in
       do {
         return try await read(path, tags: [pagesTag], fields: extra ?? question)
-      } catch let error as ServiceError where error.isOffline || error.isUnusable && extra != nil {
+      } catch let error as ServiceError
+        where !error.isRefusal && (!error.isUnusable || extra != nil)
+      {
+        // An unusable answer is requested once more first.
         guard let stored = try await stored(path) else { throw error }
         trouble = error
         return stored
@@ -108,12 +158,12 @@ extension Catalog {
 
   var now: Timestamp { cache.namespace.store.now }
 
-  func record(of listing: String) throws -> ListingRecord {
+  private func record(of listing: String) throws -> ListingRecord {
     try listings.value(for: "\(user) \(listing)") ?? ListingRecord()
   }
 
   /// Stores nothing after a sign-out, or where there is no room: the pages are then validated again.
-  func keep(_ record: ListingRecord, of listing: String) throws {
+  private func keep(_ record: ListingRecord, of listing: String) throws {
     var attributes = EntryAttributes()
     attributes.tags = [userTag, pagesTag]
     do {

@@ -53,7 +53,7 @@ extension DeparturesCache {
     asking shelf: Shelf, of lake: Lake, _ policy: RequestPolicy
   ) async throws -> LakeReport {
     let report = try await services.report(fields: policy.fields)
-    try store.write { batch in
+    try keepBeside { batch in
       for other in lakes {
         guard let row = report.row(of: other) else { continue }
         if let celsius = row.temperature, other != lake || shelf != .temperatures {

@@ -81,7 +81,14 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The same for a value that always exists.
+  /// Stores what an answer has beside the requested value. Without room only that value is returned.
+  func keepBeside(_ body: (inout WriteBatch) throws -> Void) throws {
+    do {
+      try store.write(body)
+    } catch let error as LarderError where error.code == .full {}
+  }
+
+  /// A lookup of a value that always exists.
   func value<Value: Sendable>(
     _ key: String, in cache: Cache<Value>, _ options: LoadOptions,
     load: @escaping @Sendable () async throws -> LoadOutcome<Value>

@@ -28,14 +28,19 @@ public struct Services: Sendable {
     let cache = HTTPCache(
       in: store.namespace(Shelf.http.name), over: CheckedTransport(transport), policy: policy)
     func service(_ base: String) -> Service {
-      Service(at: base, over: cache, message: { Self.words(of: $0) }, sleep: sleep)
+      var service = Service(at: base, over: cache)
+      service.message = { Self.words(of: $0) }
+      service.sleep = sleep
+      return service
     }
     timetable = service(addresses.timetable)
     weather = service(addresses.weather)
     boats = addresses.boats.map(service)
     simulations = service(addresses.simulations)
     // The second level stores tiles without end; a second copy is not needed.
-    tiles = Service(at: addresses.tiles, over: transport, sleep: sleep)
+    var tiles = Service(at: addresses.tiles, over: transport)
+    tiles.sleep = sleep
+    self.tiles = tiles
     self.weatherKey = weatherKey
   }
 

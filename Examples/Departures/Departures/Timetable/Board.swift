@@ -67,7 +67,7 @@ struct BoardBuilder {
     let new = all.filter { span.contains($0.time) && known.insert($0.id).inserted }
     departures += new
     isWhole =
-      body.stationboard.elements.count + body.stationboard.skipped < limit
+      body.stationboard.elements.count + body.stationboard.skipped.count < limit
       || all.contains { $0.time >= span.upperBound }
     if isWhole || new.isEmpty { return nil }
     return new.map(\.time).max()

@@ -58,12 +58,12 @@ public struct LegoClient: Sendable {
     log: (@Sendable (String) -> Void)? = nil,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) -> Service {
-    var fields: HTTPFields = [.accept: "application/json"]
-    if let credential { fields[.authorization] = "key " + credential }
-    var service = Service(
-      at: base, over: transport, fields: fields, message: { $0["detail"]?.text },
-      wait: { $0["detail"]?.text.flatMap(Self.wait) }, sleep: sleep)
-    service.log = log
+    var service = Service(at: base, over: transport)
+    service.fields = [.accept: "application/json"]
+    if let credential { service.fields[.authorization] = "key " + credential }
+    service.message = { $0["detail"]?.text }
+    service.wait = { $0["detail"]?.text.flatMap(Self.wait) }
+    (service.sleep, service.log) = (sleep, log)
     return service
   }
 

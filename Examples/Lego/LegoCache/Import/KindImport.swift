@@ -69,8 +69,23 @@ struct KindImport {
     var attributes = EntryAttributes(codec: .json)
     attributes.stale = stale
     var largest = batch
-    let outcomes = try store.write(pending, largest: &largest) { batch, entity in
-      try write(entity.key, entity.value, attributes, in: &batch)
+    let outcomes = try store.write(pending, largest: &largest) { key, value in
+      let change = try change(of: key, from: namespace.value(for: key), to: value)
+      if let new = change.value {
+        try namespace.set(new, for: key, attributes)
+      } else if change.outcome == \.renewed {
+        try namespace.touch(key)
+      }
+      return change.outcome
+    } _: { batch, entity in
+      let (key, value) = entity
+      let change = try change(of: key, from: batch.value(for: key, in: namespace), to: value)
+      if let new = change.value {
+        try batch.set(new, for: key, in: namespace, attributes)
+      } else if change.outcome == \.renewed {
+        try batch.touch(key, in: namespace)
+      }
+      return change.outcome
     }
     batch = largest
     for (entity, outcome) in zip(pending, outcomes) {
@@ -81,23 +96,15 @@ struct KindImport {
     pendingBytes = 0
   }
 
-  private func write(
-    _ key: Key, _ value: [UInt8], _ attributes: EntryAttributes, in batch: inout WriteBatch
-  ) throws -> WritableKeyPath<ImportReport.Tally, Int> {
-    let stored: [UInt8]? = try batch.value(for: key, in: namespace)
+  /// The bytes to write for an entity, nil for none; and what that means.
+  private func change(
+    of key: Key, from stored: [UInt8]?, to value: [UInt8]
+  ) throws -> (value: [UInt8]?, outcome: WritableKeyPath<ImportReport.Tally, Int>) {
     guard let stored else {
-      let merged = try former[key].map { try merge($0, value) ?? $0 }
-      try batch.set(merged ?? value, for: key, in: namespace, attributes)
-      return \.added
+      return (try former[key].map { try merge($0, value) ?? $0 } ?? value, \.added)
     }
-    let merged = try stored == value ? nil : merge(stored, value)
-    if let merged {
-      try batch.set(merged, for: key, in: namespace, attributes)
-      return \.changed
-    }
-    if unseen[key].map(lease.isLong) ?? true { return \.unchanged }
-    try batch.touch(key, in: namespace)
-    return \.renewed
+    if stored != value, let merged = try merge(stored, value) { return (merged, \.changed) }
+    return (nil, unseen[key].map(lease.isLong) ?? true ? \.unchanged : \.renewed)
   }
 }
 
