@@ -65,7 +65,7 @@ extension StoreEngine {
       if case .damaged = try storedFormat(of: environment) {
         throw LarderError(
           .damaged, "\(path): the record of the store's format is damaged",
-          hint: "restore the directory from a copy")
+          hint: "copy everything readable into a new store: larder STORE salvage NEW")
       }
       throw LarderError(
         .foreign, "\(path) is not a Larder store",
