@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -71,6 +73,19 @@ static inline int larder_sync(int descriptor) {
 #else
   return fdatasync(descriptor);
 #endif
+}
+
+// Unless the program handles SIGXFSZ: it ends a process that writes beyond its limit of file sizes. Ignored, the write fails
+// with EFBIG.
+static inline void larder_ignore_file_size_signal(void) {
+  struct sigaction action;
+  if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);
+}
+
+// The size up to which the process may write files (`ulimit -f`).
+static inline uint64_t larder_file_size_limit(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (uint64_t)limit.rlim_cur : UINT64_MAX;
 }
 
 // In C `flock` is both a type and a function; Swift imports only one of them.

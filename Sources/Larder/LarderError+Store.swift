@@ -9,7 +9,7 @@ extension LarderError {
       case .busy: .busy
       case .closed: .closed
       case .forked: .forked
-      case .mapFull, .diskFull: .full
+      case .mapFull, .diskFull, .fileTooLarge: .full
       case .corrupted, .pageNotFound, .damagedPage: .damaged
       case .insideWrite: .insideWrite
       default: .failed
@@ -25,7 +25,7 @@ extension LarderError {
       case .notLMDB, .foreign, .notEmpty, .notADirectory: .foreign
       case .damaged, .truncated: .damaged
       case .busy, .inUse: .busy
-      case .notCreated where error.cause == .diskFull: .full
+      case .notCreated where error.cause == .diskFull || error.cause == .fileTooLarge: .full
       case .needsRecovery: .needsRecovery
       case .otherDurability: .invalidArgument
       case .exists: .exists

@@ -91,6 +91,12 @@ public struct Rules: Hashable, Sendable, Codable {
   }
 
   func validate() throws(LarderError) {
+    try validateNumbers()
+    try expires.validate()
+  }
+
+  /// What no rule can be on any machine; a time zone may be missing on this one.
+  func validateNumbers() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw LarderError(
         .invalidArgument, "a largest value of \(largestValue) bytes is not possible",

@@ -25,8 +25,9 @@ struct ProgramArguments {
         command = [word] + rest
         return
       }
-      let text = try Self.text(word, at: words.count - rest.count)
-      if optionsEnded || !text.hasPrefix("-") || text == "-" {
+      let isStore = optionsEnded || word.first != UInt8(ascii: "-")
+      let text = try Self.text(word, at: words.count - rest.count, isStore: isStore)
+      if isStore || text == "-" {
         store = text
       } else if text == "--", store == nil {
         optionsEnded = true
@@ -62,10 +63,14 @@ struct ProgramArguments {
     options.append(try Self.text(value, at: count - rest.count))
   }
 
-  private static func text(_ word: [UInt8], at position: Int) throws(ShellError) -> String {
+  private static func text(
+    _ word: [UInt8], at position: Int, isStore: Bool = false
+  ) throws(ShellError) -> String {
     if let text = String(validating: word, as: UTF8.self) { return text }
     throw ShellError(
       .usage, "argument \(position) is not UTF-8",
-      hint: "pass such a key behind the command: larder STORE get @ns -- KEY")
+      hint: isStore
+        ? "rename the directory so that its whole path is valid UTF-8"
+        : "pass such a key behind the command: larder STORE get @ns -- KEY")
   }
 }

@@ -40,6 +40,10 @@ struct StoreOpening {
 
   private var absent: ShellError {
     let name = Array(path.utf8)
+    if let target = danglingTarget {
+      return ShellError(
+        .noSuchStore, "no store at \(name): \(Self.link(to: target))", hint: Self.linkHint)
+    }
     // The command came first: `larder keys lego.larder`.
     if CommandTable.standard.command(named: path) != nil, let word = command.first,
       let store = String(validating: word, as: UTF8.self), LocalFile.exists(store)
@@ -68,15 +72,26 @@ struct StoreOpening {
       hint: "pass `--allow-foreign-owner` to open it anyway")
   }
 
+  /// What the path links to, if that does not exist.
+  private var danglingTarget: String? {
+    let files = FileManager.default
+    return files.fileExists(atPath: path)
+      ? nil : try? files.destinationOfSymbolicLink(atPath: path)
+  }
+
+  private static func link(to target: String) -> SafeText {
+    "it is a symbolic link to \(Array(target.utf8)), which does not exist"
+  }
+
+  private static let linkHint: SafeText = "create the target or remove the link"
+
   private var reasonNotToCreate: ShellError? {
     let files = FileManager.default
     let name = Array(path.utf8)
     guard !files.fileExists(atPath: path) else { return nil }
-    if let target = try? files.destinationOfSymbolicLink(atPath: path) {
+    if let target = danglingTarget {
       return ShellError(
-        .cannotOpen,
-        "cannot create \(name): it is a symbolic link to \(Array(target.utf8)), which does not exist",
-        hint: "create the target or remove the link")
+        .cannotOpen, "cannot create \(name): \(Self.link(to: target))", hint: Self.linkHint)
     }
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/"), slash > trimmed.startIndex else { return nil }

@@ -13,6 +13,8 @@ import CLarderSystem
   package static var last: SystemError { SystemError(code: larder_errno()) }
 
   package static let diskFull = SystemError(code: ENOSPC)
+  /// The process may make no file that large (`ulimit -f`).
+  package static let fileTooLarge = SystemError(code: EFBIG)
   package static let inputOutput = SystemError(code: EIO)
 
   // Codes of this target; LMDB's own codes are -30799...-30780.

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -123,6 +124,37 @@ import Testing
       }
     }
     #expect(short > 0, "no file was short: the test proves nothing (LARDER_SEED=\(seed))")
+  }
+
+  @Test func `commit numbers and last pages that cannot be are damage`() throws {
+    let bytes = try makeStore()
+    for newest: UInt64 in [UInt64(1) << 63, UInt64.max - 1, UInt64.max - 3] {
+      var damaged = bytes
+      damaged.replaceSubrange(144..<152, with: [UInt8](littleEndian: newest & ~1))
+      damaged.replaceSubrange(4096 + 144..<4096 + 152, with: [UInt8](littleEndian: newest | 1))
+      let store = try place(damaged, "numbers-\(newest)")
+      #expect { _ = try Fixture.open(store) } throws: { ($0 as? OpenError)?.kind == .damaged }
+    }
+  }
+
+  @Test func `numbers that change below an open environment are errors`() throws {
+    _ = try makeStore()
+    let environment = try Fixture.open(directory.store)
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let meta = environment.lastTransaction % 2 * 4096
+    // The last page, then the commit.
+    let values: [(UInt64, UInt64)] = [(136, .max), (136, 1 << 63), (144, .max), (144, 1 << 63)]
+    for (offset, value) in values {
+      try file.seek(toOffset: meta + offset)
+      let before = try file.read(upToCount: 8)
+      try file.seek(toOffset: meta + offset)
+      try file.write(contentsOf: [UInt8](littleEndian: value))
+      #expect(throws: LMDBError.self) { try environment.set([1], [1]) }
+      _ = environment.info
+      try file.seek(toOffset: meta + offset)
+      try file.write(contentsOf: try #require(before))
+    }
+    environment.close()
   }
 
   @Test func `flipped bits in the pages that opening relies on never crash it`() throws {

@@ -84,6 +84,29 @@ import Testing
     }
   }
 
+  @Test func `a write beyond the process's limit of file sizes is an error, and all else stays`()
+    throws
+  {
+    // 4 MB and an odd number of blocks of 512 bytes: one write ends within a page.
+    let peer = try PeerProcess("fill", directory.store, under: limited("ulimit -f 8195"))
+    #expect(peer.line() == "write \(LMDBError.fileTooLarge)")
+    #expect(peer.line() == "stored true true")
+    #expect(peer.line() == "same true")
+    try peer.say("go on")
+    let environment = try Fixture.open(directory.store)
+    #expect(try environment.value(Fixture.bytes(3)) == Fixture.filling(3, count: 20_000))
+    try environment.set(Fixture.bytes(0), [1])
+  }
+
+  @Test(arguments: [0, 1, 9, 40])
+  func `a store that the process may not make so large is not created`(blocks: Int) throws {
+    let peer = try PeerProcess("fill", directory.store, under: limited("ulimit -f \(blocks)"))
+    let lines = peer.lines()
+    #expect(try [0, 1, 2].contains(peer.end()), "\(lines)")
+    let environment = try Fixture.open(directory.store)
+    try environment.set(Fixture.bytes(0), [1])
+  }
+
   @Test func `a store needs no more address space than the process has, and its map grows`() throws
   {
     // 3 GB: Swift's own libraries and the debug build take some hundred megabytes.

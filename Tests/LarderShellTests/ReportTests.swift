@@ -33,6 +33,32 @@ import Testing
     return open.isEmpty
   }
 
+  @Test func `entries with the earliest and the latest times are shown`() throws {
+    let shell = try Shell(.plain)
+    let notes = shell.store.namespace("notes")
+    for (key, written) in [("first", Int64.min), ("last", Int64.max)] {
+      for expires: Int64 in [Int64.min, 0, Int64.max - 1] {
+        var attributes = EntryAttributes(expires: .at(Timestamp(milliseconds: expires)))
+        attributes.written = Timestamp(milliseconds: written)
+        attributes.stale = .milliseconds(Int64.max / 2)
+        try notes.set([1], for: "\(key) \(expires)", attributes)
+      }
+    }
+    let commands = [
+      "keys @* --long --all", "info @notes first*", "plot expiry @*", "plot age @*", "plot idle @*",
+      "sizes @*", "expiring @*", "export - @* --all", "ttl @notes 'last 0'", "namespaces", "stats",
+    ]
+    for command in commands {
+      do { try shell(command) } catch { #expect(error is ShellError, "\(command)") }
+    }
+    #expect(isWellFormed(try page(of: shell)))
+  }
+
+  @Test func `limits that cannot be are shown as numbers`() {
+    #expect(Wording.size(.min) == "-9223372036854775808 B")
+    #expect(Wording.size(.max) == "9.2 EB")
+  }
+
   @Test func `the page is whole, has no script and asks no network`() throws {
     let shell = try Shell()
     try shell.fill()

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -78,6 +79,112 @@ import Testing
     #expect(infos.first { $0.name == "notes" }?.declared.expires == .after(.hours(5)))
     #expect(try new.verify().faults == [])
     #expect(failure { _ = try Store.salvage(from: path, to: target) } == .exists)
+  }
+
+  @Test func `limits and rules that came after the entries do not stop it, and hold afterwards`()
+    throws
+  {
+    let (path, target) = (directory.path + "/old", directory.path + "/new")
+    let old = try Store(at: path, options: options)
+    let limits = StoreLimits(entries: 300, disk: 40_000_000)
+    try old.declare(limits)
+    let notes = old.namespace("notes")
+    try old.write { batch in
+      for number in 0..<200 {
+        try batch.set([UInt8](repeating: 1, count: 30_000), for: number, in: notes)
+      }
+    }
+    let rules = Rules(
+      jitter: 0.5, limits: Limits(entries: 200), eviction: .refuse, largestValue: 10)
+    try old.declare(rules, for: "notes")
+    try old.close()
+    // The new disk has room for little.
+    var options = options
+    options.freeDisk = { _ in 1_000_000 }
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    #expect(salvage.isComplete && salvage.entries == 200)
+    let new = try Store(at: target, options: options)
+    #expect(try new.namespace("notes").count() == 200)
+    #expect(try new.namespace("notes").info()?.declared == rules)
+    #expect(try new.limits().effective == limits)
+    #expect(try new.verify().faults == [])
+  }
+
+  @Test func `rules and names that cannot be cost their namespace its name, not its entries`()
+    throws
+  {
+    let (path, target) = (directory.path + "/old", directory.path + "/new")
+    let ids = try makeStore(path)
+    let old = try Store(at: path, options: options)
+    let seal = old.engine.seal
+    try old.tamper { transaction, _ in
+      var rules = NamespaceRecord.RuleSet()
+      rules.declared.largestValue = -1
+      try transaction.put(
+        NamespaceRecord(id: NamespaceID(rawValue: ids[0]), created: 0, rules: rules)
+          .record(name: "notes", seal: seal), for: MetadataKey.namespace("notes"), in: .main)
+      try transaction.remove(MetadataKey.namespace("numbers"), from: .main)
+      try transaction.put(
+        NamespaceRecord(id: NamespaceID(rawValue: ids[1]), created: 0)
+          .record(name: "a b", seal: seal), for: MetadataKey.namespace("a b"), in: .main)
+    }
+    #expect(failure { try old.namespace("notes").set("v", for: "k") } == .damaged)
+    try old.close()
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    #expect(salvage.entries == 801)
+    let new = try Store(at: target, options: options)
+    #expect(try new.namespaces().map(\.name).sorted() == ids.map { "salvaged-\($0)" }.sorted())
+    #expect(try new.verify().faults == [])
+  }
+
+  @Test func `an entry with an attribute that cannot be does not cost the others`() throws {
+    let (path, target) = (directory.path + "/old", directory.path + "/new")
+    try makeStore(path)
+    let old = try Store(at: path, options: options)
+    let notes = old.namespace("notes")
+    let id = try notes.id
+    for (key, change) in [
+      ("key-203", { (header: inout EntryHeader, fields: inout EntryFields) in fields.tags = [[]] }),
+      (
+        "key-205",
+        { header, _ in
+          header.expires = .min
+          header.staleUntil = .max - 1
+        }
+      ),
+    ] as [(String, (inout EntryHeader, inout EntryFields) -> Void)] {
+      let record = try notes.record(key)
+      guard var header = EntryHeader(record.span),
+        var fields = EntryFields(record.span.extracting(header.fieldsRange))
+      else { throw LarderError(.damaged, "no entry") }
+      let value = Array(record[header.payloadStart...])
+      change(&header, &fields)
+      let encoded = fields.encoded()
+      header.fieldsCount = UInt32(encoded.count)
+      let size = header.encodedSize + encoded.count + value.count
+      let changed = [UInt8](count: size) { bytes in
+        header.append(to: &bytes, header.form)
+        bytes.append(contentsOf: (encoded + value).span)
+        EntryHeader.seal(&bytes, keyHash: Checksum.keyHash(of: Array(key.utf8).span, in: id))
+      }
+      let slot = try notes.slot(key)
+      try old.tamper { transaction, _ in try transaction.put(changed, for: slot, in: .main) }
+    }
+    try old.close()
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    #expect(salvage.entries == 800 && salvage.damagedEntries == 1)
+    let new = try Store(at: target, options: options)
+    #expect(try new.namespace("notes").bytes("key-199") == Self.value(199))
+    #expect(try new.verify().faults == [])
+  }
+
+  @Test func `a pipe in place of the data file is an error`() throws {
+    let path = directory.path + "/old"
+    try makeStore(path)
+    try FileManager.default.removeItem(atPath: path + "/data.mdb")
+    #expect(unsafe mkfifo(path + "/data.mdb", 0o600) == 0)
+    #expect(
+      failure { _ = try Store.salvage(from: path, to: directory.path + "/new") } == .cannotOpen)
   }
 
   @Test func `what damaged pages leave is saved, and no value is wrong`() throws {

@@ -69,6 +69,86 @@ import Testing
     }
   }
 
+  @Test func `counts of several namespaces can be added, whatever their sealed records say`() throws
+  {
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    let names = ["notes", "numbers", "pages"]
+    for name in names { try store.namespace(name).set("v", for: "k") }
+    let seal = store.engine.seal
+    for count in [UInt64(1) << 47, 1 << 48, 1 << 62, 1 << 63 - 1, 1 << 63, .max] {
+      let ids = try names.map { try store.namespace($0).id }
+      try store.tamper { transaction, _ in
+        for id in ids {
+          var counters = NamespaceCounters()
+          (counters.entries, counters.bytes, counters.stored) = (count, count, count)
+          try transaction.put(
+            counters.record(of: id, seal: seal), for: MetadataKey.counters(id), in: .main)
+        }
+      }
+      let sums: [() throws -> Int] = [
+        { try store.namespaces().map(\.entries).reduce(0, +) },
+        { try store.namespaces().map(\.bytes).reduce(0, +) },
+        { try names.map { try store.namespace($0).count() }.reduce(0, +) },
+        { try store.statistics().namespaces.map(\.info.storedSize).reduce(0, +) },
+      ]
+      for sum in sums {
+        do { _ = try sum() } catch { #expect(error is LarderError) }
+      }
+      try store.namespace("notes").set("v", for: "k")
+      #expect(try store.namespace("notes").text("k") == "v")
+    }
+  }
+
+  @Test func `a namespace whose sealed record has an impossible name or rule is damaged`() throws {
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    let changes = store.changes()
+    let seal = store.engine.seal
+    var attributes = EntryAttributes()
+    attributes.tags = ["tag"]
+    try store.namespace("notes").set([1], for: "k", attributes)
+    let id = try store.namespace("notes").id
+    var rules = NamespaceRecord.RuleSet()
+    rules.overrides.limits = Limits(entries: -1)
+    for (name, rules) in [
+      (String(repeating: "n", count: 255), NamespaceRecord.RuleSet()), ("a b", .init()),
+      ("other", rules),
+    ] {
+      try store.tamper { transaction, _ in
+        try transaction.put(
+          NamespaceRecord(id: id, created: 0, rules: rules).record(name: name, seal: seal),
+          for: MetadataKey.namespace(name), in: .main)
+      }
+      #expect(failure { try store.invalidate(tag: "tag") } == .damaged)
+      try store.tamper { transaction, _ in
+        try transaction.remove(MetadataKey.namespace(name), from: .main)
+      }
+    }
+    #expect(try store.invalidate(tag: "tag").entries == 1)
+    _ = changes
+  }
+
+  @Test func `verify reports limits that cannot be read`() throws {
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    try store.namespace("notes").set("v", for: "k")
+    try store.tamper { transaction, _ in
+      try transaction.put([1, 2, 3], for: MetadataKey.settings, in: .main)
+    }
+    #expect(try store.faults == [.metadata])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a store whose record says that it was made with the largest limit has none`() throws {
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    let record = StoreSettings.record(defaultDisk: .max, seal: store.engine.seal)
+    try store.tamper { transaction, _ in
+      try transaction.put(record, for: MetadataKey.settings, in: .main)
+    }
+    try store.tamperState { $0.generation += 1 }
+    #expect(try store.limits().effective.disk == nil)
+    try store.namespace("notes").set("v", for: "k")
+    #expect(try store.namespace("notes").text("k") == "v")
+  }
+
   @Test func `stray records of any length in any database do not trap`() throws {
     var random = SeededRNG(seed: 6)
     for length in Array(1..<30) + [100, 511] {

@@ -42,7 +42,7 @@ final class Checkpoints: Sendable {
 
     init(_ transaction: OpaquePointer) {
       unsafe self.transaction = transaction
-      id = UInt64(unsafe mdb_txn_id(transaction))
+      id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
     }
 
     func release() { unsafe mdb_txn_abort(transaction) }

@@ -17,7 +17,7 @@ extension Environment {
       try FileStatus.syncDirectory(files.directory)
       try FileStatus.syncParent(of: files.directory)
     } catch {
-      let cause = explained(error, at: files.directory)
+      let cause = explained(error, writing: files.newData)
       // If this fails, the next process that creates the store removes the file.
       unsafe unlink(files.newData)
       throw OpenError(.notCreated, path: files.directory, cause: cause)

@@ -25,8 +25,9 @@ extension Environment {
         mapSize: 0, pageSize: 0, pages: 0, lastTransaction: 0, readerSlots: 0, readersUsed: 0)
     }
     return unsafe Info(
-      mapSize: info.me_mapsize, pageSize: meta.pageSize, pages: info.me_last_pgno + 1,
-      lastTransaction: UInt64(info.me_last_txnid), readerSlots: Int(info.me_maxreaders),
+      mapSize: info.me_mapsize, pageSize: meta.pageSize, pages: meta.pages,
+      lastTransaction: UInt64(truncatingIfNeeded: info.me_last_txnid),
+      readerSlots: Int(info.me_maxreaders),
       readersUsed: Int(info.me_numreaders))
   }
 }

@@ -12,6 +12,7 @@ extension Environment {
     prepare: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) -> Environment {
     try claimStandardDescriptors(directory)
+    larder_ignore_file_size_signal()
     let isNew = options.create && FileStatus.of(directory) == nil
     if isNew { try StoreFiles.makeDirectory(directory) }
     do throws(OpenError) {

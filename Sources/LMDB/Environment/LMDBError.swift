@@ -58,6 +58,7 @@ extension SystemError: CustomStringConvertible {
     case .readersFull:
       "close the store or end snapshots in some of those processes; an idle process releases its places within 10 s"
     case .diskFull: "free space on the disk; the store is intact"
+    case .fileTooLarge: "allow the process larger files (ulimit -f); the store is intact"
     case .inputOutput: "check the disk and the system log; the last finished write is intact"
     case .panic: "close the store and open it again"
     case .damagedPage:
@@ -66,10 +67,11 @@ extension SystemError: CustomStringConvertible {
     case LMDBError(code: ENOMEM):
       "allow the process more memory or address space (ulimit -v): the store is mapped into memory"
     case LMDBError(code: EMFILE), LMDBError(code: ENFILE):
-      "allow more open files (ulimit -n): a store needs 16, including the standard descriptors"
+      "allow more open files (ulimit -n): a store needs 13, beside those of the program; 64 are enough for most"
     case LMDBError(code: EACCES), LMDBError(code: EPERM):
       "check who owns the store's directory and files"
-    case LMDBError(code: EROFS): "open the store read-only"
+    case LMDBError(code: EROFS):
+      "read it with `readOnly` (larder --read-only), or copy it to a disk that can be written"
     default: "see the message; the last finished write is intact"
     }
   }

@@ -85,7 +85,11 @@ package struct OpenError: Error, CustomStringConvertible {
     case .replaced: "close the store that this process opened there, then open it again"
     case .stillClosing: "end that read, then open it again"
     case .notCreated:
-      cause == .diskFull ? "free space on the disk, then create it again" : suggestionOfCause
+      switch cause {
+      case .diskFull?: "free space on the disk, then create it again"
+      case .fileTooLarge?: "allow the process larger files (ulimit -f), then create it again"
+      default: suggestionOfCause
+      }
     case .system: suggestionOfCause
     }
   }

@@ -31,10 +31,11 @@ extension Environment {
       try checkErrno { unsafe rename(unfinished, place) }
       try FileStatus.syncParent(of: place)
     } catch {
+      let cause = Self.explained(error, writing: data)
       unsafe unlink(data)
       unsafe unlink(unfinished + "/recovery")
       unsafe rmdir(unfinished)
-      throw OpenError(.system, path: place, cause: Self.explained(error, at: place + "/.."))
+      throw OpenError(.system, path: place, cause: cause)
     }
   }
 
@@ -59,10 +60,11 @@ extension Environment {
       try writeCompactCopy(to: files.newData, shouldContinue)
       try replaceData()
     } catch {
+      let cause = Self.explained(error, writing: files.newData)
       unsafe unlink(files.newData)
       // No other process can take it while this one holds `lock.opening`.
       if isOpen { _ = try locks.open.take(shared: true) } else { locks.open.release() }
-      throw Self.explained(error, at: path)
+      throw cause
     }
     locks.open.release()
   }

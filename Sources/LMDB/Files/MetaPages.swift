@@ -50,9 +50,9 @@ import Synchronization
     unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)
   }
 
-  /// The number of pages ever used, as of the newest commit.
+  /// The number of pages ever used, as of the newest commit; no more than any file can have, if the page is damaged.
   var pages: Int {
     let second = word(pageSize + Self.transaction) > word(Self.transaction)
-    return Int(word((second ? pageSize : 0) + Self.lastPage)) + 1
+    return Int(min(word((second ? pageSize : 0) + Self.lastPage), 1 << 40)) + 1
   }
 }

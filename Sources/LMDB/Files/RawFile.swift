@@ -58,7 +58,7 @@ struct RawFile: ~Copyable {
     let second = try Self.meta(opened, page: 1, pageSize: pageSize)
     // Commits with even numbers use page 0, those with odd numbers page 1. LMDB relies on it.
     let newest = max(first.transaction, second.transaction)
-    guard first.transaction % 2 == 0,
+    guard first.transaction % 2 == 0, newest <= Int64.max,
       second.transaction % 2 == 1 && newest - min(first.transaction, second.transaction) == 1
         || newest == 0
     else {

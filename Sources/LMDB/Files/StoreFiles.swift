@@ -109,7 +109,7 @@ extension StoreFiles {
 
   private func inspectKind(of file: String) throws(OpenError) {
     guard let status = FileStatus.of(file) else { return }
-    if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) { throw OpenError(.notAFile, path: file) }
+    if !status.isRegularFile { throw OpenError(.notAFile, path: file) }
     if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
   }
 

@@ -33,7 +33,7 @@ extension Environment {
         return 0
       }
       let extent = try map.extent()
-      let id = UInt64(unsafe mdb_txn_id(transaction))
+      let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
       guard extent.pages > 2,
         let pages = unsafe SnapshotPages(
           meta: extent.start + Int(id % 2) * map.pageSize, of: extent, shift: map.shift)

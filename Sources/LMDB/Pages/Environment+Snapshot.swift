@@ -69,13 +69,13 @@ extension Environment {
   func pagesSlowly(
     _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
   ) throws(LMDBError) -> UInt64 {
-    var id = UInt64(unsafe mdb_txn_id(transaction))
+    var id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
     for _ in 0..<1000 {
       if unsafe hasPages(slot, of: id) { return id }
       let pages = try snapshotPages(of: id)
       unsafe mdb_txn_reset(transaction)
       try check(unsafe mdb_txn_renew(transaction))
-      let next = UInt64(unsafe mdb_txn_id(transaction))
+      let next = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
       if next == id {
         guard let pages else { throw .damagedPage }
         unsafe slot.pointee.snapshot.show(pages)

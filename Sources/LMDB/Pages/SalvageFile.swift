@@ -14,6 +14,10 @@ package struct SalvageFile: ~Copyable {
 
   package init(at directory: String) throws(OpenError) {
     let path = directory + "/data.mdb"
+    // To open a pipe would wait for its writer.
+    if let status = FileStatus.of(path), !status.isRegularFile {
+      throw OpenError(.notAFile, path: path)
+    }
     do throws(LMDBError) {
       guard let map = try DataMap(path: path, pageSize: Self.pageSize(of: path)) else {
         throw LMDBError.corrupted
@@ -37,6 +41,9 @@ package struct SalvageFile: ~Copyable {
       throw OpenError(.system, path: path, cause: error)
     }
   }
+
+  /// Bytes of the file.
+  package var size: Int { Int(table.end) << table.shift }
 
   /// Keeps other processes from writing while `body` reads. Without permission to write the lock files, as on a read-only
   /// medium, `body` runs without locks.

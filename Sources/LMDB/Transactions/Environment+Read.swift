@@ -11,7 +11,8 @@ extension Environment {
     if !isOpen { throw phaseError }
     if let slot = unsafe readers.acquire() {
       if let transaction = unsafe slot.pointee.transaction, unsafe mdb_txn_renew(transaction) == 0,
-        case let id = UInt64(unsafe mdb_txn_id(transaction)), id <= meta.lastTransaction,
+        case let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)),
+        id <= meta.lastTransaction,
         unsafe hasPages(slot, of: id)
       {
         return unsafe ReadTransaction(slot: slot, handle: transaction)
@@ -105,6 +106,8 @@ extension Environment {
   /// An older snapshot is consistent: its commit is not acknowledged yet, or never will be because the writer was killed
   /// between the commit and its publication. Renewing would give the same number again.
   private func checkAge(of transaction: OpaquePointer) throws(LMDBError) {
-    if UInt64(unsafe mdb_txn_id(transaction)) > meta.lastTransaction { throw .lockMismatch }
+    if UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)) > meta.lastTransaction {
+      throw .lockMismatch
+    }
   }
 }

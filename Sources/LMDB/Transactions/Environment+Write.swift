@@ -67,13 +67,15 @@ extension Environment {
     do throws(LMDBError) {
       try transaction.commit()
     } catch {
-      throw Self.explained(error, at: path)
+      throw Self.explained(error, writing: files.data)
     }
     writeGuard.noteCommit(id)
     return result
   }
 
   private func beginWrite() throws(LMDBError) -> WriteTransaction {
+    // Only damage since the opening makes it so large.
+    guard meta.lastTransaction <= Int64.max else { throw .damagedPage }
     let expected = meta.lastTransaction + 1
     var transaction: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))
@@ -97,12 +99,13 @@ extension Environment {
     return Int(data.st_size)
   }
 
-  /// LMDB reports a full disk as an I/O error, because it only sees a short write.
-  static func explained(_ error: LMDBError, at place: String) -> LMDBError {
+  /// LMDB reports a full disk, and a file at the limit of the process, as an I/O error: it only sees a short write.
+  static func explained(_ error: LMDBError, writing file: String) -> LMDBError {
     guard error == .inputOutput else { return error }
-    var system = statvfs()
-    guard unsafe statvfs(place, &system) == 0 else { return error }
-    return UInt64(system.f_bavail) * UInt64(system.f_frsize) < 4 << 20 ? .diskFull : error
+    if let status = FileStatus.of(file), status.st_size >= larder_file_size_limit() {
+      return .fileTooLarge
+    }
+    return FileStatus.freeSpace(at: file).map { $0 < 4 << 20 } ?? false ? .diskFull : error
   }
 
   /// Whether the calling thread is inside ``write(waitingAtMost:_:)``.

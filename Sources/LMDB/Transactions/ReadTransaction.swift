@@ -17,7 +17,7 @@ import LarderSystem
   init(slot: UnsafeMutablePointer<ReaderSlot>, handle: OpaquePointer) {
     unsafe self.slot = slot
     unsafe self.handle = handle
-    id = UInt64(unsafe mdb_txn_id(handle))
+    id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(handle))
     stripe = unsafe slot.pointee.index
   }
 

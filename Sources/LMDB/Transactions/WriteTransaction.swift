@@ -28,7 +28,7 @@ import LarderSystem
     unsafe self.handle = handle
     self.environment = environment
     guarding = environment?.activeWriteGuard
-    id = UInt64(unsafe mdb_txn_id(handle))
+    id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(handle))
   }
 
   deinit {

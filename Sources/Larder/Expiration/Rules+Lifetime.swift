@@ -10,7 +10,6 @@ extension Rules {
   }
 
   func validateTimes() throws(LarderError) {
-    try expires.validate()
     guard stale >= .zero else {
       throw LarderError(
         .invalidArgument, "a stale window of \(stale) is not possible",

@@ -47,10 +47,13 @@ struct NamespaceCounters: Equatable {
     for kind in ReadCounters.Kind.allCases { reads[kind] = words.next() }
     queue = QueueState(&words)
     pinned = words.next()
-    guard words.isAtEnd, max(entries, bytes, stored) <= Int64.max,
+    guard words.isAtEnd, max(entries, bytes, stored) <= Self.highestCount,
       1..<QueuePosition.limit ~= next
     else { return nil }
   }
+
+  /// Counts of a file stay below the address space it is mapped into. Sums of those of many namespaces do not overflow.
+  static let highestCount: UInt64 = 1 << 47
 
   static let recordSize = RecordSeal.size + 51 * 8
 

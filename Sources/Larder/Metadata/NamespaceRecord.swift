@@ -59,11 +59,14 @@ struct NamespaceRecord: Equatable, Sendable {
     self.id = id
     created = Int64(bitPattern: content.word(at: 4))
     do {
+      try Store.Namespace.validate(name)
       rules = try JSONDecoder().decode(
         RuleSet.self, from: Data(copying: content.extracting(Self.headCount..<content.count)))
+      try rules.declared.validateNumbers()
+      try rules.effective.validateNumbers()
     } catch {
       throw LarderError(
-        .damaged, "the rules of namespace \(name) cannot be read: \(error)", hint: .verify)
+        .damaged, "the record of namespace \(name) cannot be read: \(error)", hint: .verify)
     }
   }
 

@@ -17,7 +17,8 @@ struct StoreSettings: Codable, Equatable, Sendable {
   var overrides = StoreLimits()
 
   var limits: StoreLimits {
-    StoreLimits(disk: defaultDisk).overridden(by: declared).overridden(by: overrides)
+    StoreLimits().overridden(by: StoreLimits(disk: defaultDisk)).overridden(by: declared)
+      .overridden(by: overrides)
   }
 
   init() {}
@@ -34,6 +35,8 @@ struct StoreSettings: Codable, Equatable, Sendable {
     }
     do {
       self = try JSONDecoder().decode(StoreSettings.self, from: Data(copying: content))
+      try declared.validate()
+      try limits.validate()
     } catch {
       throw LarderError(.damaged, "the store's limits cannot be read: \(error)", hint: .verify)
     }

@@ -56,7 +56,8 @@ struct StoreState: Equatable {
     watched = words.next()
     maintained = words.next()
     orphans = words.next()
-    guard words.isAtEnd, max(entries, bytes, stored) <= Int64.max else { return nil }
+    guard words.isAtEnd, max(entries, bytes, stored) <= NamespaceCounters.highestCount
+    else { return nil }
   }
 
   static let recordSize = RecordSeal.size + 15 * 8

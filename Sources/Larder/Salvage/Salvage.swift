@@ -9,7 +9,8 @@ public struct Salvage: Sendable, Hashable {
   public var bytes = 0
   /// Namespaces in the new store.
   public var namespaces = 0
-  /// Entries that were reached and are not whole: the checksum does not fit, or a part of the value is missing.
+  /// Entries that were reached and are not whole: the checksum does not fit, a part of the value is missing, or
+  /// an attribute cannot be.
   public var damagedEntries = 0
   /// Entries that were not copied because they had expired or carried an invalidated tag.
   public var leftOut = 0
@@ -26,9 +27,9 @@ extension Store {
   /// Copies every readable entry of the damaged store at `path` to a new store at `destination`, which must not exist.
   /// The old data file does not change.
   ///
-  /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules. Each entry's
-  /// checksum decides whether it is saved, so no value is wrong. The old store need not open; no process can write to it
-  /// meanwhile. O(size of the file).
+  /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules, and the store its
+  /// limits unless `options` declares others. Each entry's checksum decides whether it is saved, so no value is wrong. The
+  /// old store need not open; no process can write to it meanwhile. O(size of the file).
   ///
   /// Throws ``LarderError/Code/busy`` while another process writes, ``LarderError/Code/exists`` if there is something at
   /// `destination`, and what making and writing a store throws.
@@ -64,9 +65,10 @@ extension Store {
 
   private func fill(from file: borrowing SalvageFile) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
-    for (name, record) in metadata.namespaces {
-      try declare(record.rules.declared, for: name)
-      try override(record.rules.overrides, for: name)
+    // Limits and rules come last: they may be stricter than those under which the entries were written.
+    try LimitChange(engine).changeSettings { $0.overrides.disk = Limits.unlimited }
+    for (name, _) in metadata.namespaces {
+      try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
     }
     var writer = SalvageWriter(store: self, metadata: metadata)
     let walk = try file.forEachRecord { key, value in
@@ -78,9 +80,27 @@ extension Store {
       _ = try writer.add(key, value, from: file)
     }
     try writer.flush()
+    for (name, record) in metadata.namespaces {
+      try declare(record.rules.declared, for: name)
+      try override(record.rules.overrides, for: name)
+    }
+    try takeLimits(metadata.settings, size: file.size)
     writer.result.found = writer.result.entries - before
     writer.result.namespaces = try namespaces().count
     writer.result.damage = walk.damage.map(\.description)
     return writer.result
+  }
+
+  /// Gives the new store the limits of the old one. If they are lost, it may become twice as large as the old file.
+  private func takeLimits(_ settings: StoreSettings?, size: Int) throws(LarderError) {
+    try LimitChange(engine).changeSettings { current in
+      if var settings {
+        if current.declared != StoreLimits() { settings.declared = current.declared }
+        current = settings
+      } else {
+        current.overrides.disk = nil
+        current.defaultDisk = current.defaultDisk.map { max($0, 2 * size) }
+      }
+    }
   }
 }

@@ -3,6 +3,8 @@ import LarderSystem
 
 /// What a damaged store says of itself, as far as it can be read.
 struct SalvageMetadata {
+  /// Nil if the record is lost.
+  private(set) var settings: StoreSettings?
   private(set) var namespaces: [(name: String, record: NamespaceRecord)] = []
   private var names: [NamespaceID: String] = [:]
   private var garbage: Set<NamespaceID> = []
@@ -18,6 +20,7 @@ struct SalvageMetadata {
         seal = RecordSeal(identity: format.identity)
       }
     }
+    let settingsKey = MetadataKey.settings
     let prefixes = (
       namespaces: MetadataKey.namespaces, garbage: MetadataKey.garbage,
       tombstones: MetadataKey.tombstones
@@ -33,6 +36,8 @@ struct SalvageMetadata {
         if let seal, let tombstone = Tombstone(value, at: key, seal: seal) {
           tombstones.append(tombstone)
         }
+      } else if key.elementsEqual(settingsKey.span) {
+        readSettings(value)
       }
     }
   }
@@ -46,6 +51,15 @@ struct SalvageMetadata {
       namespaces.append((name, record))
     } catch {
       // Its entries are saved under a name made of its id.
+    }
+  }
+
+  private mutating func readSettings(_ record: Span<UInt8>) {
+    guard let seal else { return }
+    do throws(LarderError) {
+      settings = try StoreSettings(record, seal: seal)
+    } catch {
+      // The new store gets limits of its own.
     }
   }
 

@@ -6,8 +6,14 @@ struct SalvageWriter {
   let store: Store
   let metadata: SalvageMetadata
   var result = Salvage()
-  private var waiting: [(key: [UInt8], name: String, value: [UInt8], attributes: EntryAttributes)] =
-    []
+  private struct SavedEntry {
+    let key: [UInt8]
+    let name: String
+    let value: [UInt8]
+    let attributes: EntryAttributes
+  }
+
+  private var waiting: [SavedEntry] = []
   private var waitingBytes = 0
   /// The version of each entry that was saved: a page that was found may have an older one.
   private var versions: [[UInt8]: UInt64] = [:]
@@ -47,24 +53,39 @@ struct SalvageWriter {
       result.entries += 1
       result.bytes += value.count
     }
-    waiting.append((key, name, value, attributes(of: entry)))
+    waiting.append(
+      SavedEntry(key: key, name: name, value: value, attributes: attributes(of: entry)))
     waitingBytes += value.count
     if waiting.count >= Self.entriesPerBatch || waitingBytes >= Self.bytesPerBatch { try flush() }
     return true
   }
 
   mutating func flush() throws {
-    if waiting.isEmpty { return }
     let entries = waiting
-    let store = store
-    try store.write { batch in
-      for entry in entries {
-        _ = try batch.put(
-          entry.value.span, for: entry.key.span, in: entry.name, attributes: entry.attributes)
-      }
-    }
     waiting.removeAll(keepingCapacity: true)
     waitingBytes = 0
+    if entries.isEmpty { return }
+    if try isWritten(entries) { return }
+    for entry in entries where try !isWritten([entry]) {
+      result.damagedEntries += 1
+      result.entries -= 1
+      result.bytes -= entry.value.count
+    }
+  }
+
+  /// Writes all of the entries, or none if one has what no entry can have, such as a tag without a byte.
+  private func isWritten(_ entries: [SavedEntry]) throws -> Bool {
+    do {
+      try store.write { batch in
+        for entry in entries {
+          _ = try batch.put(
+            entry.value.span, for: entry.key.span, in: entry.name, attributes: entry.attributes)
+        }
+      }
+      return true
+    } catch let error as LarderError where [.invalidArgument, .overLimit].contains(error.code) {
+      return false
+    }
   }
 
   private func value(
@@ -97,7 +118,8 @@ struct SalvageWriter {
       header.expires == EntryHeader.never
       ? .never : .at(Timestamp(milliseconds: header.expires))
     if header.staleUntil != EntryHeader.never, header.staleUntil > header.expires {
-      attributes.stale = .milliseconds(header.staleUntil - header.expires)
+      let (window, overflow) = header.staleUntil.subtractingReportingOverflow(header.expires)
+      attributes.stale = .milliseconds(overflow ? .max : window)
     }
     if header.flags.contains(.idle), let idle = entry.fields.idle {
       attributes.idle = .milliseconds(idle.milliseconds)

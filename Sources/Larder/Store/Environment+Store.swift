@@ -50,7 +50,7 @@ extension StoreFormat {
     case .damaged:
       throw LarderError(
         .damaged, "\(path): the record of the store's format is damaged",
-        hint: "restore the directory from a copy")
+        hint: "copy everything readable into a new store: larder STORE salvage NEW")
     case .format(let format): self = format
     }
     if version == Self.current { return }

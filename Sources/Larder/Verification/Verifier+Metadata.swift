@@ -4,6 +4,15 @@ import LarderSystem
 // The store's own records: namespaces, cleared ids, counters and the state.
 
 extension Verifier {
+  /// Without the limits, every write fails.
+  mutating func checkSettings(_ transaction: borrowing ReadTransaction) throws(LarderError) {
+    do throws(LarderError) {
+      _ = try engine.settings(in: transaction)
+    } catch  where error.code == .damaged {
+      report(.metadata, nil, error.message)
+    }
+  }
+
   /// Every namespace must have a readable record and an id of its own.
   mutating func checkNamespaces(_ transaction: borrowing ReadTransaction) throws(LarderError) {
     for (name, bytes) in try engine.namespaceRecords(in: transaction) {

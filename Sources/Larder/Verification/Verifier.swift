@@ -43,6 +43,7 @@ struct Verifier {
       throw engine.error(error)
     }
     do throws(LarderError) {
+      try checkSettings(transaction)
       try checkNamespaces(transaction)
     } catch {
       if !isDamaged { throw error }

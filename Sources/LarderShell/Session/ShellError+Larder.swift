@@ -16,7 +16,7 @@ extension ShellError {
       case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored, .loadCycle,
         .unreachable, .unanswered, .pending:
         (.io, nil)
-      case .readOnly: (.readOnly, "start the shell without --read-only")
+      case .readOnly: (.readOnly, Self.readOnlyHint)
       case .overLimit: (.overLimit, nil)
       case .exists: (.exists, nil)
       case .noSuchNamespace: (.noSuchNamespace, "`namespaces` lists them")
@@ -29,11 +29,14 @@ extension ShellError {
   static let unreadableHint: SafeText =
     "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; the application that wrote the values can read them"
 
+  static let readOnlyHint: SafeText =
+    "start the shell without --read-only, as the user that owns the store"
+
   /// A command that changes a store which may only be looked at.
   static func readOnly(_ command: String) -> ShellError {
     ShellError(
       .readOnly, "the store is open read-only, and \(command) changes it",
-      hint: "start the shell without --read-only")
+      hint: readOnlyHint)
   }
 
   /// An error of a store that could not be opened.

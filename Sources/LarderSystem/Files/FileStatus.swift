@@ -47,6 +47,10 @@ package enum FileStatus {
   }
 }
 
+extension stat {
+  package var isRegularFile: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
+}
+
 /// Identifies a file independently of the path that led to it.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64

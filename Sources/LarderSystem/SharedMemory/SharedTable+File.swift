@@ -120,7 +120,7 @@ extension SharedTable {
 
   /// Whether it is a regular file with one link that only the store's owner can have created.
   private func isOurs(_ status: stat) -> Bool {
-    let isFile = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) && status.st_nlink == 1
+    let isFile = status.isRegularFile && status.st_nlink == 1
     guard let directory = FileStatus.of(directory) else { return false }
     return isFile && status.st_uid == directory.st_uid && status.st_mode & 0o077 == 0
   }

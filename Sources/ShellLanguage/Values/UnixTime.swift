@@ -2,7 +2,13 @@
 package struct UnixTime: Sendable, Hashable, Comparable {
   package let milliseconds: Int64
 
-  package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+  /// A program may give an entry any time. Those that are too far for the difference of two times become the farthest.
+  package init(milliseconds: Int64) {
+    self.milliseconds = min(max(milliseconds, -Self.farthest), Self.farthest)
+  }
+
+  /// 146 million years.
+  private static let farthest: Int64 = 1 << 62 - 1
 
   package static func < (left: UnixTime, right: UnixTime) -> Bool {
     left.milliseconds < right.milliseconds

@@ -33,7 +33,7 @@ package enum Wording {
       power += 1
       unit *= 1000
     }
-    let tenths = rounded(bytes, to: unit, tenths: true)
+    let tenths = power == 0 ? 0 : rounded(bytes, to: unit, tenths: true)
     let showsTenths = power > 0 && tenths < (power == 1 ? 100 : 1000) && tenths % 10 != 0
     let number =
       showsTenths
