@@ -61,7 +61,7 @@ extension Options.Document {
 
 /// Completions of the program's options, and of the command behind the store.
 enum CompletionScript {
-  static let shells = ["bash", "zsh", "fish"]
+  static let shells = ["zsh", "bash", "fish"]
 
   private static let commands = CommandTable.standard.commands.map(\.name).joined(separator: " ")
 
@@ -89,11 +89,11 @@ enum CompletionScript {
 
   private static var bash: String {
     let valued = ProgramOption.all.filter { $0.placeholder != nil }
-    let cases = valued.map { option in
+    let cases = valued.map { option -> String in
       let body =
         words(option).map { "COMPREPLY=($(compgen -W '\($0)' -- \"$word\")); return" } ?? "return"
       return "    \(spellings(option).joined(separator: "|"))) \(body) ;;\n"
-    }.joined(separator: "")
+    }.joined()
     return """
       _larder() {
         local word="${COMP_WORDS[COMP_CWORD]}" i count=0
@@ -119,7 +119,7 @@ enum CompletionScript {
   }
 
   private static var zsh: String {
-    let specs = ProgramOption.all.map { option in
+    let specs = ProgramOption.all.map { option -> String in
       let names = spellings(option)
       let value = option.placeholder.map { placeholder in
         let values = words(option).map { "(\($0))" } ?? ""
@@ -128,7 +128,7 @@ enum CompletionScript {
       let alternatives = names.count > 1 ? "{\(names.joined(separator: ","))}" : names[0]
       let summary = option.summary.replacing(":", with: "\\:")
       return "    '*'\(alternatives)'[\(summary)]\(value ?? "")' \\\n"
-    }.joined(separator: "")
+    }.joined()
     return """
       #compdef larder
       _larder() {
@@ -141,7 +141,7 @@ enum CompletionScript {
   }
 
   private static var fish: String {
-    let lines = ProgramOption.all.map { option in
+    let lines = ProgramOption.all.map { option -> String in
       let short = option.short.map { " -s \($0)" } ?? ""
       let value =
         words(option).map { " -x -a '\($0)'" }
