@@ -115,7 +115,7 @@ let package = Package(
     // The traits that each build of this package has. A package that uses the product Larder alone names `traits: []`, and
     // fetches no other package.
     .default(enabledTraits: ["Command", "HTTPTesting"]),
-    .trait(name: "Command", description: "The program `larder`, by swift-argument-parser."),
+    .trait(name: "Command", description: "The example programs, by swift-argument-parser."),
     .trait(name: "HTTP", description: "LarderHTTP and its transports, by swift-http-types."),
     .trait(
       name: "HTTPTesting", description: "LarderHTTPTesting, by FlyingFox.",
@@ -263,7 +263,6 @@ let package = Package(
       dependencies: [
         "Larder", "LarderCompression", "LarderShell", "LarderSystem", "LarderTerminal",
         "ShellLanguage",
-        argumentParser,
       ],
       swiftSettings: strict),
 

@@ -90,7 +90,7 @@ extension FileProblem {
     }
   }
 
-  private init(_ error: TerminalError) {
+  init(_ error: TerminalError) {
     guard case .failed(_, let code) = error else {
       self = .failed(error.description)
       return

@@ -16,9 +16,9 @@ import ShellLanguage
 #endif
 
 extension Settings {
-  init(_ options: Options, _ environment: [String: String]) throws(ShellError) {
+  init(_ options: Options, _ environment: [String: String]) {
     self.init()
-    mode = try options.mode
+    mode = options.mode
     isTerminal = Terminal.isTerminal(.output)
     hasColor = !options.noColor && Terminal.showsColours(environment: environment)
     // A terminal without a cursor may draw no lines and blocks either.

@@ -1,16 +1,26 @@
 import LarderShell
 import ShellLanguage
-import Synchronization
 
-/// The values of the program's options.
+/// The arguments of the program: its own options, the store, and the words of a command.
 ///
-/// The parser's own declaration, ``OptionSyntax``, can only be read after parsing. That takes up to two milliseconds, a quarter of
-/// the time of a process that looks one key up, so it runs only if there are options, and the values have this list of their own.
+/// The first word that is no program option is STORE and the next one is COMMAND. Every word from
+/// COMMAND on belongs to the command and is not parsed here.
 struct Options {
-  var commands: [Step] = []
-  var files: [Step] = []
+  /// Something to run, in the order in which it was written.
+  enum Step: Equatable {
+    case command(String)
+    case file(String)
+  }
+
+  /// Something to print in place of running.
+  enum Document {
+    case help, manual, version
+    case completions(String)
+  }
+
+  var steps: [Step] = []
   var interactive = false
-  var output = OutputMode.auto.rawValue
+  private(set) var mode = OutputMode.auto
   var null = false
   var namespace: String?
   var readOnly = false
@@ -24,72 +34,127 @@ struct Options {
   var noPager = false
   var noRc = false
   var timing = false
-  var completions: String?
-  var man = false
-  /// The directory of the store.
-  var store: String?
-  /// The words after STORE.
-  var words: [[UInt8]] = []
+  var document: Document?
   /// The values of --arg and --argjson.
   var variables = Variables()
+  /// The directory of the store.
+  private(set) var store: String?
+  /// The words from COMMAND on.
+  private(set) var words: [[UInt8]] = []
 
-  init() {}
-
-  init(_ syntax: OptionSyntax) {
-    commands = syntax.commands
-    files = syntax.files
-    interactive = syntax.interactive
-    output = syntax.output
-    null = syntax.null
-    namespace = syntax.namespace
-    readOnly = syntax.readOnly
-    create = syntax.create
-    yes = syntax.yes
-    keepGoing = syntax.keepGoing
-    quiet = syntax.quiet
-    allowForeignOwner = syntax.allowForeignOwner
-    utc = syntax.utc
-    noColor = syntax.noColor
-    noPager = syntax.noPager
-    noRc = syntax.noRc
-    timing = syntax.timing
-    completions = syntax.completions
-    man = syntax.man
-  }
-
-  /// Commands and files in the order in which they were written.
-  var steps: [Step] { (commands + files).sorted { $0.number < $1.number } }
-
-  var mode: OutputMode {
-    get throws(ShellError) {
-      if let mode = OutputMode(rawValue: output.lowercased()) { return mode }
-      let near = Suggestions.near(output, among: OptionSyntax.modeNames)
+  init(_ arguments: [[UInt8]]) throws(ShellError) {
+    var rest = arguments[...]
+    var optionsEnded = false
+    while let word = rest.popFirst() {
+      let isOption = !optionsEnded && word.first == UInt8(ascii: "-") && word.count > 1
+      if !isOption, store != nil {
+        words = [word] + rest
+        break
+      }
+      let text = try Self.text(word, at: arguments.count - rest.count, isStore: !isOption)
+      if !isOption {
+        store = text
+      } else if text == "--" {
+        optionsEnded = true
+      } else {
+        try take(text, from: &rest, of: arguments.count)
+      }
+    }
+    if create, readOnly {
       throw ShellError(
-        .usage, "unknown form of output \(Array(output.utf8))",
-        hint: near.map { "did you mean `\($0)`?" }
-          ?? "use one of \(OptionSyntax.modeNames.joined(separator: ", "))")
+        .usage, "--create and --read-only exclude each other", hint: "remove one of them")
+    }
+    if !words.isEmpty, !steps.isEmpty || interactive {
+      throw ShellError(
+        .usage, "a command and \(interactive ? "-i" : "-e or -f") exclude each other",
+        hint: "use -e for each command")
     }
   }
-}
 
-/// Something to run. The parser keeps one list for each option, so steps are numbered as they are read.
-struct Step: Sendable {
-  enum Action: Sendable {
-    case command(String)
-    case file(String)
+  mutating func set(mode name: String) throws(ShellError) {
+    guard let mode = OutputMode(rawValue: name.lowercased()) else {
+      let near = Suggestions.question(name, among: ProgramOption.modeNames)
+      throw ShellError(
+        .usage, "unknown form of output \(Array(name.utf8))",
+        hint: near ?? "use one of \(ProgramOption.modeNames.joined(separator: ", "))")
+    }
+    self.mode = mode
   }
 
-  let action: Action
-  let number: Int
-
-  private static let count = Atomic(0)
-
-  init(_ action: Action) {
-    self.action = action
-    number = Self.count.add(1, ordering: .relaxed).newValue
+  /// Takes `--name`, `--name=value`, or short options such as `-kq`, `-o json` and `-ojson`.
+  private mutating func take(
+    _ word: String, from rest: inout ArraySlice<[UInt8]>, of count: Int
+  ) throws(ShellError) {
+    if word.hasPrefix("--") {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let option = ProgramOption.all.first(where: { $0.name == parts[0] }) else {
+        throw Self.unknown(String(parts[0]))
+      }
+      try take(option, written: parts[0], parts.dropFirst().first, from: &rest, of: count)
+      return
+    }
+    var letters = word.dropFirst()
+    while let letter = letters.popFirst() {
+      guard let option = ProgramOption.all.first(where: { $0.short == letter }) else {
+        throw Self.unknown(word)
+      }
+      var joined: Substring?
+      if option.placeholder != nil, !letters.isEmpty {
+        joined = letters.first == "=" ? letters.dropFirst() : letters
+        letters = ""
+      }
+      try take(option, written: "-\(letter)", joined, from: &rest, of: count)
+    }
   }
 
-  var readsInput: Bool {
-    if case .file("-") = action { true } else { false }
+  private mutating func take(
+    _ option: ProgramOption, written name: Substring, _ joined: Substring?,
+    from rest: inout ArraySlice<[UInt8]>, of count: Int
+  ) throws(ShellError) {
+    guard let placeholder = option.placeholder else {
+      guard joined == nil else {
+        throw ShellError(.usage, "\(String(name)) takes no value", hint: "write `\(String(name))`")
+      }
+      if case .flag(let set) = option.action { set(&self) }
+      return
+    }
+    guard let value = joined.map({ Array($0.utf8) }) ?? rest.popFirst() else {
+      throw ShellError(
+        .usage, "\(String(name)) needs a value", hint: "write `\(String(name)) \(placeholder)`")
+    }
+    switch option.action {
+    case .flag: break
+    case .bytes(let set): try set(&self, value)
+    case .text(let set): try set(&self, Self.text(value, at: count - rest.count))
+    }
+  }
+
+  private static func text(
+    _ word: [UInt8], at position: Int, isStore: Bool = false
+  ) throws(ShellError) -> String {
+    if let text = String(validating: word, as: UTF8.self) { return text }
+    throw ShellError(
+      .usage, "argument \(position) is not UTF-8",
+      hint: isStore
+        ? "rename the directory so that its whole path is valid UTF-8"
+        : "pass such a key behind the command: larder STORE get @ns -- KEY")
+  }
+
+  private static func unknown(_ option: String) -> ShellError {
+    ShellError(
+      .unknownOption, "unknown option \(Array(option.utf8))",
+      hint: hint(for: option) ?? "`larder --help` lists the options")
+  }
+
+  /// The words to type in place of an option that the program does not have.
+  private static func hint(for option: String) -> SafeText? {
+    if option == "--json" { return "use `-o json`" }
+    if let near = Suggestions.question(option, among: ProgramOption.all.map(\.name)) { return near }
+    let owner = CommandTable.standard.commands.first { command in
+      command.options.contains { $0.name == option }
+    }
+    return owner.map {
+      "an option of a command goes behind it: `larder STORE \($0.name) \(option)`"
+    }
   }
 }

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Larder
 import LarderShell
 import LarderTerminal
@@ -14,9 +13,12 @@ enum Program {
     var messages = Messages(isJSON: Messages.isJSON(words))
     do {
       if let path = try demoDirectory(words) { return try runDemo(at: path, environment) }
-      let arguments = try ProgramArguments(words)
-      let options = try Options.reading(arguments)
-      messages.isJSON = [.json, .jsonl].contains(try options.mode)
+      if let text = try help(words) {
+        try Terminal.write(DisplayWidth.wrapColumns(text, columns: Terminal.size()?.columns))
+        return 0
+      }
+      let options = try Options(words)
+      messages.isJSON = [.json, .jsonl].contains(options.mode)
       if words.isEmpty, environment["LARDER_STORE", default: ""].isEmpty {
         messages.write(introduction)
         return ShellError.Code.usage.exitCode
@@ -29,26 +31,13 @@ enum Program {
     } catch let error as TerminalError {
       return messages.tell(ShellError(error))
     } catch {
-      return run(after: error, messages)
-    }
-  }
-
-  /// The option parser throws for `--help` and `--version`, too.
-  private static func run(after error: any Error, _ messages: Messages) -> Int32 {
-    guard OptionSyntax.exitCode(for: error) == .success else {
-      return messages.tell(ShellError.usage(error))
-    }
-    do throws(TerminalError) {
-      try Terminal.write(OptionSyntax.fullMessage(for: error) + "\n")
-      return 0
-    } catch {
-      return error == .closed ? 0 : messages.tell(ShellError(error))
+      return messages.tell(ShellError(.io, SafeText(String(describing: error)), hint: nil))
     }
   }
 
   static func run(_ options: Options, _ environment: [String: String]) throws -> Int32 {
-    if let text = try options.document {
-      try Terminal.write(text)
+    if let document = options.document {
+      try Terminal.write(document.text)
       return 0
     }
     guard let path = options.store ?? environment["LARDER_STORE"], !path.isEmpty else {
@@ -67,7 +56,7 @@ enum Program {
     do {
       store = try opening.store()
     } catch {
-      guard let target = options.salvageTarget else { throw error }
+      guard let target = salvageTarget(options) else { throw error }
       let salvage = try Salvage.run(path, target, storeOptions)
       try Terminal.write(salvage.summary + "\n")
       return 0
@@ -79,22 +68,39 @@ enum Program {
   }
 }
 
-extension ShellError {
-  init(_ error: TerminalError) {
-    self.init(.io, "\(error.description)", hint: nil)
+extension Program {
+  /// The directory of `salvage DIRECTORY`, as the only command, for a store that is too damaged to be opened.
+  private static func salvageTarget(_ options: Options) -> String? {
+    do throws(ShellError) {
+      var commands: [ShellLanguage.CommandLine] = []
+      if !options.words.isEmpty {
+        commands = [try CommandReader.command(of: options.words)]
+      } else if options.steps.count == 1, case .command(let text) = options.steps[0] {
+        commands = try CommandReader.commands(
+          in: text.utf8, from: .eval(1), variables: options.variables)
+      }
+      let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
+      guard commands.count == 1,
+        case let call = try CommandTable.standard.invocation(of: commands[0], clock: clock),
+        call.command.name == "salvage"
+      else { return nil }
+      return String(validating: call.bytes("DIRECTORY") ?? [], as: UTF8.self)
+    } catch {
+      // The error of opening the store comes first.
+      return nil
+    }
   }
 }
 
-extension Options {
-  /// The directory of `salvage DIRECTORY`, as the only command, for a store that is too damaged to be opened.
-  fileprivate var salvageTarget: String? {
-    if self.words.count == 2, self.words[0] == Array("salvage".utf8) {
-      return String(validating: self.words[1], as: UTF8.self)
-    }
-    guard steps.count == 1, case .command(let text) = steps[0].action else { return nil }
-    let words = text.split(separator: " ", maxSplits: 1).map(String.init)
-    guard words.count == 2, words[0] == "salvage" else { return nil }
-    return words[1].trimmingPrefix("\"").hasSuffix("\"")
-      ? String(words[1].dropFirst().dropLast()) : words[1]
+extension ShellError {
+  init(_ error: TerminalError) {
+    self =
+      if case .failed(let operation, _) = error, ["read", "write"].contains(operation) {
+        FileProblem(error).error(
+          operation == "read" ? "cannot read standard input" : "cannot write standard output")
+      } else {
+        ShellError(.io, "\(error.description)", hint: nil)
+      }
   }
 }
+

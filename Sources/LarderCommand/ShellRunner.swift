@@ -21,10 +21,10 @@ final class ShellRunner {
     output = PagedOutput(environment: environment)
     let readsCommands =
       options.words.isEmpty
-      && (options.steps.contains(where: \.readsInput) || options.interactive
+      && (options.steps.contains(.file("-")) || options.interactive
         || options.steps.isEmpty)
     session = Session(
-      store: store, options: storeOptions, settings: try Settings(options, environment),
+      store: store, options: storeOptions, settings: Settings(options, environment),
       host: Host(readsCommands: readsCommands, environment, output))
     if let name = options.namespace { try session.use(name) }
   }
@@ -32,8 +32,19 @@ final class ShellRunner {
   /// The exit code of the program.
   func run() throws -> Int32 {
     if !options.words.isEmpty { return try runWords() ?? failure ?? 0 }
+    var number = 0
     for step in options.steps {
-      if let code = try run(step) { return code }
+      let code: Int32?
+      switch step {
+      case .command(let text):
+        number += 1
+        code = try runScript(.eval(number), text: Array(text.utf8))
+      case .file("-"):
+        code = try runScript(.input, of: PlainLines())
+      case .file(let path):
+        code = try runFile(path)
+      }
+      if let code { return code }
     }
     if options.interactive || options.steps.isEmpty {
       if let code = try runInput() { return code }
@@ -60,18 +71,6 @@ final class ShellRunner {
   }
 
   /// Nil to continue, else the exit code to end with.
-  private func run(_ step: Step) throws -> Int32? {
-    switch step.action {
-    case .command(let text):
-      let number = options.commands.firstIndex { $0.number == step.number }! + 1
-      return try runScript(.eval(number), text: Array(text.utf8))
-    case .file("-"):
-      return try runScript(.input, of: PlainLines())
-    case .file(let path):
-      return try runFile(path)
-    }
-  }
-
   func runFile(_ path: String) throws -> Int32? {
     let text: [UInt8]
     do {

@@ -45,3 +45,67 @@ extension LineEditor {
     return String.UnicodeScalarView(scalars)
   }
 }
+
+extension LineEditor {
+  /// Moves and deletes whole characters as a person sees them: an emoji of several parts, a letter with its marks.
+  ///
+  /// libedit counts scalars and would leave half of one.
+  func moveLeft() -> Int32 {
+    let count = line.clusterBefore
+    guard count > 0 else { return CC_ERROR }
+    unsafe el_cursor(editor, Int32(-count))
+    return CC_CURSOR
+  }
+
+  func moveRight() -> Int32 {
+    let count = line.clusterAfter
+    guard count > 0 else { return CC_ERROR }
+    unsafe el_cursor(editor, Int32(count))
+    return CC_CURSOR
+  }
+
+  func deleteLeft() -> Int32 {
+    let count = line.clusterBefore
+    guard count > 0 else { return CC_ERROR }
+    deleteBeforeCursor(scalars: count)
+    return CC_REFRESH
+  }
+
+  func deleteRight() -> Int32 {
+    let count = line.clusterAfter
+    guard count > 0 else { return CC_ERROR }
+    unsafe el_cursor(editor, Int32(count))
+    deleteBeforeCursor(scalars: count)
+    return CC_REFRESH
+  }
+
+  /// ^D: leaves an empty line, else deletes.
+  func deleteRightOrLeave() -> Int32 {
+    let line = line
+    return line.beforeCursor.isEmpty && line.afterCursor.isEmpty ? CC_EOF : deleteRight()
+  }
+
+  /// ^W: deletes back to the beginning of the word.
+  func deleteWordLeft() -> Int32 {
+    let count = line.wordBefore
+    guard count > 0 else { return CC_ERROR }
+    deleteBeforeCursor(scalars: count)
+    return CC_REFRESH
+  }
+}
+
+extension LineEditor.Line {
+  /// The scalars of the character before the cursor.
+  var clusterBefore: Int { String(beforeCursor).last?.unicodeScalars.count ?? 0 }
+  /// The scalars of the character behind the cursor.
+  var clusterAfter: Int { String(afterCursor).first?.unicodeScalars.count ?? 0 }
+
+  /// The scalars of the word before the cursor and of what separates the two.
+  var wordBefore: Int {
+    let isOfWord = { (character: Character) in character.isLetter || character.isNumber }
+    let before = String(beforeCursor)
+    let separators = before.reversed().prefix { !isOfWord($0) }
+    let word = before.dropLast(separators.count).reversed().prefix(while: isOfWord)
+    return (Array(separators) + Array(word)).reduce(0) { $0 + $1.unicodeScalars.count }
+  }
+}

@@ -56,3 +56,45 @@ package enum Terminal {
     !["", "dumb"].contains(environment["TERM", default: ""])
   }
 }
+
+extension Terminal {
+  /// The arguments of this process without its name, byte for byte.
+  ///
+  /// Swift's own list replaces bytes that are not UTF-8, so that a command would concern another key.
+  package static var arguments: [[UInt8]] {
+    (1..<max(Int(CommandLine.argc), 1)).map { index in
+      guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }
+      return unsafe Array(UnsafeRawBufferPointer(start: word, count: strlen(word)))
+    }
+  }
+}
+
+/// Why bytes could not be read from or written to a stream of the process.
+package enum TerminalError: Error, Equatable {
+  /// The reader is gone (`EPIPE`): stop quietly.
+  case closed
+
+  /// The operating system refused, with its `errno`.
+  case failed(operation: String, code: Int32)
+
+  /// libedit cannot work with this terminal.
+  case noLineEditor
+}
+
+extension TerminalError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .closed: "the reader of the output is gone"
+    case .failed(let operation, let code): "\(operation): \(Self.reason(code))"
+    case .noLineEditor: "no lines can be edited on this terminal; set TERM=dumb to go without"
+    }
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 256)
+    let known = unsafe strerror_r(code, &text, text.count)
+    guard known == 0 else { return "error \(code)" }
+    let bytes = text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

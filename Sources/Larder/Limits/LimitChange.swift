@@ -79,22 +79,22 @@ extension WriteBatch {
       try budget.evict(rules.eviction, request, &writer)
     }
     let counters = try writer.counters(of: id)
-    let reason = limits.exceeded(by: counters)
-    if reason != nil {
+    let isStillOver = limits.exceeded(by: counters) != nil
+    if isStillOver {
       record.rules.raise(
         entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes))
     }
     try writer.withDirectory { [record] directory, all, transaction throws(LarderError) in
       _ = try directory.store(record, named: name, &all, &transaction)
     }
-    guard let reason else { return .done }
+    guard isStillOver else { return .done }
     if counters.entries < entries { return .underWay }
     return .stuck(
       LarderError(
         .full,
         "namespace \(name) holds \(counters.entries) entries and \(counters.bytes) bytes, and "
           + (rules.eviction == .refuse ? "it evicts nothing" : "\(counters.pinned) are pinned")
-          + ": its limit of \(limits.words) is not reached (\(reason))",
+          + ": its limit of \(limits.words) is not reached",
         hint: "remove or unpin entries, then set the limit again"))
   }
 

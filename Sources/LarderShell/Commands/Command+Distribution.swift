@@ -66,7 +66,7 @@ extension Command {
     parameters: [.one("WHAT", .choice(Histogram.Measure.allCases.map(\.rawValue)))],
     selection: .optional,
     options: [
-      .value("--bins", .count, "rows of the chart; default: what fits"),
+      .value("--bins", .number(1...1000), "rows of the chart; default: what fits"),
       .flag("--log", "a logarithmic scale"),
     ],
     plain: ["": "from to entries bytes"],
@@ -82,9 +82,6 @@ extension Command {
     let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
     let bins = call.number("--bins") ?? (session.isForPerson ? fitting : 10)
-    guard (1...1000).contains(bins) else {
-      throw ShellError(.usage, "cannot draw \(bins) rows", hint: "use `--bins 1` to `--bins 1000`")
-    }
     let now = session.now
     let total = try namespaces.map { try $0.count() }.reduce(0, +)
     // Twice over the entries, so that no list of them need be kept.

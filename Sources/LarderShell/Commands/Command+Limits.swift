@@ -44,7 +44,7 @@ extension Command {
     if let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) {
       throw ShellError(
         .usage, isStore ? "\(wrong) belongs to a namespace" : "\(wrong) belongs to the store",
-        hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
+        at: call.range(wrong), hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
     }
     let name = isStore ? nil : try session.namespace(call.namespaces).name
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
@@ -54,22 +54,32 @@ extension Command {
     }
     guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
     let before = try usage(name, in: session)
-    let excess = try excess(over: call, name, before, in: session)
+    let (excess, isRefused) = try excess(over: call, name, before, in: session)
     if call.isPreview {
+      if isRefused {
+        throw ShellError(
+          .overLimit,
+          "would evict no entries: \(name ?? "") holds \(Wording.entries(before.entries)), \(Wording.size(before.bytes)), and policy refuse evicts none",
+          hint: "evict entries first, or choose another policy")
+      }
       try session.answer(preview(excess, of: before, name, for: session.presentation))
       return .done
     }
-    if excess.entries > 0 || excess.bytes > 0 {
+    if !isRefused, excess.entries > 0 || excess.bytes > 0 {
       let confirmation = Confirmation(call: call, session: session, isSweeping: name == nil)
       try confirmation.require("evict \(words(excess, of: before))") {
         "Evict \(words(excess, of: before)) of \(name ?? "the store")?"
       }
     }
-    if let name {
-      let facts = try session.facts(of: name)
-      try session.store.override(call.overrides(over: facts.overrides), for: name)
-    } else {
-      try session.store.override(call.overrides(over: session.store.limits().overrides))
+    do {
+      if let name {
+        let facts = try session.facts(of: name)
+        try session.store.override(call.overrides(over: facts.overrides), for: name)
+      } else {
+        try session.store.override(call.overrides(over: session.store.limits().overrides))
+      }
+    } catch let error as LarderError where error.code == .full {
+      throw ShellError(.overLimit, "\(error.message)", hint: error.hint.map { SafeText($0) })
     }
     let after = try usage(name, in: session)
     // Entries that other processes removed meanwhile are counted, too.
@@ -93,18 +103,20 @@ extension Command {
     return tally
   }
 
-  /// The entries that the new limits would evict, estimated by their average size.
+  /// The entries beyond the new limits, estimated by their average size, and whether the policy keeps them.
   private static func excess(
     over call: Invocation, _ name: String?, _ usage: Tally, in session: Session
-  ) throws -> Tally {
+  ) throws -> (Tally, isRefused: Bool) {
     let limits: Limits
     var disk: Int?
+    var policy: Eviction?
     if let name {
       let facts = try session.facts(of: name)
       let overrides = call.overrides(over: facts.overrides)
       limits = Limits(
         entries: overrides.limits?.entries ?? facts.declared.limits.entries,
         bytes: overrides.limits?.bytes ?? facts.declared.limits.bytes)
+      policy = overrides.eviction ?? facts.declared.eviction
     } else {
       let present = try session.store.limits()
       let overrides = call.overrides(over: present.overrides)
@@ -133,7 +145,7 @@ extension Command {
     }
     excess.entries = min(excess.entries, usage.entries)
     excess.bytes = min(excess.bytes, usage.bytes)
-    return excess
+    return (excess, policy == .refuse && excess.entries > 0)
   }
 
   /// `54 of 64 entries (9.8 kB)`

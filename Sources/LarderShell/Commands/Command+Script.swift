@@ -80,7 +80,7 @@ extension Command {
 extension Command {
   static let quit = Command(
     "quit", aliases: ["exit", "q"], .shell, .reads, "Leaves the shell.",
-    parameters: [.optional("CODE", .count)],
+    parameters: [.optional("CODE", .number(0...255))],
     examples: [
       Example("quit", "done"),
       Example("quit 3", "with an exit code"),
@@ -88,10 +88,6 @@ extension Command {
     run: leave)
 
   private static func leave(_ call: Invocation, in session: Session) throws -> Outcome {
-    let code = call.number("CODE") ?? 0
-    guard let status = UInt8(exactly: code) else {
-      throw ShellError(.usage, "\(code) is not an exit code", hint: "use 0 to 255")
-    }
-    return .quit(Int32(status))
+    .quit(Int32(call.number("CODE") ?? 0))
   }
 }

@@ -21,9 +21,14 @@ extension Command {
 
   private static func findText(_ call: Invocation, in session: Session) throws -> Outcome {
     let place = call.choice("--in") ?? "both"
-    let finder = try TextFinder(
-      call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
-      pause: session.host.checkInterruption)
+    let finder: TextFinder
+    do throws(ShellError) {
+      finder = try TextFinder(
+        call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
+        pause: session.host.checkInterruption)
+    } catch {
+      throw error.pointing(at: call.range("TEXT"))
+    }
     var (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
     // The limit is one of entries in which it is found.
     var left = if case .count(let count) = selection.limit { count } else { Int.max }

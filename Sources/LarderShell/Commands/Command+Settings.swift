@@ -17,7 +17,12 @@ extension Command {
   private static func showOrSetOption(_ call: Invocation, in session: Session) throws -> Outcome {
     let named = call.choice("NAME").flatMap(ShellOption.init)
     if let named, let value = call.bytes("VALUE") {
-      try named.set(String(decoding: value, as: UTF8.self).lowercased(), in: session)
+      let word = String(decoding: value, as: UTF8.self).lowercased()
+      do {
+        try named.set(word, in: session)
+      } catch let error as ShellError where error.code == .usage {
+        throw error.pointing(at: call.range("VALUE"))
+      }
       return .done
     }
     let columns = [

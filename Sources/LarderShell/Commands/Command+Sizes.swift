@@ -9,7 +9,7 @@ extension Command {
       .value(
         "--by", .choice(SizeReport.Grouping.allCases.map(\.rawValue)),
         "group by (default: namespace, or prefix within one)"),
-      .value("--depth", .count, "parts of a prefix; default: 1"),
+      .value("--depth", .number(1...Int.max), "parts of a prefix; default: 1"),
       .value("--separator", .data, "the end of a part; default: /", placeholder: "TEXT"),
       .value("--top", .limit, "at most so many rows; default: 20"),
     ],
@@ -32,10 +32,10 @@ extension Command {
       ?? (isWhole || namespaces.count > 1 ? .namespace : .prefix)
     let depth = call.number("--depth") ?? 1
     let separator = call.bytes("--separator") ?? Array("/".utf8)
-    guard depth > 0, !separator.isEmpty else {
+    guard !separator.isEmpty else {
       throw ShellError(
-        .usage, depth > 0 ? "the separator is empty" : "a prefix has at least one part",
-        hint: "use `--depth 1 --separator /`")
+        .usage, "the separator is empty", at: call.range("--separator"),
+        hint: "use `--separator /`")
     }
     let top: Int? =
       switch call.limit("--top") {

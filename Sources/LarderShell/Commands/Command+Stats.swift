@@ -1,7 +1,7 @@
 import Larder
-import ShellLanguage
-
 import struct LarderShared.SharedStatus
+import struct LarderShared.ValueStamp
+import ShellLanguage
 
 extension Command {
   static let stats = Command(
@@ -22,6 +22,11 @@ extension Command {
       throw ShellError(
         .usage, "--every has no end, and json is one document", hint: "use `-o jsonl`")
     }
+    guard interval != .zero else {
+      throw ShellError(
+        .badTime, "--every needs a time between two answers", at: call.range("--every"),
+        hint: "use `--every 2s`")
+    }
     var isFirst = true
     while true {
       // A person sees where the next look begins.
@@ -40,5 +45,115 @@ extension Command {
         return .told(ShellError.Code.interrupted.exitCode)
       }
     }
+  }
+}
+
+/// How HTTP caches answered requests, as they have saved it in the namespace `http-statistics`: under the name of each cache's
+/// namespace a line for each count.
+struct HTTPCounts {
+  let namespace: String
+  let counts: [(name: String, count: Int)]
+
+  /// The most namespaces, and counts of each, that are read.
+  private static let most = 100
+
+  static func read(from store: Store) throws -> [HTTPCounts] {
+    let saved = store.namespace("http-statistics")
+    return try saved.page(limit: most).items.compactMap { entry in
+      guard let name = entry.key.string, entry.size < 1 << 16,
+        let text: String = try saved.value(for: entry.key)
+      else { return nil }
+      let counts = text.split(separator: "\n").prefix(most).compactMap { line in
+        line.lastIndex(of: " ").flatMap { space in
+          Int(line[line.index(after: space)...]).map { (String(line[..<space]), $0) }
+        }
+      }
+      return counts.isEmpty ? nil : HTTPCounts(namespace: name, counts: counts)
+    }
+  }
+}
+
+extension Command {
+  static let shared = Command(
+    "shared", .store, .reads, "Shows what the store knows of a tier that machines share.",
+    examples: [Example("shared", "without a connection to the tier")],
+    run: showShared)
+
+  private static func showShared(_ call: Invocation, in session: Session) throws -> Outcome {
+    guard let status = try SharedStatus(of: session.store) else {
+      try session.acknowledge(
+        Reply(.object([], []), sentences: ["this store has no cache that machines share"]))
+      return .done
+    }
+    let facts: [(String, Cell)] = [
+      ("application", status.application.map { .text($0) } ?? .null),
+      ("state", .text(status.state)),
+      ("reader", status.reader.map { .text("process \($0)") } ?? .null),
+      ("position", status.applied.map { .text($0.description) } ?? .null),
+      ("newest", status.head.map { .text($0.description) } ?? .null),
+      ("behind", .span(status.behind.milliseconds)),
+      ("outbox", .number(status.waitingRemovals)),
+      ("histories", .number(Int(clamping: status.epoch))),
+      ("namespaces", .list(status.namespaces.map { .text($0) })),
+    ]
+    try session.answer(Reply(.object(facts.map { Column($0.0) }, facts.map(\.1)), isLong: true))
+    return .done
+  }
+}
+
+extension SharedStatus {
+  fileprivate var state: String {
+    if isConfirmed { return "confirmed" }
+    return reader == nil ? "unconfirmed: no process reads the log" : "unconfirmed: out of touch"
+  }
+
+  /// One line for `stats`.
+  var words: String {
+    var words = "\(application ?? "never reached"), \(state)"
+    if waitingRemovals > 0 { words += ", \(waitingRemovals) removals wait" }
+    return words
+  }
+
+  /// The version of a copy, and how current it is, for `info`.
+  func cell(for entry: Store.Entry) -> Cell {
+    guard let version = entry.metadata.flatMap({ ValueStamp(bytes: $0) })?.version else {
+      return .text("not from the tier")
+    }
+    return .text("\(version), \(isConfirmed ? "confirmed" : "unconfirmed")")
+  }
+}
+
+extension Command {
+  static let report = Command(
+    "report", .store, .reads, "Writes a page that shows the store, to be read in a browser.",
+    namespaces: .oneOrAll, parameters: [.one("FILE", .file)],
+    options: [.flag("--force", "replace a file that is there")],
+    examples: [
+      Example("report store.html", "the whole store"),
+      Example("report articles.html @articles --force", "a namespace"),
+    ],
+    run: writeReport)
+
+  private static func writeReport(_ call: Invocation, in session: Session) throws -> Outcome {
+    let name = call.bytes("FILE")!
+    let file = try LocalFile(name, of: session)
+    let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
+    // That the file may not be written shows before everything is looked at.
+    let writer = try file.writer(replaces: call.has("--force"))
+    let page: [UInt8]
+    do {
+      page = Array(try HTMLReport(of: session, only: only).page().utf8)
+    } catch is Interruption {
+      throw ShellError(.interrupted, "interrupted: no file was made", hint: nil)
+    }
+    try writer.write(page)
+    try writer.finish()
+    try session.acknowledge(
+      Reply(
+        .object(
+          [Column("file", in: .data), Column("bytes", in: .data)],
+          [.text(file.path), .size(page.count)]),
+        sentences: ["wrote \(Wording.size(page.count)) to \(name)"]))
+    return .done
   }
 }

@@ -55,3 +55,12 @@ extension CommandTable {
   /// Every command of the shell.
   package static let standard = CommandTable(Command.all.map(\.spec))
 }
+
+/// The result of a command that ran.
+package enum Outcome: Sendable, Hashable {
+  case done
+  /// It answered, and the answer has an exit code, such as `no`.
+  case told(Int32)
+  /// The session is to end.
+  case quit(Int32)
+}

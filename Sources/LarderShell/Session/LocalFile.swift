@@ -83,7 +83,7 @@ package struct LocalFile {
 
 extension FileProblem {
   /// The error for a file in the shell's words.
-  func error(_ message: SafeText, reads: Bool = false) -> ShellError {
+  package func error(_ message: SafeText, reads: Bool = false) -> ShellError {
     func error(_ code: ShellError.Code, _ reason: String, _ hint: SafeText?) -> ShellError {
       ShellError(code, "\(message): \(reason)", hint: hint)
     }

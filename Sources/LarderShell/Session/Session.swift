@@ -140,3 +140,16 @@ extension Session {
 package struct Interruption: Error {
   package init() {}
 }
+
+extension Timestamp {
+  init(_ time: UnixTime) { self.init(milliseconds: time.milliseconds) }
+
+  /// The same moment in the shell's language.
+  var unix: UnixTime { UnixTime(milliseconds: milliseconds) }
+}
+
+extension Expiration {
+  init(_ deadline: Deadline) {
+    self = deadline.time.map { .at(Timestamp($0)) } ?? .never
+  }
+}

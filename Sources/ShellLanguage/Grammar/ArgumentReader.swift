@@ -29,7 +29,7 @@ struct ArgumentReader {
   var namespaces: [NamespaceWord] = []
   private var flags: Set<String> = []
   private var values: [String: [Value]] = [:]
-  /// The range of the first occurrence of each option or parameter, for the rules.
+  /// The range of the first occurrence of each option or parameter.
   private var places: [String: Range<Int>] = [:]
   private var ignoresCase = false
   /// A number without a unit that was given as a size, and the word that came next.
@@ -126,7 +126,7 @@ struct ArgumentReader {
     }
     return Invocation(
       command: command, line: line, namespaces: choice, selection: selection, values: values,
-      flags: flags)
+      ranges: places, flags: flags)
   }
 
   /// The number of words behind the selection. A path needs a key before it and begins with a bare dot.

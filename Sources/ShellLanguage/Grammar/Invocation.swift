@@ -12,12 +12,16 @@ package struct Invocation: Sendable {
   /// Nil for a command that takes no selection.
   package let selection: Selection?
   package let values: [String: [Value]]
+  let ranges: [String: Range<Int>]
 
   /// `--dry-run` was given: nothing changes.
   package var isPreview: Bool { flags.contains("--dry-run") }
 
   /// Whether a flag, an option or a word was given.
   package func has(_ name: String) -> Bool { !all(name).isEmpty || flags.contains(name) }
+
+  /// Where an option or a word stands, for errors.
+  package func range(_ name: String) -> Range<Int>? { ranges[name] }
 
   package func bytes(_ name: String) -> [UInt8]? { allBytes(name).first }
 

@@ -21,7 +21,8 @@ package enum ValueKind: Sendable, Hashable {
   /// A past time; a duration counts back.
   case ago
   case size
-  case count
+  /// A count within bounds.
+  case number(ClosedRange<Int>)
   /// A count, or `all`.
   case limit
   /// A count, or `none`.
@@ -44,6 +45,8 @@ package enum ValueKind: Sendable, Hashable {
   /// The name of a command or a topic of the help.
   case subject
 
+  package static let count = number(0...Int.max)
+
   /// Its name in usage lines.
   package var placeholder: String {
     switch self {
@@ -59,7 +62,7 @@ package enum ValueKind: Sendable, Hashable {
     case .expiry: "TIME|+D"
     case .ago: "AGE"
     case .size: "SIZE"
-    case .count: "N"
+    case .number: "N"
     case .limit: "N|all"
     case .countOrNone: "N|none"
     case .sizeOrNone: "SIZE|none"
@@ -121,7 +124,7 @@ extension ValueKind {
     case .ahead: .moment(try word.timeAhead(clock))
     case .ago: .moment(try word.timeAgo(clock))
     case .size: .number(try word.size())
-    case .count: .number(try word.count())
+    case .number(let bounds): .number(try word.count(within: bounds))
     case .limit: .limit(word.text == "all" ? .all : .count(try word.count()))
     case .countOrNone: .limit(word.isNone ? .all : .count(try word.count()))
     case .sizeOrNone: .limit(word.isNone ? .all : .count(try word.size()))
@@ -141,6 +144,15 @@ extension Word {
   fileprivate var text: String? { String(validating: bytes, as: UTF8.self)?.lowercased() }
 
   fileprivate var isNone: Bool { text == "none" }
+
+  fileprivate func count(within bounds: ClosedRange<Int>) throws(ShellError) -> Int {
+    let number = try count()
+    guard !bounds.contains(number) else { return number }
+    let most: SafeText = bounds.upperBound == .max ? "" : " to \(Wording.count(bounds.upperBound))"
+    throw ShellError(
+      .usage, "\(bytes) is out of range", at: range,
+      hint: "use a number from \(Wording.count(bounds.lowerBound))\(most)")
+  }
 
   /// The name of a fact, or an operand.
   fileprivate func order(
@@ -173,9 +185,8 @@ extension Word {
 
   fileprivate func choice(of names: [String]) throws(ShellError) -> String {
     if let text, names.contains(text) { return text }
-    let list = "one of \(names.joined(separator: " "))"
     throw ShellError(
-      .usage, "\(bytes) is not \(list)", at: range,
-      hint: text.flatMap { Suggestions.question($0, among: names) } ?? "use \(list)")
+      .usage, "\(bytes) is not one of \(names.joined(separator: " "))", at: range,
+      hint: text.flatMap { Suggestions.question($0, among: names) })
   }
 }

@@ -71,3 +71,86 @@ package struct Zone: Sendable {
     return "\(offset(time) < 0 ? "-" : "+")\(padded(minutes / 60)):\(padded(minutes % 60))"
   }
 }
+
+extension WallClock {
+  /// `in 4 h 12 min`, `3 min ago`, `now`.
+  package func distance(to time: UnixTime) -> String {
+    let span = time.since(now)
+    return span == 0 ? "now" : span > 0 ? "in \(Wording.span(span))" : "\(Wording.span(-span)) ago"
+  }
+
+  /// `in 4 h 12 min`, `expired 3 min ago`, `never`: when an entry ends.
+  package func expiry(_ time: UnixTime?) -> String {
+    guard let time else { return "never" }
+    return time >= now ? distance(to: time) : "expired \(Wording.span(now.since(time))) ago"
+  }
+
+  /// `in 4 h`, `3 min ago`, `now`: a distance in one unit.
+  package func briefDistance(to time: UnixTime) -> String {
+    let span = time.since(now)
+    if span == 0 { return "now" }
+    return span > 0 ? "in \(Wording.briefSpan(span))" : "\(Wording.briefSpan(-span)) ago"
+  }
+
+  /// `in 4 h`, `expired`, `never`.
+  package func briefExpiry(_ time: UnixTime?) -> String {
+    guard let time else { return "never" }
+    return time >= now ? briefDistance(to: time) : "expired"
+  }
+
+  /// `in 15 min (21:55)`, `in 4 h 12 min (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
+  package func expiryAndClock(_ time: UnixTime?) -> String {
+    guard let time, time.since(now) >= 60_000 else { return expiry(time) }
+    return "\(distance(to: time)) (\(clock(time)))"
+  }
+
+  /// `Sat 21 Nov 00:00 (in 1 h 47 min)`: the echo of a time that was understood.
+  package func echo(_ deadline: Deadline) -> String {
+    switch deadline {
+    case .never: "never"
+    case .at(let time): "\(date(time)) (\(distance(to: time)))"
+    }
+  }
+
+  /// `Sat 21 Nov 00:00`, with the year if it is another one.
+  package func date(_ time: UnixTime) -> String {
+    let shown = civil(time)
+    let year = shown.year == civil(now).year ? "" : " \(shown.year)"
+    return "\(weekday(shown)) \(shown.day) \(Wording.months[shown.month - 1])\(year) "
+      + "\(timeOfDay(shown))"
+  }
+
+  /// `Sat 21 Nov 2026, 00:00 CET`, for a page that is read later and elsewhere.
+  package func fullDate(_ time: UnixTime) -> String {
+    let shown = civil(time)
+    let date = "\(weekday(shown)) \(shown.day) \(Wording.months[shown.month - 1]) \(shown.year)"
+    return "\(date), \(timeOfDay(shown)) \(zone.name(at: time))"
+  }
+
+  /// The shortest clear form: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`,
+  /// `Mon 02:10`, and the date from a week on.
+  package func clock(_ time: UnixTime) -> String {
+    let shown = civil(time)
+    switch shown.dayNumber - civil(now).dayNumber {
+    case 0 where abs(time.since(now)) < 3_600_000: return timeOfDay(shown)
+    case 0: return "today \(timeOfDay(shown))"
+    case 1: return "tomorrow \(timeOfDay(shown))"
+    case 2...6: return "\(weekday(shown)) \(timeOfDay(shown))"
+    default: return date(time)
+    }
+  }
+
+  /// `21:40:03`
+  package func timeOfDay(_ time: UnixTime) -> String {
+    let shown = civil(time)
+    return "\(timeOfDay(shown)):\(padded(shown.second))"
+  }
+
+  private func weekday(_ time: CivilTime) -> String {
+    String(Wording.weekdays[time.weekday].prefix(3))
+  }
+
+  private func timeOfDay(_ time: CivilTime) -> String {
+    "\(padded(time.hour)):\(padded(time.minute))"
+  }
+}

@@ -41,7 +41,9 @@ extension Word {
     if let secondOfDay = Self.clockTime(text) {
       return try moment(secondOfDay, nil, direction, clock)
     }
-    if text.count >= 8, text.dropFirst(4).hasPrefix("-") {
+    if let dash = text.firstIndex(of: "-"), dash > text.startIndex,
+      text[..<dash].allSatisfy(\.isNumber)
+    {
       return try date(text, clock)
     }
     guard text.first.map({ $0.isNumber || $0 == "-" }) ?? false else {

@@ -12,6 +12,21 @@ extension Program {
 
     """
 
+  /// The text of `larder help [COMMAND|TOPIC]`, which needs no store; nil if the arguments say something else. A store of
+  /// that name is `./help`.
+  static func help(_ words: [[UInt8]]) throws(ShellError) -> String? {
+    guard words.first == Array("help".utf8) else { return nil }
+    let help = Help(.standard)
+    switch words.count {
+    case 1: return help.overview
+    case 2: return try help.text(about: words[1])
+    default:
+      throw ShellError(
+        .usage, "`larder help` takes one command or topic",
+        hint: "`larder help [COMMAND|TOPIC]`; a store named help is opened as `larder ./help`")
+    }
+  }
+
   /// The directory that `larder demo [DIRECTORY]` creates; nil if the arguments say something else. A store of that
   /// name is `./demo`.
   static func demoDirectory(_ words: [[UInt8]]) throws(ShellError) -> String? {
@@ -41,7 +56,6 @@ extension Program {
     try Terminal.write(
       "created \(SafeText(path)). Commands to try:\n\n"
         + DemoStore.suggestions.map { "  \($0)\n" }.joined() + "\n")
-    let options = try Options.reading(ProgramArguments([Array(path.utf8)]))
-    return try run(options, environment)
+    return try run(Options([Array(path.utf8)]), environment)
   }
 }
