@@ -19,7 +19,7 @@ public enum Expiration: Hashable, Sendable {
   ///
   /// An entry that is written at that very time stays for a day. On a day on which clocks skip the time it expires at the
   /// moment of the change; on a day on which they show it twice, at the first. A day that a zone skips has no such time.
-  case daily(at: TimeOfDay, in: String)
+  indirect case daily(at: TimeOfDay, in: String)
   /// The entry expires when it was not used for this long: at least that, and at most a sixteenth longer (time to idle).
   ///
   /// Reading the value is use. These are not: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,

@@ -87,16 +87,8 @@ extension Duration {
 
   /// Whole milliseconds, rounded up so that nothing expires early; cut to what 64 bits hold.
   var milliseconds: Int64 {
-    // Beyond these `components` traps.
-    if self >= .seconds(Int64.max) { return .max }
-    if self <= .seconds(Int64.min) { return .min }
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    if overflow { return seconds < 0 ? .min : .max }
-    let step: Int64 = 1_000_000_000_000_000
-    let rest = attoseconds > 0 ? (attoseconds + step - 1) / step : attoseconds / step
-    let (sum, carried) = whole.addingReportingOverflow(rest)
-    return carried ? (seconds < 0 ? .min : .max) : sum
+    let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
+    return Int64(clamping: rest > 0 ? whole + 1 : whole)
   }
 }
 

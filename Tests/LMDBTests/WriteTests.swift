@@ -43,6 +43,22 @@ import Testing
     #expect(environment.lastTransaction == id)
   }
 
+  @Test func `a write knows which write of this process made the last commit`() throws {
+    let serial = try environment.write { transaction in
+      try transaction.put([1].span, for: [5].span, in: .main)
+      return transaction.serial
+    }
+    // Neither a write without changes nor one that is taken back is a commit.
+    #expect(try environment.write { $0.formerSerial } == serial)
+    #expect(throws: Change.self) {
+      try environment.write { transaction in
+        try transaction.put([2].span, for: [5].span, in: .main)
+        throw Change()
+      }
+    }
+    #expect(try environment.write { $0.formerSerial } == serial)
+  }
+
   @Test func `a write sees its own changes and removals`() throws {
     try environment.write { transaction in
       try transaction.put([1].span, for: [5].span, in: .main)

@@ -11,8 +11,8 @@ import Testing
     struct Killed: Error {}
     do {
       try store.engine.environment.write { transaction in
-        let state = try transaction.stateOrRebuilt(store.engine.seal)
-        var batch = WriteBatch(transaction, state: state, engine: store.engine)
+        let counters = try store.engine.committed.begin(transaction, store.engine.seal)
+        var batch = WriteBatch(transaction, counters, engine: store.engine)
         do {
           try batch.set("v", for: key, in: store.namespace("notes"))
           try batch.writer.finish()

@@ -1,3 +1,5 @@
+import LMDB
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -93,6 +95,39 @@ import Testing
         #expect(try store.statistics().storedSize == facts.storedSize)
       }
     }
+  }
+
+  @Test func `counters of a write that was not committed are not used by the next one`() throws {
+    struct Failed: Error {}
+    let store = try Store.temporary()
+    let (notes, engine) = (store.namespace("notes"), store.engine)
+    try notes.set("v", for: 1)
+    do {
+      try engine.environment.write { transaction in
+        let counters = try engine.committed.begin(transaction, engine.seal)
+        var batch = WriteBatch(transaction, counters, engine: engine)
+        do {
+          try batch.set("v", for: 2, in: notes)
+          try batch.writer.finish()
+          engine.committed.keep(
+            batch.writer.counters, ofWrite: batch.writer.transaction.serial)
+        } catch {
+          transaction = batch.release()
+          throw error
+        }
+        transaction = batch.release()
+        throw Failed()
+      }
+    } catch is Failed {}
+    // This commit has the number that the other one would have had.
+    try engine.environment.write { transaction in
+      let state = try transaction.value(for: MetadataKey.state, in: .main)?.copied ?? []
+      try transaction.put(state, for: MetadataKey.state, in: .main)
+    }
+    try notes.set("v", for: 3)
+    #expect(try store.statistics().entries == 2)
+    #expect(try notes.count() == 2)
+    #expect(try store.verify().faults == [])
   }
 
   @Test func `statistics describe the file and its readers, and change nothing`() throws {

@@ -23,6 +23,8 @@ struct CheckedPages {
     var hasCheckedNext = false
     /// Whether those values of a leaf that lie on overflow pages were checked.
     var hasCheckedValues = false
+    /// Whether the page was compared with the lists of free pages, or there were none to compare it with.
+    var isCompared = false
     /// The address of the record that led to the page.
     var reference: UInt = 0
   }
@@ -30,6 +32,8 @@ struct CheckedPages {
   private var slots: [Facts]
   private var count = 0
   private var write: UInt32 = 0
+  /// Whether the lists of free pages are known, with which each page is compared once in a write.
+  var hasLists = false
 
   init() { slots = [Facts](repeating: Facts(), count: 1024) }
 
@@ -55,7 +59,10 @@ struct CheckedPages {
   enum Visit {
     /// The first since the pages were forgotten.
     case first
+    /// The first of this write, through the same record as in an earlier one, or the first since the lists are known.
     case same
+    /// This write has been there, through the same record, and nothing is left to check.
+    case again
     /// Another record led to the page in an earlier write.
     case moved
     /// Another record leads to the page, too.
@@ -63,14 +70,24 @@ struct CheckedPages {
   }
 
   /// Notes that the write under way comes to a page through the record at the address `reference`.
+  @inline(__always)
   mutating func visit(_ page: UInt64, through reference: UInt) -> Visit {
+    let place = place(of: page)
+    if slots[place].page == page, slots[place].write == write {
+      if slots[place].reference != reference { return .twice }
+      if slots[place].isCompared == hasLists { return .again }
+      slots[place].isCompared = hasLists
+      return .same
+    }
+    return visitFirst(page, through: reference)
+  }
+
+  @inline(never)
+  private mutating func visitFirst(_ page: UInt64, through reference: UInt) -> Visit {
     if count * 2 >= slots.count { grow() }
     let place = place(of: page)
     let former = slots[place]
-    if former.page == page, former.write == write {
-      return former.reference == reference ? .same : .twice
-    }
-    slots[place] = Facts(page: page, write: write, reference: reference)
+    slots[place] = Facts(page: page, write: write, isCompared: hasLists, reference: reference)
     if former.page == page { return former.reference == reference ? .same : .moved }
     count += 1
     return .first

@@ -44,11 +44,17 @@ extension WriteGuard {
   /// - Returns: its number there.
   func newPath(to key: SearchKey, in database: Database, _ tree: Tree) throws(PageDamage) -> Int {
     let pageSize = pageSize
-    var path = recentPaths.takeOlder(in: database)
-    try descend(&path, in: tree, numberKeys: false) { page in
-      unsafe page.lastNotAfter(key, pageSize: pageSize)
+    let index = recentPaths.reuseOlder(in: database)
+    do throws(PageDamage) {
+      try descend(&recentPaths[index], in: tree, numberKeys: false) { page in
+        unsafe page.lastNotAfter(key, pageSize: pageSize)
+      }
+    } catch {
+      // A part of another path is left in it.
+      recentPaths[index].levels.removeAll()
+      throw error
     }
-    return recentPaths.add(path, in: database)
+    return index
   }
 
   /// The path to the first record or the last.
@@ -59,18 +65,31 @@ extension WriteGuard {
     return path
   }
 
-  /// Fills a path without levels.
+  /// Makes a path lead elsewhere. One with levels is a path in the same tree, of which the root stays.
+  @inline(__always)
   private func descend(
     _ path: inout CheckedPath, in tree: Tree, numberKeys: Bool, _ choose: (TreePage) -> Int
   ) throws(PageDamage) {
-    path.levels.reserveCapacity(tree.depth)
     if tree.isEmpty { return }
-    var reference = PageReference(page: tree.root, place: tree.place, low: nil, high: nil)
-    while path.levels.count < tree.depth {
-      let isLeaf = path.levels.count == tree.depth - 1
-      let page = try checked(reference, isLeaf: isLeaf, numberKeys: numberKeys)
-      path.levels.append(CheckedPath.Level(reference: reference, page: page, index: choose(page)))
-      if !isLeaf { reference = try child(path.levels[path.levels.count - 1]) }
+    if path.levels.isEmpty {
+      let root = PageReference(page: tree.root, place: tree.place, low: nil, high: nil)
+      let page = try checked(root, isLeaf: tree.depth == 1, numberKeys: numberKeys)
+      path.levels.reserveCapacity(tree.depth)
+      path.levels.append(CheckedPath.Level(reference: root, page: page, index: 0))
+    }
+    path.levels[0].index = choose(path.levels[0].page)
+    var level = 1
+    while level < tree.depth {
+      let reference = try child(path.levels[level &- 1])
+      let page = try checked(
+        reference, isLeaf: level == tree.depth &- 1, numberKeys: numberKeys)
+      let next = CheckedPath.Level(reference: reference, page: page, index: choose(page))
+      if level < path.levels.count {
+        path.levels[level] = next
+      } else {
+        path.levels.append(next)
+      }
+      level &+= 1
     }
   }
 

@@ -49,7 +49,7 @@ extension Environment {
         try unsafe record.withUnsafeBufferPointer { (bytes) throws(PageDamage) in
           guard let start = bytes.baseAddress else { return }
           let key = unsafe PageCheck.Key(start: UnsafeRawPointer(start), count: bytes.count)
-          try guarding.willRead(key, in: .main)
+          _ = try guarding.willRead(key, in: .main)
         }
       }
       return 0

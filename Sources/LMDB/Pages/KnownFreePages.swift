@@ -19,12 +19,12 @@ struct KnownFreePages {
       let unchanged = try removeTaken(former, next)
       var cursor = Self.cursor(in: next)
       while let record = try cursor.next() {
-        let list = try FreeList(record)
+        let list = try unsafe FreeList(record)
         if list.transaction >= unchanged { break }
         insert(list)
       }
       if let record = try cursor.last() {
-        let list = try FreeList(record)
+        let list = try unsafe FreeList(record)
         if list.transaction == next.id { insert(list) }
       }
     } catch {
@@ -45,18 +45,19 @@ struct KnownFreePages {
     var new = Self.cursor(in: next)
     var candidate = try new.next()
     while let record = try old.next() {
-      let list = try FreeList(record)
-      while let found = candidate, try FreeList(found).transaction < list.transaction {
+      let list = try unsafe FreeList(record)
+      while let found = candidate, try unsafe FreeList(found).transaction < list.transaction {
         candidate = try new.next()
       }
-      if let found = candidate, try list.isSame(as: FreeList(found)) { return list.transaction }
+      if let found = candidate, try unsafe list.isSame(as: FreeList(found)) {
+        return list.transaction
+      }
       for index in 0..<list.count { pages.remove(list.page(index)) }
     }
     return .max
   }
 
-  @_lifetime(immortal)
-  private static func cursor(in pages: SnapshotPages) -> Cursor {
-    unsafe Cursor(TreeCursor(pages.free, in: pages.table, numberKeys: true))
+  private static func cursor(in pages: SnapshotPages) -> TreeCursor {
+    TreeCursor(pages.free, in: pages.table, numberKeys: true)
   }
 }

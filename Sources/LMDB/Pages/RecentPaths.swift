@@ -3,7 +3,10 @@
 ///
 /// The trees are those of the last commit, which a write does not change, so a path stays valid until the write ends.
 struct RecentPaths {
+  /// Two for each tree.
   private var paths: [CheckedPath] = []
+  /// A bit for each tree: whether the second of its paths is the newer one.
+  private var isSecondNewer: UInt64 = 0
 
   /// Forgets the paths and keeps their memory.
   mutating func forget() {
@@ -12,19 +15,22 @@ struct RecentPaths {
 
   subscript(index: Int) -> CheckedPath {
     @inline(__always) _read { yield paths[index] }
+    @inline(__always) _modify { yield &paths[index] }
   }
 
   /// The number of the path to `key`, or to the record behind which `key` would be inserted, if one of the two leads to its
   /// leaf.
   @inline(__always)
   mutating func find(_ key: SearchKey, in database: Database, pageSize: Int) -> Int? {
-    let first = 2 * Int(database.handle)
-    guard first + 1 < paths.count else { return nil }
-    for index in first...first + 1 where unsafe paths[index].hasLeaf(for: key) {
-      unsafe paths[index].moveInLeaf(to: key, pageSize: pageSize)
-      return index
+    let newer = newer(in: database)
+    guard newer | 1 < paths.count else { return nil }
+    var index = newer
+    if unsafe !paths[index].hasLeaf(for: key) {
+      index = newer ^ 1
+      guard unsafe paths[index].hasLeaf(for: key) else { return nil }
     }
-    return nil
+    unsafe paths[index].moveInLeaf(to: key, pageSize: pageSize)
+    return index
   }
 
   /// The leaf of a path, and the number of the page above it; 0 if the leaf is the root.
@@ -36,22 +42,18 @@ struct RecentPaths {
     )
   }
 
-  /// A path without levels, which has the memory of the older path in a tree.
-  mutating func takeOlder(in database: Database) -> CheckedPath {
-    let first = 2 * Int(database.handle)
-    while paths.count < first + 2 { paths.append(CheckedPath()) }
-    var path = CheckedPath()
-    swap(&path, &paths[first + 1])
-    path.levels.removeAll(keepingCapacity: true)
-    return path
+  /// The number of the older path in a tree, which becomes the newer one.
+  mutating func reuseOlder(in database: Database) -> Int {
+    while paths.count < 2 * Int(database.handle) + 2 { paths.append(CheckedPath()) }
+    isSecondNewer ^= 1 << UInt64(database.handle)
+    return newer(in: database)
   }
 
-  /// Remembers a path in place of the older one, and returns its number.
-  mutating func add(_ path: consuming CheckedPath, in database: Database) -> Int {
-    let first = 2 * Int(database.handle)
-    paths.swapAt(first, first + 1)
-    paths[first] = path
-    return first
+  /// The number of the newer path.
+  @inline(__always)
+  private func newer(in database: Database) -> Int {
+    let handle = UInt64(database.handle)
+    return Int(2 &* handle | isSecondNewer &>> handle & 1)
   }
 }
 

@@ -32,6 +32,10 @@
   }
 
   @inline(__always) var isDamaged: Bool { count == -2 }
+  /// The bytes that were found.
+  @inline(__always) var region: Region? {
+    unsafe start.map { unsafe Region(start: $0, count: count) }
+  }
   @inline(__always) var isAbsent: Bool { count == -1 }
 }
 

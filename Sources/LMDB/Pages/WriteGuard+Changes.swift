@@ -1,6 +1,8 @@
 extension WriteGuard {
   /// A leaf and the place in it where a key is or belongs.
   private struct Place {
+    /// The number of the path among the recent ones.
+    var path: Int
     var leaf: CheckedPath.Level
     /// The number of the page above; 0 for a leaf that is the root.
     var parent: UInt64
@@ -8,9 +10,19 @@ extension WriteGuard {
     var size: Int
   }
 
-  /// Checks, before LMDB looks up `key`, the pages on the path and the stored value.
-  func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
-    _ = try place(of: key, in: database)
+  /// Checks, before a record is read, the pages on the path and the stored value.
+  ///
+  /// - Returns: the record in the last commit, if this write has changed nothing in its leaf; else nil, and LMDB must look
+  ///   it up.
+  func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) -> PageLookup? {
+    guard let place = try place(of: key, in: database) else { return nil }
+    let leaf = place.leaf
+    let facts = checkedPages[leaf.number]
+    guard facts.added == 0, facts.removed == 0 else { return nil }
+    guard place.size > 0, let node = leaf.page.node(leaf.index, pageSize: pageSize) else {
+      return .absent
+    }
+    return pages.table.value(of: node, in: leaf.page)
   }
 
   /// Checks, before LMDB stores `count` bytes under `key`, the pages that the change touches.
@@ -45,7 +57,7 @@ extension WriteGuard {
     let tree = try tree(of: database)
     guard let place = try place(of: key, in: database) else { return }
     let leaf = place.leaf
-    try checkNext(behind: leaf, on: key, in: database, tree)
+    try checkNext(behind: place, in: tree)
     note(place, added: 0)
     guard tree.depth > 1 else { return }
     let facts = checkedPages[leaf.number]
@@ -54,18 +66,17 @@ extension WriteGuard {
     let mayUnderflow =
       (used - Int(facts.removed)) * 10 < capacity * 3 || used + Int(facts.added) > capacity
       || checkedPages[place.parent].removals > 0
-    if mayUnderflow { try willMerge(knownPath(to: key, in: database, tree), in: tree) }
+    if mayUnderflow { try willMerge(recentPaths[place.path], in: tree) }
   }
 
   /// Checks the page behind a leaf if a cursor on the record may move there: from the last record of the page, or from any
   /// record of a page that this write has changed.
-  private func checkNext(
-    behind leaf: CheckedPath.Level, on key: PageCheck.Key, in database: Database, _ tree: Tree
-  ) throws(PageDamage) {
+  private func checkNext(behind place: Place, in tree: Tree) throws(PageDamage) {
+    let leaf = place.leaf
     let facts = checkedPages[leaf.number]
     if facts.hasCheckedNext { return }
     guard facts.added > 0 || facts.removed > 0 || leaf.index >= leaf.page.count - 1 else { return }
-    var next = try knownPath(to: key, in: database, tree)
+    var next = recentPaths[place.path]
     _ = try move(&next, forward: true, in: tree, numberKeys: false, bottom: tree.depth - 1)
     checkedPages[leaf.number].hasCheckedNext = true
   }
@@ -91,11 +102,12 @@ extension WriteGuard {
     let (leaf, parent) = recentPaths.end(of: index)
     guard let node = leaf.page.node(leaf.index, pageSize: pageSize),
       unsafe searched.isSame(as: node.key, count: node.keyCount)
-    else { return Place(leaf: leaf, parent: parent, size: 0) }
+    else { return Place(path: index, leaf: leaf, parent: parent, size: 0) }
     try checkValue(of: node, at: leaf.index, in: leaf)
     let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
     return Place(
-      leaf: leaf, parent: parent, size: PageTable.nodeHeaderSize + node.keyCount + inline + 3)
+      path: index, leaf: leaf, parent: parent,
+      size: PageTable.nodeHeaderSize + node.keyCount + inline + 3)
   }
 
   /// The path to the record of `key`, or to the record behind which `key` would be inserted.

@@ -42,8 +42,9 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _modify { yield unsafe &knownFree }
   }
   private var commits = 0
-  /// The number of this process's last commit.
-  private var ownCommit: UInt64 = 0
+  /// The number of this process's last commit, and the ``WriteTransaction/serial`` of the write that made it.
+  private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
+  private var writes: UInt64 = 0
   /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
   /// Whether there is any, which every call of a write asks.
@@ -66,7 +67,7 @@ final class WriteGuard: @unchecked Sendable {
     named.removeAll(keepingCapacity: true)
     checkedPages.begin()
     recentPaths.forget()
-    let isKnown = pages.id == former.id || pages.id == ownCommit
+    let isKnown = pages.id == former.id || pages.id == ownCommit.id
     if !isKnown || commits >= Self.rememberedCommits {
       checkedPages.forget()
       freePages = nil
@@ -74,10 +75,17 @@ final class WriteGuard: @unchecked Sendable {
     } else if pages.id != former.id {
       try freePages?.advance(from: former, to: pages)
     }
+    checkedPages.hasLists = freePages != nil
     commits += 1
   }
 
-  func noteCommit(_ id: UInt64) { ownCommit = id }
+  /// Counts a write, and returns its serial number.
+  func nextSerial() -> UInt64 {
+    writes += 1
+    return writes
+  }
+
+  func noteCommit(_ id: UInt64, serial: UInt64) { ownCommit = (id, serial) }
 
   /// Checks, before the first change, the lists that LMDB takes pages from.
   func checkFreeLists() throws(PageDamage) {
@@ -99,6 +107,7 @@ final class WriteGuard: @unchecked Sendable {
     // What this write has read so far was not compared with the lists.
     named.removeAll(keepingCapacity: true)
     recentPaths.forget()
+    checkedPages.hasLists = true
   }
 
   /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
@@ -154,13 +163,26 @@ final class WriteGuard: @unchecked Sendable {
   /// The page that a record leads to; checks the page unless that was done before.
   ///
   /// A damaged page number may name a sound page that is free or belongs elsewhere. LMDB would free the page twice.
+  @inline(__always)
   func checked(
     _ reference: PageReference, isLeaf: Bool, numberKeys: Bool
   ) throws(PageDamage) -> TreePage {
-    let check = PageCheck(table: pages.table, numberKeys: numberKeys, tiling: tiling)
     let number = reference.page
-    switch checkedPages.visit(number, through: reference.place) {
-    case .same: break
+    let visit = checkedPages.visit(number, through: reference.place)
+    if visit == .again, let page = TreePage(number, isLeaf: isLeaf, in: pages.table) {
+      return page
+    }
+    return try firstVisit(visit, reference, isLeaf: isLeaf, numberKeys: numberKeys)
+  }
+
+  @inline(never)
+  private func firstVisit(
+    _ visit: CheckedPages.Visit, _ reference: PageReference, isLeaf: Bool, numberKeys: Bool
+  ) throws(PageDamage) -> TreePage {
+    let number = reference.page
+    let check = PageCheck(table: pages.table, numberKeys: numberKeys, tiling: tiling)
+    switch visit {
+    case .same, .again: break
     case .first:
       _ = try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
       if !numberKeys { try visitFreeLists(likePage: number, isLeaf: isLeaf, check) }

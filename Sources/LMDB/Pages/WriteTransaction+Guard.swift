@@ -3,10 +3,13 @@ import LarderSystem
 
 /// The checks that every call of a write makes first: whether LMDB may touch the pages of the change.
 extension WriteTransaction {
-  func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) {
+  /// - Returns: the record, if the guard has found it already; see ``WriteGuard/willRead(_:in:)``.
+  func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> PageLookup? {
+    var found: PageLookup?
     try checking(key) { (guarding, key) throws(PageDamage) in
-      try guarding.willRead(key, in: database)
+      found = try guarding.willRead(key, in: database)
     }
+    return found
   }
 
   func willStore(_ key: Span<UInt8>, count: Int, in database: Database) throws(LMDBError) {

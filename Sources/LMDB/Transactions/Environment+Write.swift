@@ -57,7 +57,7 @@ extension Environment {
     fileSize: Int, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     var transaction = try beginWrite()
-    let id = transaction.id
+    let (id, serial) = (transaction.id, transaction.serial)
     try beginGuarding(id, fileSize: fileSize)
     let result = try body(&transaction)
     // A child that `body` forked also returns here and must not commit.
@@ -69,7 +69,8 @@ extension Environment {
     } catch {
       throw Self.explained(error, writing: files.data)
     }
-    writeGuard.noteCommit(id)
+    // A transaction without changes makes no commit: another process may then make the one with this number.
+    if meta.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
     return result
   }
 

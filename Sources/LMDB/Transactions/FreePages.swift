@@ -9,12 +9,29 @@ struct FreeList: ~Escapable {
   /// Checks the record's lengths, which LMDB does not.
   @_lifetime(copy record)
   init(_ record: Cursor.Record) throws(LMDBError) {
-    guard record.key.count == 8, record.value.count >= 8 else { throw .corrupted }
-    let count = record.value.word(at: 0)
-    guard count <= UInt64(record.value.count / 8 - 1) else { throw .corrupted }
-    transaction = record.key.word(at: 0)
+    guard record.key.count == 8 else { throw .corrupted }
+    try self.init(of: record.key.word(at: 0), record.value)
+  }
+
+  @_lifetime(copy list)
+  private init(of transaction: UInt64, _ list: Span<UInt8>) throws(LMDBError) {
+    guard list.count >= 8 else { throw .corrupted }
+    let count = list.word(at: 0)
+    guard count <= UInt64(list.count / 8 - 1) else { throw .corrupted }
+    self.transaction = transaction
     self.count = Int(count)
-    words = record.value
+    words = list
+  }
+
+  /// The same of a record whose pages stay for as long as the list is used.
+  @unsafe @_lifetime(immortal)
+  init(_ record: TreeCursor.Record) throws(LMDBError) {
+    guard record.keyCount == 8 else { throw .corrupted }
+    let list = unsafe Span<UInt8>(
+      _unsafeBytes: UnsafeRawBufferPointer(start: record.value, count: record.valueCount))
+    try self.init(
+      of: unsafe record.key.loadUnaligned(as: UInt64.self),
+      unsafe _overrideLifetime(list, borrowing: ()))
   }
 
   func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }

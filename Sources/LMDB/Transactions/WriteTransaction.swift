@@ -10,6 +10,12 @@ import LarderSystem
   /// The number this transaction will have once committed.
   package let id: UInt64
 
+  /// Counts the writes of this environment in this process, also those that fail; 0 while the environment is being created.
+  package let serial: UInt64
+
+  /// The serial number of the write that made the last commit; nil if it was another process.
+  package let formerSerial: UInt64?
+
   /// Nil while the environment is being created.
   let environment: Environment?
 
@@ -29,6 +35,10 @@ import LarderSystem
     self.environment = environment
     guarding = environment?.activeWriteGuard
     id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(handle))
+    serial = environment?.writeGuard.nextSerial() ?? 0
+    formerSerial = environment.flatMap { [id] in
+      $0.writeGuard.ownCommit.id == id &- 1 ? $0.writeGuard.ownCommit.serial : nil
+    }
   }
 
   deinit {
@@ -41,19 +51,25 @@ import LarderSystem
   @_lifetime(borrow self)
   package func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
   {
-    try willRead(key, in: database)
+    if let known = try willRead(key, in: database) {
+      guard let region = known.region else { return nil }
+      return unsafe _overrideLifetime(Span(region), borrowing: self)
+    }
     guard let value = try unsafe lookUp(key, in: database, of: live) else { return nil }
     return unsafe _overrideLifetime(Span(value), borrowing: self)
   }
 
-  /// As ``value(for:in:)``; a following change of the found record needs no second search.
+  /// As ``value(for:in:)``; if LMDB has found the record, a following change of it needs no second search.
   @_lifetime(&self)
   package mutating func locate(
     _ key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Span<UInt8>? {
     cursors.setLocated(false, in: database)
     if key.isEmpty || key.count > 511 { return nil }
-    try willRead(key, in: database)
+    if let known = try willRead(key, in: database) {
+      guard let region = known.region else { return nil }
+      return unsafe _overrideLifetime(Span(region), mutating: &self)
+    }
     guard let cursor = try unsafe cursor(forChanging: database) else {
       guard let value = try unsafe lookUp(key, in: database, of: live) else { return nil }
       return unsafe _overrideLifetime(Span(value), mutating: &self)
@@ -165,7 +181,9 @@ import LarderSystem
     _ key: Span<UInt8>, count: Int, in database: Database
   ) throws(LMDBError) {
     defer { largestStored = max(largestStored, count) }
-    guard largestStored > count, let pageSize = environment?.meta.pageSize else { return }
+    // No value that fits into the smallest page needs two, whatever the page size.
+    guard largestStored > count, largestStored > 496, let pageSize = environment?.meta.pageSize
+    else { return }
     func pages(for bytes: Int) -> Int {
       (PageTable.headerSize + bytes + pageSize - 1) / pageSize
     }

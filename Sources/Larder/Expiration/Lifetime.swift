@@ -13,15 +13,15 @@ struct Lifetime {
   ///   - own: the expiration that the write gives; nil takes the rules'.
   ///   - ownStale: the same for the stale window.
   init(
-    _ own: Expiration?, stale ownStale: Duration?, rules: Rules, at now: Timestamp
+    _ own: Expiration?, stale ownStale: Duration?, in namespace: KnownNamespace, at now: Timestamp
   ) throws(LarderError) {
-    let expiration = own ?? rules.expires
+    let expiration = own ?? namespace.rules.expires
     end = try expiration.deadline(from: now)
     idle = expiration.timeToIdle
-    stale = ownStale ?? rules.stale
+    stale = ownStale ?? namespace.rules.stale
     // An expiration that a write gives is exact: jitter is for the rules' alone.
     if own == nil, case .after(let lifetime) = expiration {
-      spread = Int64(saturating: Double(max(lifetime.milliseconds, 0)) * rules.jitter)
+      spread = Int64(saturating: Double(max(lifetime.milliseconds, 0)) * namespace.rules.jitter)
     } else {
       spread = 0
     }

@@ -62,6 +62,7 @@ final class PendingAccesses: Sendable {
 
   func take(_ limit: Int) -> [Use] {
     uses.withLock { uses in
+      if uses.waiting.isEmpty { return [] }
       let taken = Array(uses.waiting.values.prefix(limit))
       for use in taken {
         uses.waiting[use.slot] = nil

@@ -63,9 +63,9 @@ enum IndexKey {
 
   /// Lends the same key, without an allocation.
   @inline(__always)
-  static func withQueue<Result>(
-    _ position: UInt64, in id: NamespaceID, _ body: (Span<UInt8>) throws(LarderError) -> Result
-  ) throws(LarderError) -> Result {
+  static func withQueue<Result, Failure: Error>(
+    _ position: UInt64, in id: NamespaceID, _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     try withStackBytes(
       4 + QueuePosition.size(of: position), { append(position, in: id, to: &$0) }, body)
   }

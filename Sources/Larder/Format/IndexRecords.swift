@@ -53,11 +53,12 @@ struct ExpiryRecord {
     in transaction: inout WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {
     if position == 0 { return pinned }
-    let key = IndexKey.queue(position, in: id)
-    guard let storedKey = try transaction.locate(key.span, in: indexes.queue) else { return nil }
-    return [UInt8](count: 4 + storedKey.count) { bytes in
-      bytes.append(bigEndian: id.rawValue)
-      bytes.append(contentsOf: storedKey)
+    return try IndexKey.withQueue(position, in: id) { key throws(LMDBError) -> [UInt8]? in
+      guard let storedKey = try transaction.locate(key, in: indexes.queue) else { return nil }
+      return [UInt8](count: 4 + storedKey.count) { bytes in
+        bytes.append(bigEndian: id.rawValue)
+        bytes.append(contentsOf: storedKey)
+      }
     }
   }
 

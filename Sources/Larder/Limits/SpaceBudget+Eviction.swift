@@ -3,15 +3,19 @@ import LarderSystem
 
 extension SpaceBudget {
   /// Refuses a value for which no eviction can make room.
-  func checkSize(_ size: Int, rules: Rules, namespace: String) throws(LarderError) {
-    guard size <= rules.largestValue else {
+  ///
+  /// - Parameter known: the namespace called `name`; ``KnownNamespace/new`` if it is not stored yet.
+  func checkSize(
+    _ size: Int, in known: KnownNamespace, named name: String
+  ) throws(LarderError) {
+    guard size <= known.rules.largestValue else {
       throw LarderError(
         .overLimit,
-        "a value of \(size) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
+        "a value of \(size) bytes is larger than namespace \(name) allows (\(known.rules.largestValue) bytes)",
         hint: "raise the namespace's largest value, or store less")
     }
-    let own = rules.limits
-    try Self.check(size, bytes: own.bytes, entries: own.entries, of: "namespace \(namespace)")
+    let own = known.rules.limits
+    try Self.check(size, bytes: own.bytes, entries: own.entries, of: "namespace \(name)")
     try Self.check(size, bytes: limits.bytes, entries: limits.entries, of: "the store")
   }
 

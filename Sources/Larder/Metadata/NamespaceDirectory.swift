@@ -4,6 +4,9 @@ import Synchronization
 
 /// A namespace as writes see it: its record, and the rules in force.
 final class KnownNamespace: Sendable {
+  /// Stands for a namespace that is not stored yet.
+  static let new = KnownNamespace(NamespaceRecord(id: .store, created: 0), named: "")
+
   let name: String
   let record: NamespaceRecord
   let rules: Rules

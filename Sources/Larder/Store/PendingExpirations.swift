@@ -41,8 +41,8 @@ final class PendingExpirations: Sendable {
 
   func take(_ limit: Int) -> [[UInt8]] {
     keys.withLock { keys in
+      if keys.asked.isEmpty { return [] }
       let taken = Array(keys.asked.prefix(limit))
-      if taken.isEmpty { return [] }
       keys.asked.subtract(taken)
       keys.underWay.formUnion(taken)
       for index in 0..<places.count where places[index] != 0 { places[index] = 0 }

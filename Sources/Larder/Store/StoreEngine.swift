@@ -43,6 +43,7 @@ final class StoreEngine: Sendable {
   let uses = PendingAccesses()
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   let queue = WriteQueue()
+  let committed = CommittedCounters()
   let fairShare = FairShare()
   /// The store's settings, and the generation they are of.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)

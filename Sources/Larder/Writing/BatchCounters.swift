@@ -4,7 +4,7 @@ import LarderSystem
 /// The counters of a batch: those of each namespace it uses, loaded once, and those of the store.
 ///
 /// They change in memory and are written once, with ``save(to:)``, so that they are exact after every commit.
-struct BatchCounters {
+struct BatchCounters: Sendable {
   private struct CountersInMemory {
     var counters: NamespaceCounters
     /// Whether the store has no record of them yet.
@@ -14,7 +14,7 @@ struct BatchCounters {
 
   private var namespaces = ByNamespace<CountersInMemory>()
   private(set) var store: StoreState
-  private let committed: StoreState
+  private var committed: StoreState
   /// How many changes were made, to tell whether a write that failed has changed anything.
   private(set) var changes = 0
 
@@ -25,6 +25,19 @@ struct BatchCounters {
     self.store = store
     self.seal = seal
     committed = store
+  }
+
+  /// The counters for the batch after this one, if no other process commits between: those of the store, and those of the
+  /// namespace that was used last.
+  var afterCommit: BatchCounters {
+    var next = self
+    next.committed = store
+    next.changes = 0
+    next.namespaces.keepLatest {
+      $0.isNew = false
+      $0.isChanged = false
+    }
+    return next
   }
 
   /// Whether this batch has changed no name, id, rule or tombstone, so that they may be cached beyond the batch.

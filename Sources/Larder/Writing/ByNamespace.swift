@@ -38,6 +38,12 @@ struct ByNamespace<Value> {
     return true
   }
 
+  /// Changes the value of the namespace used last, and removes all others.
+  mutating func keepLatest(_ change: (inout Value) -> Void) {
+    if !others.isEmpty { others = [:] }
+    if latest != nil { change(&latest!) }
+  }
+
   @inline(__always)
   func contains(_ id: NamespaceID) -> Bool {
     latestID == id || !others.isEmpty && others[id] != nil
@@ -54,3 +60,5 @@ struct ByNamespace<Value> {
     if let latestID, let latest { others[latestID] = latest }
   }
 }
+
+extension ByNamespace: Sendable where Value: Sendable {}

@@ -6,35 +6,92 @@ public struct EntryAttributes: Sendable {
   public var expires: Expiration?
   /// How long after its expiry it may be served stale; nil for the namespace's rule.
   public var stale: Duration?
-  /// Tags by which the entry can be invalidated: 1 to 200 bytes of UTF-8 each, none of them 0.
-  public var tags: [String] = []
-  /// The entries it belongs to; it is removed with the last of them. Each must be stored, or the write throws
-  /// ``LarderError/Code/noSuchOwner``.
-  public var owners: [Owner] = []
-  /// The time to idle of an entry whose end is given too, as in an import; nil for that of ``expires``.
-  package var idle: Duration?
-  /// Whether owners may be written later, as in an import.
-  package var awaitsOwners = false
-  /// The entity tag of the response the value came from (RFC 9110, 8.8.3), byte for byte.
-  public var entityTag: [UInt8]?
-  /// The modification date of that response (RFC 9110, 8.8.2), byte for byte.
-  public var lastModified: [UInt8]?
-  /// Bytes of the writer's own, stored beside the value.
-  public var metadata: [UInt8]?
   /// Whether the entry is protected from eviction; nil keeps the pin of the entry it replaces.
   public var isPinned: Bool?
   /// Whether the entry states that there is no value under its key.
   package var isNegative = false
-  /// The terms of a value that a shared tier has or should have had; nil for every other value.
-  package var copy: CopyTerms?
+  /// Whether owners may be written later, as in an import.
+  package var awaitsOwners = false
   /// When the value was first written, for copies; nil for now. A time in the future counts as now.
   public var written: Timestamp?
+
+  /// What most entries do not have, in a box of its own: each write copies its attributes several times.
+  private struct Rare: Sendable {
+    var tags: [String] = []
+    var owners: [Owner] = []
+    var idle: Duration?
+    var entityTag: [UInt8]?
+    var lastModified: [UInt8]?
+    var metadata: [UInt8]?
+    var copy: CopyTerms?
+  }
+
+  private indirect enum Box: Sendable {
+    case of(Rare)
+
+    var content: Rare {
+      switch self {
+      case .of(let rare): rare
+      }
+    }
+  }
+
+  private var box: Box?
+
+  private mutating func change(_ change: (inout Rare) -> Void) {
+    var rare = box?.content ?? Rare()
+    change(&rare)
+    box = .of(rare)
+  }
 
   /// Attributes with the namespace's rules for everything else.
   @inline(__always)
   public init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec
     self.expires = expires
+  }
+
+  /// Tags by which the entry can be invalidated: 1 to 200 bytes of UTF-8 each, none of them 0.
+  public var tags: [String] {
+    get { box?.content.tags ?? [] }
+    set { change { $0.tags = newValue } }
+  }
+
+  /// The entries it belongs to; it is removed with the last of them. Each must be stored, or the write throws
+  /// ``LarderError/Code/noSuchOwner``.
+  public var owners: [Owner] {
+    get { box?.content.owners ?? [] }
+    set { change { $0.owners = newValue } }
+  }
+
+  /// The time to idle of an entry whose end is given too, as in an import; nil for that of ``expires``.
+  package var idle: Duration? {
+    get { box?.content.idle }
+    set { change { $0.idle = newValue } }
+  }
+
+  /// The entity tag of the response the value came from (RFC 9110, 8.8.3), byte for byte.
+  public var entityTag: [UInt8]? {
+    get { box?.content.entityTag }
+    set { change { $0.entityTag = newValue } }
+  }
+
+  /// The modification date of that response (RFC 9110, 8.8.2), byte for byte.
+  public var lastModified: [UInt8]? {
+    get { box?.content.lastModified }
+    set { change { $0.lastModified = newValue } }
+  }
+
+  /// Bytes of the writer's own, stored beside the value.
+  public var metadata: [UInt8]? {
+    get { box?.content.metadata }
+    set { change { $0.metadata = newValue } }
+  }
+
+  /// The terms of a value that a shared tier has or should have had; nil for every other value.
+  package var copy: CopyTerms? {
+    get { box?.content.copy }
+    set { change { $0.copy = newValue } }
   }
 
   /// - Parameter transformed: what transforms have made of value and metadata.
@@ -63,7 +120,7 @@ public struct EntryAttributes: Sendable {
   }
 
   private var hasNoFields: Bool {
-    tags.isEmpty && metadata == nil && entityTag == nil && lastModified == nil
+    box == nil || tags.isEmpty && metadata == nil && entityTag == nil && lastModified == nil
   }
 
   /// The bytes of a tag; throws for an impossible one.

@@ -18,14 +18,15 @@ struct EntryWriter: ~Copyable {
   /// Namespaces in which this batch has found a damaged record.
   var damaged: Set<NamespaceID> = []
 
-  init(_ transaction: consuming StoreTransaction, _ state: StoreState, engine: StoreEngine) {
+  init(_ transaction: consuming StoreTransaction, _ counters: BatchCounters, engine: StoreEngine) {
     self.engine = engine
     now = engine.clock.now
-    counters = BatchCounters(state, seal: engine.seal)
+    self.counters = counters
     directory = NamespaceDirectory(engine)
     indexes = IndexWriter(engine.indexes, chunkSize: engine.chunkSize)
     changes = ChangeRecorder(
-      engine.changes.notes(for: transaction.id, in: state), transaction: transaction.id, at: now)
+      engine.changes.notes(for: transaction.id, in: counters.store), transaction: transaction.id,
+      at: now)
     self.transaction = transaction
   }
 

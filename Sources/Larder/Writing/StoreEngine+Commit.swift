@@ -103,11 +103,12 @@ extension StoreEngine {
     var missingPages: Int?
     do {
       let result = try environment.write(waitingAtMost: mode.lockTimeout) { transaction in
-        let state = try transaction.stateOrRebuilt(seal)
-        var batch = WriteBatch(transaction, state: state, engine: self)
+        let counters = try committed.begin(transaction, seal)
+        var batch = WriteBatch(transaction, counters, engine: self)
         do {
           let result = try batch.run(mode, mayAskForCheckpoint: mayAskForCheckpoint, body)
           effects = batch.finalEffects
+          committed.keep(batch.writer.counters, ofWrite: batch.writer.transaction.serial)
           transaction = batch.release()
           return result
         } catch {

@@ -19,6 +19,9 @@ struct StoreTransaction: ~Copyable {
   /// The number of the commit that this transaction will be.
   var id: UInt64 { lmdb.id }
 
+  /// See ``WriteTransaction/serial``.
+  var serial: UInt64 { lmdb.serial }
+
   /// How often a record was stored or removed.
   var changes: Int { lmdb.changes }
 

@@ -13,8 +13,7 @@ extension WriteBatch {
     guard !writer.engine.transforms.isEmpty, (1...Key.longest).contains(key.count) else {
       return try put(value, for: key, in: name, attributes, nil)
     }
-    let rules = try writer.namespace(name)?.rules ?? Rules()
-    try budget.checkSize(value.count, rules: rules, namespace: name)
+    try budget.checkSize(value.count, in: try writer.namespace(name) ?? .new, named: name)
     let id = try writer.findOrMakeNamespace(name).id
     let entry = TransformContext(
       key.copied, in: id, version: try writer.nextNumber(in: id), engine: writer.engine)
@@ -37,12 +36,11 @@ extension WriteBatch {
     }
     // Whatever can be refused is checked before the first change.
     let known = try writer.namespace(name)
-    let rules = known?.rules ?? Rules()
-    try budget.checkSize(transformed?.size ?? value.count, rules: rules, namespace: name)
+    try budget.checkSize(transformed?.size ?? value.count, in: known ?? .new, named: name)
     let isLong = key.count > StoredKey.longestShort
     let owners = try resolve(attributes.owners, mayCome: attributes.awaitsOwners)
     let lifetime = try Lifetime(
-      attributes.expires, stale: attributes.stale, rules: rules, at: writer.now)
+      attributes.expires, stale: attributes.stale, in: known ?? .new, at: writer.now)
     var fields = try attributes.fields(
       longKey: isLong ? key.copied : nil, owners: owners, transformed)
     let idle = attributes.idle.flatMap { IdleInterval($0) } ?? lifetime.idle
@@ -69,7 +67,7 @@ extension WriteBatch {
       flags: flags, codec: attributes.codec.rawValue,
       written: min(attributes.written ?? writer.now, writer.now).milliseconds, expires: expires,
       staleUntil: Lifetime.late(expires, stale: lifetime.stale), deadline: EntryHeader.never,
-      sequence: isPinned ? 0 : queuePosition(of: previous, version: version, rules: rules),
+      sequence: isPinned ? 0 : queuePosition(of: previous, version: version, in: namespace),
       version: version, fieldsCount: UInt32(encodedFields.count))
     header.deadline = header.indexedDeadline(replacing: previous?.header)
     let recordCount = header.encodedSize + encodedFields.count + value.count
@@ -99,9 +97,9 @@ extension WriteBatch {
 
   /// An overwrite keeps its position in the queue, except where the order is that of writing.
   private func queuePosition(
-    of previous: StoredEntry?, version: UInt64, rules: Rules
+    of previous: StoredEntry?, version: UInt64, in namespace: KnownNamespace
   ) -> UInt64 {
-    guard let previous, previous.header.sequence != 0, rules.eviction != .fifo else {
+    guard let previous, previous.header.sequence != 0, namespace.rules.eviction != .fifo else {
       return version
     }
     return previous.header.sequence
@@ -238,7 +236,7 @@ extension WriteBatch {
     }
     try checkBudget(entry.recordCount)
     let lifetime = try Lifetime(
-      expires, stale: stale ?? entry.header.stale, rules: namespace.rules, at: writer.now)
+      expires, stale: stale ?? entry.header.stale, in: namespace, at: writer.now)
     let end = lifetime.expires(key, version: entry.header.version)
     writer.recordWriteTime()
     // An entry from the future would stay stale, whatever its new end.

@@ -17,10 +17,10 @@ public struct WriteBatch: ~Copyable {
   private var count = 0
   private var size = 0
 
-  /// - Parameter state: the state of the store as the transaction finds it.
-  init(_ transaction: consuming WriteTransaction, state: StoreState, engine: StoreEngine) {
+  /// - Parameter counters: those that the transaction finds.
+  init(_ transaction: consuming WriteTransaction, _ counters: BatchCounters, engine: StoreEngine) {
     let transaction = StoreTransaction(transaction, path: engine.environment.path)
-    writer = EntryWriter(transaction, state, engine: engine)
+    writer = EntryWriter(transaction, counters, engine: engine)
   }
 
   consuming func release() -> WriteTransaction { writer.release() }
