@@ -10,7 +10,7 @@ extension Cache {
   @inlinable
   public func value(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
-      if let item = memory?.current(key) { return unbox(item.box) }
+      if let box = memory?.currentBox(key) { return unbox(box) }
       return try read(key)
     }
   }
@@ -26,7 +26,7 @@ extension Cache {
   @inlinable
   public func strictValue(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
-      if let item = memory?.current(key) { return unbox(item.box) }
+      if let box = memory?.currentBox(key) { return unbox(box) }
       return try readStrictly(key)
     }
   }

@@ -21,9 +21,16 @@ extension CacheMemory {
   ///
   /// A commit that ended before this call has a number up to `newest`, which is read first. The only lock taken is that of
   /// the key's shard, which makes the counts exact too.
-  /// It returns the item and not its box, because the lookup has counted a reference to the item already.
+  func current(_ key: Span<UInt8>) -> MemoryItem? { withCurrent(key) { $0 } }
+
+  /// The decoded value of that item; to return the item, too, would take another reference count.
   @usableFromInline
-  func current(_ key: Span<UInt8>) -> MemoryItem? {
+  func currentBox(_ key: Span<UInt8>) -> (any AnyMemoryBox)? { withCurrent(key) { $0.box } }
+
+  @inline(__always)
+  private func withCurrent<Part: Sendable>(
+    _ key: Span<UInt8>, _ part: (MemoryItem) -> Part
+  ) -> Part? {
     let newest = environment.lastTransaction
     // The store is closed, or belongs to another process after a fork: the lookup in the store reports that.
     if newest == 0 { return nil }
@@ -35,7 +42,7 @@ extension CacheMemory {
       guard item.neverExpires || isFresh(item) else { return nil }
       item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
       counters.count(MemoryCounts.Kind.hits.rawValue, stripe: stripe)
-      return item
+      return part(item)
     }
   }
 

@@ -17,7 +17,6 @@ final class MemoryBox<Value: Sendable>: Sendable {
 ///
 /// A pair of namespace id and version names one value for ever, so `value` never changes. The facts that a touch or a
 /// commit can change are atomics that belong together, and are read and written under the lock of the item's shard.
-@usableFromInline
 final class MemoryItem: Sendable {
   let key: OwnedBytes
   let hash: UInt64
@@ -26,7 +25,7 @@ final class MemoryItem: Sendable {
   let cost: Int
   /// The end of its life in memory, however long the entry lives.
   let end: Int64
-  @usableFromInline let box: any AnyMemoryBox
+  let box: any AnyMemoryBox
 
   /// The transaction at which this was last known to be the entry's value.
   private let stamp: Atomic<UInt64>
