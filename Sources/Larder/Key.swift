@@ -18,7 +18,8 @@ import LarderSystem
 ///
 /// An enum with raw values conforms by declaring it: `enum Station: String, StoreKey { ... }`.
 ///
-/// With a key of no bytes or too many, reads find nothing and writes throw ``LarderError/Code/invalidArgument``.
+/// With a key of no bytes or too many, reads and removals find nothing, and writes of a value throw
+/// ``LarderError/Code/invalidArgument``.
 public protocol StoreKey {
   /// Calls `body` with the key's bytes.
   func withKeyBytes<Result: ~Copyable, Failure: Error>(

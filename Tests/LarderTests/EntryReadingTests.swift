@@ -49,6 +49,36 @@ import Testing
     }
   }
 
+  @Test func `a lookup has the facts of a listing, also of an entry without fields`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      for (number, expires) in [Expiration.never, .after(.hours(1)), .after(.days(9))].enumerated()
+      {
+        var attributes = EntryAttributes(expires: expires)
+        for (key, pinned) in [("k", nil), ("pinned", true)] as [(String, Bool?)] {
+          attributes.isPinned = pinned
+          try notes.set(Array("value".utf8), for: "\(key)\(number)", attributes)
+        }
+        attributes.stale = .hours(1)
+        try notes.set(Array("value".utf8), for: "stale\(number)", attributes)
+        attributes.tags = ["tag"]
+        try notes.set(Array("value".utf8), for: "tagged\(number)", attributes)
+      }
+      for _ in 0..<3 {
+        var listed: [Store.Entry] = []
+        try notes.scan(includingExpired: true) { entry, _ in
+          listed.append(entry)
+          return true
+        }
+        #expect(listed.count == 12)
+        for entry in listed { #expect(try notes.entry(for: entry.key) == entry) }
+        clock.advance(by: .minutes(50))
+      }
+      #expect(try notes.entry(for: "k1")?.state == .expired)
+      #expect(try notes.entry(for: "pinned0")?.isPinned == true)
+    }
+  }
+
   @Test func `facts and value are of one version, and a damaged entry is lent to no one`() throws {
     try withStore { store, _ in
       let notes = store.namespace("notes")

@@ -52,6 +52,27 @@ extension MemoryTests {
     }
   }
 
+  @Test func `a memory that no cache uses and that keeps nothing is released`() throws {
+    try withStore { store, _ in
+      let held = store.cache(codec, in: "held")
+      let copy = { held }()
+      do {
+        let kept = store.cache(codec, in: "kept")
+        try kept.set("v", for: "k")
+        #expect(try kept.value(for: "k") == "v")
+      }
+      for number in 0..<1000 { _ = store.cache(codec, in: "name\(number)") }
+      let members = store.engine.memory.budget.members
+      #expect(members.count <= 128)
+      #expect(members.contains { $0 === held.memory } && copy.memory === held.memory)
+      #expect(store.cache(codec, in: "held").memory === held.memory)
+      #expect(store.engine.allHandles.count <= 256)
+      // The value that was kept for the next cache is still there.
+      #expect(try store.cache(codec, in: "kept").value(for: "k") == "v")
+      #expect(codec.decoded == 1)
+    }
+  }
+
   @Test func `a codec nobody can compare has a memory that goes with its cache`() throws {
     struct Shift: Codec {
       let by: UInt8

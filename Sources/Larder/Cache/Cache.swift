@@ -33,10 +33,9 @@ public struct Cache<Value: Sendable>: Sendable {
     self.codec = codec
     self.rules = rules
     self.cost = cost
-    let kept = namespace.engine.memory.memory(
+    memoryOwner = namespace.engine.memory.memory(
       of: codec, for: namespace.handle, limits: memory, in: namespace.engine)
-    self.memory = kept?.memory
-    memoryOwner = kept?.owner
+    self.memory = memoryOwner?.memory
   }
 
   /// The namespace's name.

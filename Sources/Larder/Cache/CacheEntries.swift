@@ -30,9 +30,10 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    // Apart from each other: the compiler does not specialize this type, and an array of pairs would be slower.
-    private var keys: [Key] = []
-    private var values: [Value] = []
+    /// The keys and the encoded values of a batch, one after the other. They are decoded one by one: the compiler does not
+    /// specialize this type, and an array of values would be slow.
+    private var bytes: [UInt8] = []
+    private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     private var next = 0
     /// The last record that was looked at; nil before the first batch.
     private var position: [UInt8]?
@@ -45,12 +46,17 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 
     /// The next entry; nil at the end. Blocks for a lookup at the start of a batch.
     public mutating func nextEntry() throws(LarderError) -> Element? {
-      while next == keys.count {
-        if isAtEnd { return nil }
-        try readBatch()
+      while true {
+        while next == pairs.count {
+          if isAtEnd { return nil }
+          try readBatch()
+        }
+        let (key, value) = pairs[next]
+        next += 1
+        if let value = cache.decodeCounting(bytes.span.extracting(value)) {
+          return (Key(Array(bytes[key])), value)
+        }
       }
-      defer { next += 1 }
-      return (keys[next], values[next])
     }
 
     /// The next entry; nil at the end. Throws a `CancellationError` if the task is cancelled.
@@ -64,29 +70,26 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       let engine = namespace.engine
       let transaction = try engine.beginRead()
       let id = try engine.identify(namespace.handle, in: transaction)
-      (keys, values, next) = ([], [], 0)
+      bytes.removeAll(keepingCapacity: true)
+      pairs.removeAll(keepingCapacity: true)
+      next = 0
       // A namespace that is cleared between two batches has nothing left to show.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) {
         isAtEnd = true
         return
       }
-      var foundKeys: [Key] = []
-      var found: [Value] = []
-      var size = 0
       let reached = try engine.typed {
         try engine.scanValues(
           of: namespace, id, prefix: prefix, behind: position, in: transaction
-        ) { key, bytes in
-          size += bytes.count
-          if let value = cache.decodeCounting(bytes) {
-            foundKeys.append(Key(key.copied))
-            found.append(value)
-          }
-          return foundKeys.count < Self.largestBatch && size < Self.largestBatchSize
+        ) { key, value in
+          let start = bytes.count
+          bytes.append(contentsOf: key)
+          bytes.append(contentsOf: value)
+          let middle = start + key.count
+          pairs.append((key: start..<middle, value: middle..<bytes.count))
+          return pairs.count < Self.largestBatch && bytes.count < Self.largestBatchSize
         }
       }
-      keys = foundKeys
-      values = found
       position = reached.last
       isAtEnd = reached.isAtEnd
     }

@@ -28,6 +28,8 @@ public final class CacheMemory: Sendable {
 
   /// The policy's ``MemoryPolicy/firstRecent``, for hits.
   let firstRecent = Atomic<UInt64>(0)
+  /// How many caches use it.
+  let owners = Atomic<Int>(0)
 
   struct State {
     var policy = MemoryPolicy()
@@ -63,6 +65,9 @@ public final class CacheMemory: Sendable {
 
   /// The cost and the number of the values kept now.
   public var usage: MemoryUsage { state.withLock { $0.policy.usage } }
+
+  /// Whether no cache uses it and it keeps nothing.
+  var isUnused: Bool { owners.load(ordering: .relaxed) == 0 && usage.entries == 0 }
 
   /// The usage, and the hits and misses since the process began.
   public var statistics: MemoryStatistics {

@@ -43,11 +43,11 @@ final class MemoryBudget: Sendable {
 
   func add(_ memory: CacheMemory) { state.withLock { $0.members.append(memory) } }
 
-  /// Removes a memory whose caches are gone, or all memories.
-  func remove(_ memory: CacheMemory? = nil) {
+  /// Removes memories whose caches are gone.
+  func remove(where isGone: (CacheMemory) -> Bool) {
     let gone = state.withLock { state in
-      let gone = state.members.filter { memory == nil || $0 === memory }
-      state.members.removeAll { memory == nil || $0 === memory }
+      let gone = state.members.filter(isGone)
+      state.members.removeAll(where: isGone)
       return gone
     }
     for memory in gone { memory.removeAll() }
@@ -86,11 +86,20 @@ final class MemoryBudget: Sendable {
   }
 }
 
-/// Removes a memory that cannot be shared when the last copy of its cache is released.
+/// Counts the caches that use a memory; the copies of a cache share one. A memory that cannot be shared is removed with the
+/// last copy of its cache.
 final class MemoryOwner: Sendable {
-  private let memory: CacheMemory
+  let memory: CacheMemory
+  private let isShared: Bool
 
-  init(_ memory: CacheMemory) { self.memory = memory }
+  init(_ memory: CacheMemory, isShared: Bool) {
+    self.memory = memory
+    self.isShared = isShared
+    memory.owners.add(1, ordering: .relaxed)
+  }
 
-  deinit { memory.budget.remove(memory) }
+  deinit {
+    memory.owners.subtract(1, ordering: .relaxed)
+    if !isShared { memory.budget.remove { $0 === memory } }
+  }
 }

@@ -22,40 +22,63 @@ final class MemoryRegistry: Sendable {
     var asked: [MemoryLimits]
   }
 
-  private let shared = Mutex<[Place: [Shared]]>([:])
+  private struct State {
+    static let fewest = 64
+
+    var shared: [Place: [Shared]] = [:]
+    /// With so many places the unused memories are released. Twice as many as are left then, so that it costs O(1).
+    var most = fewest
+  }
+
+  private let state = Mutex(State())
   /// The snapshot and the generation of the metadata in which the limit was last read.
   private let looked = Mutex((snapshot: UInt64(0), generation: UInt64(0)))
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
-  /// The memory for a cache, and its owner if it cannot be shared; nil for limits of 0.
+  /// The memory for a cache; nil for limits of 0.
   ///
   /// - Parameter limits: nil leaves those of a memory that exists, and so do limits that were asked for before; a new memory
   ///   then has the default limits.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
-  ) -> (memory: CacheMemory, owner: MemoryOwner?)? {
+  ) -> MemoryOwner? {
     if limits == MemoryLimits.off { return nil }
     guard let isAlike = Self.comparison(with: codec) else {
-      let memory = make(handle, limits: limits, in: engine)
-      return (memory, MemoryOwner(memory))
+      return MemoryOwner(make(handle, limits: limits, in: engine), isShared: false)
     }
     let place = Place(namespace: handle.name, codec: ObjectIdentifier(C.self))
-    let (memory, isChanged) = shared.withLock { shared in
-      if let index = shared[place]?.firstIndex(where: { isAlike($0.codec) }),
-        let known = shared[place]?[index]
+    // The unused memories are released after the lock: the deinitialiser of a codec may run any code.
+    let (owner, isChanged, _) = state.withLock { state -> (MemoryOwner, Bool, unused: [Shared]) in
+      if let index = state.shared[place]?.firstIndex(where: { isAlike($0.codec) }),
+        let known = state.shared[place]?[index]
       {
-        guard let limits, !known.asked.contains(limits) else { return (known.memory, false) }
-        shared[place]?[index].asked.append(limits)
-        return (known.memory, true)
+        let owner = MemoryOwner(known.memory, isShared: true)
+        guard let limits, !known.asked.contains(limits) else { return (owner, false, []) }
+        state.shared[place]?[index].asked.append(limits)
+        return (owner, true, [])
       }
+      let unused = state.shared.count >= state.most ? removeUnused(&state) : []
       let memory = make(handle, limits: limits, in: engine)
-      shared[place, default: []].append(
+      state.shared[place, default: []].append(
         Shared(codec: codec, memory: memory, asked: limits.map { [$0] } ?? []))
-      return (memory, false)
+      return (MemoryOwner(memory, isShared: true), false, unused)
     }
-    if isChanged, let limits { memory.limits = limits }
-    return (memory, nil)
+    if isChanged, let limits { owner.memory.limits = limits }
+    return owner
+  }
+
+  /// O(places). Only a caller with this lock can make another owner of a memory that has none.
+  private func removeUnused(_ state: inout State) -> [Shared] {
+    let unused = state.shared.values.joined().filter(\.memory.isUnused)
+    let names = Set(unused.map { ObjectIdentifier($0.memory) })
+    state.shared = state.shared.compactMapValues { shared in
+      let used = shared.filter { !names.contains(ObjectIdentifier($0.memory)) }
+      return used.isEmpty ? nil : used
+    }
+    budget.remove { names.contains(ObjectIdentifier($0)) }
+    state.most = max(2 * state.shared.count, State.fewest)
+    return unused
   }
 
   func isNew(_ snapshot: UInt64) -> Bool {

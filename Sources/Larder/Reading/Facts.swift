@@ -23,6 +23,12 @@ extension StoreEngine {
       return nil
     case .fresh, .stale, .negative, .expired: break
     }
+    if found.isPlain {
+      return Store.Entry(
+        found.header, key: Key(key.copied), namespace: handle.name,
+        size: found.payload.count, storedSize: found.record.count,
+        lastUse: access.lastUse(of: found.keyHash), at: clock.now)
+    }
     let entryKey = StoredKey.entry(key, in: found.id)
     guard let entry = StoredEntry(entryKey: entryKey, record: found.record) else { return nil }
     return facts(
@@ -46,27 +52,48 @@ extension StoreEngine {
   func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Store.Entry {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     let header = uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
-    let never = EntryHeader.never
-    let now = clock.now
     let fields = transforms.readable(
       entry.fields,
       of: TransformContext(key.bytes, in: entry.id, version: header.version, engine: self))
     let steps = entry.fields.transforms
-    let lastUse = access.lastUse(of: Checksum.keyHash(of: key.bytes.span, in: entry.id))
-    return Store.Entry(
-      namespace: namespace, key: key, size: steps?.all.first?.size ?? entry.valueCount,
+    var facts = Store.Entry(
+      header, key: key, namespace: namespace, size: steps?.all.first?.size ?? entry.valueCount,
       storedSize: entry.storedCount,
-      written: Timestamp(milliseconds: header.written),
-      lastUsed: lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) },
-      expires: header.expires == never ? nil : Timestamp(milliseconds: header.expires),
-      staleUntil: header.staleUntil == header.expires || header.staleUntil == never
-        ? nil : Timestamp(milliseconds: header.staleUntil),
-      timeToIdle: idle.map { .milliseconds($0.milliseconds) },
-      state: header.state(at: now.milliseconds), codec: CodecID(rawValue: header.codec),
-      version: header.version, isPinned: header.flags.contains(.pinned),
-      isNegative: header.flags.contains(.negative), owners: owners,
-      tags: entry.fields.tags.map { String(decoding: $0, as: UTF8.self) },
-      entityTag: fields[.entityTag], lastModified: fields[.lastModified],
-      metadata: fields[.metadata], transforms: steps?.all.map(\.id) ?? [])
+      lastUse: access.lastUse(of: Checksum.keyHash(of: key.bytes.span, in: entry.id)), at: clock.now
+    )
+    facts.timeToIdle = idle.map { .milliseconds($0.milliseconds) }
+    facts.owners = owners
+    facts.tags = entry.fields.tags.map { String(decoding: $0, as: UTF8.self) }
+    facts.entityTag = fields[.entityTag]
+    facts.lastModified = fields[.lastModified]
+    facts.metadata = fields[.metadata]
+    facts.transforms = steps?.all.map(\.id) ?? []
+    return facts
+  }
+}
+
+extension Store.Entry {
+  /// The facts that every entry has.
+  fileprivate init(
+    _ header: EntryHeader, key: Key, namespace: String, size: Int, storedSize: Int,
+    lastUse: Timestamp?, at now: Timestamp
+  ) {
+    self.namespace = namespace
+    self.key = key
+    self.size = size
+    self.storedSize = storedSize
+    written = Timestamp(milliseconds: header.written)
+    lastUsed = lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) }
+    let never = EntryHeader.never
+    expires = header.expires == never ? nil : Timestamp(milliseconds: header.expires)
+    staleUntil =
+      header.staleUntil == header.expires || header.staleUntil == never
+      ? nil : Timestamp(milliseconds: header.staleUntil)
+    state = header.state(at: now.milliseconds)
+    codec = CodecID(rawValue: header.codec)
+    version = header.version
+    isPinned = header.flags.contains(.pinned)
+    isNegative = header.flags.contains(.negative)
+    (owners, tags, transforms) = ([], [], [])
   }
 }

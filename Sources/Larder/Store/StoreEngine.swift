@@ -85,7 +85,7 @@ final class StoreEngine: Sendable {
   // The environment closes itself with its last reference. Here it may already be another opening's.
   deinit {
     // The memory tiers and their budget refer to each other.
-    memory.budget.remove()
+    memory.budget.remove { _ in true }
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
       // If that fails, the system cleans its temporary directory.
