@@ -146,7 +146,8 @@ enum CompletionScript {
       let value =
         words(option).map { " -x -a '\($0)'" }
         ?? (option.placeholder == nil ? "" : option.completion.isFiles ? " -r -F" : " -x")
-      return "complete -c 'larder'\(short) -l \(option.name.dropFirst(2))\(value) -d '\(option.summary)'\n"
+      return
+        "complete -c 'larder'\(short) -l \(option.name.dropFirst(2))\(value) -d '\(option.summary)'\n"
     }
     return lines.joined()
       + "complete -c 'larder' -n 'test (count (commandline -opc)) -eq 2' -f -a '\(commands)'\n"

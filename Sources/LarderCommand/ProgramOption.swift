@@ -55,7 +55,8 @@ struct ProgramOption: Sendable {
       "--eval", short: "e", "COMMAND", "run a command; repeatable", completes: .commands,
       .text { $0.steps.append(.command($1)) }),
     .value(
-      "--file", short: "f", "FILE", "run a file, - is standard input; repeatable", completes: .files,
+      "--file", short: "f", "FILE", "run a file, - is standard input; repeatable",
+      completes: .files,
       .text { $0.steps.append(.file($1)) }),
     .flag("--interactive", short: "i", "the prompt, after -e and -f") { $0.interactive = true },
     .value(

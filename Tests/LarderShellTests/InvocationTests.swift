@@ -121,7 +121,6 @@ import Testing
     ("@a keys", 1, 2, "expected a command", nil),
     ("--x", 1, 3, "expected a command", nil),
     ("output tabel", 8, 5, nil, "did you mean `table`?"),
-    ("output lines", 8, 5, nil, nil),
     ("quit 256", 6, 3, "\"256\" is out of range", "use a number from 0 to 255"),
     ("plot sizes --bins 0", 19, 1, "\"0\" is out of range", "use a number from 1 to 1,000"),
     ("sizes --depth 0", 15, 1, "\"0\" is out of range", "use a number from 1"),

@@ -23,12 +23,12 @@ import Testing
     let json = try shell("output json", "stats @articles")
     #expect(json.hasPrefix("{\"namespaces\":[{\"namespace\":\"articles\",\"entries\":3,"))
     #expect(try shell.error("stats --every 2s").code == .usage)
-    let restless = try shell.error("stats --every 0s")
-    #expect(restless.code == .badTime && restless.place?.column == 7)
     shell.pauses = 2
     #expect(
       try shell("output jsonl", "stats @articles --every 2s").split(separator: "\n").count == 3)
     #expect(shell.outcome == .told(130))
+    let restless = try shell.error("stats --every 0s")
+    #expect(restless.code == .badTime && restless.place?.column == 7)
   }
 
   @Test func `stats shows what HTTP caches have saved`() async throws {

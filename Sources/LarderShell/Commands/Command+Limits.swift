@@ -44,7 +44,8 @@ extension Command {
     if let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) {
       throw ShellError(
         .usage, isStore ? "\(wrong) belongs to a namespace" : "\(wrong) belongs to the store",
-        at: call.range(wrong), hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
+        at: call.range(wrong), hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`"
+      )
     }
     let name = isStore ? nil : try session.namespace(call.namespaces).name
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {

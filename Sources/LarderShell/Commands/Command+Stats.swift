@@ -1,7 +1,8 @@
 import Larder
+import ShellLanguage
+
 import struct LarderShared.SharedStatus
 import struct LarderShared.ValueStamp
-import ShellLanguage
 
 extension Command {
   static let stats = Command(

@@ -185,8 +185,9 @@ extension Word {
 
   fileprivate func choice(of names: [String]) throws(ShellError) -> String {
     if let text, names.contains(text) { return text }
+    let list = "one of \(names.joined(separator: " "))"
     throw ShellError(
-      .usage, "\(bytes) is not one of \(names.joined(separator: " "))", at: range,
-      hint: text.flatMap { Suggestions.question($0, among: names) })
+      .usage, "\(bytes) is not \(list)", at: range,
+      hint: text.flatMap { Suggestions.question($0, among: names) } ?? "use \(list)")
   }
 }
