@@ -48,16 +48,20 @@ final class PendingAccesses: Sendable {
 
   /// The header with the expiration that follows from an access not yet written.
   func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
-    guard let idle,
-      let use = uses.withLock({ $0.waiting[entryKey] ?? $0.underWay[entryKey] }),
-      use.version == header.version
-    else { return header }
+    guard let idle, let use = pending(entryKey), use.version == header.version else {
+      return header
+    }
     let end = idle.end(after: use.moment)
     guard end > header.expires else { return header }
     var current = header
     current.expires = end
     current.staleUntil = Lifetime.late(end, stale: header.stale ?? .zero)
     return current
+  }
+
+  /// The last access of an entry that is not written yet.
+  func pending(_ slot: [UInt8]) -> Use? {
+    uses.withLock { $0.waiting[slot] ?? $0.underWay[slot] }
   }
 
   func take(_ limit: Int) -> [Use] {
