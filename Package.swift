@@ -28,7 +28,7 @@ let examplePrograms: [Product] = [
 let httpTypes: Target.Dependency = .product(
   name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"]))
 let argumentParser: Target.Dependency = .product(
-  name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"]))
+  name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Examples"]))
 
 /// An adapter: a library, a program over it, and their tests, in a folder of its own.
 func adapter(_ name: String, library: String, program: String) -> [Target] {
@@ -114,8 +114,8 @@ let package = Package(
   traits: [
     // The traits that each build of this package has. A package that uses the product Larder alone names `traits: []`, and
     // fetches no other package.
-    .default(enabledTraits: ["Command", "HTTPTesting"]),
-    .trait(name: "Command", description: "The example programs, by swift-argument-parser."),
+    .default(enabledTraits: ["Examples", "HTTPTesting"]),
+    .trait(name: "Examples", description: "The example programs, by swift-argument-parser."),
     .trait(name: "HTTP", description: "LarderHTTP and its transports, by swift-http-types."),
     .trait(
       name: "HTTPTesting", description: "LarderHTTPTesting, by FlyingFox.",

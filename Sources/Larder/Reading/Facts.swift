@@ -23,7 +23,7 @@ extension StoreEngine {
       return nil
     case .fresh, .stale, .negative, .expired: break
     }
-    if found.isPlain {
+    if found.isPlain, found.header.fieldsCount == 0 {
       return Store.Entry(
         found.header, key: Key(key.copied), namespace: handle.name,
         size: found.payload.count, storedSize: found.record.count,
