@@ -51,7 +51,7 @@ public struct Failure: Error {
   public init(opening error: LarderError) {
     self.init(
       .cannotOpen, error.message,
-      hint: error.hint?.hasSuffix("read-only") == true
+      hint: error.hint?.contains("read-only") == true
         ? "copy the store to where it can be written, and name it with --store" : error.hint)
   }
 
