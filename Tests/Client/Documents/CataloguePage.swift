@@ -131,7 +131,7 @@ import Testing
     try await withTemporaryStore { store, clock in
       let tier = MemoryTier(clock: clock)
       let prices = store.cache(of: Int.self, in: "prices", shared: Shared(tier))
-      tier.fail(next: 1, with: .unreachable)
+      tier.failAll(with: .unreachable)
       let result = try await prices.result(for: "flour") { 210 }
       #expect(result.value == 210 && result.error != nil)
     }
