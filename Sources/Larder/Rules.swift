@@ -95,7 +95,7 @@ public struct Rules: Hashable, Sendable, Codable {
     try expires.validate()
   }
 
-  /// What no rule can be on any machine; a time zone may be missing on this one.
+  /// Refuses numbers that no machine accepts. A time zone is not checked: it may be missing on this machine alone.
   func validateNumbers() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw LarderError(

@@ -72,7 +72,7 @@ struct StoreOpening {
       hint: "pass `--allow-foreign-owner` to open it anyway")
   }
 
-  /// What the path links to, if that does not exist.
+  /// The target of a symbolic link that does not exist; nil for any other path.
   private var danglingTarget: String? {
     let files = FileManager.default
     return files.fileExists(atPath: path)

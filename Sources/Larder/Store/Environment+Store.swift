@@ -2,9 +2,7 @@ import LMDB
 
 extension Environment {
   /// Opens or makes the environment of the store at `path`, without a look at its format.
-  static func open(
-    at path: String, _ options: Store.Options
-  ) throws(LarderError) -> Environment {
+  static func open(at path: String, _ options: Store.Options) throws(LarderError) -> Environment {
     var environmentOptions = EnvironmentOptions()
     environmentOptions.create = options.create && !options.readOnly && !options.allowsForeignOwner
     environmentOptions.databases = Indexes.names

@@ -15,7 +15,7 @@ public struct EntryAttributes: Sendable {
   /// When the value was first written, for copies; nil for now. A time in the future counts as now.
   public var written: Timestamp?
 
-  /// What most entries do not have, in a box of its own: each write copies its attributes several times.
+  /// Attributes that few entries have. They lie in a box, because each write copies its attributes several times.
   private struct Rare: Sendable {
     var tags: [String] = []
     var owners: [Owner] = []
