@@ -153,23 +153,30 @@ import Testing
     }
   }
 
-  @Test func `a budget of pages is overdrawn by large values and by many small entries`() {
+  @Test func `a budget of pages is overdrawn by large values, and by many changed pages`() {
     func room() -> DiskRoom {
       DiskRoom(limit: 8 << 20, pageSize: 4096, available: 400, used: 1000)
     }
+    func isOverdrawn(_ room: DiskRoom, _ changes: Int) -> Bool {
+      room.spent(changing: changes) + DiskRoom.kept > room.available
+    }
     var large = room()
     #expect(large.reserve == 256 && large.usable == 2048 - 256)
-    large.spend(record: 300 * 4096)
-    #expect(large.spent > 300 && !large.isOverdrawn)
-    large.spend(record: 100 * 4096)
-    #expect(large.isOverdrawn)
+    #expect(large.spent(changing: 0) == 0)
+    large.spend(pages: large.pages(ofLargeRecord: 300 * 4096), stored: 300 * 4096)
+    #expect(large.spent(changing: 3) > 300 && !isOverdrawn(large, 3))
+    large.spend(pages: large.pages(ofLargeRecord: 100 * 4096), stored: 100 * 4096)
+    #expect(isOverdrawn(large, 6))
     var small = room()
     var entries = 0
-    while !small.isOverdrawn {
-      small.spend(record: 200)
+    while !isOverdrawn(small, 4 * entries) {
+      small.spend(pages: 0, stored: 200)
       entries += 1
     }
     #expect(entries > 60 && entries < 100)
+    // A batch copies no more pages than are used.
+    #expect(room().spent(changing: 1_000_000) == 1000)
+    #expect(room().usable(leaving: 1000) == 1048 && room().usable(leaving: 10) == 1792)
     #expect(small.pages(ofLargeRecord: 2000) == 0 && small.pages(ofRecord: 4096) == 2)
   }
 

@@ -32,13 +32,18 @@ struct CheckedPages {
   private var slots: [Facts]
   private var count = 0
   private var write: UInt32 = 0
+  /// The number of pages of the last commit whose records the write under way has changed.
+  private(set) var changed = 0
   /// Whether the lists of free pages are known, with which each page is compared once in a write.
   var hasLists = false
 
   init() { slots = [Facts](repeating: Facts(), count: 1024) }
 
   /// Begins another write, on the commit that the last write made or found.
-  mutating func begin() { write &+= 1 }
+  mutating func begin() {
+    write &+= 1
+    changed = 0
+  }
 
   mutating func forget() {
     if count == 0 { return }
@@ -104,6 +109,7 @@ struct CheckedPages {
   /// - Precondition: this write came to the page.
   mutating func note(added: Int, removed: Int, on page: UInt64) {
     let place = place(of: page)
+    if slots[place].added == 0, slots[place].removed == 0 { changed += 1 }
     slots[place].added &+= Int32(clamping: added)
     slots[place].removed &+= Int32(clamping: removed)
   }

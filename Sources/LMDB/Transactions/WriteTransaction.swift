@@ -25,6 +25,9 @@ import LarderSystem
   /// The number of calls that store or remove a record.
   package private(set) var changes = 0
 
+  /// The number of pages of the last commit whose records this transaction has changed: LMDB copies them, and the pages above.
+  package var changedPages: Int { guarding?.checkedPages.changed ?? changes }
+
   private var cursors = ChangeCursors()
 
   /// The size of the largest value that this transaction stored.

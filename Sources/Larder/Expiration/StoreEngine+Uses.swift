@@ -92,7 +92,7 @@ extension WriteBatch {
     guard case .entry(let entry) = try writer.contents(of: use.slot),
       entry.header.version == use.version, try writer.isLive(entry.id)
     else { return 0 }
-    guard budget.spend(entry.recordCount) else { return nil }
+    guard budget.spend(entry.recordCount, writer) else { return nil }
     let moment = min(use.moment, writer.now.milliseconds)
     return try writer.extend(entry, accessedAt: moment) ? entry.recordCount : 0
   }

@@ -16,10 +16,9 @@ struct DiskRoom {
   /// Pages that were used then: the batch copies at most these.
   private let used: Int
   let reserve: Int
-  // Written by the batch so far: pages of large values, bytes of small entries, number of entries.
+  // Written by the batch so far: pages of large values, bytes of small entries.
   private var valuePages = 0
   private var smallBytes = 0
-  private var entries = 0
 
   /// An eighth of the limit, at most 64 MB.
   static func reserve(of pages: Int, pageSize: Int) -> Int { min(pages / 8, (64 << 20) / pageSize) }
@@ -33,24 +32,19 @@ struct DiskRoom {
     self.available = available
   }
 
-  /// An upper estimate of the pages the batch has taken: leaves that were split are half full.
-  var spent: Int {
-    if entries == 0 { return 0 }
+  /// An upper estimate of the pages the batch has taken when it has changed so many of those that were used: leaves that were
+  /// split are half full, and neighbours of a changed page may be merged with it.
+  func spent(changing pages: Int) -> Int {
     let new = valuePages + smallBytes * 2 / pageSize
-    return new + min(entries * Self.perEntry, used + new)
+    if new + smallBytes + pages == 0 { return 0 }
+    return new + min(pages + pages / 4 + Self.branches, used + new)
   }
-
-  /// Whether the batch may have taken more pages than there are.
-  var isOverdrawn: Bool { spent + Self.kept > available }
 
   /// - Parameter pages: what a large value takes; 0 for one that is stored in a leaf.
   mutating func spend(pages: Int, stored: Int) {
     valuePages += pages
     smallBytes += pages == 0 ? stored : 0
-    entries += 1
   }
-
-  mutating func spend(record: Int) { spend(pages: pages(ofLargeRecord: record), stored: record) }
 
   /// The number of consecutive pages that a record of this size takes.
   func pages(ofRecord count: Int) -> Int { (count + 16 + pageSize - 1) / pageSize }
@@ -69,13 +63,18 @@ struct DiskRoom {
   /// The number of pages that entries may use.
   var usable: Int { pages - reserve }
 
+  /// How many pages may be used if so many are to be free.
+  func usable(leaving free: Int) -> Int { max(min(pages - free, usable), 0) }
+
   /// With more bytes than this behind the end of the file a batch cannot reach the limit: twice its largest size with the
   /// largest value, for the copies of pages.
   static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
   /// Counting available pages ends here: no batch takes more.
   static let enough = 1 << 17
-  /// Copies of pages that one more entry may need: leaves of four trees and the branches above them.
-  static let perEntry = 4
+  /// Pages that a batch must have left to remove what others have found expired.
+  static let forCleanup = 32
+  /// Pages above the leaves that the first changes of a batch copy.
+  static let branches = 16
   /// Pages that one step towards a lower limit may copy.
   static let perStep = 512
   /// Pages kept for removals and for the commit itself.

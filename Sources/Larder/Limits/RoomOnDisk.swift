@@ -1,22 +1,30 @@
 import LMDB
 import LarderSystem
+import Synchronization
 
-/// Frees pages of a full data file between the attempts of one write.
+/// Frees pages of a full data file, before a write and between its attempts.
 ///
 /// Pages that a commit frees can be used by the second commit after it. So evictions for a write run in transactions of their
-/// own, followed by two commits that only make time pass.
+/// own, each with no more copies than pages are free, followed by two commits that only make time pass.
 struct RoomOnDisk {
   /// The number of attempts for a write.
   private static let attempts = 4
+  /// Pages that an eviction leaves free for its own commit.
+  private static let keptForCommit = 24
+  /// The fewest pages that are freed for a batch of unknown size.
+  private static let leastForBatches = 1024
 
   private let engine: StoreEngine
   private let mayRepeat: Bool
   private var failures = 0
   private(set) var mayAskForCheckpoint = true
+  /// How many pages the batch should begin with; 0 after they were made, or could not be.
+  private(set) var wanted: Int
 
   init(engine: StoreEngine, mayRepeat: Bool) {
     self.engine = engine
     self.mayRepeat = mayRepeat
+    wanted = mayRepeat ? 0 : engine.pagesForBatches.load(ordering: .relaxed)
   }
 
   mutating func checkpoint() throws {
@@ -24,32 +32,66 @@ struct RoomOnDisk {
     try engine.environment.checkpoint()
   }
 
-  /// Makes room for a write of `pages` pages.
-  ///
-  /// - Throws: ``LarderError/Code/full`` if that is not possible, or the write may not run again.
-  mutating func make(_ pages: Int) throws {
-    failures += 1
-    try checkReaders()
-    guard mayRepeat, failures < Self.attempts else { throw full }
-    if failures == 1 { try evict(pages) }
-    for _ in 0..<2 { try attempt { batch in batch.forceCommit() } }
-    try engine.environment.checkpoint()
+  /// Makes room for a batch that runs once, before it begins.
+  mutating func prepare() throws {
+    let pages = wanted
+    wanted = 0
+    if try blockingProcess() == nil { try free(pages) }
   }
 
-  private func evict(_ pages: Int) throws {
-    let size = pages * engine.pageSize
-    var left = 2 * size + 1_000_000
-    while left > 0 {
-      let freed = try attempt { batch in
-        let before = batch.writer.state.bytes
-        guard let usable = batch.budget.usablePages else { return 0 }
-        try batch.budget.lowerUse(
-          to: usable - pages, forBytes: min(size, left / 2, 1 << 20), .none, &batch.writer)
-        return Int(clamping: before &- batch.writer.state.bytes)
-      }
-      if freed <= 0 { break }
-      left -= freed
+  /// Makes room for the repetition of a write, which is the caller's if the write runs once.
+  ///
+  /// - Parameter taken: the pages that the write had taken when it failed.
+  /// - Throws: ``LarderError/Code/full`` if too little may be evicted, or the write runs once.
+  mutating func make(after taken: Int) throws {
+    failures += 1
+    try checkReaders()
+    guard failures < Self.attempts else { throw full }
+    if mayRepeat {
+      try free(2 * taken + DiskRoom.kept)
+      return
     }
+    // Nobody knows how much more the batch needs, and a second failure is worse than an eviction. A batch copies at most the
+    // pages that are used: half of the file is enough for any without large values.
+    let half = (engine.environment.fileLimit ?? 0) / engine.pageSize / 2
+    let pages = max(taken, min(half, max(4 * taken, Self.leastForBatches))) + DiskRoom.kept
+    engine.pagesForBatches.store(pages, ordering: .relaxed)
+    throw try free(pages) ? repeatable : full
+  }
+
+  /// Evicts until `pages` pages are free.
+  ///
+  /// - Returns: whether they are.
+  @discardableResult
+  private func free(_ pages: Int) throws -> Bool {
+    var left = 2 * pages * engine.pageSize + 1_000_000
+    var isStuck = false
+    while left > 0 {
+      let (freed, isDone) = try attempt { batch in
+        guard let disk = batch.budget.disk else { return (0, true) }
+        let most = disk.usable(leaving: pages)
+        let before = batch.writer.state.bytes
+        try batch.budget.lowerUse(
+          to: most, forBytes: 0, keeping: Self.keptForCommit, .none, &batch.writer)
+        return (
+          Int(clamping: before &- batch.writer.state.bytes), !batch.writer.usesMore(than: most)
+        )
+      }
+      if isDone { break }
+      // The pages of the evictions before become free with the second commit after them.
+      if freed <= 0, isStuck { return false }
+      isStuck = freed <= 0
+      left -= freed
+      if isStuck { try letCommitsPass() }
+    }
+    try letCommitsPass()
+    return left > 0
+  }
+
+  /// Commits twice, after which the pages that were freed before can be used.
+  private func letCommitsPass() throws {
+    for _ in 0..<2 { try attempt { batch in batch.forceCommit() } }
+    try engine.environment.checkpoint()
   }
 
   private func attempt<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
@@ -62,25 +104,36 @@ struct RoomOnDisk {
     }
   }
 
+  /// The process whose read keeps freed pages from being used again.
+  private func blockingProcess() throws -> Int? {
+    guard engine.environment.fileLimit != nil else { return nil }
+    return try engine.environment.blockingReader().map { Int($0.process) }
+  }
+
   /// While a reader keeps freed pages from being used again, evicting would free nothing.
   private func checkReaders() throws {
-    let environment = engine.environment
-    guard let limit = environment.fileLimit, let reader = try environment.blockingReader() else {
-      return
-    }
+    guard let process = try blockingProcess() else { return }
     throw LarderError(
       .full,
-      "\(environment.path) has reached its limit of \(limit) bytes on disk, and process \(reader.process) keeps "
-        + "pages that were freed since it began to read",
+      "\(reached), and process \(process) keeps pages that were freed since it began to read",
       hint: "end that read; nothing was evicted")
+  }
+
+  private var reached: String {
+    "\(engine.environment.path) has reached its limit of \(engine.environment.fileLimit ?? 0) bytes on disk"
   }
 
   private var full: LarderError {
     LarderError(
-      .full,
-      "\(engine.environment.path) has reached its limit of \(engine.environment.fileLimit ?? 0) bytes on disk",
-      hint: failures > 1
+      .full, reached,
+      hint: mayRepeat
         ? "raise the limit or remove entries" : "write less in one batch, or raise the limit")
+  }
+
+  private var repeatable: LarderError {
+    LarderError(
+      .full, "\(reached), and a batch needed more pages than were free",
+      hint: "repeat it: entries were evicted for it now; or write less in one batch")
   }
 }
 

@@ -45,6 +45,8 @@ final class StoreEngine: Sendable {
   let queue = WriteQueue()
   let committed = CommittedCounters()
   let fairShare = FairShare()
+  /// How many pages of a full data file a batch that runs once should begin with: those that an earlier one needed.
+  let pagesForBatches = Atomic(0)
   /// The store's settings, and the generation they are of.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   /// Decoded values.

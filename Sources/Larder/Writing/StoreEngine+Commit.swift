@@ -25,8 +25,10 @@ enum RetryReason {
   case fileLimitChanged(to: Int?)
   /// Pages run short, and a checkpoint of this process would free some.
   case checkpointWanted
-  /// So many pages are missing in the data file.
-  case outOfPages(Int)
+  /// Fewer pages are free than earlier batches needed.
+  case roomWanted
+  /// After it had taken so many pages the batch needed more than the data file has.
+  case outOfPages(taken: Int)
   /// A member of a group has failed after it had changed something.
   case memberFailed(index: Int)
   /// A task was cancelled whose write was in the transaction.
@@ -83,38 +85,43 @@ extension StoreEngine {
     try checkNotWriting("writing to")
     var room = RoomOnDisk(engine: self, mayRepeat: mode.mayRepeat)
     while true {
-      switch try attempt(mode, mayAskForCheckpoint: room.mayAskForCheckpoint, body) {
+      switch try attempt(mode, with: room, body) {
       case .committed(let result): return .committed(result)
       case .rolledBack(.fileLimitChanged(let limit)): environment.setFileLimit(limit)
       case .rolledBack(.checkpointWanted): try room.checkpoint()
-      case .rolledBack(.outOfPages(let pages)): try room.make(pages)
+      case .rolledBack(.roomWanted): try room.prepare()
+      case .rolledBack(.outOfPages(let pages)): try room.make(after: pages)
       case .rolledBack(let reason): return .rolledBack(reason)
       }
     }
   }
 
   /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or given back.
+  ///
+  /// - Parameter room: what may be done for the batch before it begins.
   func attempt<Result>(
-    _ mode: CommitMode, mayAskForCheckpoint: Bool = false,
+    _ mode: CommitMode, with room: RoomOnDisk? = nil,
     _ body: (inout WriteBatch) throws -> Result
   ) throws -> CommitOutcome<Result> {
     var effects = BatchEffects()
     var thrown: (any Error)?
-    var missingPages: Int?
+    var (isOverdrawn, pages) = (false, 0)
     do {
       let result = try environment.write(waitingAtMost: mode.lockTimeout) { transaction in
         let counters = try committed.begin(transaction, seal)
         var batch = WriteBatch(transaction, counters, engine: self)
         do {
-          let result = try batch.run(mode, mayAskForCheckpoint: mayAskForCheckpoint, body)
+          let result = try batch.run(mode, room, body)
           effects = batch.finalEffects
+          pages = batch.budget.pagesTaken(batch.writer)
           committed.keep(batch.writer.counters, ofWrite: batch.writer.transaction.serial)
           transaction = batch.release()
           return result
         } catch {
           effects = batch.effects
           thrown = error
-          missingPages = batch.budget.missingPages
+          isOverdrawn = batch.budget.isOverdrawn
+          pages = batch.budget.pagesTaken(batch.writer)
           let cause = batch.writer.transaction.failure?.cause
           transaction = batch.release()
           // LMDB's own error goes back to its layer, which remembers that the map is full or the environment broken.
@@ -127,10 +134,9 @@ extension StoreEngine {
     } catch {
       effects.giveBack(to: self)
       if let rolledBack = thrown as? RolledBack { return .rolledBack(rolledBack.reason) }
-      if let missingPages { return .rolledBack(.outOfPages(missingPages)) }
       let cause = error as? LMDBError
-      if cause == .mapFull, environment.fileLimit != nil {
-        return .rolledBack(.outOfPages(DiskRoom.kept))
+      if isOverdrawn || (cause == .mapFull && environment.fileLimit != nil) {
+        return .rolledBack(.outOfPages(taken: pages))
       }
       throw thrown ?? cause.map { self.error($0) } ?? error
     }
@@ -154,7 +160,7 @@ extension StoreEngine {
 extension WriteBatch {
   /// Runs `body`, and bounded shares of the work that reads and removals have left.
   fileprivate mutating func run<Result>(
-    _ mode: CommitMode, mayAskForCheckpoint: Bool, _ body: (inout WriteBatch) throws -> Result
+    _ mode: CommitMode, _ room: RoomOnDisk?, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
     let engine = writer.engine
     budget = SpaceBudget(try writer.settings().limits)
@@ -162,16 +168,22 @@ extension WriteBatch {
       throw RolledBack(reason: .fileLimitChanged(to: budget.limits.disk))
     }
     try budget.measureDisk(&writer)
-    if mayAskForCheckpoint, budget.wantsCheckpoint(engine) {
-      throw RolledBack(reason: .checkpointWanted)
+    if let room, let disk = budget.disk {
+      if room.mayAskForCheckpoint, budget.wantsCheckpoint(engine) {
+        throw RolledBack(reason: .checkpointWanted)
+      }
+      if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
     try flushSomeAccessTimes()
     let result = try body(&self)
-    if mode.cleansUp {
-      try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)
-      try writer.resumeInvalidation(limit: TagInvalidation.perWrite)
+    // The last pages are for what the caller wants.
+    if budget.hasPages(for: DiskRoom.forCleanup, writer) {
+      if mode.cleansUp {
+        try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)
+        try writer.resumeInvalidation(limit: TagInvalidation.perWrite)
+      }
+      try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &writer)
     }
-    try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &writer)
     try writer.resumeOrphans()
     try mergeReadCounters()
     try writer.finish()
@@ -197,7 +209,8 @@ extension Store {
   /// ``Options/lockTimeout``.
   ///
   /// - Throws: the error of `body`; ``LarderError/Code/insideWrite`` inside another write of the store;
-  ///   ``LarderError/Code/busy`` if another process keeps the lock too long.
+  ///   ``LarderError/Code/busy`` if another process keeps the lock too long; ``LarderError/Code/full`` if the limit on disk
+  ///   leaves too few pages for the batch. Entries were evicted for it then, and it can be repeated.
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()
     engine.awaitLoadWrites()

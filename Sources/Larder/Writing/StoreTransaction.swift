@@ -25,6 +25,9 @@ struct StoreTransaction: ~Copyable {
   /// How often a record was stored or removed.
   var changes: Int { lmdb.changes }
 
+  /// See ``WriteTransaction/changedPages``.
+  var changedPages: Int { lmdb.changedPages }
+
   consuming func release() -> WriteTransaction { lmdb }
 
   func checkUsable() throws(LarderError) {

@@ -100,7 +100,7 @@ struct EntryChange {
     do {
       let piped = try session.forEachBatch(of: selection, in: namespaces) { entries in
         var changed: [Store.Entry] = []
-        try session.store.write { batch in
+        try session.write { batch in
           changed = []
           for entry in entries {
             let namespace = session.store.namespace(entry.namespace)

@@ -144,7 +144,7 @@ extension Command {
     try confirmation.require("remove \(all.inBrackets)") {
       "Remove all \(all.inBrackets) of \(whole)?"
     }
-    let removals = try session.store.write { batch in
+    let removals = try session.write { batch in
       var removals: [RemovalResult] = []
       for namespace in namespaces { removals.append(try batch.clear(namespace.name)) }
       return removals

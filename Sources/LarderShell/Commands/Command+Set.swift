@@ -62,7 +62,7 @@ extension Command {
     _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
     do {
-      return try session.store.write(body)
+      return try session.write(body)
     } catch let error as LarderError {
       guard error.code == .full, let info = try namespace.info(), info.rules.eviction == .refuse
       else { throw error }

@@ -60,6 +60,15 @@ package final class Session {
 
   package var isReadOnly: Bool { store.isReadOnly }
 
+  /// Writes a batch; once more if the data file had too few free pages, because the store has evicted entries for it then.
+  package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
+    do {
+      return try store.write(body)
+    } catch let error as LarderError where error.code == .full {
+      return try store.write(body)
+    }
+  }
+
   private var newQueries: QueryRun { QueryRun(now: now, pause: host.checkInterruption) }
 
   /// Runs a command. Throws a `ShellError` with its place, or an error of the host.

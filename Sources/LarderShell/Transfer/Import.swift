@@ -102,7 +102,7 @@ struct Import {
     _ name: String, _ rules: Rules?, _ overrides: Rules.Overrides?
   ) throws {
     guard !isDry, let rules, try session.store.namespace(name).info() == nil else { return }
-    try session.store.write { batch in
+    try session.write { batch in
       try batch.declare(rules, for: name)
       if let overrides { try batch.override(overrides, for: name) }
     }
@@ -127,7 +127,8 @@ struct Import {
           _ = try decide(entry, present, &counts, &done)
         }
       } else {
-        try session.store.write { batch in
+        try session.write { batch in
+          (counts, done) = (self.counts, self.done)
           for (entry, number) in waiting {
             line = number
             let namespace = session.store.namespace(entry.namespace)

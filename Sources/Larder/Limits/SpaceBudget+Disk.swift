@@ -1,0 +1,141 @@
+import LMDB
+import LarderSystem
+
+/// The limit on disk: a batch begins with so many pages, and each change may take some.
+extension SpaceBudget {
+  /// Measures how many pages are left in the data file, before the first change of the batch.
+  mutating func measureDisk(_ writer: inout EntryWriter) throws(LarderError) {
+    guard let limit = limits.disk else { return }
+    // Far from the limit no batch needs to count its pages.
+    let ample = DiskRoom.ample / writer.engine.pageSize
+    if try writer.read({ lmdb throws(LMDBError) in try lmdb.pagesBehindLast(limit: limit) > ample })
+    {
+      return
+    }
+    let databases = writer.engine.indexes.all
+    let (available, used) = try writer.read { lmdb throws(LMDBError) in
+      (
+        try lmdb.availablePages(upTo: DiskRoom.enough, limit: limit),
+        try lmdb.usedPages(of: databases)
+      )
+    }
+    disk = DiskRoom(
+      limit: limit, pageSize: writer.engine.pageSize, available: available, used: used)
+  }
+
+  /// Whether a checkpoint now would free pages that this batch may need.
+  func wantsCheckpoint(_ engine: StoreEngine) -> Bool {
+    guard let disk, disk.available < disk.reserve / 2 else { return false }
+    return engine.environment.hasOutdatedPin
+  }
+
+  /// Whether `pages` more can be taken after the changes of the batch so far, and `kept` are left then.
+  func hasPages(
+    for pages: Int = 0, keeping kept: Int = DiskRoom.kept, _ writer: borrowing EntryWriter
+  ) -> Bool {
+    guard let disk else { return true }
+    return disk.spent(changing: writer.transaction.changedPages) + pages + kept <= disk.available
+  }
+
+  /// The pages that the batch has taken so far, those of the value for which it makes room included.
+  func pagesTaken(_ writer: borrowing EntryWriter) -> Int {
+    let spent = disk?.spent(changing: writer.transaction.changedPages) ?? 0
+    return missingPages + min(spent, disk?.available ?? 0)
+  }
+
+  /// Whether a value is to be cut into chunks: LMDB stores a large value in consecutive pages and may find none.
+  func needsChunks(
+    value: Int, recordCount: Int, _ writer: inout EntryWriter
+  ) throws(LarderError) -> Bool {
+    let engine = writer.engine
+    if let least = engine.chunksAbove, value > least { return true }
+    guard let disk, value > engine.pageSize else { return false }
+    let run = disk.pages(ofRecord: recordCount)
+    let spent = disk.spent(changing: writer.transaction.changedPages)
+    return try writer.read { lmdb throws(LMDBError) in
+      // After other changes of this batch only the pages behind the last one are sure to be consecutive.
+      spent == 0
+        ? try !lmdb.hasRun(of: run, afterTaking: DiskRoom.branches, limit: disk.limit)
+        : try lmdb.pagesBehindLast(limit: disk.limit) < run + spent
+    }
+  }
+
+  /// Takes pages for a record that is rewritten; false if too few are left in this batch.
+  mutating func spend(_ recordCount: Int, _ writer: borrowing EntryWriter) -> Bool {
+    guard let room = disk else { return true }
+    guard hasPages(for: room.pages(ofRecord: recordCount) + DiskRoom.branches, writer) else {
+      return false
+    }
+    disk?.spend(pages: room.pages(ofLargeRecord: recordCount), stored: recordCount)
+    return true
+  }
+
+  /// Makes room in the data file for an entry: cleared entries are reclaimed first, then expired ones are removed, then
+  /// namespaces evict at most twice the bytes of the entry and a little more.
+  mutating func makeRoomOnDisk(
+    for weight: EntryWeight, isChunked: Bool, _ protected: ProtectedEntries,
+    _ writer: inout EntryWriter
+  ) throws(LarderError) {
+    guard let room = disk else { return }
+    let own =
+      isChunked
+      ? room.chunkPages(ofValue: weight.size)
+      : room.pages(ofLargeRecord: weight.stored)
+    let needed = max(own, 1)
+    guard needed + DiskRoom.kept <= room.usable else {
+      throw LarderError(
+        .overLimit,
+        "a value of \(weight.size) bytes does not fit into \(writer.engine.environment.path), "
+          + "which may have \(room.limit) bytes on disk",
+        hint: "raise the store's disk limit, or store less")
+    }
+    missingPages = needed
+    // Evictions copy pages, too: they leave those that the entry itself needs.
+    try lowerUse(
+      to: room.usable - needed, forBytes: weight.size,
+      keeping: needed + DiskRoom.branches + DiskRoom.kept, protected, &writer)
+    disk?.spend(pages: own, stored: weight.stored)
+    guard hasPages(writer) else {
+      isOverdrawn = true
+      throw writer.fail(LarderError(.full, "no room is left on disk"))
+    }
+    missingPages = 0
+  }
+
+  /// Evicts until no more than `pages` are used, or until as much was evicted as a write of so many bytes may cost, or until
+  /// this batch has only `kept` pages left.
+  func lowerUse(
+    to pages: Int, forBytes size: Int, keeping kept: Int, _ protected: ProtectedEntries,
+    _ writer: inout EntryWriter
+  ) throws(LarderError) {
+    let goesOn = { (writer: borrowing EntryWriter) in
+      writer.usesMore(than: pages) && hasPages(keeping: kept, writer)
+    }
+    guard goesOn(writer) else { return }
+    for _ in 0..<64 where writer.state.garbage > 0 && goesOn(writer) {
+      _ = try GarbageCollector.reclaim(limit: 16, &writer)
+    }
+    var sweep = ExpirySweep(of: nil, sparing: protected)
+    try sweep.run(&writer, while: goesOn)
+    guard writer.state.garbage == 0, goesOn(writer) else { return }
+    let before = writer.state.bytes
+    // In a store of small entries a page becomes free only after many evictions. The reserve bridges that.
+    let isDeep = writer.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
+    let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
+    try evictInTurn(for: .evictedForDisk, protected, &writer) { writer in
+      before &- writer.state.bytes < most && before >= writer.state.bytes && goesOn(writer)
+    }
+  }
+}
+
+extension EntryWriter {
+  /// Whether the databases use more than so many pages.
+  func usesMore(than pages: Int) -> Bool {
+    do {
+      return try transaction.usedPages(of: engine.indexes.all) > pages
+    } catch {
+      // The next change fails with the same error, and reports it.
+      return false
+    }
+  }
+}

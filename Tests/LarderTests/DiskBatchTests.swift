@@ -1,0 +1,104 @@
+import LMDB
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Batches of many small entries in a data file that has room for few copies of pages.
+struct DiskBatchTests {
+  private func open(_ path: String, disk: Int) throws -> Store {
+    var options = Store.Options()
+    options.flushes = false
+    options.limits = StoreLimits(disk: disk)
+    return try Store(at: path + "/store", options: options)
+  }
+
+  /// Fills a store with small entries, one by one, until it evicts.
+  private func fill(_ notes: Store.Namespace, _ random: inout SeededRNG) throws {
+    while try notes.removals[.evictedForDisk] < 1000 {
+      try notes.set([UInt8](repeating: 1, count: 210), for: "\(random.next(in: 0..<1_000_000))")
+    }
+  }
+
+  @Test(arguments: [5_000_000, 12_000_000])
+  func
+    `a batch that is too large for the free pages succeeds when it is repeated, and so do later ones`(
+      disk: Int
+    ) throws
+  {
+    try withTemporaryDirectory { path in
+      let seed = Int(TestSettings.seed)
+      var random = SeededRNG(seed: seed)
+      let store = try open(path, disk: disk)
+      let notes = store.namespace("notes")
+      try fill(notes, &random)
+      var failures = 0
+      for _ in 0..<40 {
+        let keys = (0..<400).map { _ in "\(random.next(in: 0..<1_000_000))" }
+        func write() throws {
+          try store.write { batch in
+            for key in keys {
+              try batch.set([UInt8](repeating: 2, count: 210), for: key, in: notes)
+            }
+          }
+        }
+        do {
+          try write()
+        } catch let error as LarderError where error.code == .full {
+          #expect(error.hint?.hasPrefix("repeat it") == true, "\(error) LARDER_SEED=\(seed)")
+          failures += 1
+          try write()
+        }
+        #expect(try notes.bytes(keys.last!) != nil, "LARDER_SEED=\(seed)")
+      }
+      #expect(failures <= 1, "LARDER_SEED=\(seed)")
+      #expect(try notes.count() > 400, "LARDER_SEED=\(seed)")
+      #expect(store.engine.environment.fileSize <= disk)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `a full store of small entries takes single writes that run once`() throws {
+    try withTemporaryDirectory { path in
+      let seed = Int(TestSettings.seed)
+      var random = SeededRNG(seed: seed)
+      let store = try open(path, disk: 4_000_000)
+      let notes = store.namespace("notes")
+      try fill(notes, &random)
+      for index in 0..<3000 {
+        let key = "\(random.next(in: 0..<1_000_000))"
+        try store.write { batch in
+          try batch.set([UInt8](repeating: 2, count: 210), for: key, in: notes)
+        }
+        if index.isMultiple(of: 100) {
+          #expect(try notes.bytes(key) != nil, "LARDER_SEED=\(seed)")
+        }
+      }
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `a batch that no eviction makes room for says so`() throws {
+    try withTemporaryDirectory { path in
+      let store = try open(path, disk: 4_000_000)
+      let notes = store.namespace("notes")
+      for attempt in 0..<3 {
+        let error = #expect(throws: LarderError.self, "attempt \(attempt)") {
+          try store.write { batch in
+            for index in 0..<20_000 {
+              try batch.set([UInt8](repeating: 2, count: 210), for: "\(index)", in: notes)
+            }
+          }
+        }
+        #expect(error?.code == .full)
+      }
+      try notes.set("small", for: "after")
+      #expect(try notes.bytes("after") == Array("small".utf8))
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+}
