@@ -95,6 +95,23 @@ extension EntryWriter {
   }
 }
 
+/// The metadata record that marks a namespace for repair: how often damage was found there.
+enum RepairMark {
+  static func events(_ record: Span<UInt8>) -> UInt64 {
+    record.count == 8 ? record.word(at: 0) : 0
+  }
+
+  static func note(
+    _ id: NamespaceID, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    let key = MetadataKey.repair(id)
+    let record = try transaction.copy(of: key, in: .main) ?? []
+    var next: [UInt8] = []
+    next.append(word: events(record.span) &+ 1)
+    try transaction.put(next, for: key, in: .main)
+  }
+}
+
 /// A survey of the entries of a namespace, against which its index records are compared.
 private struct NamespaceSurvey {
   let id: NamespaceID

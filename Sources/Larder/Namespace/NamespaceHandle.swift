@@ -87,6 +87,7 @@ final class NamespaceHandle: Sendable {
 
   func hasDeclared(_ rules: Rules) -> Bool { declared.withLock { $0.contains(rules) } }
 
+  @inline(__always)
   func count(_ kind: ReadCounters.Kind, stripe: Int) {
     reads.count(kind.rawValue, stripe: stripe)
     list()

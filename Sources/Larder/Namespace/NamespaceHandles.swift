@@ -46,6 +46,8 @@ struct NamespaceHandles {
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 
+  /// Apart, because a read counts without it nearly always.
+  @inline(never)
   func add(_ handle: NamespaceHandle) {
     if handle.isListed.exchange(true, ordering: .relaxed) { return }
     listed.withLock { $0.append(handle) }
