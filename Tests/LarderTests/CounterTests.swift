@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -49,6 +50,31 @@ import Testing
       #expect(try store.namespace("notes").reads.hits == 6)
       try store.close()
     }
+  }
+
+  @Test func `a write asks only namespaces with new reads for their counts`() throws {
+    struct Stop: Error {}
+    let store = try Store.temporary()
+    let names = (0..<20).map { "n\($0)" }
+    for name in names { try store.namespace(name).set("v", for: "k") }
+    let asked = { store.engine.handlesWithCounts.map(\.name).sorted() }
+    let isListed = { (name: String) in
+      store.engine.handle(for: name).isListed.load(ordering: .relaxed)
+    }
+    let spaces = names.map { store.namespace($0) }
+    #expect(asked() == [])
+    for index in [3, 7] { _ = try spaces[index].text("k") }
+    #expect(asked() == ["n3", "n7"])
+    #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
+    #expect(asked() == ["n3", "n7"], "the write was rolled back")
+    try store.write { _ in }
+    #expect(asked() == [])
+    #expect(!names.contains(where: isListed))
+    _ = try spaces[7].text("none")
+    #expect(names.filter(isListed) == ["n7"])
+    try store.write { _ in }
+    #expect(try spaces[7].reads.hits == 1 && spaces[7].reads.absent == 1)
+    #expect(asked() == [])
   }
 
   @Test func `every removal has a reason that is counted`() throws {
@@ -136,7 +162,7 @@ import Testing
       let first = try store.statistics()
       let second = try store.statistics()
       #expect(first.file == second.file)
-      #expect(first.path == store.path && first.format == 2)
+      #expect(first.path == store.path && first.format == 3)
       #expect(first.file.size >= first.file.pages * first.file.pageSize)
       #expect(first.entries == 1 && first.bytes == 1 && first.storedSize > 20)
       #expect(first.namespaces.count == 1 && !first.readers.isEmpty)

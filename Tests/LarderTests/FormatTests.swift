@@ -30,7 +30,9 @@ import Testing
     QueuePosition.read(bytes.span, at: offset)
   }
 
-  private func expiryRecord(_ key: [UInt8]) -> ExpiryRecord? { ExpiryRecord(key.span) }
+  private func expiryRecord(_ key: [UInt8], _ value: [UInt8]) -> ExpiryRecord? {
+    ExpiryRecord(key.span, value.span)
+  }
 
   private func plain(_ change: (inout EntryHeader) -> Void = { _ in }) -> EntryHeader {
     let written: Int64 = 1_790_000_000_000
@@ -113,7 +115,9 @@ import Testing
       var reader = FieldReader(record.span)
       while reader.next() != nil {}
       _ = QueueRecord(record.span, record.span)
-      _ = ExpiryRecord(record.span)
+      for value in [[], record, [1, 2, 3, 4]] {
+        for indexed in expiryRecord(record, value).map(Array.init) ?? [] { _ = indexed.recordKey }
+      }
       _ = IndexKey.tagged(record)
       _ = StoreFormat.read(record.span)
     }
@@ -170,17 +174,52 @@ import Testing
     let entry = StoredKey.entry(Array("key".utf8).span, in: NamespaceID(rawValue: 3))
     for position: UInt64 in [0, 1, 40, 1 << 40] {
       let key = IndexKey.deadline(1_790_000_000_000, position: position, entry: entry)
-      let record = try #require(expiryRecord(key))
+      let value =
+        position == 0 ? [] : [UInt8](littleEndian: ExpiryBlock.bit(of: position))
+      let record = try #require(expiryRecord(key, value).flatMap { Array($0).first })
       #expect(record.deadline == 1_790_000_000_000 && record.position == position)
-      for place in 0..<key.count {
-        var damaged = key
+      #expect(record.recordKey == key)
+      for place in 0..<key.count + value.count {
+        var damaged = key + value
         damaged[place] ^= 0x41
-        let other = expiryRecord(damaged)
-        #expect(
-          other == nil || other?.id != record.id || other?.deadline != record.deadline
-            || other?.position != position || position == 0)
+        let other = expiryRecord(Array(damaged[..<key.count]), Array(damaged[key.count...]))
+        let found = other.map { $0.map { "\($0.recordKey) \($0.position)" } }
+        #expect(found != ["\(key) \(position)"])
       }
     }
+  }
+
+  @Test func `a record of the expiry index has the positions that were put into it, in order`()
+    throws
+  {
+    let id = NamespaceID(rawValue: 3)
+    var random = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<200 {
+      let first = (random.next() >> UInt64(random.next(in: 4..<60))) & ~31
+      var pending = PendingDeadlines()
+      var expected: Set<UInt64> = []
+      let block = ExpiryBlock(7, position: first, in: id)
+      for _ in 0..<40 {
+        let position = max(1, first + random.next() % 32)
+        let isIndexed = random.next() % 3 > 0
+        let other = pending.set(position, of: block, to: isIndexed)
+        #expect(other == nil)
+        if isIndexed { expected.insert(position) } else { expected.remove(position) }
+      }
+      let (next, left) = (pending.next(), pending.next())
+      let change = try #require(next)
+      #expect(change.block == block && left == nil)
+      let value = [UInt8](littleEndian: change.applied(to: 0))
+      let key = IndexKey.deadline(7, position: max(1, first), entry: id.prefix)
+      let read = expiryRecord(key, value).map { $0.map(\.position) } ?? []
+      #expect(read == expected.sorted(), "seed \(random.seed)")
+    }
+    let last = QueuePosition.limit - 1
+    let key = IndexKey.deadline(7, position: last, entry: id.prefix)
+    #expect(expiryRecord(key, [0, 0, 0, 0x80]).map { $0.map(\.position) } == [last])
+    #expect(expiryRecord(key, [0, 0, 0, 0]) == nil && expiryRecord(key, [1]) == nil)
+    let zero = IndexKey.deadline(7, position: 1, entry: id.prefix)
+    #expect(expiryRecord(zero, [1, 0, 0, 0]) == nil, "no entry has the position 0")
   }
 
   @Test func `a pinned entry is found in the expiry index by its key`() throws {

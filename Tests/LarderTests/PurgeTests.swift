@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a deadline that moved later costs no index record and is found again`() throws {
+  @Test func `a deadline that moved later costs no index record, and is found again`() throws {
     try withStore { store, clock in
       let notes = store.namespace("notes")
       let records = {
@@ -84,9 +84,9 @@ import Testing
             try notes.set("w", for: number, expires: .after(.seconds(10)))
           }
         }
-        #expect(try records() == 100)
+        #expect(try records() == 4, "100 positions in a row")
         #expect(try store.purge().entries == 0)
-        #expect(try records() == 100)
+        #expect(try records() == 4)
       }
       for number in 0..<50 { try notes.persist(number) }
       clock.advance(by: .seconds(10))

@@ -87,6 +87,18 @@ import Testing
     }
   }
 
+  @Test(arguments: 0..<32)
+  func `a wrong position in a record of the expiry index is found`(bit: Int) throws {
+    let found = try planting { transaction, indexes, notes in
+      let key = try notes.engine.beginRead().keys(in: indexes.deadlines)[0]
+      let value = try transaction.value(for: key, in: indexes.deadlines)?.copied
+      var record = try #require(value)
+      record[bit / 8] ^= 1 << UInt8(bit % 8)
+      try transaction.put(record, for: key, in: indexes.deadlines)
+    }
+    #expect(found == [.deadlines])
+  }
+
   @Test func `a record of the queue that names another key is found`() throws {
     let found = try planting { transaction, indexes, notes in
       let key = try notes.engine.beginRead().keys(in: indexes.queue)[0]

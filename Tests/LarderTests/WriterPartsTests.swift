@@ -1,6 +1,7 @@
 import LMDB
 import LarderSystem
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -78,7 +79,7 @@ import Testing
     let deadlines = store.engine.indexes.deadlines
     try transact(store) { transaction throws(LarderError) in
       var counters = BatchCounters(StoreState(), seal: store.engine.seal)
-      let indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
+      var indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
       var indexed: EntryHeader?
       func move(_ due: Int64) throws(LarderError) -> Int64 {
         var header = EntryHeader(
@@ -95,10 +96,52 @@ import Testing
       #expect(try move(2000) == 1000)
       #expect(try move(500) == 500)
       #expect(counters.store.nextDue == 500)
+      try indexes.flush(to: &transaction)
       let keys = try transaction.keys(in: deadlines, from: [])
       #expect(keys == [IndexKey.deadline(500, position: 3, entry: entryKey)])
       #expect(try move(EntryHeader.never) == 500, "later, so lazily")
       #expect(try move(-5) == 0, "before 1970 is indexed as 1970")
+    }
+  }
+
+  @Test func `entries of one time share records, however their changes are mixed`() throws {
+    let store = try Store.temporary()
+    let deadlines = store.engine.indexes.deadlines
+    var random = SeededRNG(seed: TestSettings.seed)
+    var expected: Set<[UInt64]> = []
+    for _ in 0..<20 {
+      try transact(store) { transaction throws(LarderError) in
+        var indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
+        var counters = BatchCounters(StoreState(), seal: store.engine.seal)
+        for _ in 0..<random.next(in: 1..<60) {
+          let (position, time) = (1 + random.next() % 100, random.next() % 3)
+          let entryKey = StoredKey.entry([UInt8(position)].span, in: one)
+          let header = EntryHeader(
+            flags: [], codec: 0, written: 0, expires: Int64(time), staleUntil: Int64(time),
+            deadline: Int64(time), sequence: position, version: position)
+          if expected.remove([time, position]) != nil {
+            try indexes.removeDeadline(header, of: entryKey, &transaction)
+          } else {
+            try indexes.moveDeadline(
+              of: entryKey, to: header, from: nil, &counters, &transaction)
+            expected.insert([time, position])
+          }
+        }
+        try indexes.flush(to: &transaction)
+      }
+      var found: Set<[UInt64]> = []
+      var records = 0
+      let read = try store.engine.beginRead()
+      var cursor = try read.cursor(in: deadlines)
+      while let next = try cursor.next() {
+        records += 1
+        let record = ExpiryRecord(next.key, next.value)
+        for indexed in try #require(record) {
+          found.insert([UInt64(indexed.deadline), indexed.position])
+        }
+      }
+      #expect(found == expected, "seed \(random.seed)")
+      #expect(records <= 12)
     }
   }
 

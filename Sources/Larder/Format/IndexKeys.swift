@@ -3,34 +3,34 @@ import LarderSystem
 
 /// The keys of the index databases. `Docs/FileFormat.md` draws them.
 enum IndexKey {
-  /// Expiry index: namespace, time, then how to find the entry; see ``ExpiryRecord``.
+  /// Expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``.
   ///
   /// Within a namespace the time comes first, so that everything due is a range at the front.
   ///
   /// - Parameters:
   ///   - deadline: 0 to ``ExpiryRecord/latest``.
-  ///   - position: the entry's position in the queue; 0 for a pinned entry.
+  ///   - position: the entry's position in the queue; 0 for a pinned entry, whose stored key ends the key.
   ///   - entry: the entry key, which begins with the namespace id.
   static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
-    [UInt8](count: deadlineSize(position, entry)) {
-      append(deadline, position: position, entry: entry, to: &$0)
+    let block = ExpiryBlock(deadline, position: position, in: entry.span.namespaceID)
+    let pinned = position == 0 ? entry.count - 4 : 0
+    return [UInt8](count: size(of: block) + pinned) { bytes in
+      append(block, to: &bytes)
+      if pinned > 0 { bytes.append(contentsOf: entry.span.extracting(droppingFirst: 4)) }
     }
   }
 
-  private static func deadlineSize(_ position: UInt64, _ entry: [UInt8]) -> Int {
-    10 + QueuePosition.size(of: position) + (position == 0 ? entry.count - 4 : 0)
+  private static func size(of block: ExpiryBlock) -> Int {
+    ExpiryRecord.headSize + QueuePosition.size(of: block.number)
   }
 
-  private static func append(
-    _ deadline: Int64, position: UInt64, entry: [UInt8], to bytes: inout OutputSpan<UInt8>
-  ) {
-    let time = UInt64(bitPattern: min(max(deadline, 0), ExpiryRecord.latest))
-    bytes.append(contentsOf: entry.span.extracting(first: 4))
+  private static func append(_ block: ExpiryBlock, to bytes: inout OutputSpan<UInt8>) {
+    let time = UInt64(bitPattern: min(max(block.deadline, 0), ExpiryRecord.latest))
+    bytes.append(bigEndian: block.id.rawValue)
     bytes.append(UInt8(truncatingIfNeeded: time &>> 40))
     bytes.append(UInt8(truncatingIfNeeded: time &>> 32))
     bytes.append(bigEndian: UInt32(truncatingIfNeeded: time))
-    QueuePosition.append(position, to: &bytes)
-    if position == 0 { bytes.append(contentsOf: entry.span.extracting(droppingFirst: 4)) }
+    QueuePosition.append(block.number, to: &bytes)
   }
 
   /// The key under which the expiry index has an entry with this header, if it has it.
@@ -38,15 +38,12 @@ enum IndexKey {
     deadline(header.deadline, position: header.sequence, entry: entry)
   }
 
-  /// Lends the same key, without an allocation.
+  /// Lends the key of a block, without an allocation.
   @inline(__always)
   static func withDeadline<Result>(
-    of header: EntryHeader, entry: [UInt8],
-    _ body: (Span<UInt8>) throws(LarderError) -> Result
+    of block: ExpiryBlock, _ body: (Span<UInt8>) throws(LarderError) -> Result
   ) throws(LarderError) -> Result {
-    try withStackBytes(
-      deadlineSize(header.sequence, entry),
-      { append(header.deadline, position: header.sequence, entry: entry, to: &$0) }, body)
+    try withStackBytes(size(of: block), { append(block, to: &$0) }, body)
   }
 
   /// Queue: the entries of a namespace in the order in which they came. The value is the stored key.

@@ -53,11 +53,19 @@ extension EntryWriter {
         if !survey.hasQueueRecord(key, storedKey) { dangling.append(key) }
       }
       try transaction.remove(dangling, from: indexes.queue)
-      dangling = []
-      try transaction.forEach(in: indexes.deadlines, from: prefix) { key, _ in
-        if !survey.hasDeadline(key) { dangling.append(key) }
+      var changed: [(key: [UInt8], positions: UInt32)] = []
+      try transaction.forEach(in: indexes.deadlines, from: prefix) { key, value in
+        let record = ExpiryRecord(key.span, value)
+        let positions = survey.deadlines[key, default: 0] & (record?.positions ?? 0)
+        if positions != record?.positions { changed.append((key, positions)) }
       }
-      try transaction.remove(dangling, from: indexes.deadlines)
+      for (key, positions) in changed {
+        if positions == 0 {
+          try transaction.remove(key, from: indexes.deadlines)
+        } else {
+          try transaction.put([UInt8](littleEndian: positions), for: key, in: indexes.deadlines)
+        }
+      }
       dangling = []
       try transaction.forEach(in: indexes.tags, from: []) { key, _ in
         if !survey.mayHaveTag(key) { dangling.append(key) }
@@ -87,6 +95,23 @@ extension EntryWriter {
   }
 }
 
+/// The metadata record that marks a namespace for repair: how often damage was found there.
+enum RepairMark {
+  static func events(_ record: Span<UInt8>) -> UInt64 {
+    record.count == 8 ? record.word(at: 0) : 0
+  }
+
+  static func note(
+    _ id: NamespaceID, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    let key = MetadataKey.repair(id)
+    let record = try transaction.copy(of: key, in: .main) ?? []
+    var next: [UInt8] = []
+    next.append(word: events(record.span) &+ 1)
+    try transaction.put(next, for: key, in: .main)
+  }
+}
+
 /// A survey of the entries of a namespace, against which its index records are compared.
 private struct NamespaceSurvey {
   let id: NamespaceID
@@ -94,8 +119,8 @@ private struct NamespaceSurvey {
   private(set) var unreadable: [[UInt8]] = []
   private var weights: [EntryWeight] = []
   private var positions: [UInt64: [UInt8]] = [:]
-  /// Keys of the expiry index.
-  private var deadlines: Set<[UInt8]> = []
+  /// The positions that each key of the expiry index stands for.
+  private(set) var deadlines: [[UInt8]: UInt32] = [:]
   private var tagged: [[UInt8]: StoredEntry] = [:]
   private var chunked: Set<UInt64> = []
 
@@ -114,7 +139,8 @@ private struct NamespaceSurvey {
     if entry.header.flags.contains(.chunked) { chunked.insert(entry.header.version) }
     positions[entry.header.sequence] = entryKey
     if entry.header.deadline != EntryHeader.never {
-      deadlines.insert(IndexKey.deadline(of: entry.header, entry: entryKey))
+      deadlines[IndexKey.deadline(of: entry.header, entry: entryKey), default: 0] |=
+        ExpiryBlock.bit(of: entry.header.sequence)
     }
   }
 
@@ -133,8 +159,6 @@ private struct NamespaceSurvey {
     guard let record = QueueRecord(key.span, storedKey) else { return false }
     return positions[record.position] == record.entryKey
   }
-
-  func hasDeadline(_ key: [UInt8]) -> Bool { deadlines.contains(key) }
 
   /// Whether a tag record leads to an entry that has it; true for records of other namespaces.
   func mayHaveTag(_ key: [UInt8]) -> Bool {

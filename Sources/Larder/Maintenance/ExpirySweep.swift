@@ -6,22 +6,42 @@ import LarderSystem
 /// The index may have an entry under an earlier time than its end, which has moved since. The sweep indexes such an entry
 /// again under its end.
 struct ExpirySweep {
-  /// How many index records a write that needs room looks at before entries that are alive are evicted.
+  /// How many indexed entries a write that needs room looks at before entries that are alive are evicted.
   static let perWrite = 256
+
+  /// A place in the expiry index: a record, and the last of its entries that was looked at.
+  struct Position {
+    fileprivate var record: [UInt8]
+    fileprivate var entry: UInt64
+  }
+
+  /// What the index has at a time that is due.
+  private enum Due {
+    case entry(IndexedEntry)
+    /// A damaged record, which does not say what it names.
+    case damaged([UInt8])
+
+    var position: Position {
+      switch self {
+      case .entry(let indexed): Position(record: indexed.recordKey, entry: indexed.position)
+      case .damaged(let key): Position(record: key, entry: .max)
+      }
+    }
+  }
 
   private let id: NamespaceID?
   private var left: Int
   private let protected: ProtectedEntries
-  /// The last record that was looked at; nil at the beginning.
-  private(set) var position: [UInt8]?
+  /// The place behind which to go on; nil at the beginning.
+  private(set) var position: Position?
   /// Whether nothing that is due is left.
   private(set) var isDone = false
 
   /// - Parameters:
-  ///   - limit: how many records to look at.
+  ///   - limit: how many indexed entries to look at.
   ///   - protected: entries that must stay, and with them the entries they belong to.
   init(
-    of id: NamespaceID?, limit: Int = Self.perWrite, after position: [UInt8]? = nil,
+    of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil,
     sparing protected: ProtectedEntries = .none
   ) {
     self.id = id
@@ -52,7 +72,7 @@ struct ExpirySweep {
     return removal
   }
 
-  /// Looks at the next `limit` records at most.
+  /// Looks at the next `limit` indexed entries at most.
   mutating func runStep(
     limit: Int, _ writer: inout EntryWriter,
     while shouldContinue: (borrowing EntryWriter) -> Bool = { _ in true }
@@ -63,11 +83,16 @@ struct ExpirySweep {
       return removal
     }
     let limit = min(limit, left)
-    let keys = try due(limit: limit, &writer)
-    for key in keys where shouldContinue(writer) { removal += try remove(key, &writer) }
-    left -= keys.count
-    position = keys.last ?? position
-    if keys.count < limit {
+    let found = try due(limit: limit, &writer)
+    for due in found where shouldContinue(writer) {
+      switch due {
+      case .entry(let indexed): removal += try remove(indexed, &writer)
+      case .damaged(let key): try remove(record: key, &writer)
+      }
+    }
+    left -= found.count
+    position = found.last?.position ?? position
+    if found.count < limit {
       isDone = true
       if id == nil {
         let next = UInt64(clamping: try earliestIndexed(&writer))
@@ -78,19 +103,17 @@ struct ExpirySweep {
   }
 
   private func remove(
-    _ indexKey: [UInt8], _ writer: inout EntryWriter
+    _ indexed: IndexedEntry, _ writer: inout EntryWriter
   ) throws(LarderError) -> RemovalResult {
     let indexes = writer.engine.indexes
-    if let record = ExpiryRecord(indexKey.span),
-      let entryKey = try writer.change({ lmdb throws(LMDBError) in
-        try record.entryKey(in: &lmdb, indexes)
-      })
-    {
+    if let entryKey = try writer.change({ lmdb throws(LMDBError) in
+      try indexed.entryKey(in: &lmdb, indexes)
+    }) {
       // The write in progress has read the entry, and indexes it itself.
       if protected.contains(entryKey) { return RemovalResult() }
-      let isLive = try writer.isLive(record.id)
+      let isLive = try writer.isLive(indexed.id)
       switch try writer.contents(of: entryKey) {
-      case .entry(let entry) where record.leads(to: entry.header):
+      case .entry(let entry) where indexed.leads(to: entry.header):
         if !isLive {
           try writer.erase(entry)
           return RemovalResult()
@@ -108,41 +131,57 @@ struct ExpirySweep {
         break
       }
     }
-    // The record leads to no entry.
-    try writer.withTransaction { transaction throws(LarderError) in
-      _ = try transaction.remove(indexKey, from: indexes.deadlines)
-    }
+    // The index leads to no entry.
+    try writer.removeDeadline(of: indexed)
     return RemovalResult()
   }
 
-  /// The next records that are due or too damaged to say when. At a record that is not due it skips to the next namespace.
-  private func due(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> [[UInt8]] {
+  private func remove(record key: [UInt8], _ writer: inout EntryWriter) throws(LarderError) {
+    let deadlines = writer.engine.indexes.deadlines
+    try writer.withTransaction { transaction throws(LarderError) in
+      _ = try transaction.remove(key, from: deadlines)
+    }
+  }
+
+  /// The next entries that are due, and records too damaged to say when. At a record that is not due it skips to the next
+  /// namespace.
+  private func due(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> [Due] {
+    try writer.flushIndexes()
     let deadlines = writer.engine.indexes.deadlines
     let now = writer.now.milliseconds
     let (only, position) = (id, position)
     let prefix = only?.prefix ?? []
-    let start = position ?? prefix
+    let start = position?.record ?? prefix
     return try writer.read { lmdb throws(LMDBError) in
-      var keys: [[UInt8]] = []
+      var found: [Due] = []
       var cursor = try lmdb.cursor(in: deadlines)
       var record = try cursor.seek(start.span)
-      while let found = record, keys.count < limit, found.key.starts(with: prefix.span) {
-        let key = found.key.copied
-        if key.count < ExpiryRecord.headSize || ExpiryRecord.deadline(of: found.key) <= now {
-          if key != position { keys.append(key) }
+      while let next = record, found.count < limit, next.key.starts(with: prefix.span) {
+        let isShort = next.key.count < ExpiryRecord.headSize
+        if isShort || ExpiryRecord.deadline(of: next.key) <= now {
+          let done = position.flatMap { next.key.elementsEqual($0.record.span) ? $0.entry : nil }
+          if let expiry = ExpiryRecord(next.key, next.value) {
+            for indexed in expiry where found.count < limit {
+              if let done, indexed.position <= done { continue }
+              found.append(.entry(indexed))
+            }
+          } else if done == nil {
+            found.append(.damaged(next.key.copied))
+          }
           record = try cursor.next()
-        } else if only == nil, let next = found.key.namespaceID.next?.prefix {
-          record = try cursor.seek(next.span)
+        } else if only == nil, let id = next.key.namespaceID.next?.prefix {
+          record = try cursor.seek(id.span)
         } else {
           break
         }
       }
-      return keys
+      return found
     }
   }
 
   /// The earliest time in the index, of all namespaces; ``EntryHeader/never`` if it is empty. O(namespaces).
   private func earliestIndexed(_ writer: inout EntryWriter) throws(LarderError) -> Int64 {
+    try writer.flushIndexes()
     let deadlines = writer.engine.indexes.deadlines
     return try writer.read { lmdb throws(LMDBError) in
       var earliest = EntryHeader.never
@@ -167,11 +206,7 @@ extension EntryWriter {
   ///
   /// - Returns: false if its record is damaged.
   fileprivate mutating func indexAgain(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    let key = IndexKey.deadline(of: entry.header, entry: entry.entryKey)
-    let deadlines = engine.indexes.deadlines
-    try withTransaction { transaction throws(LarderError) in
-      _ = try transaction.remove(key, from: deadlines)
-    }
+    try indexes.removeDeadline(entry.header, of: entry.entryKey, &transaction)
     return try reschedule(
       entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil,
       idle: entry.fields.idle, isIndexed: false)

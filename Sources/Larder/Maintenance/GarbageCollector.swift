@@ -66,6 +66,7 @@ extension EntryWriter {
     let prefix = id.prefix
     let indexes = engine.indexes
     dropCounters(of: id)
+    try flushIndexes()
     try withTransaction { transaction throws(LarderError) in
       for database in [indexes.deadlines, indexes.queue, indexes.chunks] {
         try transaction.remove(try transaction.keys(in: database, from: prefix), from: database)

@@ -43,7 +43,7 @@ struct Purge {
   ) throws(LarderError) -> RemovalResult {
     try engine.flushAccessTimes()
     var total = RemovalResult()
-    var position: [UInt8]?
+    var position: ExpirySweep.Position?
     repeat {
       let (removal, reached) = try engine.commit(.cleanup) { batch in
         try batch.purge(limit: Self.perBatch, after: position, only: namespace)
@@ -69,12 +69,12 @@ struct Purge {
 }
 
 extension WriteBatch {
-  /// Removes expired entries among the next `limit` records of the expiry index.
+  /// Removes expired entries among the next `limit` of the expiry index.
   ///
-  /// - Returns: the result, and the record to continue after; nil when nothing that is due is left.
+  /// - Returns: the result, and the place behind which to go on; nil when nothing that is due is left.
   mutating func purge(
-    limit: Int, after position: [UInt8]?, only namespace: String?
-  ) throws(LarderError) -> (removal: RemovalResult, reached: [UInt8]?) {
+    limit: Int, after position: ExpirySweep.Position?, only namespace: String?
+  ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {
     guard trustsClock() else {
       var removal = RemovalResult()
       removal.skippedAfterClockJump = true

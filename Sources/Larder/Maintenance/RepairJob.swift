@@ -129,11 +129,9 @@ struct RepairJob {
       guard let record = QueueRecord(key.span, value) else { return true }
       return try entry(record.entryKey, transaction)?.header.sequence != record.position
     case .deadlines:
-      guard let record = ExpiryRecord(key.span),
-        let entryKey = try record.entryKey(in: transaction, engine.indexes),
-        let entry = try entry(entryKey, transaction)
-      else { return true }
-      return !record.leads(to: entry.header)
+      guard let record = ExpiryRecord(key.span, value) else { return true }
+      for indexed in record where try !isSound(indexed, transaction) { return true }
+      return false
     case .tags:
       guard let record = IndexKey.tagged(key), record.entryKey.starts(with: id.prefix) else {
         return false
@@ -142,6 +140,13 @@ struct RepairJob {
     case .chunks:
       return key.count != 16 || !chunked.contains(key.span.bigEndian(at: 4))
     }
+  }
+
+  private func isSound(
+    _ indexed: IndexedEntry, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> Bool {
+    guard let entryKey = try indexed.entryKey(in: transaction, engine.indexes) else { return false }
+    return try entry(entryKey, transaction).map { indexed.leads(to: $0.header) } ?? false
   }
 
   private func entry(
@@ -165,6 +170,14 @@ struct RepairJob {
         guard let region = try snapshot.find(key.span, in: database),
           try isDangling(part, key, snapshot.bytes(of: region), of: id, chunked, snapshot)
         else { continue }
+        if part == .deadlines,
+          let record = ExpiryRecord(key.span, snapshot.bytes(of: region))
+        {
+          for indexed in record where try !isSound(indexed, snapshot) {
+            try batch.writer.removeDeadline(of: indexed)
+          }
+          continue
+        }
         try batch.writer.drop(key, from: database, isEntry: part == .entries)
       }
     }
@@ -216,23 +229,6 @@ struct RepairJob {
     return try engine.commit(.cleanup) { batch in
       try batch.writer.correct(id, by: survey.correction, ifEvents: survey.events)
     }
-  }
-}
-
-/// The metadata record that marks a namespace for repair: how often damage was found there.
-enum RepairMark {
-  static func events(_ record: Span<UInt8>) -> UInt64 {
-    record.count == 8 ? record.word(at: 0) : 0
-  }
-
-  static func note(
-    _ id: NamespaceID, _ transaction: inout StoreTransaction
-  ) throws(LarderError) {
-    let key = MetadataKey.repair(id)
-    let record = try transaction.copy(of: key, in: .main) ?? []
-    var next: [UInt8] = []
-    next.append(word: events(record.span) &+ 1)
-    try transaction.put(next, for: key, in: .main)
   }
 }
 

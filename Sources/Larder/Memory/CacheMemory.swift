@@ -45,7 +45,7 @@ public final class CacheMemory: Sendable {
     usesSystemClock = engine.usesSystemClock
     shards = LockStripes(count: Self.shardCount) { MemoryTable() }
     state = Mutex(State(limits: limits))
-    handle.memory.withLock { $0.add(counters) }
+    handle.add(counters)
   }
 
   deinit {

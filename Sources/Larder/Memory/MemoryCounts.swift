@@ -36,6 +36,9 @@ struct MemoryTallies {
     live.reduce(into: gone) { sum, counters in sum += MemoryCounts(counters) }
   }
 
+  /// Whether no memory is in use.
+  var isEmpty: Bool { live.isEmpty }
+
   mutating func add(_ counters: StripedCounters) { live.append(counters) }
 
   mutating func retire(_ counters: StripedCounters) {

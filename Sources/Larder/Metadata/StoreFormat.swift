@@ -5,7 +5,7 @@ import LarderSystem
 struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
   /// The only format that this version reads and writes.
-  static let current: UInt32 = 2
+  static let current: UInt32 = 3
 
   var version: UInt32
   /// 16 random bytes that identify the store. Its own records are sealed with them, and a page cursor of another store is

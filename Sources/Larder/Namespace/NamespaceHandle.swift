@@ -14,6 +14,9 @@ final class NamespaceHandle: Sendable {
   /// The part of these counts that is in the store's counters already.
   private let merged = Mutex(Merged())
   let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
+  /// Where the handle is listed while it may have counts that are not merged.
+  private let counted: CountedHandles
+  let isListed = Atomic(false)
 
   // An id and the commit it holds for share a word, so that no reader pairs the id of one commit with another commit. An
   // id of 0 means that the namespace does not exist.
@@ -31,7 +34,10 @@ final class NamespaceHandle: Sendable {
     var moment: UInt64 = 0
   }
 
-  init(name: String) { self.name = name }
+  init(name: String, listedIn counted: CountedHandles) {
+    self.name = name
+    self.counted = counted
+  }
 
   @inline(__always)
   private static func stamp(_ moment: UInt64, _ id: UInt32) -> UInt64 { moment &<< 24 | UInt64(id) }
@@ -81,19 +87,31 @@ final class NamespaceHandle: Sendable {
 
   func hasDeclared(_ rules: Rules) -> Bool { declared.withLock { $0.contains(rules) } }
 
+  @inline(__always)
   func count(_ kind: ReadCounters.Kind, stripe: Int) {
     reads.count(kind.rawValue, stripe: stripe)
+    list()
   }
 
   /// A stale value was served.
-  func countServed() {
-    reads.count(ReadCounters.Kind.served.rawValue)
-  }
+  func countServed() { count(.served, stripe: StripedCounters.shared) }
 
   /// A value was found that its codec could not decode, which makes the read a miss.
-  func countUndecodable() {
-    reads.count(ReadCounters.Kind.undecodable.rawValue)
+  func countUndecodable() { count(.undecodable, stripe: StripedCounters.shared) }
+
+  /// A memory begins to count its hits here.
+  func add(_ counters: StripedCounters) {
+    memory.withLock { $0.add(counters) }
+    list()
   }
+
+  @inline(__always)
+  private func list() {
+    if !isListed.load(ordering: .relaxed) { counted.add(self) }
+  }
+
+  /// Whether a memory counts its hits here, which lists the handle once and for all.
+  var hasMemory: Bool { memory.withLock { !$0.isEmpty } }
 
   /// The counts that are not in the store's counters yet.
   func unmerged() -> ReadCounters {
@@ -109,7 +127,8 @@ final class NamespaceHandle: Sendable {
 
   private var total: ReadCounters {
     var total = ReadCounters()
-    for kind in ReadCounters.Kind.allCases { total[kind] = reads.total(kind.rawValue) }
+    let counts = reads.totals
+    for kind in ReadCounters.Kind.allCases { total[kind] = counts[kind.rawValue] }
     let found = memory.withLock { $0.total }
     // A revalidated hit looked the entry up, so that `reads` has counted it.
     total[.hits] &+= found[.hits]

@@ -1,19 +1,17 @@
+import Synchronization
+
 /// The handles of a store by name, each as long as something holds it or it has something to remember.
 struct NamespaceHandles {
   private static let fewest = 64
 
+  private let counted: CountedHandles
   private var byName: [String: NamespaceHandle] = [:]
   /// With so many handles those are released that nothing holds. Twice as many as are left then, so that it costs O(1).
   private var most = Self.fewest
 
-  var all: [NamespaceHandle] { Array(byName.values) }
+  init(listedIn counted: CountedHandles) { self.counted = counted }
 
-  /// Those whose reads the store has not counted yet.
-  var withCounts: [NamespaceHandle] {
-    var found: [NamespaceHandle] = []
-    for handle in byName.values where handle.hasUnmerged { found.append(handle) }
-    return found
-  }
+  var all: [NamespaceHandle] { Array(byName.values) }
 
   /// The handle of a name, the same for all who hold it.
   mutating func handle(for name: String) -> NamespaceHandle {
@@ -22,13 +20,14 @@ struct NamespaceHandles {
       releaseUnused()
       most = max(2 * byName.count, Self.fewest)
     }
-    let handle = NamespaceHandle(name: name)
+    let handle = NamespaceHandle(name: name, listedIn: counted)
     byName[name] = handle
     return handle
   }
 
   /// O(names).
   private mutating func releaseUnused() {
+    counted.dropMerged()
     var unused: [String] = []
     var index = byName.startIndex
     while index != byName.endIndex {
@@ -39,4 +38,41 @@ struct NamespaceHandles {
     }
     for name in unused { byName[name] = nil }
   }
+}
+
+/// The handles that may have reads which the store has not counted yet, so that a write asks no other.
+///
+/// A handle lists itself with its first read. A read at the very moment of a write may stay unlisted until the next read.
+final class CountedHandles: Sendable {
+  private let listed = Mutex<[NamespaceHandle]>([])
+
+  /// Apart, because a read counts without it nearly always.
+  @inline(never)
+  func add(_ handle: NamespaceHandle) {
+    if handle.isListed.exchange(true, ordering: .relaxed) { return }
+    listed.withLock { $0.append(handle) }
+  }
+
+  /// The handles with counts. Those without are listed no longer.
+  var unmerged: [NamespaceHandle] {
+    listed.withLock { listed in
+      if listed.isEmpty { return [] }
+      var found: [NamespaceHandle] = []
+      listed.removeAll { handle in
+        handle.isListed.store(false, ordering: .sequentiallyConsistent)
+        let hasUnmerged = handle.hasUnmerged
+        if hasUnmerged { found.append(handle) }
+        guard hasUnmerged || handle.hasMemory else { return true }
+        // A read that came between lists it itself.
+        return handle.isListed.exchange(true, ordering: .relaxed)
+      }
+      return found
+    }
+  }
+
+  /// Lets the handles without counts go.
+  func dropMerged() { _ = unmerged }
+
+  /// Lets all handles go.
+  func removeAll() { listed.withLock { $0 = [] } }
 }

@@ -34,14 +34,16 @@ extension StoreEngine {
     var cursor = try transaction.cursor(in: indexes.deadlines)
     var record = try cursor.seek(prefix.span)
     while let found = record, found.key.starts(with: prefix.span) {
-      if let indexed = ExpiryRecord(found.key) {
-        if indexed.deadline >= earliest { break }
-        if let entryKey = try indexed.entryKey(in: transaction, indexes),
-          let region = try transaction.find(entryKey, in: .main),
-          let header = EntryHeader(transaction.bytes(of: region)),
-          indexed.leads(to: header), header.staleUntil > now
-        {
-          earliest = min(earliest, header.staleUntil)
+      if let expiry = ExpiryRecord(found.key, found.value) {
+        if expiry.block.deadline >= earliest { break }
+        for indexed in expiry {
+          if let entryKey = try indexed.entryKey(in: transaction, indexes),
+            let region = try transaction.find(entryKey, in: .main),
+            let header = EntryHeader(transaction.bytes(of: region)),
+            indexed.leads(to: header), header.staleUntil > now
+          {
+            earliest = min(earliest, header.staleUntil)
+          }
         }
       }
       record = try cursor.next()

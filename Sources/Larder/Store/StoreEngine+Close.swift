@@ -19,7 +19,7 @@ extension StoreEngine {
       try commit(.standard(lockTimeout: lockTimeout)) { batch in
         try batch.removePendingExpirations(limit: PendingExpirations.capacity)
       }
-    } else if !handlesWithCounts.isEmpty {
+    } else if allHandles.contains(where: \.hasUnmerged) {
       try commit(.standard(lockTimeout: lockTimeout)) { _ in }
     }
   }

@@ -53,10 +53,12 @@ final class StoreEngine: Sendable {
   let memory: MemoryRegistry
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
-  private let handles = Mutex(NamespaceHandles())
+  private let counted = CountedHandles()
+  private let handles: Mutex<NamespaceHandles>
 
   init(environment: Environment, format: StoreFormat, options: Store.Options) {
     self.environment = environment
+    handles = Mutex(NamespaceHandles(listedIn: counted))
     indexes = Indexes(environment.databases)
     identity = format.identity
     seal = RecordSeal(identity: format.identity)
@@ -95,6 +97,7 @@ final class StoreEngine: Sendable {
     } else {
       flushLast()
     }
+    counted.removeAll()
   }
 
   func handle(for name: String) -> NamespaceHandle {
@@ -104,9 +107,7 @@ final class StoreEngine: Sendable {
   var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }
 
   /// The handles whose reads the store has not counted yet.
-  var handlesWithCounts: [NamespaceHandle] {
-    handles.withLock { $0.withCounts }
-  }
+  var handlesWithCounts: [NamespaceHandle] { counted.unmerged }
 
   func error(_ error: LMDBError) -> LarderError {
     let found = LarderError(

@@ -97,7 +97,9 @@ extension Verifier {
     }
     if header.deadline != EntryHeader.never {
       let key = IndexKey.deadline(of: header, entry: entryKey)
-      if try transaction.find(key, in: indexes.deadlines) == nil {
+      let region = try transaction.find(key, in: indexes.deadlines)
+      let record = region.flatMap { ExpiryRecord(key.span, transaction.bytes(of: $0)) }
+      if record?.contains(header.sequence) != true {
         report(.deadlines, entryKey, "it is missing from the expiry index")
       }
     }

@@ -10,22 +10,29 @@ extension Verifier {
     var cursor = try transaction.cursor(in: engine.indexes.deadlines)
     var record = try cursor.first()
     while let found = record {
-      if let indexed = ExpiryRecord(found.key) {
-        let entryKey = try indexed.entryKey(in: transaction, engine.indexes)
-        let header = try entryKey.flatMap { key throws(LMDBError) in
-          try self.header(at: key, transaction)
-        }
-        if header.map(indexed.leads) != true {
-          report(.deadlines, entryKey, "the expiry index has a record without an entry")
-        }
-        if indexed.deadline < next {
-          report(.deadlines, entryKey, "it expires before the earliest time that the state allows")
-        }
+      if let expiry = ExpiryRecord(found.key, found.value) {
+        for indexed in expiry { try check(indexed, from: next, transaction) }
       } else {
         report(.deadlines, nil, "a record of the expiry index is damaged")
       }
       try step()
       record = try cursor.next()
+    }
+  }
+
+  /// - Parameter next: the earliest time that the state allows.
+  private mutating func check(
+    _ indexed: IndexedEntry, from next: Int64, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    let entryKey = try indexed.entryKey(in: transaction, engine.indexes)
+    let header = try entryKey.flatMap { key throws(LMDBError) in
+      try self.header(at: key, transaction)
+    }
+    if header.map(indexed.leads) != true {
+      report(.deadlines, entryKey, "the expiry index has a record without an entry")
+    }
+    if indexed.deadline < next {
+      report(.deadlines, entryKey, "it expires before the earliest time that the state allows")
     }
   }
 

@@ -36,6 +36,7 @@ extension EntryWriter {
 
   private mutating func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
     guard entry.keyHash != nil else { return false }
+    try flushIndexes()
     let indexes = engine.indexes
     return try transaction.read { lmdb throws(LMDBError) in try entry.isIndexed(in: lmdb, indexes) }
   }

@@ -12,7 +12,7 @@ struct EntryWriter: ~Copyable {
   var transaction: StoreTransaction
   var counters: BatchCounters
   var directory: NamespaceDirectory
-  let indexes: IndexWriter
+  var indexes: IndexWriter
   var changes: ChangeRecorder
   var orphans = OrphanQueue()
   /// Namespaces in which this batch has found a damaged record.
@@ -36,7 +36,7 @@ struct EntryWriter: ~Copyable {
   var state: StoreState { counters.store }
 
   /// A number that grows with every change of the databases or the counters.
-  var mutations: Int { transaction.changes &+ counters.changes }
+  var mutations: Int { transaction.changes &+ counters.changes &+ indexes.deadlineChanges }
 
   mutating func updateStore(_ change: (inout StoreState) -> Void) { counters.updateStore(change) }
 
@@ -63,6 +63,7 @@ struct EntryWriter: ~Copyable {
   /// Writes the counters, and the work that is left for later batches.
   mutating func finish() throws(LarderError) {
     try transaction.checkUsable()
+    try flushIndexes()
     for id in damaged { try repairOrMark(id) }
     try orphans.save(from: engine.indexes.tags, &counters, &transaction)
     try counters.save(to: &transaction)
@@ -152,10 +153,17 @@ extension EntryWriter {
 // MARK: Indexes
 
 extension EntryWriter {
+  /// Writes the changes of the expiry index that are not written yet, before it is read.
+  mutating func flushIndexes() throws(LarderError) { try indexes.flush(to: &transaction) }
+
   mutating func moveDeadline(
     of entryKey: [UInt8], to header: EntryHeader, from before: EntryHeader?
   ) throws(LarderError) {
     try indexes.moveDeadline(of: entryKey, to: header, from: before, &counters, &transaction)
+  }
+
+  mutating func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
+    try indexes.removeDeadline(of: indexed, &transaction)
   }
 
   mutating func moveInQueue(

@@ -6,6 +6,7 @@ struct IndexWriter {
   private let databases: Indexes
   /// How much of a value one chunk holds.
   private let chunkSize: Int
+  private var pending = PendingDeadlines()
 
   init(_ databases: Indexes, chunkSize: Int) {
     self.databases = databases
@@ -16,12 +17,13 @@ struct IndexWriter {
 
   /// Moves an entry in the expiry index; a deadline of ``EntryHeader/never`` is outside the index.
   ///
-  /// The index names an entry by its position in the queue, so a new position moves it, too.
+  /// The index names an entry by its position in the queue, so a new position moves it, too. Changes are written by
+  /// ``flush(to:)`` at the latest.
   ///
   /// - Parameters:
   ///   - header: the header as it will be stored; its deadline is ``EntryHeader/indexedDeadline(replacing:)``.
   ///   - before: the header as the index has it; nil if it does not have the entry.
-  func moveDeadline(
+  mutating func moveDeadline(
     of entryKey: [UInt8], to header: EntryHeader, from before: EntryHeader?,
     _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
   ) throws(LarderError) {
@@ -31,19 +33,71 @@ struct IndexWriter {
     }
     let deadline = header.deadline
     guard deadline != EntryHeader.never else { return }
-    try IndexKey.withDeadline(of: header, entry: entryKey) { key throws(LarderError) in
-      try transaction.put(Span(), for: key, in: databases.deadlines)
-    }
+    try setDeadline(
+      deadline, position: header.sequence, of: entryKey, isIndexed: true, &transaction)
     let due = UInt64(bitPattern: max(deadline, 0))
     if counters.store.nextDue > due { counters.updateStore { $0.nextDue = due } }
   }
 
-  func removeDeadline(
+  mutating func removeDeadline(
     _ header: EntryHeader, of entryKey: [UInt8], _ transaction: inout StoreTransaction
   ) throws(LarderError) {
     guard header.deadline != EntryHeader.never else { return }
-    try IndexKey.withDeadline(of: header, entry: entryKey) { key throws(LarderError) in
-      _ = try transaction.remove(key, from: databases.deadlines)
+    try setDeadline(
+      header.deadline, position: header.sequence, of: entryKey, isIndexed: false, &transaction)
+  }
+
+  /// Takes out of the expiry index what it names and is not there.
+  mutating func removeDeadline(
+    of indexed: IndexedEntry, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
+    try setDeadline(
+      indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false, &transaction)
+  }
+
+  private mutating func setDeadline(
+    _ deadline: Int64, position: UInt64, of entryKey: [UInt8], isIndexed: Bool,
+    _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    if position == 0 {
+      let key = IndexKey.deadline(deadline, position: 0, entry: entryKey)
+      if isIndexed {
+        try transaction.put([], for: key, in: databases.deadlines)
+      } else {
+        try transaction.remove(key, from: databases.deadlines)
+      }
+      return
+    }
+    let block = ExpiryBlock(deadline, position: position, in: entryKey.span.namespaceID)
+    if let other = pending.set(position, of: block, to: isIndexed) {
+      try write(other, to: &transaction)
+    }
+  }
+
+  /// How often the expiry index was changed, also by changes that are not written yet.
+  var deadlineChanges: Int { pending.count }
+
+  /// Writes what is left to write, so that the databases have all changes.
+  mutating func flush(to transaction: inout StoreTransaction) throws(LarderError) {
+    while let change = pending.next() { try write(change, to: &transaction) }
+  }
+
+  private func write(
+    _ change: PendingDeadlines.Change, to transaction: inout StoreTransaction
+  ) throws(LarderError) {
+    let database = databases.deadlines
+    try IndexKey.withDeadline(of: change.block) { key throws(LarderError) in
+      let before = try transaction.change { lmdb throws(LMDBError) -> UInt32? in
+        guard let value = try lmdb.locate(key, in: database) else { return nil }
+        return ExpiryRecord.positions(value) ?? 0
+      }
+      let positions = change.applied(to: before ?? 0)
+      if positions == 0 {
+        if before != nil { try transaction.remove(key, from: database) }
+      } else if positions != before {
+        try transaction.put(count: 4, for: key, in: database) { $0.append(halfWord: positions) }
+      }
     }
   }
 
@@ -136,7 +190,7 @@ struct IndexWriter {
   // MARK: All of an entry
 
   /// Removes every index record of an entry, and the record itself.
-  func removeAll(
+  mutating func removeAll(
     of entry: StoredEntry, _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
   ) throws(LarderError) {
     try transaction.remove(entry.entryKey, from: .main)

@@ -78,11 +78,11 @@ extension StoredEntry {
   func isIndexed(
     in transaction: borrowing WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> Bool {
-    if header.deadline != EntryHeader.never,
-      try transaction.value(
-        for: IndexKey.deadline(of: header, entry: entryKey), in: indexes.deadlines) == nil
-    {
-      return false
+    if header.deadline != EntryHeader.never {
+      let key = IndexKey.deadline(of: header, entry: entryKey)
+      guard let value = try transaction.value(for: key, in: indexes.deadlines),
+        ExpiryRecord(key.span, value)?.contains(header.sequence) == true
+      else { return false }
     }
     for tag in fields.tags {
       guard tag.count <= IndexKey.longestTag,

@@ -25,6 +25,10 @@ extension OutputSpan<UInt8> {
     }
   }
 
+  /// Appends a little-endian number of four bytes.
+  @inlinable @inline(__always)
+  package mutating func append(halfWord: UInt32) { append(bigEndian: halfWord.byteSwapped) }
+
   @inlinable @inline(__always)
   package mutating func append(contentsOf bytes: Span<UInt8>) {
     precondition(freeCapacity >= bytes.count)

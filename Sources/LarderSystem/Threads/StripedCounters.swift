@@ -44,6 +44,18 @@ package import Synchronization
     unsafe word.pointee.add(amount, ordering: .relaxed)
   }
 
+  /// The sums of all counters, in one pass.
+  package var totals: SIMD8<UInt64> {
+    var sums = SIMD8<UInt64>()
+    for stripe in 0...Self.shared {
+      for counter in 0..<Self.capacity {
+        let word = unsafe words + (stripe &* Self.capacity &+ counter)
+        unsafe sums[counter] &+= word.pointee.load(ordering: .relaxed)
+      }
+    }
+    return sums
+  }
+
   package func total(_ counter: Int) -> UInt64 {
     var sum: UInt64 = 0
     for stripe in 0...Self.shared {

@@ -1,0 +1,66 @@
+import LMDB
+import LarderSystem
+
+/// Changes of the expiry index that a batch has not written yet: those of the last two blocks.
+///
+/// Entries that are written or removed together have one time and positions in a row, so that a record is written once for
+/// many of them. There are two blocks because a sweep moves entries that live on from one to another.
+struct PendingDeadlines {
+  struct Change {
+    let block: ExpiryBlock
+    /// Bits of positions to set.
+    fileprivate(set) var added: UInt32 = 0
+    /// Bits of positions to clear.
+    fileprivate(set) var removed: UInt32 = 0
+
+    fileprivate mutating func set(_ bit: UInt32, to isIndexed: Bool) {
+      if isIndexed {
+        added |= bit
+        removed &= ~bit
+      } else {
+        removed |= bit
+        added &= ~bit
+      }
+    }
+
+    /// The value of the record after the change.
+    func applied(to positions: UInt32) -> UInt32 { (positions | added) & ~removed }
+  }
+
+  private var newest: Change?
+  private var older: Change?
+  /// How often something was changed.
+  private(set) var count = 0
+
+  /// - Returns: the change of another block that must be written now.
+  @inline(__always)
+  mutating func set(_ position: UInt64, of block: ExpiryBlock, to isIndexed: Bool) -> Change? {
+    count &+= 1
+    let bit = ExpiryBlock.bit(of: position)
+    if newest?.block == block {
+      newest?.set(bit, to: isIndexed)
+      return nil
+    }
+    if older?.block == block {
+      older?.set(bit, to: isIndexed)
+      return nil
+    }
+    let replaced = older
+    older = newest
+    var change = Change(block: block)
+    change.set(bit, to: isIndexed)
+    newest = change
+    return replaced
+  }
+
+  /// Takes out a change to be written; nil if none is left.
+  mutating func next() -> Change? {
+    if let change = older {
+      older = nil
+      return change
+    }
+    let change = newest
+    newest = nil
+    return change
+  }
+}
