@@ -55,8 +55,8 @@ static inline int larder_duplicate_above_standard(int descriptor) {
 
 static inline int larder_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
-// Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS. Signals wait: on tmpfs
-// each one makes the call fail with all of its work undone, so that repeating it might never end.
+// Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS. Signals wait: on
+// some file systems each one makes the call fail with EINTR and all of its work undone.
 static inline int larder_allocate(int descriptor, off_t length) {
 #ifdef __APPLE__
   fstore_t store = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = length};

@@ -1,7 +1,6 @@
 import Foundation
 import LarderPeer
 import LarderSystem
-import Synchronization
 import TestSupport
 import Testing
 
@@ -84,34 +83,6 @@ import Testing
       #expect(contents?.isEmpty == true, "\(name)")
     }
   }
-
-  #if os(Linux)
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/shm"), "needs tmpfs"))
-    func `signals do not interrupt the allocation of a file`() throws {
-      let path = "/dev/shm/larder-\(getpid())-allocation"
-      defer { unsafe unlink(path) }
-      let allocating = pthread_self()
-      let isDone = Atomic(false)
-      let ended = DispatchSemaphore(value: 0)
-      _ = signal(SIGURG) { _ in }
-      Thread.detachNewThread {
-        while !isDone.load(ordering: .relaxed) {
-          pthread_kill(allocating, SIGURG)
-          usleep(50)
-        }
-        ended.signal()
-      }
-      defer {
-        isDone.store(true, ordering: .relaxed)
-        ended.wait()
-      }
-      for _ in 0..<5 {
-        let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_TRUNC)
-        try file.allocate(64 << 20)
-        #expect(file.size == 64 << 20)
-      }
-    }
-  #endif
 
   @Test func `a write beyond the process's limit of file sizes is an error, and all else stays`()
     throws
