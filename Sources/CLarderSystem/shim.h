@@ -55,14 +55,20 @@ static inline int larder_duplicate_above_standard(int descriptor) {
 
 static inline int larder_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
-// Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS.
+// Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS. Signals wait: on
+// some file systems each one makes the call fail with EINTR and all of its work undone.
 static inline int larder_allocate(int descriptor, off_t length) {
 #ifdef __APPLE__
   fstore_t store = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = length};
   if (fcntl(descriptor, F_PREALLOCATE, &store) == -1) return errno;
   return ftruncate(descriptor, length) == 0 ? 0 : errno;
 #else
-  return posix_fallocate(descriptor, 0, length);
+  sigset_t all, former;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &former);
+  int result = posix_fallocate(descriptor, 0, length);
+  pthread_sigmask(SIG_SETMASK, &former, NULL);
+  return result;
 #endif
 }
 

@@ -71,11 +71,19 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A remedy for the user, or nil.
   public let hint: String?
 
-  /// An error with a message, and a remedy if there is one.
+  /// An error with a message, which is cut after 10,000 characters, and a remedy if there is one.
   public init(_ code: Code, _ message: String, hint: String? = nil) {
     self.code = code
-    self.message = message
+    self.message = Self.bounded(message)
     self.hint = hint
+  }
+
+  /// A message may quote an argument of any length; no path is as long as this.
+  private static let longestMessage = 10_000
+
+  private static func bounded(_ message: String) -> String {
+    if message.utf8.count <= longestMessage { return message }
+    return String(String.UnicodeScalarView(message.unicodeScalars.prefix(longestMessage))) + "..."
   }
 
   /// The message, and the remedy in parentheses.

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 
 /// How one request that this store cannot answer gets its value: from the tier, or from the origin with the right to load.
 struct SharedLoad<Value: Sendable>: Sendable {
@@ -25,7 +26,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
     var rejected: ValueStamp??
     var changes = 0
-    let end = clock.monotonic + shared.options.leaseDuration * Self.mostLeases
+    let end = clock.monotonic + shared.options.leaseDuration.bounded * Self.mostLeases
     while true {
       try Task.checkCancellation()
       let attempt: Attempt

@@ -39,7 +39,9 @@ import Testing
     let peer = try PeerProcess("read-without-permission", directory.store, under: user)
     #expect(peer.line() == "read [7]")
     #expect(peer.line()?.hasPrefix("write ") == true)
+    #expect(peer.line() == "health none")
     try peer.endInput()
+    #expect(peer.line() == "health none")
     #expect(peer.line() == "again [7]")
     #expect(try TemporaryDirectory.listing(directory.store) == before)
   }
@@ -60,6 +62,21 @@ import Testing
     }
     let peer = try PeerProcess("read-without-permission", directory.store, under: user)
     #expect(peer.line() == "read [7]")
+    #expect(peer.line()?.hasPrefix("write ") == true)
+    // No file that it had is missing.
+    #expect(peer.line() == "health none")
+  }
+
+  @Test func `a directory that can no longer be entered is not reported as missing`() throws {
+    guard try makeReadableStore() else { return }
+    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
+    #expect(peer.line() == "read [7]")
+    #expect(peer.line()?.hasPrefix("write ") == true)
+    #expect(peer.line() == "health none")
+    #expect(Process.succeeds(["chmod", "0", directory.store]))
+    try peer.endInput()
+    #expect(peer.line() == "health unwritable(\(LMDBError(code: EACCES)))")
+    #expect(peer.line() == "again [7]")
   }
 
   @Test func `a writer waits for such a reader, which it names, and succeeds after it`() throws {

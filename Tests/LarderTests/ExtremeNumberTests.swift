@@ -11,7 +11,7 @@ import Testing
   /// `components` of the last ones would trap.
   static let durations: [Duration] = [
     .zero, .milliseconds(Int64.max), .seconds(Int64.max), .seconds(Int64.min), .seconds(1e20),
-    .seconds(-1e20), .weeks(Int.max),
+    .seconds(-1e20), .weeks(Int.max), Duration(attoseconds: .max), Duration(attoseconds: .min),
   ]
 
   @Test(arguments: durations)
@@ -49,6 +49,8 @@ import Testing
       Timestamp(milliseconds: 0).advanced(by: .seconds(1e20)) == Timestamp(milliseconds: .max))
     #expect(Timestamp(milliseconds: 0).advanced(by: .seconds(-1e20)).milliseconds == .min)
     #expect(Rules(soft: .seconds(Int64.min), hard: .seconds(Int64.max)).stale > .zero)
+    #expect(Rules(soft: duration, hard: Duration(attoseconds: .min)).stale <= .zero)
+    #expect(Rules(soft: duration, hard: Duration(attoseconds: .max)).stale >= .zero)
     #expect(Expiration.after(.seconds(1e20)).inMilliseconds == .after(.milliseconds(Int64.max)))
   }
 
@@ -59,7 +61,7 @@ import Testing
       var options = LoadOptions(refreshAhead: limit, timeout: limit, refreshTimeout: limit)
       options.stale = Staleness(whileRevalidating: limit, onError: limit)
       #expect(try await cache.value(for: "k", options: options) { "v" } == "v")
-      let sleeper = Task { try await clock.sleep(until: clock.monotonic + limit) }
+      let sleeper = Task { try await clock.sleep(until: clock.monotonic + limit.bounded) }
       await Task.yield()
       sleeper.cancel()
       await #expect(throws: CancellationError.self) { try await sleeper.value }
@@ -136,6 +138,19 @@ import Testing
     #expect(try notes.entry(for: "k")?.tags.count == 20_000)
     // One that compares each with each takes minutes.
     #expect(seconds < .seconds(20))
+  }
+
+  @Test func `an error that quotes an argument of any length is short`() throws {
+    let store = try Store.temporary()
+    let text = String(repeating: "x", count: 1_000_000)
+    for call in [
+      { try store.invalidate(tag: text) }, { try store.namespace(text).set("v", for: "k") },
+      { try store.namespace("notes").set("v", for: text) },
+      { _ = try store.namespace("notes").page(after: PageCursor(text)) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: LarderError.self) { try call() }
+      #expect(try #require(error).description.utf8.count < 11_000)
+    }
   }
 
   @Test func `a path is not cut at a zero byte`() throws {

@@ -154,6 +154,48 @@ import Testing
     }
   }
 
+  /// The bytes of a file with one change, an hour ahead of UTC.
+  private func file(changingAt moment: Int64) -> [UInt8] {
+    func bigEndian(_ number: some FixedWidthInteger) -> [UInt8] {
+      unsafe withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }
+    }
+    func table(_ times: [Int64]) -> [UInt8] {
+      let counts = [0, 0, 0, UInt32(times.count), 1, 4].flatMap(bigEndian)
+      let head = Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15) + counts
+      let kinds = [UInt8](repeating: 0, count: times.count)
+      return head + times.flatMap(bigEndian) + kinds + bigEndian(Int32(3600)) + [0, 0]
+        + Array("ABC\0".utf8)
+    }
+    return table([]) + table([moment]) + Array("\n\n".utf8)
+  }
+
+  @Test(arguments: [Int64.max, .max - 7199, .min, 1 << 61])
+  func `a change at the end of time makes a file unusable`(moment: Int64) throws {
+    #expect(throws: ZoneRules.Flaw.self) { try ZoneRules(file: file(changingAt: moment)) }
+  }
+
+  @Test(arguments: [-(1 << 59), 0, 1 << 60] as [Int64])
+  func `a change far away is read`(moment: Int64) throws {
+    let rules = try ZoneRules(file: file(changingAt: moment))
+    for now: Int64 in [.min / 1000, 0, .max / 1000] {
+      #expect(rules.next(secondOfDay: 14_400, after: now).map { $0 > now } == true)
+    }
+  }
+
+  @Test func `a pipe and a device are not read as time zones`() throws {
+    try withTemporaryDirectory { path in
+      #expect(unsafe mkfifo(path + "/Pipe", 0o600) == 0)
+      try FileManager.default.createSymbolicLink(
+        atPath: path + "/Zero", withDestinationPath: "/dev/zero")
+      for name in ["Pipe", "Zero"] {
+        let error = #expect(throws: LarderError.self) {
+          try ZoneRules.load(name, from: [path])
+        }
+        #expect(error?.code == .invalidArgument)
+      }
+    }
+  }
+
   @Test func `random bytes are refused or read, and never trap`() throws {
     let seed = Int(TestSettings.seed)
     var random = SeededRNG(seed: seed)

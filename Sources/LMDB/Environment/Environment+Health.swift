@@ -14,17 +14,24 @@ extension Environment {
 
   /// Looks at the files' paths; nil if they are as they were when the environment was opened.
   package func fileProblem(needsWriting: Bool) -> FileProblem? {
-    guard let data = FileStatus.of(files.data), let lock = FileStatus.of(files.lock)
-    else { return .missing }
-    guard FileIdentity(data) == identity, data.st_nlink == 1, FileIdentity(lock) == lockIdentity
-    else { return .replaced }
+    guard let data = FileStatus.of(files.data) else { return Self.unreachable(.last) }
+    guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
+    // A reader that may not write can have opened a store without lock.mdb.
+    if lockIdentity != identity {
+      guard let lock = FileStatus.of(files.lock) else { return Self.unreachable(.last) }
+      guard FileIdentity(lock) == lockIdentity else { return .replaced }
+    }
     guard needsWriting else { return nil }
     for (path, mode) in [(files.directory, W_OK | X_OK), (files.data, W_OK), (files.lock, W_OK)]
     where unsafe larder_access(path, mode) != 0 {
-      let reason = LMDBError.last
       // The files may have been moved since they were looked at.
-      return reason.code == ENOENT ? .missing : .unwritable(reason)
+      return Self.unreachable(.last)
     }
     return nil
+  }
+
+  /// Why a path cannot be looked at or written.
+  private static func unreachable(_ reason: LMDBError) -> FileProblem {
+    [ENOENT, ENOTDIR].contains(reason.code) ? .missing : .unwritable(reason)
   }
 }

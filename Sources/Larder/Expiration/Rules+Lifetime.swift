@@ -6,7 +6,7 @@ extension Rules {
   ///
   /// The same as ``expires`` of `.after(soft)` and ``stale`` of `hard - soft`.
   public init(soft: Duration, hard: Duration) {
-    self.init(expires: .after(soft), stale: hard - soft)
+    self.init(expires: .after(soft), stale: hard.bounded - soft.bounded)
   }
 
   func validateTimes() throws(LarderError) {

@@ -61,6 +61,10 @@ extension ZoneRules {
       guard changes.last.map({ $0 < moment }) ?? true else {
         throw Flaw(reason: "its times are not in order")
       }
+      // RFC 9636 advises at least -2^59. Sums with times near the ends of 64 bits would overflow.
+      guard (-(1 << 60)...1 << 60).contains(moment) else {
+        throw Flaw(reason: "\(moment) seconds are not a time")
+      }
       changes.append(moment)
     }
     let kinds = try file.bytes(head.times)

@@ -23,17 +23,20 @@ extension ZoneRules {
     return rules
   }
 
-  private static func load(_ name: String) throws(LarderError) -> ZoneRules {
+  static func load(
+    _ name: String, from directories: [String] = directories
+  ) throws(LarderError) -> ZoneRules {
     guard isPossible(name) else { throw unknown(name, "the name is not one of a time zone") }
     for directory in directories {
-      guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
-        continue
-      }
-      guard data.count <= largestFile else {
+      // A pipe or a device might never end.
+      guard let file = FileDescriptor.reading(directory + "/" + name),
+        let status = file.status, status.isRegularFile
+      else { continue }
+      guard file.size <= largestFile else {
         throw unknown(name, "\(directory)/\(name) is too large to be one")
       }
       do throws(Flaw) {
-        return try ZoneRules(file: Array(data))
+        return try ZoneRules(file: file.read(at: 0, count: file.size))
       } catch {
         throw unknown(name, "\(directory)/\(name) cannot be used: \(error.reason)")
       }

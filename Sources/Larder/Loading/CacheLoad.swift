@@ -91,7 +91,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     onError: (@Sendable (any Error) -> Void)? = nil
   ) {
     let (loads, name) = (engine.loads, name)
-    let end = timeout.map { engine.clock.monotonic + $0 }
+    let end = timeout.map { engine.clock.monotonic + $0.bounded }
     let isNested = LoadDependencies.running != nil
     running.start(priority: priority) { [engine] in
       let timer = end.map { end in

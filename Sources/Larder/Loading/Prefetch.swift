@@ -88,7 +88,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
               if case .present = outcome { continue }
               let pause = pause(done)
               guard pause > .zero, queue.hasNext else { continue }
-              do { try await clock.sleep(until: clock.monotonic + pause) } catch { return }
+              do { try await clock.sleep(until: clock.monotonic + pause.bounded) } catch { return }
             }
           }
         }

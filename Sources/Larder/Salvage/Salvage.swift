@@ -37,7 +37,7 @@ extension Store {
     from path: String, to destination: String, options: Options = Options()
   ) throws(LarderError) -> Salvage {
     do {
-      return try SalvageFile.hold(path, lockTimeout: options.lockTimeout) {
+      return try SalvageFile.hold(path, lockTimeout: options.lockTimeout.bounded) {
         let file = try SalvageFile(at: path)
         guard !SalvageFile.isTaken(destination) else {
           throw LarderError(

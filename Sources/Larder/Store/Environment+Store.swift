@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 extension Environment {
   /// Opens or makes the environment of the store at `path`, without a look at its format.
@@ -6,12 +7,12 @@ extension Environment {
     var environmentOptions = EnvironmentOptions()
     environmentOptions.create = options.create && !options.readOnly && !options.allowsForeignOwner
     environmentOptions.databases = Indexes.names
-    environmentOptions.lockTimeout = options.lockTimeout
+    environmentOptions.lockTimeout = options.lockTimeout.bounded
     environmentOptions.foreignOwner = options.allowsForeignOwner
     environmentOptions.readOnly = options.readOnly || options.allowsForeignOwner
     environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
     environmentOptions.changesDurability = options.changesDurability
-    environmentOptions.checkpointInterval = options.checkpointInterval
+    environmentOptions.checkpointInterval = options.checkpointInterval.bounded
     environmentOptions.boot = options.boot
     environmentOptions.signature = MetadataKey.format
     do throws(OpenError) {

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import Synchronization
 
 /// Returns the result of `body`, or cancels it after `limit` and throws.
@@ -9,7 +10,7 @@ func within<Value: Sendable>(
   _ limit: Duration, by clock: any LarderClock, upload: UploadProgress? = nil,
   _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-  let end = clock.monotonic + limit
+  let end = clock.monotonic + limit.bounded
   return try await withThrowingTaskGroup(of: Value?.self) { group in
     defer { group.cancelAll() }
     group.addTask { try await body() }

@@ -8,9 +8,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
     number = try checkErrno { unsafe larder_open(path, flags | O_CLOEXEC, 0o600) }
   }
 
-  /// A file of the system, for reading; nil if it cannot be opened.
+  /// A file of the system, for reading; nil if it cannot be opened. Opening a pipe does not wait for its writer.
   package static func reading(_ path: String) -> FileDescriptor? {
-    try? FileDescriptor(opening: path, O_RDONLY)
+    try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
   }
 
   deinit { close(number) }

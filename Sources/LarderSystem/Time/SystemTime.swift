@@ -35,6 +35,12 @@ package enum SystemTime {
 }
 
 extension Duration {
+  /// This duration, or the nearest one within 140,000 million years: sums of a few such durations do not overflow.
+  package var bounded: Duration {
+    let longest = Duration.seconds(Int64(1) << 62)
+    return min(max(self, .zero - longest), longest)
+  }
+
   /// Whole milliseconds for waiting, at most some thousand years: sums of such numbers do not overflow.
   package var waitMilliseconds: Int64 {
     let longest = Int64(1) << 45
