@@ -20,7 +20,7 @@ import Testing
     fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
     var plan = CachePlan.default
     plan.disk[.sets] = rule
-    let lego = try LegoClient.temporary(of: fake, plan: plan, clock: clock)
+    let lego = try LegoClient.tested(of: fake, plan: plan, clock: clock)
     _ = try await lego.set("1-1")
     _ = try await lego.page(.sets)
     clock.advance(by: .hours(1))
@@ -103,13 +103,13 @@ import Testing
     fake.put(Body.color(4), at: "/lego/colors/4/")
     let text = #"{"detail": "Request was throttled. Expected available in 2 seconds."}"#
     let waits = Lines<Duration>()
-    let lego = try LegoClient.temporary(of: fake, clock: clock, slept: waits)
+    let lego = try LegoClient.tested(of: fake, clock: clock, slept: waits)
     fake.refuse(429, text)
     #expect(try await lego.color(4)?.value.name == "Red")
     fake.refuse(429, text, ["Retry-After": "5"])
-    #expect(try await lego.color(4, policy: .reload)?.value.name == "Red")
+    #expect(try await lego.color(4, .reload)?.value.name == "Red")
     #expect(waits.all == [.seconds(2), .seconds(5)])
     fake.refuse(429, text, times: 2)
-    await #expect(throws: ServiceError.self) { try await lego.color(4, policy: .reload) }
+    await #expect(throws: ServiceError.self) { try await lego.color(4, .reload) }
   }
 }

@@ -1,0 +1,79 @@
+import ArgumentParser
+import ExampleProgram
+import Larder
+import LegoCache
+
+struct ImportFolder: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Makes a store contain what a folder contains, and reports the changes.",
+    discussion: """
+      The folder has Rebrickable's CSV downloads (colors.csv.gz, parts.csv.gz, ...; compressed or not) or JSON in the form \
+      of its API (colors.json, ...). Stored entities that are no longer in the folder are removed; kinds that the folder \
+      does not have stay. Rows that refer to a missing part or colour are skipped and listed. A damaged file leaves its kind \
+      as it was; the summary says how far the import came, and the next import continues.
+
+      A store with a limit keeps to it: entities that do not fit are evicted, and the summary says how many are stored.
+      """)
+
+  @Argument(help: "The folder.")
+  var folder: String
+
+  @OptionGroup var store: StoreOption
+
+  @Flag(help: "Print the summary as JSON.")
+  var json = false
+
+  func run() async throws {
+    let dump = RebrickableDump(directory: folder)
+    guard !dump.kinds.isEmpty else {
+      throw Failure(
+        .usage, "\(folder) has neither a table of a CSV dump nor entities as JSON",
+        hint: "name a folder with colors.csv.gz, parts.csv.gz, ... or colors.json, parts.json, ...")
+    }
+    let store = try store.open()
+    let summary = try await ImportSummary(in: LegoCache(store), from: "the folder") { advance in
+      try LegoImport(into: LegoCache(store)).run(dump, progress: advance)
+    }
+    try store.close()
+    try summary.finish(self.store, json: json)
+  }
+}
+
+struct RefreshLists: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "refresh",
+    abstract: "Reads whole lists from the service, page by page, and reports the changes.",
+    discussion: """
+      Stored entities that a list no longer has are removed. Entities that cannot be read are skipped and listed, and the \
+      exit code is 4. If the service fails, the summary says how far the refresh came. There are lists of colors, themes, \
+      categories, parts and sets (with the minifigs). Programs that refresh a kind at once share one pass over its list.
+      """)
+
+  @Argument(help: "Which: \(KindName.list).")
+  var kinds: [KindName]
+
+  @OptionGroup var options: ServiceOptions
+
+  @Option(help: "Entities in a page; the service allows at most 1,000.")
+  var pageSize = 1000
+
+  @Flag(help: "Print the summary as JSON.")
+  var json = false
+
+  func run() async throws {
+    let summary = try await options.open { client, cache in
+      try await ImportSummary(in: cache, from: "the service") { advance in
+        try await client.refresh(kinds.map(\.kind), pageSize: pageSize, progress: advance)
+      }
+    }
+    try summary.finish(options.place.store, json: json)
+    let skipped = summary.report.skipped.values.reduce(0) { $0 + $1.count }
+    guard skipped == 0 else {
+      throw Failure(
+        .failed,
+        "\(skipped) listed \(skipped == 1 ? "entity" : "entities") cannot be read, and nothing was removed",
+        hint: "the others are stored; a later refresh removes what the service no longer has")
+    }
+  }
+}
