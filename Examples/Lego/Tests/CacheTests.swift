@@ -36,20 +36,6 @@ import Testing
     #expect(try lego.cached(Theme.self, key: "4") == theme)
   }
 
-  @Test func `a kind that is switched off is neither stored nor found`() throws {
-    var lifetimes = Lifetimes.default
-    lifetimes[.parts] = .off
-    let without = LegoCache(lego.larder, plan: CachePlan(disk: lifetimes))
-    try without.store(brick)
-    try without.keep([brick])
-    try without.store(red)
-    #expect(try without.count() == 1)
-    try lego.store(brick)
-    #expect(try without.cached(Part.self, key: "3001") == nil)
-    #expect(without.entities(Part.self) == nil)
-    #expect(try without.cached(Color.self, key: "4") == red)
-  }
-
   // MARK: Numbers
 
   /// A plan whose sets expire after a second.

@@ -32,29 +32,24 @@ extension Service {
     URL(string: "\(request.scheme ?? "http")://\(request.authority ?? "")\(request.path ?? "/")")
   }
 
-  func exchange(
-    _ request: HTTPRequest, body: [UInt8], tags: [String]
-  ) async throws -> Reply {
+  func exchange(_ request: HTTPRequest, body: [UInt8], tags: [String]) async throws -> Reply {
+    let path = request.path ?? "/"
     do {
-      let path = request.path ?? "/"
+      let reply: Reply
       switch carrier {
       case .cache(let cache):
         let result = try await cache.send(request, body: HTTPBody(body), tags: tags)
-        let reply = Reply(
-          result, body: try await result.body.bytes(upTo: Self.largestBody), path: path)
-        note(request, reply)
-        return reply
+        reply = Reply(result, body: try await result.body.bytes(upTo: Self.largestBody), path: path)
       case .transport(let transport):
-        let reply = try await inTime {
+        reply = try await inTime {
           let (response, body) = try await transport.send(request, body: HTTPBody(body)) { _ in }
           return Reply(response, body: try await body.bytes(upTo: Self.largestBody), path: path)
         }
-        note(request, reply)
-        return reply
       }
+      note(request, reply)
+      return reply
     } catch {
-      if let failure = ServiceError(after: error) { throw failure }
-      throw error
+      throw ServiceError(after: error) ?? error
     }
   }
 

@@ -134,7 +134,9 @@ import Testing
       _ = try await lego.color(4)
       _ = try await lego.entity(Theme.self, "4")
     }
-    #expect(fake.asked.count { $0.hasPrefix("/lego/themes/") } == 3)
+    _ = try await lego.page(.themes)
+    #expect(fake.asked.count { $0.hasPrefix("/lego/themes/") } == 4)
+    #expect(try lego.cache?.count(of: .themes) == 0)
     clock.advance(by: .seconds(90))
     #expect(try await lego.color(4)?.source == .loaded, "its own rule overrides the default")
     #expect(fake.asked.count { $0.hasPrefix("/lego/colors/") } == 2)

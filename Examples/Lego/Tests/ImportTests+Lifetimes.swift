@@ -1,0 +1,136 @@
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+@testable import LegoCache
+
+/// The lifetimes of imported entities, and imports that fail.
+extension ImportTests {
+  // MARK: Lifetimes
+
+  @Test func `an entity is renewed after half of its lifetime`() throws {
+    try writeFirst()
+    _ = try imported()
+    let first = try #require(try expiry(.parts, "3001"))
+    #expect(first == clock.now.advanced(by: .days(7)))
+    clock.advance(by: .hours(84))
+    #expect(try imported().tallies[.parts] == Tally(unchanged: 2))
+    #expect(try expiry(.parts, "3001") == first)
+    clock.advance(by: .milliseconds(1))
+    let report = try imported()
+    #expect(report.tallies[.parts] == Tally(renewed: 2))
+    #expect(report.tallies[.colors] == Tally(unchanged: 3), "they stay for ever")
+    #expect(try expiry(.parts, "3001") == clock.now.advanced(by: .days(7)))
+    #expect(try expiry(.colors, "0") == nil)
+  }
+
+  @Test(arguments: [false, true]) func `an expired entity counts as absent, purged or not`(
+    isPurged: Bool
+  ) throws {
+    try writeFirst()
+    _ = try imported()
+    clock.advance(by: .days(7))
+    if isPurged { #expect(try lego.clearExpired() == 2 + 3 + 3) }
+    try write("parts", "part_num,name,part_cat_id", "3001,Brick 2 x 4,11")
+    try write("elements", "element_id,part_num,color_id", "300126,3001,0")
+    let report = try imported()
+    #expect(report.tallies[.parts] == Tally(added: 1))
+    #expect(report.tallies[.colors] == Tally(unchanged: 3))
+    #expect(try lego.cached(Part.self, key: "3002") == nil)
+  }
+
+  @Test func `a stale entity keeps the fields that only the API has`() throws {
+    try writeFirst()
+    var brick = Part(partNum: "3001", name: "Brick, old name", categoryID: 11)
+    (brick.prints, brick.molds, brick.alternates) = (["3001pr0001"], [], [])
+    try lego.keep([brick])
+    clock.advance(by: .days(8))
+    #expect(try lego.cached(Part.self, key: "3001") == nil, "it is stale")
+    #expect(try imported().tallies[.parts] == Tally(added: 2))
+    brick.name = "Brick 2 x 4"
+    #expect(try lego.cached(Part.self, key: "3001") == brick)
+  }
+
+  @Test func `another preset, or an operator's lifetime, decides what is renewed`() throws {
+    try writeFirst()
+    _ = try imported()
+    let short = try imported(LegoCache(lego.larder, plan: CachePlan(disk: .shortTerm)))
+    #expect(short.tallies.values.reduce(0) { $0 + $1.renewed } == 11)
+    #expect(try expiry(.colors, "0") == clock.now.advanced(by: .days(1)))
+    #expect(try expiry(.parts, "3001") == clock.now.advanced(by: .hours(2)))
+    #expect(try imported().tallies.values.reduce(0) { $0 + $1.renewed } == 11, "and back")
+    #expect(try expiry(.colors, "0") == nil)
+    let parts = EntityKind.parts.namespace
+    try lego.larder.override(Rules.Overrides(expires: .never), for: parts)
+    #expect(try imported().tallies[.parts] == Tally(renewed: 2))
+    #expect(try expiry(.parts, "3001") == nil)
+    let moment = clock.now.advanced(by: .hours(1))
+    try lego.larder.override(Rules.Overrides(expires: .at(moment)), for: parts)
+    #expect(try imported().tallies[.parts] == Tally(renewed: 2))
+    #expect(try imported().tallies[.parts] == Tally(unchanged: 2))
+    #expect(try expiry(.parts, "3001") == moment)
+  }
+
+  // MARK: Failures
+
+  @Test(arguments: [
+    "id,name,rgb,is_trans", "<!DOCTYPE html><html>", "id,name,is_trans\n0,Black,f",
+    "id,name,rgb,is_trans\n1,Blue,0055BF,f\n4,Red,B40000,f\nx,Broken,000000,f",
+  ]) func `a damaged table leaves its kind as it was, and the import is resumed`(
+    text: String
+  ) throws {
+    try writeFirst()
+    _ = try imported()
+    try write("colors", text)
+    let stopped = #expect(throws: LegoImport.Stopped.self) { try imported() }
+    #expect(stopped?.reason is DumpError && stopped?.report.failure?.kind == .colors)
+    #expect(stopped?.report.failure?.imported == 0)
+    #expect(stopped?.report.omissions[.parts] == .notBegun)
+    #expect(try lego.count() == 11)
+    #expect(try lego.cached(Color.self, key: "4")?.rgb == "C91A09")
+    try writeSecond()
+    #expect(
+      try imported().tallies[.colors] == Tally(added: 1, changed: 1, unchanged: 1, removed: 1))
+  }
+
+  @Test func `entities that others store during an import stay, and its failure is reported`()
+    throws
+  {
+    struct Enough: Error {}
+    try writeFirst()
+    let late = Color(id: 99, name: "Late", rgb: "000000")
+    var job = LegoImport(into: lego)
+    job.batch = 1
+    var seen: [Int] = []
+    _ = try job.run(dump, kinds: [.colors]) { progress in
+      seen.append(progress.done)
+      #expect(progress.total == 3)
+      try lego.store(late)
+    }
+    #expect(seen == [1, 2, 3])
+    #expect(try lego.cached(Color.self, key: "99") == late)
+    let stopped = #expect(throws: LegoImport.Stopped.self) {
+      try job.run(dump) { progress in if progress.done == 2 { throw Enough() } }
+    }
+    #expect(stopped?.reason is Enough && stopped?.report.failure?.imported == 2)
+    #expect(try lego.cached(Color.self, key: "99") == late)
+    #expect(try imported().tallies[.colors] == Tally(unchanged: 3, removed: 1))
+  }
+
+  @Test func `invalid JSON is reported with its place, and a read-only store refuses`() throws {
+    _ = try folder.write("colors.json", Array("[{\"id\":1,\"name\":\"Blue\"}]".utf8))
+    let stopped = #expect(throws: LegoImport.Stopped.self) { try imported() }
+    let error = stopped?.reason as? DumpError
+    #expect(error?.kind == .malformed && error?.description == "colors.json: [0].rgb is missing")
+    let path = folder.url.path + "/store"
+    _ = try LegoCache(at: path)
+    var options = Store.Options()
+    options.readOnly = true
+    let reader = try #require(try LegoCache(at: path, options: options))
+    let refused = #expect(throws: LegoImport.Stopped.self) {
+      try LegoImport(into: reader).run(sample)
+    }
+    #expect((refused?.reason as? LarderError)?.code == .readOnly)
+  }
+}
