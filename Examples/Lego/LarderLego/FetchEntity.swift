@@ -31,51 +31,36 @@ struct FetchEntity: AsyncParsableCommand {
   func run() async throws { try await run(kind.kind.type) }
 
   private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
-    let (client, requests) = try options.client()
     let progress = keys.count > 1 ? ProgressLine.atTerminal : nil
-    var found: [(key: String, loaded: CacheResult<Entity>)] = []
-    do {
+    let (found, realm) = try await options.open { client, cache in
       defer { progress?.clear() }
-      for (place, key) in keys.enumerated() {
-        progress?.advance(kind.kind.word, done: place, of: keys.count)
-        let policy = reload ? RequestPolicy.reload : .standard
-        guard let loaded = try await client.entity(type, key: key, policy: policy) else {
+      var found: [(key: String, result: CacheResult<Entity>)] = []
+      for key in keys {
+        progress?.advance(kind.kind.word, done: found.count, of: keys.count)
+        guard let result = try await client.entity(type, key, policy: reload ? .reload : .standard)
+        else {
           throw Failure(
             .noSuchKey, "there is no \(kind.kind.singular) \(key)",
-            hint: options.place.recording.offline
-              ? "the recording has only a few entities" : nil)
+            hint: options.place.recording.offline ? "the recording has only a few entities" : nil)
         }
-        found.append((key, loaded))
+        found.append((key, result))
+      }
+      return (found, cache.realm)
+    }
+    for (key, result) in found {
+      if json {
+        print(try JSONOutput.text(Shown(key, result)))
+      } else {
+        print(try JSONOutput.text(result.value, pretty: true))
+        Console.show("\(kind.kind.singular) \(key): \(result.words)")
       }
     }
-    try client.cache?.larder.close()
-    for (key, loaded) in found {
-      let shown = Shown(
-        kind: kind.kind.singular, key: key, source: loaded.source,
-        age: loaded.age / .seconds(1), error: loaded.error.map { "\($0)" }, entity: loaded.value)
-      print(try json ? JSONOutput.text(shown) : JSONOutput.text(shown.entity, pretty: true))
-      if !json { Console.show("\(shown.kind) \(key): \(loaded.words)") }
-    }
-    if json { return }
-    print("\(requests.count.counted("request")) to the service")
-    guard let cache = client.cache, cache.plan.usesDisk, let key = keys.first?.larderWord else {
-      return
-    }
-    let name = cache.realm.name(kind.kind.namespace)
+    guard !json, let key = keys.first?.larderWord else { return }
+    let name = realm.name(kind.kind.namespace)
     print(
       "\n"
         + options.place.closing(
           "get @\(name) \(key)", "info @\(name) \(key)", "keys @\(name) --limit 5",
           "stats @\(name)"))
   }
-}
-
-private struct Shown<Entity: LegoEntity>: Encodable {
-  var kind: String
-  var key: String
-  var source: CacheResult<Entity>.Source
-  /// In seconds.
-  var age: Double
-  var error: String?
-  var entity: Entity
 }

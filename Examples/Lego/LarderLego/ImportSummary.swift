@@ -5,107 +5,110 @@ import Service
 
 /// The result of an import or a refresh, as text and as JSON.
 struct ImportSummary: Encodable {
-  struct Kind: Encodable {
-    var namespace: String
-    var tally: ImportReport.Tally
-    /// Entities of the kind that are stored now.
-    var held: Int
-    var skipped: SkippedRows?
-  }
-  struct Omitted: Encodable {
-    var namespace: String
-    var reason: ImportReport.Omission
-  }
-
-  var store: String
-  var seconds: Double
-  var kinds: [Kind]
-  var omitted: [Omitted]
-  var total: ImportReport.Tally
+  let report: ImportReport
+  private let store: String
+  private let seconds: Double
+  /// The entities of each kind that are stored now.
+  private let stored: [EntityKind: Int]
   /// The largest size of the file, in bytes; nil if there is no limit.
-  var limit: Int?
-  var failure: ImportReport.Failure?
+  private let limit: Int?
   private let source: String
-  private let time: Duration
   private let realm: Realm
+  /// Why it stopped; nil if it was completed.
+  private let reason: (any Error)?
 
-  private enum CodingKeys: String, CodingKey {
-    case store, seconds, kinds, omitted, total, limit, failure
-  }
+  private enum CodingKeys: String, CodingKey { case report, store, seconds, stored, limit }
 
   /// The most skipped rows that the text lists.
   private static let listed = 5
 
+  /// Runs `body`, and shows its progress.
+  ///
   /// - Parameter source: the source's name in messages, "the folder".
-  init(_ report: ImportReport, in cache: LegoCache, source: String, time: Duration) throws {
-    store = cache.larder.path
-    seconds = time / .seconds(1)
-    realm = cache.realm
-    limit = try cache.larder.limits().effective.disk
-    kinds = try EntityKind.allCases.compactMap { kind in
-      try report.tallies[kind].map {
-        Kind(
-          namespace: kind.namespace, tally: $0, held: try cache.count(of: kind),
-          skipped: report.skipped[kind])
+  init(
+    in cache: LegoCache, from source: String,
+    _ body: (@escaping @Sendable (LegoImport.Progress) -> Void) async throws -> ImportReport
+  ) async throws {
+    let line = ProgressLine.atTerminal
+    let start = ContinuousClock.now
+    do {
+      defer { line?.clear() }
+      report = try await body { step in
+        line?.advance(step.kind.word, done: step.done, of: step.total)
       }
+      reason = nil
+    } catch let stopped as LegoImport.Stopped {
+      (report, reason) = (stopped.report, stopped.reason)
     }
-    omitted = EntityKind.allCases.compactMap { kind in
-      report.omissions[kind].map { Omitted(namespace: kind.namespace, reason: $0) }
-    }
-    total = report.total
-    failure = report.failure
-    self.source = source
-    self.time = time
+    seconds = (ContinuousClock.now - start) / .seconds(1)
+    (store, realm, self.source) = (cache.larder.path, cache.realm, source)
+    limit = try cache.larder.limits().effective.disk
+    stored = try Dictionary(
+      uniqueKeysWithValues: report.tallies.keys.map { ($0, try cache.count(of: $0)) })
   }
 
-  func text(_ store: StoreOption) -> String {
+  /// Prints it, and throws the reason why the import stopped.
+  func finish(_ store: StoreOption, json: Bool) throws {
+    Console.show(try json ? JSONOutput.text(self) : text(store))
+    if let reason { throw reason }
+  }
+
+  private var kinds: [(kind: EntityKind, tally: ImportReport.Tally)] {
+    EntityKind.allCases.compactMap { kind in report.tallies[kind].map { (kind, $0) } }
+  }
+
+  private func text(_ store: StoreOption) -> String {
+    let read = kinds.reduce(0) { $0 + $1.tally.read }
+    let largest = kinds.max { $0.tally.read < $1.tally.read }?.kind
+    let time = Duration.seconds(seconds)
+    let rate = Int(Double(read) / max(seconds, 0.001)).grouped
+    let lines =
+      table + notes + ["", "\(read.grouped) entities in \(time.words), \(rate)/s", ""]
+    let commands =
+      ["namespaces"] + (largest.map { ["keys @\(realm.name($0.namespace)) --limit 5"] } ?? [])
+      + ["keys @* --sort expiry --limit 5 --long"]
+    return (lines + [store.closing(commands)]).joined(separator: "\n")
+  }
+
+  private var table: [String] {
     var table = TextTable(["", "added", "changed", "renewed", "unchanged", "removed"])
-    func add(_ name: String, _ tally: ImportReport.Tally) {
-      table.add(
-        [name]
-          + [tally.added, tally.changed, tally.renewed, tally.unchanged, tally.removed]
-          .map(\.grouped))
+    var totals = [0, 0, 0, 0, 0]
+    for (kind, tally) in kinds {
+      let numbers = [tally.added, tally.changed, tally.renewed, tally.unchanged, tally.removed]
+      table.add([kind.word] + numbers.map(\.grouped))
+      totals = zip(totals, numbers).map(+)
     }
-    for kind in kinds { add(word(kind.namespace), kind.tally) }
-    if kinds.count > 1 { add("total", total) }
-    var lines = table.lines
-    for kind in kinds {
-      if let skipped = kind.skipped {
-        lines.append("\(word(kind.namespace)): \(skipped.count.counted("row")) skipped")
+    if kinds.count > 1 { table.add(["total"] + totals.map(\.grouped)) }
+    return table.lines
+  }
+
+  private var notes: [String] {
+    var lines: [String] = []
+    for (kind, tally) in kinds {
+      if let skipped = report.skipped[kind] {
+        lines.append("\(kind.word): \(skipped.count.counted("row")) skipped")
         lines += skipped.list.prefix(Self.listed).map { "  " + $0 }
         if skipped.count > Self.listed { lines.append("  ... (--json lists more)") }
       }
-      guard let limit, kind.held < kind.tally.read else { continue }
-      lines.append(
-        "\(word(kind.namespace)): \(kind.held.grouped) of \(kind.tally.read.grouped) stored, because the file is limited to \(limit / 1_000_000) MB; --limit changes that"
-      )
+      if let limit, let stored = stored[kind], stored < tally.read {
+        lines.append(
+          "\(kind.word): \(stored.grouped) of \(tally.read.grouped) stored, because the file is limited to \(limit / 1_000_000) MB"
+        )
+      }
     }
-    for kind in omitted {
-      let reason =
-        switch kind.reason {
-        case .absent: "\(source) does not have them in full"
-        case .off: "these lifetimes switch them off"
-        case .notBegun: "it stopped before them"
-        }
-      lines.append("\(word(kind.namespace)) left alone: \(reason)")
+    for kind in EntityKind.allCases {
+      switch report.omissions[kind] {
+      case .absent: lines.append("\(kind.word) left alone: \(source) does not have them in full")
+      case .off: lines.append("\(kind.word) left alone: these lifetimes switch them off")
+      case .notBegun: lines.append("\(kind.word) left alone: it stopped before them")
+      case nil: break
+      }
     }
-    if let failure {
+    if let failure = report.failure {
       lines.append(
         "\(failure.kind.word): stopped after \(failure.imported.grouped) entities, nothing of them was removed; run it again to continue"
       )
     }
-    let rate = Int(Double(total.read) / max(seconds, 0.001)).grouped
-    lines += ["", "\(total.read.grouped) entities in \(time.words), \(rate)/s", ""]
-    let largest = kinds.max { $0.tally.read < $1.tally.read }
-    lines.append(
-      store.closing(
-        ["namespaces"]
-          + (largest.map { ["keys @\(realm.name($0.namespace)) --limit 5"] } ?? [])
-          + ["keys @* --sort expiry --limit 5 --long"]))
-    return lines.joined(separator: "\n")
-  }
-
-  private func word(_ namespace: String) -> String {
-    EntityKind(rawValue: namespace)?.word ?? namespace
+    return lines
   }
 }

@@ -1,6 +1,9 @@
 import ArgumentParser
 import ExampleProgram
+import Foundation
+import Larder
 import LegoCache
+import Service
 
 @main
 struct LarderLego: ParsableCommand {
@@ -13,14 +16,86 @@ struct LarderLego: ParsableCommand {
       """,
     version: exampleVersion,
     subcommands: [
-      FetchEntity.self, ListEntities.self, RefreshLists.self, ImportFolder.self, ShowEntity.self,
+      FetchEntity.self, ListEntities.self, RefreshLists.self, ImportFolder.self,
     ])
 
   static func main() async {
     await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") { error in
-      guard let error = error as? DumpError else { return nil }
-      return Failure(
-        .failed, "\(error)", hint: "repair the folder and import it again")
+      (error as? DumpError).map {
+        Failure(.failed, "\($0)", hint: "repair the folder and import it again")
+      }
     }
+  }
+}
+
+/// A kind as an argument: `parts`, `part`, or the name of its namespace.
+struct KindName: ExpressibleByArgument {
+  var kind: EntityKind
+
+  init?(argument: String) {
+    guard
+      let kind = EntityKind.allCases.first(where: {
+        [$0.word, $0.singular, $0.namespace].contains(argument)
+          || $0 == .sets && argument.hasPrefix("minifig")
+      })
+    else { return nil }
+    self.kind = kind
+  }
+
+  static var allValueStrings: [String] { EntityKind.allCases.map(\.word) }
+  static let list = allValueStrings.joined(separator: ", ")
+}
+
+extension EntityKind {
+  var singular: String { self == .categories ? "category" : String(word.dropLast()) }
+}
+
+/// The options of commands that talk to the service.
+struct ServiceOptions: ParsableArguments {
+  @OptionGroup var place: Place
+
+  @Option(help: "The service's address.")
+  var base = LegoClient.publicBase
+
+  @Option(
+    help: """
+      The key that Rebrickable gives to each user. Default: the variable REBRICKABLE_KEY. Entities that were fetched with \
+      a key are kept apart from those of other keys and from imported ones.
+      """)
+  var key: String?
+
+  /// Calls `body` with a client and its cache, and closes the store.
+  func open<Result>(
+    _ body: (LegoClient, LegoCache) async throws -> Result
+  ) async throws -> Result {
+    let client: LegoClient
+    do {
+      client = try LegoClient(
+        at: place.store.path, base: base,
+        credential: key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"],
+        over: try place.recording.transport(sample: "Recording"), log: place.log)
+    } catch let error as LarderError {
+      throw Failure(opening: error)
+    }
+    guard let cache = client.cache else { throw Failure(.usage, "this plan stores nothing") }
+    let result = try await body(client, cache)
+    try cache.larder.close()
+    return result
+  }
+}
+
+/// A result with its source, as it is printed with `--json`.
+struct Shown<Value: Encodable & Sendable>: Encodable {
+  var key: String
+  var source: String
+  /// In seconds.
+  var age: Double
+  var error: String?
+  var value: Value
+
+  init(_ key: String, _ result: CacheResult<Value>) {
+    (self.key, source, value) = (key, result.source.rawValue, result.value)
+    age = result.age / .seconds(1)
+    error = result.error.map { "\($0)" }
   }
 }

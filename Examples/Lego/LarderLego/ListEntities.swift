@@ -40,13 +40,12 @@ struct ListEntities: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (client, _) = try options.client()
     switch subject {
-    case .parts: try await show(.parts.searching(text), by: client) { [$0.partNum, $0.name] }
-    case .sets: try await show(.sets.searching(text), by: client, Self.columns)
-    case .minifigs: try await show(.minifigs.searching(text), by: client, Self.columns)
+    case .parts: try await show(.parts.searching(text)) { [$0.partNum, $0.name] }
+    case .sets: try await show(.sets.searching(text), Self.columns)
+    case .minifigs: try await show(.minifigs.searching(text), Self.columns)
     case .inventory:
-      try await show(.inventory(of: text), by: client) { item in
+      try await show(.inventory(of: text)) { item in
         let spare = item.isSpare == true ? " (spare)" : ""
         return [
           "\(item.quantity ?? 1) x", item.part.partNum,
@@ -54,7 +53,7 @@ struct ListEntities: AsyncParsableCommand {
         ]
       }
     case .colorsOf:
-      try await show(.colors(of: text), by: client) { pair in
+      try await show(.colors(of: text)) { pair in
         ["\(pair.colorID)", pair.colorName ?? "", pair.setCount.map { "\($0) sets" } ?? ""]
       }
     }
@@ -64,33 +63,19 @@ struct ListEntities: AsyncParsableCommand {
     [set.setNum, set.year.map { "\($0)" } ?? "", set.name]
   }
 
-  private struct Shown<Entity: LegoEntity>: Encodable {
-    var source: CacheResult<Listing<Entity>>.Source
-    /// In seconds.
-    var age: Double
-    var error: String?
-    var count: Int
-    var results: [Entity]
-  }
-
   private func show<Entity: LegoEntity>(
-    _ list: LegoList<Entity>, by client: LegoClient, _ columns: (Entity) -> [String]
+    _ list: LegoList<Entity>, _ columns: (Entity) -> [String]
   ) async throws {
-    let page = try await client.page(list.sized(rows))
-    try client.cache?.larder.close()
-    let found = page.value.results
-    if json {
-      let shown = Shown(
-        source: page.source, age: page.age / .seconds(1), error: page.error.map { "\($0)" },
-        count: page.value.count, results: found)
-      return print(try JSONOutput.text(shown))
+    let (page, realm) = try await options.open { client, cache in
+      (try await client.page(list.sized(rows)), cache.realm)
     }
+    if json { return print(try JSONOutput.text(Shown(text, page))) }
+    let found = page.value.results
     for row in found.map(columns) {
       Console.show(row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? ""))
     }
     for reason in page.value.skipped ?? [] { Console.complain("left out: \(reason)") }
     Console.show("\(found.count) of \(page.value.count), \(page.words)")
-    guard let cache = client.cache, cache.plan.usesDisk else { return }
-    print(options.place.closing("keys @\(cache.realm.name(LegoCache.pagesName))", "namespaces"))
+    print(options.place.closing("keys @\(realm.name(LegoCache.pagesName))", "namespaces"))
   }
 }

@@ -12,8 +12,6 @@ public struct LegoCache: Sendable {
   public let larder: Store
   public let plan: CachePlan
   public let realm: Realm
-  /// A `Cache` of its entity for each kind that is not switched off.
-  private let caches: [EntityKind: any Sendable]
 
   /// Opens the store at `path`, creates it, or makes one in memory for a plan without a file; nil for a plan that stores nothing.
   ///
@@ -28,40 +26,30 @@ public struct LegoCache: Sendable {
       return
     }
     let store = try Store(at: path, options: options)
-    var limit = plan.diskLimit
-    if limit == nil, try store.isUntouched { limit = CachePlan.defaultDiskLimit }
-    if let limit { try store.declare(diskLimit: limit) }
     self.init(store, plan: plan, realm: realm)
+    var limits = try store.limits().declared
+    if plan.diskLimit == nil {
+      // A store in use keeps its limits.
+      let isEmpty = try store.namespaces().isEmpty
+      guard isEmpty, limits == StoreLimits(), !store.isReadOnly else { return }
+    }
+    limits.disk = plan.diskLimit ?? CachePlan.defaultDiskLimit
+    try store.declare(limits)
   }
 
   /// Uses an open store, whose limits stay.
   public init(_ store: Store, plan: CachePlan = .default, realm: Realm = .open) {
-    larder = store
-    self.plan = plan
-    self.realm = realm
-    func cache<Entity: LegoEntity>(_ type: Entity.Type) -> (any Sendable)? {
-      Self.cache(type, in: store, plan, realm)
-    }
-    caches = Dictionary(
-      uniqueKeysWithValues: EntityKind.allCases.compactMap { kind in
-        cache(kind.type).map { (kind, $0) }
-      })
-  }
-
-  // Entities have only strings and integers, so a stored value equals the decoded one.
-  private static func cache<Entity: LegoEntity>(
-    _ type: Entity.Type, in store: Store, _ plan: CachePlan, _ realm: Realm
-  ) -> Cache<Entity>? {
-    plan.rules(of: Entity.kind).map { rules in
-      store.cache(
-        JSONCodec<Entity>(isLossless: true), in: realm.name(Entity.kind.namespace), rules: rules,
-        memory: plan.memory.limits)
-    }
+    (larder, self.plan, self.realm) = (store, plan, realm)
   }
 
   /// All entities of one kind; nil if the kind is switched off.
   public func entities<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
-    caches[Entity.kind] as? Cache<Entity> ?? Self.cache(type, in: larder, plan, realm)
+    // Entities have only strings and integers, so a stored value equals the decoded one.
+    plan.rules(of: Entity.kind).map { rules in
+      larder.cache(
+        JSONCodec<Entity>(isLossless: true), in: realm.name(Entity.kind.namespace), rules: rules,
+        memory: plan.memory.limits)
+    }
   }
 
   /// The bytes of the entities of a kind.
@@ -76,28 +64,85 @@ public struct LegoCache: Sendable {
   }
 
   /// Stores an entity under its key.
-  ///
-  /// - Parameter expires: its lifetime; by default that of its kind.
-  public func store<Entity: LegoEntity>(_ entity: Entity, expires: Expiration? = nil) throws {
-    try entities(Entity.self)?.set(entity, for: entity.key, expires: expires)
+  public func store<Entity: LegoEntity>(_ entity: Entity) throws {
+    try entities(Entity.self)?.set(entity, for: entity.key)
   }
 }
 
-extension Store {
-  /// Sets the limit of the file's size, in bytes; the other limits stay.
-  public func declare(diskLimit: Int) throws(LarderError) {
-    var limits = try limits().declared
-    limits.disk = diskLimit
-    try declare(limits)
+/// Pages of lists, each under its address; their entities are stored under their own keys too.
+extension LegoCache {
+  /// The namespace of the pages of all lists.
+  public static let pagesName = "lego.pages"
+
+  private var allPages: Store.Namespace { larder.namespace(realm.name(Self.pagesName)) }
+
+  /// The pages of one kind; nil if the kind is switched off. Each write sets the page's lifetime.
+  func pages<Entity: LegoEntity>(of type: Entity.Type) -> Cache<Listing<Entity>>? {
+    guard plan.rules(of: Entity.kind) != nil else { return nil }
+    return larder.cache(
+      JSONCodec<Listing<Entity>>(isLossless: true), in: allPages.name, memory: plan.memory.limits)
   }
 
-  /// Whether it has neither namespaces nor limits.
-  fileprivate var isUntouched: Bool {
-    get throws(LarderError) {
-      if isReadOnly { return false }
-      let (limits, namespaces) = (try limits(), try namespaces())
-      return limits.declared == StoreLimits() && limits.overrides == StoreLimits()
-        && namespaces.isEmpty
-    }
+  /// The report of the last refresh of each kind.
+  var refreshes: Cache<ImportReport> {
+    larder.cache(of: ImportReport.self, in: realm.name("lego.refreshes"))
+  }
+
+  /// Stores the entities of a page.
+  func keep<Entity: LegoEntity>(_ entities: [Entity]) throws {
+    guard plan.rules(of: Entity.kind) != nil else { return }
+    var writer = try EntityWriter<Entity>(into: self, from: .list, isWhole: false)
+    try writer.write(entities)
+  }
+
+  /// Removes the pages whose addresses have this prefix.
+  func clearPages(under path: String) throws { try allPages.remove(prefix: path) }
+}
+
+/// The numbers of entities. Counting changes nothing.
+public struct LegoCounts: Sendable, Hashable {
+  /// Entities in memory; with a disk, the decoded ones.
+  public var memory: Int
+  /// Entities on disk, expired ones that were not removed yet included.
+  public var database: Int
+
+  /// Each counted once: with a disk, entities in memory are on disk too.
+  public var total: Int { max(memory, database) }
+}
+
+/// Counts and clears the seven namespaces; other namespaces stay.
+extension LegoCache {
+  /// The number of stored entities of a kind, expired ones that were not removed yet included.
+  public func count(of kind: EntityKind) throws -> Int { try namespace(of: kind).count() }
+
+  public func count() throws -> Int {
+    try EntityKind.allCases.reduce(0) { try $0 + count(of: $1) }
+  }
+
+  public func counts() throws -> LegoCounts {
+    guard plan.usesDisk else { return LegoCounts(memory: try count(), database: 0) }
+    let decoded = EntityKind.allCases.reduce(0) { $0 + namespace(of: $1).memory.usage.entries }
+    return LegoCounts(memory: decoded, database: try count())
+  }
+
+  /// Removes expired entities; returns their number. Stale entities that may be served if the network fails stay.
+  @discardableResult
+  public func clearExpired() throws -> Int {
+    try allPages.purge()
+    return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).purge().entries }
+  }
+
+  /// Removes all entities and pages; returns the number of entities.
+  @discardableResult
+  public func clear() throws -> Int {
+    try allPages.clear()
+    return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).clear().entries }
+  }
+
+  /// Removes expired entities at an interval, once it is started. It uses the store's clock.
+  public func maintenance(
+    every interval: Duration = .hours(1), onRun: (@Sendable (Maintenance.Report) -> Void)? = nil
+  ) throws -> Maintenance {
+    try Maintenance(of: larder, every: interval, onRun: onRun)
   }
 }

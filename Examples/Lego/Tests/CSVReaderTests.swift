@@ -79,8 +79,7 @@ import Testing
   }
 
   @Test func `any table that is written is read back`() throws {
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG(seed: TestSettings.seed)
     let pieces = [
       "a", "\"", ",", "\n", "\r", "\r\n", " ", "\u{200D}", "\u{FE0F}", "\u{FEFF}", "\u{1F600}",
       "\u{0}", "\u{15E}",
@@ -89,35 +88,29 @@ import Testing
       let width = Int.random(in: 1...5, using: &random)
       var table = [(0..<width).map { "column \($0)" }]
       for _ in 0..<Int.random(in: 0...8, using: &random) {
-        table.append(
-          (0..<width).map { _ in
-            (0..<Int.random(in: 0...6, using: &random)).map { _ in
-              pieces.randomElement(using: &random) ?? ""
-            }.joined()
-          })
+        let row = (0..<width).map { _ in
+          (0..<Int.random(in: 0...6, using: &random)).map { _ in
+            pieces[random.next(in: pieces.indices)]
+          }.joined()
+        }
+        table.append(row)
       }
       let lineEnd = Bool.random(using: &random) ? "\n" : "\r\n"
-      let bytes = table.flatMap { row in
-        row.map { written($0, quoted: Bool.random(using: &random)) }.joined(separator: [.comma])
-          + Array(lineEnd.utf8)
-      }
-      let back = try read(bytes)
+      let text = table.map { row in
+        row.map { Self.written($0, quoted: Bool.random(using: &random)) }.joined(separator: ",")
+      }.joined(separator: lineEnd)
+      let back = try read((text + lineEnd).utf8)
       #expect(
         back.map { $0.map { Array($0.utf8) } } == table.map { $0.map { Array($0.utf8) } },
-        "LARDER_SEED=\(seed)")
+        "LARDER_SEED=\(TestSettings.seed)")
     }
   }
-}
 
-/// A field as CSV has it, quoted where it must be or may be.
-private func written(_ field: String, quoted: Bool) -> [UInt8] {
-  let special = field.utf8.contains { [.quote, .comma, 0x0A, 0x0D].contains($0) }
-  guard quoted || special else { return Array(field.utf8) }
-  let doubled: [UInt8] = field.utf8.flatMap { $0 == .quote ? [.quote, .quote] : [$0] }
-  return [.quote] + doubled + [.quote]
-}
-
-extension UInt8 {
-  fileprivate static let quote = UInt8(ascii: "\"")
-  fileprivate static let comma = UInt8(ascii: ",")
+  /// A field as CSV has it, quoted where it must be or may be.
+  private static func written(_ field: String, quoted: Bool) -> String {
+    let special = field.unicodeScalars.contains { ["\"", ",", "\n", "\r"].contains($0) }
+    guard quoted || special else { return field }
+    let doubled = field.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }
+    return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
+  }
 }

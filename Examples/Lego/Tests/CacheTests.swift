@@ -5,7 +5,7 @@ import Testing
 
 @testable import LegoCache
 
-/// Entities under their keys, and the errors of a cache. The tests of Larder have expiry, counting, clearing and races.
+/// Entities under their keys, their lifetimes and numbers, and the errors of a cache. The tests of Larder have races.
 @Suite(.checkedStores) struct CacheTests {
   private let clock = ManualClock()
   private let lego: LegoCache
@@ -15,41 +15,60 @@ import Testing
 
   init() throws { lego = try LegoCache.temporary(.default, clock: clock) }
 
-  @Test func `an entity is returned as it was stored, and a later one replaces it`() throws {
+  @Test func `an entity is returned as it was stored, and equal keys of kinds do not collide`()
+    throws
+  {
     let pair = PartColor(partNum: "3001", colorID: 4, colorName: "Red", elements: ["300121"])
+    let theme = Theme(id: 4, name: "Expert Builder", parentID: 1)
     try lego.store(red)
     try lego.store(brick)
     try lego.store(pair)
+    try lego.store(theme)
     #expect(try lego.cached(Color.self, key: "4") == red)
     #expect(try lego.cached(Part.self, key: "3001") == brick)
     #expect(try lego.cached(PartColor.self, key: "3001/4") == pair)
     #expect(try lego.cached(PartColor.self, key: "3001") == nil)
     try lego.store(Color(id: 4, name: "Bright Red", rgb: "C91A09"))
-    #expect(try lego.cached(Color.self, key: "4")?.name == "Bright Red" && lego.count() == 3)
-  }
-
-  @Test func `equal keys of different kinds are different entries`() throws {
-    let theme = Theme(id: 4, name: "Expert Builder", parentID: 1)
-    try lego.store(red)
-    try lego.store(theme)
+    #expect(try lego.cached(Color.self, key: "4")?.name == "Bright Red" && lego.count() == 4)
     #expect(try lego.namespace(of: .colors).remove("4"))
     #expect(try lego.namespace(of: .colors).remove("4") == false)
     #expect(try lego.cached(Color.self, key: "4") == nil)
     #expect(try lego.cached(Theme.self, key: "4") == theme)
   }
 
-  @Test func `a kind that is switched off is neither stored nor found`() throws {
-    var lifetimes = Lifetimes.default
-    lifetimes[.parts] = .off
-    let without = LegoCache(lego.larder, plan: CachePlan(disk: lifetimes))
-    try without.store(brick)
-    try without.keep([brick])
-    try without.store(red)
-    #expect(try without.count() == 1)
-    try lego.store(brick)
-    #expect(try without.cached(Part.self, key: "3001") == nil)
-    #expect(without.entities(Part.self) == nil)
-    #expect(try without.cached(Color.self, key: "4") == red)
+  // MARK: Numbers
+
+  /// A plan whose sets expire after a second.
+  private static let brief: CachePlan = {
+    var plan = CachePlan.default
+    plan.disk[.sets] = EntityRule(.after(.seconds(1)), servesStaleOnError: false)
+    return plan
+  }()
+
+  @Test func `counting changes nothing, and clearing returns numbers`() throws {
+    let lego = LegoCache(lego.larder, plan: Self.brief)
+    #expect(try lego.counts() == LegoCounts(memory: 0, database: 0))
+    try lego.keep((0..<30).map { Color(id: $0, name: "Colour \($0)", rgb: "000000") })
+    try lego.keep([ModelSet(setNum: "1-1", name: "A"), ModelSet(setNum: "2-1", name: "B")])
+    for id in 0..<20 { _ = try lego.cached(Color.self, key: "\(id)") }
+    clock.advance(by: .days(60))
+    for _ in 1...3 {
+      let counts = try lego.counts()
+      #expect(counts == LegoCounts(memory: 20, database: 32) && counts.total == 32)
+    }
+    #expect(try lego.clearExpired() == 2 && lego.counts().database == 30)
+    #expect(try lego.clear() == 30 && lego.clear() == 0)
+    #expect(try lego.counts() == LegoCounts(memory: 0, database: 0))
+  }
+
+  @Test(arguments: [3600, 1800]) func `maintenance removes what has expired`(seconds: Int) throws {
+    let lego = LegoCache(lego.larder, plan: Self.brief)
+    let maintenance = try lego.maintenance(every: .seconds(seconds))
+    #expect(
+      try maintenance.interval == .seconds(seconds) && lego.maintenance().interval == .hours(1))
+    try lego.keep([ModelSet(setNum: "1-1", name: "A")])
+    clock.advance(by: .seconds(1))
+    #expect(try maintenance.runOnce().removed.entries == 1 && lego.count() == 0)
   }
 
   // MARK: Errors

@@ -9,19 +9,11 @@ import Testing
 @Suite(.checkedStores) struct PresetTests {
   private let clock = ManualClock()
 
-  struct Case: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let lifetimes: Lifetimes
-    /// In the order of `EntityKind.allCases`; nil for never.
-    let hours: [Int?]
-  }
-
-  static let cases = [
-    Case(testDescription: "default", lifetimes: .default, hours: Array(repeating: 24, count: 7)),
-    Case(
-      testDescription: "long-term", lifetimes: .longTerm,
-      hours: [nil, 30 * 24, 30 * 24, 7 * 24, 24, 7 * 24, 7 * 24]),
-    Case(testDescription: "short-term", lifetimes: .shortTerm, hours: [24, 12, 12, 2, 1, 2, 1]),
+  /// The lifetimes in hours, in the order of `EntityKind.allCases`; nil for never.
+  static let presets: [(Lifetimes, [Int?])] = [
+    (.default, Array(repeating: 24, count: 7)),
+    (.longTerm, [nil, 30 * 24, 30 * 24, 7 * 24, 24, 7 * 24, 7 * 24]),
+    (.shortTerm, [24, 12, 12, 2, 1, 2, 1]),
   ]
 
   private func storeOneOfEach(_ lego: LegoCache) throws {
@@ -44,27 +36,27 @@ import Testing
     return try EntityKind.allCases.map { try isFound($0.type) }
   }
 
-  @Test(arguments: cases) func `each kind expires by its preset to the millisecond`(preset: Case)
-    throws
-  {
-    let lego = try LegoCache.temporary(preset.lifetimes, clock: clock)
+  @Test(arguments: presets) func `each kind expires by its preset to the millisecond`(
+    preset: Lifetimes, hours: [Int?]
+  ) throws {
+    let lego = try LegoCache.temporary(preset, clock: clock)
     #expect(try lego.larder.namespaces().isEmpty, "reading creates nothing")
     try storeOneOfEach(lego)
     let rules = Dictionary(
       uniqueKeysWithValues: try lego.larder.namespaces().map { ($0.name, $0.rules.expires) })
-    for (kind, hours) in zip(EntityKind.allCases, preset.hours) {
+    for (kind, hours) in zip(EntityKind.allCases, hours) {
       #expect(rules[kind.namespace] == hours.map { .after(.hours($0)) } ?? .never, "\(kind)")
     }
     var passed = Duration.zero
-    for end in Set(preset.hours.compactMap { $0 }).sorted() {
+    for end in Set(hours.compactMap { $0 }).sorted() {
       clock.advance(by: .hours(end) - passed - .milliseconds(1))
-      #expect(try found(lego) == preset.hours.map { $0.map { $0 >= end } ?? true })
+      #expect(try found(lego) == hours.map { $0.map { $0 >= end } ?? true })
       clock.advance(by: .milliseconds(1))
-      #expect(try found(lego) == preset.hours.map { $0.map { $0 > end } ?? true })
+      #expect(try found(lego) == hours.map { $0.map { $0 > end } ?? true })
       passed = .hours(end)
     }
     clock.advance(by: .days(10_000))
-    #expect(try found(lego) == preset.hours.map { $0 == nil })
+    #expect(try found(lego) == hours.map { $0 == nil })
   }
 
   @Test func `a kind's own rule overrides the default, and an operator's overrides both`() throws {

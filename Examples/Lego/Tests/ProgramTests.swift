@@ -9,51 +9,38 @@ import Testing
 @Suite struct ProgramTests {
   private let program: TestedProgram
   private var store: String { program.store }
-  private var folder: TemporaryFolder { program.folder }
 
   init() throws { program = try TestedProgram("larder-lego", store: "my store") }
 
-  // MARK: fetch and refresh
-
-  @Test func `a colour is fetched once, and stored for the next process`() async throws {
-    let first = try await program.run("fetch", "color", "4", "--offline")
-    #expect(first.code == 0 && first.error == "")
-    #expect(first.output.contains(#""name" : "Red""#))
-    #expect(first.output.contains("color 4: from the service\n1 request to the service\n"))
-    let second = try await program.run("fetch", "color", "4", "--offline")
-    #expect(second.output.contains("color 4: from the store, "))
-    #expect(second.output.contains("\n0 requests to the service\n"))
-    let third = try await program.run("fetch", "color", "4", "--offline", "--reload")
-    #expect(third.output.contains("\n1 request to the service\n"))
-    let stored = try await program.run("fetch", "color", "4", "--no-network")
-    #expect(stored.output.contains("color 4: from the store, "))
+  /// The JSON of `import` and `refresh`.
+  private struct Summary: Decodable {
+    var report: ImportReport
+    var stored: [EntityKind: Int]
+    var limit: Int?
   }
+
+  private func write(_ table: String, _ text: String) throws {
+    _ = try program.folder.write(table + ".csv", Array(text.utf8))
+  }
+
+  // MARK: fetch and list
 
   @Test(arguments: [
     ("color", "4"), ("theme", "4"), ("category", "11"), ("part", "5102c01.875"), ("set", "10294-1"),
     ("minifig", "fig-000018"), ("element", "300121"), ("partcolor", "3001/4"),
-  ]) func `the closing lines are commands that work`(kind: String, key: String) async throws {
-    let outcome = try await program.run("fetch", kind, key, "--offline")
-    let answers = try await program.lastAnswers(of: outcome)
-    #expect(outcome.code == 0 && answers.count == 4 && !answers.contains(""))
-    #expect(answers.first?.hasPrefix("{") == true)
-  }
-
-  @Test func `fetch prints a line of JSON for each entity`() async throws {
-    struct Line: Decodable {
-      var kind: String
-      var key: String
-      var source: String
-      var entity: ModelSet
-    }
-    let outcome = try await program.run(
-      "fetch", "sets", "10294-1", "fig-000018", "--offline", "--json")
-    let lines = try outcome.output.split(separator: "\n").map {
-      try JSONDecoder().decode(Line.self, from: Data($0.utf8))
-    }
-    #expect(lines.map(\.key) == ["10294-1", "fig-000018"])
-    #expect(lines.map(\.source) == ["loaded", "loaded"] && lines.map(\.kind) == ["set", "set"])
-    #expect(lines.map(\.entity.name) == ["Titanic", "Alien"])
+  ]) func `an entity is fetched once, and stored for the next process`(
+    kind: String, key: String
+  ) async throws {
+    let name = kind == "minifig" ? "set" : kind
+    let first = try await program.run("fetch", kind, key, "--offline")
+    #expect(first.code == 0 && first.error == "" && first.output.hasPrefix("{\n"))
+    #expect(first.output.contains("\n\(name) \(key): from the service\n"))
+    let answers = try await program.lastAnswers(of: first)
+    #expect(answers.count == 4 && !answers.contains("") && answers[0].hasPrefix("{"))
+    let stored = try await program.run("fetch", kind, key, "--no-network")
+    #expect(stored.output.contains("\n\(name) \(key): from the store, "))
+    let json = try await program.run("fetch", kind, key, "--offline", "--reload", "--json")
+    #expect(json.output.contains(#""key":"\#(key)","source":"loaded""#))
   }
 
   @Test(arguments: [
@@ -73,42 +60,23 @@ import Testing
     #expect(json.code == 0 && json.output.contains(#""source":"disk""#))
   }
 
-  @Test func `refresh reads lists page by page and prints a table`() async throws {
-    let first = try await program.run("refresh", "colors", "themes", "elements", "--offline")
-    #expect(first.code == 0 && first.error == "")
-    let lines = first.output.split(separator: "\n").map {
-      $0.split(separator: " ").map(String.init)
-    }
-    #expect(lines[1] == ["colors", "6", "0", "0", "0", "0"])
-    #expect(first.output.contains("elements left alone: the service does not have them in full"))
-    let second = try await program.answer(
-      Summary.self, "refresh", "colors", "themes", "elements", "--offline")
-    #expect(second.kinds.map(\.namespace) == ["lego.colors", "lego.themes"])
-    #expect(second.kinds.map(\.tally.unchanged) == [6, 5] && second.total.read == 11)
-    #expect(second.omitted.map(\.reason) == [.absent] && second.store == store)
-    let none = try await program.run("refresh", "colors", "--offline", "--plan", "memory-only")
-    #expect(none.code == 2)
-  }
-
   @Test func `a key has a realm of its own, which uses imported entities`() async throws {
     try await FakeRebrickable.run { fake in
       fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
       _ = try await program.run("import", Folders.sample)
-      // The server shares this process's threads with all tests.
-      let service = ["--base", fake.base, "--key", "secret", "--store", store]
-      let fetch = ["larder-lego", "fetch", "--timeout", "300"] + service
-      let imported = try await Outcome(of: fetch + ["color", "4"])
+      let fetch = ["fetch", "--base", fake.base, "--key", "secret", "color"]
+      let imported = try await program.run(fetch + ["4"])
       #expect(imported.output.contains("\"Red\"") && fake.server.count == 0)
-      let mine = try await Outcome(of: fetch + ["color", "4", "--reload"])
+      let mine = try await program.run(fetch + ["4", "--reload"])
       #expect(mine.code == 0 && mine.output.contains("Mine"))
       let first = try #require(mine.suggestions.first)
       #expect(first.contains("get @lego.colors.") && !first.contains("secret"))
       #expect(try await Outcome(line: first).output.contains("Mine"))
-      let shown = try await Outcome(of: ["larder-lego", "show", "color", "4"] + service)
-      #expect(shown.output.contains("Mine"))
-      #expect(try await program.run("show", "color", "4").output.contains("\"Red\""))
+      #expect(try await program.run(fetch + ["4", "--no-network"]).output.contains("Mine"))
+      let open = try await program.run("fetch", "color", "4", "--no-network")
+      #expect(open.output.contains("\"Red\""))
       fake.refuse(403, #"{"detail": "Invalid credentials"}"#)
-      let refused = try await Outcome(of: fetch + ["color", "5555"])
+      let refused = try await program.run(fetch + ["5555"])
       #expect(refused.code == 5)
       #expect(
         refused.error
@@ -117,24 +85,65 @@ import Testing
     }
   }
 
-  @Test func `a plan without a disk makes no file, and a limit holds`() async throws {
-    let memory = try await program.run("fetch", "color", "4", "--offline", "--plan", "memory-only")
-    #expect(memory.code == 0 && memory.output.contains("Red") && memory.suggestions.isEmpty)
-    #expect(!FileManager.default.fileExists(atPath: store))
-    func limit(_ arguments: String...) async throws -> Int? {
-      _ = try await Outcome(
-        of: ["larder-lego", "fetch", "color", "4", "--offline", "--store", store] + arguments)
-      let store = try Store(at: store)
-      defer { do { try store.close() } catch { Issue.record(error) } }
-      return try store.limits().declared.disk
+  // MARK: refresh
+
+  @Test func `refresh reads lists page by page and prints a table`() async throws {
+    let first = try await program.run("refresh", "colors", "themes", "elements", "--offline")
+    #expect(first.code == 0 && first.error == "")
+    let lines = first.output.split(separator: "\n").map {
+      $0.split(separator: " ").map(String.init)
     }
-    #expect(try await limit() == 10_000_000)
-    #expect(try await limit("--limit", "25") == 25_000_000)
-    #expect(try await limit() == 25_000_000)
-    #expect(try await program.run("fetch", "color", "4", "--offline", "--limit", "3").code == 2)
+    #expect(lines[1] == ["colors", "6", "0", "0", "0", "0"])
+    #expect(first.output.contains("elements left alone: the service does not have them in full"))
+    let again = try await program.answer(
+      Summary.self, "refresh", "colors", "themes", "elements", "--offline")
+    #expect(again.report.tallies.mapValues(\.unchanged) == [.colors: 6, .themes: 5])
+    #expect(again.report.omissions == [.elements: .absent] && again.stored[.colors] == 6)
+    #expect(again.limit == 10_000_000, "a new store has a limit")
   }
 
-  // MARK: import and show
+  @Test func `six processes that refresh at once make one request for each page`() async throws {
+    try await FakeRebrickable.run { fake in
+      fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<25) }
+      fake.server.become { request in
+        // Time for the others to begin too.
+        try await Task.sleep(for: .milliseconds(500))
+        return fake.answer(request)
+      }
+      let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
+        for _ in 1...6 {
+          group.addTask { [program] in
+            try await program.run(
+              "refresh", "colors", "--page-size", "10", "--base", fake.base, "--key", "k")
+          }
+        }
+        return try await group.reduce(into: [Outcome]()) { $0.append($1) }
+      }
+      #expect(outcomes.allSatisfy { $0.code == 0 && $0.output.contains("colors     25") })
+      #expect(fake.server.count == 3, "\(outcomes)")
+    }
+  }
+
+  @Test func `a refresh that fails, or skips entities, is exit code 4`() async throws {
+    try await FakeRebrickable.run { fake in
+      fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<20) + [#"{"id": 6}"#] }
+      let refresh = ["refresh", "--base", fake.base, "--key", "k"]
+      let skipped = try await program.run(refresh + ["colors"])
+      #expect(skipped.code == 4)
+      #expect(skipped.output.contains("\ncolors: 1 row skipped\n  /lego/colors/ 6: "))
+      #expect(skipped.error.hasPrefix("error: 1 listed entity cannot be read"), "\(skipped)")
+      let before = fake.server.count
+      fake.server.become { request in
+        fake.server.count > before + 1 ? .init(503) : fake.answer(request)
+      }
+      let failed = try await program.run(refresh + ["colors", "themes", "--page-size", "10"])
+      #expect(failed.code == 4 && failed.error.hasPrefix("error: the service answered 503"))
+      #expect(failed.output.contains("colors: stopped after 10 entities"), "\(failed)")
+      #expect(failed.output.contains("themes left alone: it stopped before them"))
+    }
+  }
+
+  // MARK: import
 
   @Test func `the sample is imported, with a table and closing lines`() async throws {
     let first = try await program.run("import", Folders.sample)
@@ -145,70 +154,53 @@ import Testing
     #expect(lines[4].split(separator: " ") == ["parts", "101", "0", "0", "0", "0"])
     #expect(lines[8].split(separator: " ") == ["total", "451", "0", "0", "0", "0"])
     #expect(lines.contains("  larder '\(store)' -e namespaces"))
-    let second = try await program.answer(Summary.self, "import", Folders.sample)
-    #expect(second.total == ImportReport.Tally(unchanged: 451))
-    let part = try await program.run("show", "parts", "3001")
-    #expect(part.code == 0 && part.error == "")
-    #expect(try JSONDecoder().decode(Part.self, from: Data(part.output.utf8)).key == "3001")
-    let color = try await Outcome(of: [
-      "larder-lego", "show", "colors", "--store", store, "--", "-1",
+    let unknown = try await Outcome(of: [
+      "larder-lego", "fetch", "colors", "--no-network", "--store", store, "--", "-1",
     ])
-    #expect(color.output.contains("\"[Unknown]\""))
-    let absent = try await program.run("show", "parts", "no such")
-    #expect(absent.code == 1 && absent.output == "")
-    #expect(absent.error.hasPrefix("error: there is no no such in parts\nhint: larder '"))
+    #expect(unknown.output.contains("\"[Unknown]\""))
   }
 
   @Test func `an import lists skipped rows and says where it stopped`() async throws {
-    func write(_ name: String, _ text: String) throws {
-      _ = try folder.write(name, Array(text.utf8))
-    }
-    try write("colors.csv", "id,name,rgb,is_trans\n0,Black,05131D,f\n")
-    try write("parts.csv", "part_num,name,part_cat_id\n3001,Brick,11\n")
-    try write("elements.csv", "element_id,part_num,color_id\n1,3001,0\n2,gone,0\n")
-    let skipped = try await program.run("import", folder.url.path)
+    try write("colors", "id,name,rgb,is_trans\n0,Black,05131D,f\n")
+    try write("parts", "part_num,name,part_cat_id\n3001,Brick,11\n")
+    try write("elements", "element_id,part_num,color_id\n1,3001,0\n2,gone,0\n")
+    let folder = program.folder.url.path
+    let skipped = try await program.run("import", folder)
     #expect(skipped.code == 0)
     #expect(
       skipped.output.contains("elements: 1 row skipped\n  elements.csv:3: no part \"gone\"\n"))
-    let report = try await program.answer(Summary.self, "import", folder.url.path)
-    #expect(report.kinds.compactMap(\.skipped?.count) == [1] && report.failure == nil)
-
-    try write("themes.csv", "id,name,parent_id\n1,Technic,\nx,Race,1\n")
-    let broken = try await program.run("import", folder.url.path)
+    let report = try await program.answer(Summary.self, "import", folder).report
+    #expect(report.skipped.mapValues(\.count) == [.elements: 1] && report.failure == nil)
+    try write("themes", "id,name,parent_id\n1,Technic,\nx,Race,1\n")
+    let broken = try await program.run("import", folder)
     #expect(broken.code == 4)
     #expect(broken.error.hasPrefix("error: themes.csv:3: id: \"x\" is not a number\nhint: "))
     #expect(broken.output.contains("themes: stopped after 0 entities"))
     #expect(broken.output.contains("parts left alone: it stopped before them"))
   }
 
-  @Test func `lifetimes and a limit can be given`() async throws {
-    let outcome = try await program.run(
-      "import", Folders.sample, "--lifetimes", "never", "--only", "sets")
-    #expect(outcome.code == 0)
+  @Test func `an import keeps to the limit of the store`() async throws {
     let lego = try Store(at: store)
-    #expect(try lego.namespaces().map(\.rules.expires) == [.never])
+    try lego.declare(StoreLimits(disk: 4_000_000))
     try lego.close()
-    let rows = (0..<600).map { "\($0),\(String(repeating: "x", count: 10_000)),\n" }.joined()
-    _ = try folder.write("themes.csv", Array(("id,name,parent_id\n" + rows).utf8))
-    let limited = try await program.answer(Summary.self, "import", folder.url.path, "--limit", "4")
-    #expect(limited.limit == 4_000_000 && (1..<600).contains(limited.kinds[0].held))
-    #expect(try fileSize(store) <= 4_000_000)
+    let folder = program.folder.url.path
     // Small ones fill each page, and a transaction cannot evict for itself any more.
-    let small = (0..<16_000).map { "\($0),\(String(repeating: "y", count: 300)),\n" }.joined()
-    _ = try folder.write("themes.csv", Array(("id,name,parent_id\n" + small).utf8))
-    let full = try await program.answer(Summary.self, "import", folder.url.path, "--limit", "4")
-    #expect(full.total.read == 16_000 && (1000..<16_000).contains(full.kinds[0].held))
-    #expect(try fileSize(store) <= 4_000_000)
-    let huge = try await program.run(
-      "import", Folders.sample, "--limit", "9223372036854775807", "--only", "colors")
-    #expect(huge.code == 0, "\(huge)")
-    _ = try await program.run("import", Folders.sample, "--limit", "4", "--only", "colors")
-    let again = try await program.run("import", folder.url.path)
-    #expect(again.output.contains("because the file is limited to 4 MB; --limit changes that"))
+    for (count, size, least) in [(600, 10_000, 1), (16_000, 300, 1000)] {
+      let name = String(repeating: "x", count: size)
+      try write("themes", "id,name,parent_id\n" + (0..<count).map { "\($0),\(name),\n" }.joined())
+      let full = try await program.answer(Summary.self, "import", folder)
+      #expect(full.limit == 4_000_000 && full.report.tallies[.themes]?.read == count)
+      #expect((least..<count).contains(try #require(full.stored[.themes])))
+      #expect(try fileSize(store) <= 4_000_000)
+    }
+    let again = try await program.run("import", folder)
+    #expect(again.output.contains("stored, because the file is limited to 4 MB\n"), "\(again)")
   }
 
+  // MARK: Failures
+
   @Test(arguments: [
-    ["frobnicate"], ["import"], ["show", "colours", "1"], ["import", "/absent folder"],
+    ["frobnicate"], ["import"], ["fetch", "colours", "1"], ["import", "/absent folder"],
     ["import", "/"], ["fetch", "part", "1", "--offline", "--recording", "/absent"],
   ]) func `wrong usage is exit code 2, with a reason`(arguments: [String]) async throws {
     let outcome = try await Outcome(of: ["larder-lego"] + arguments)
@@ -217,16 +209,9 @@ import Testing
   }
 
   @Test func `other failures have their codes`() async throws {
-    let closed = try await program.run("show", "parts", "3001")
-    #expect(closed.code == 3 && closed.error.hasPrefix("error: there is no store at "))
-    #expect(!FileManager.default.fileExists(atPath: store), "reading creates nothing")
     let absent = try await program.run("fetch", "part", "no such", "--offline")
     #expect(absent.code == 1 && absent.output == "")
     #expect(absent.error.hasPrefix("error: there is no part no such\nhint: the recording"))
-    let gone = try await program.run("fetch", "part", "1", "--base", "http://127.0.0.1:1/api")
-    #expect(gone.code == 4)
-    #expect(gone.error.hasPrefix("error: the service cannot be reached: the connection "))
-    #expect(!gone.error.contains("NSURLErrorDomain"))
     #expect(try await program.run("fetch", "part", "..", "--offline").code == 5)
   }
 }

@@ -1,6 +1,7 @@
 import ExampleTesting
 import Foundation
 import Larder
+import Service
 
 @testable import LegoCache
 
@@ -9,33 +10,35 @@ extension Folders {
   static let sample = examples.appending(path: "Lego/Sample").path
 }
 
-/// The JSON of `larder-lego import` and `refresh`.
-struct Summary: Decodable {
-  struct Kind: Decodable {
-    var namespace: String
-    var tally: ImportReport.Tally
-    var held: Int
-    var skipped: SkippedRows?
-  }
-  struct Omitted: Decodable {
-    var namespace: String
-    var reason: ImportReport.Omission
-  }
-
-  var store: String
-  var kinds: [Kind]
-  var omitted: [Omitted]
-  var total: ImportReport.Tally
-  var limit: Int?
-  var failure: ImportReport.Failure?
-}
-
 extension LegoCache {
   /// A cache that is removed with the test.
   static func temporary(
     _ lifetimes: Lifetimes, memory: MemoryTier = .default, clock: ManualClock
   ) throws -> LegoCache {
     LegoCache(try Store.tested(clock: clock), plan: CachePlan(memory: memory, disk: lifetimes))
+  }
+}
+
+extension RebrickableDump {
+  /// All entities of a kind, without the skipped rows.
+  func all<Entity: LegoEntity>(_ type: Entity.Type) throws -> [Entity] {
+    var skipped = SkippedRows()
+    return try read(type, skipped: &skipped)
+  }
+}
+
+extension JSON {
+  /// Without members that are null: they count as absent.
+  init(_ data: Data) throws { self = try JSONDecoder().decode(JSON.self, from: data).compact }
+
+  init(encoding value: some Encodable) throws { try self.init(JSONEncoder().encode(value)) }
+
+  private var compact: JSON {
+    switch self {
+    case .array(let values): .array(values.map(\.compact))
+    case .object(let members): .object(members.filter { $0.value != .null }.mapValues(\.compact))
+    default: self
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 // FoundationEssentials has no FileHandle.
 import Foundation
+public import Larder
+import Service
 
 /// Standard error: messages for people, never data.
 public enum Console {
@@ -111,5 +113,19 @@ public struct TextTable {
         column == 0 ? row[0].padded(to: widths[0]) : row[column].flushRight(to: widths[column])
       }.joined(separator: "  ")
     }
+  }
+}
+
+extension CacheResult {
+  /// The source and the age: `from the store, 5 minutes old, stale: the service cannot be reached`.
+  public var words: String {
+    let place =
+      switch source {
+      case .loaded, .shared: "from the service"
+      case .memory: "from memory, \(age.words) old"
+      case .disk, .stale: "from the store, \(age.words) old"
+      }
+    let state = source == .stale ? ", stale" : error == nil ? "" : ", not stored"
+    return place + state + (error.map { ": \($0)" } ?? "")
   }
 }

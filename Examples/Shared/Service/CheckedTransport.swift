@@ -43,11 +43,12 @@ public struct CheckedTransport: HTTPTransport {
 
   /// Without a cache on the way, which adds an `Age`, an answer to be stored was made at most ``slowest`` ago.
   private static func hasWrongDate(_ response: HTTPResponse) -> Bool {
+    let now = SystemClock().now
     guard response.status.kind == .successful || response.status == .notModified,
-      response.headerFields[.age] == nil,
-      let date = response.headerFields[.date].flatMap(Reply.date)
+      response.headerFields[.age] == nil, let text = response.headerFields[.date],
+      let date = HTTPDate(strictly: text, now: now)
     else { return false }
-    let age = date.duration(to: SystemClock().now)
+    let age = date.timestamp.duration(to: now)
     return age > slowest || age < .zero - slowest
   }
 

@@ -50,33 +50,15 @@ public struct Reply: Sendable {
       if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
         return .seconds(min(Int64(text) ?? .max, 1 << 31))
       }
-      if let date = Self.date(text) {
-        return max(.zero, (fields[.date].flatMap(Self.date) ?? now).duration(to: date))
+      if let date = HTTPDate(strictly: text, now: now) {
+        let sent = fields[.date].flatMap { HTTPDate(strictly: $0, now: now) }
+        return max(.zero, (sent?.timestamp ?? now).duration(to: date.timestamp))
       }
     }
     guard let name = HTTPField.Name("X-Rate-Limit-Reset"),
       let second = fields[name].flatMap({ Int64($0) }), (0...1 << 40).contains(second)
     else { return nil }
     return max(.zero, now.duration(to: Timestamp(milliseconds: second * 1000)))
-  }
-
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`; nil for anything else.
-  static func date(_ text: String) -> Timestamp? {
-    let months = "JanFebMarAprMayJunJulAugSepOctNovDec"
-    let parts = text.split { $0 == " " || $0 == ":" }
-    guard parts.count == 7 + 1, parts[7] == "GMT", parts[2].count == 3,
-      let month = months.firstRange(of: parts[2])
-    else { return nil }
-    let numbers = [1, 3, 4, 5, 6].compactMap { Int(parts[$0]) }
-    guard numbers.count == 5, (1970...9999).contains(numbers[1]) else { return nil }
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = .gmt
-    let place = months.distance(from: months.startIndex, to: month.lowerBound)
-    let date = calendar.date(
-      from: DateComponents(
-        year: numbers[1], month: place / 3 + 1, day: numbers[0], hour: numbers[2],
-        minute: numbers[3], second: numbers[4]))
-    return date.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
   }
 
   /// The body; nil if it is not JSON.

@@ -12,7 +12,7 @@ public import LarderHTTP
 /// waits that the service asks for.
 public struct Service: Sendable {
   public let base: String
-  private let carrier: Carrier
+  let carrier: Carrier
   /// Sent with every request to this service, `Authorization` for example; never to another host.
   public var fields = HTTPFields()
   /// Reads the text of an error from its body. Without JSON the body is the text, unless it is a page.
@@ -31,10 +31,10 @@ public struct Service: Sendable {
   public static let longestWait = Duration.seconds(60)
   /// The largest body that is read, after decompression.
   public static let largestBody = 64_000_000
-  private static let mostRedirections = 5
+  static let mostRedirections = 5
   private static let longestMessage = 200
 
-  private enum Carrier {
+  enum Carrier {
     case cache(HTTPCache)
     case transport(any HTTPTransport)
   }
@@ -85,29 +85,6 @@ public struct Service: Sendable {
       throw ServiceError.throttled(wait: second.wait(at: now) ?? wait)
     }
     return second
-  }
-
-  /// The answer at the end of the redirections.
-  private func follow(
-    _ first: Reply, to request: HTTPRequest, _ fields: HTTPFields, _ tags: [String]
-  ) async throws -> Reply {
-    var (reply, address) = (first, Self.url(of: request))
-    for count in 0...Self.mostRedirections {
-      guard [301, 302, 303, 307, 308].contains(reply.status), request.method == .get,
-        let location = reply.fields[.location],
-        let next = URL(string: location, relativeTo: address)?.absoluteURL,
-        ["http", "https"].contains(next.scheme)
-      else { return reply }
-      guard count < Self.mostRedirections else { break }
-      address = next
-      let request = try self.request(next.absoluteString, method: .get, fields: fields)
-      reply = try await exchange(request, body: [], tags: tags)
-    }
-    throw ServiceError.broken("more than \(Self.mostRedirections) redirections")
-  }
-
-  private static func url(of request: HTTPRequest) -> URL? {
-    URL(string: "\(request.scheme ?? "http")://\(request.authority ?? "")\(request.path ?? "/")")
   }
 
   /// The decoded body of a good answer (2xx); any other is thrown as ``ServiceError/refused(status:message:)``.
@@ -174,99 +151,24 @@ public struct Service: Sendable {
     try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
       ?? RemovalResult()
   }
+}
 
-  private func exchange(
-    _ request: HTTPRequest, body: [UInt8], tags: [String]
-  ) async throws -> Reply {
-    do {
-      let path = request.path ?? "/"
-      switch carrier {
-      case .cache(let cache):
-        let result = try await cache.send(request, body: HTTPBody(body), tags: tags)
-        let reply = Reply(
-          result, body: try await result.body.bytes(upTo: Self.largestBody), path: path)
-        note(request, reply)
-        return reply
-      case .transport(let transport):
-        let reply = try await inTime {
-          let (response, body) = try await transport.send(request, body: HTTPBody(body)) { _ in }
-          return Reply(response, body: try await body.bytes(upTo: Self.largestBody), path: path)
-        }
-        note(request, reply)
-        return reply
-      }
-    } catch {
-      if let failure = ServiceError(after: error) { throw failure }
-      throw error
-    }
+/// Separates the answers for one user of one service from all others.
+///
+/// Each realm has its own namespaces, so a user never sees what another user fetched, nor one service's answers under
+/// another's name. Names of namespaces end in a digest, from which the credential cannot be recovered.
+public struct Realm: Hashable, Sendable {
+  private let mark: String?
+
+  /// Public data; names have no digest.
+  public static let open = Realm(mark: nil)
+
+  private init(mark: String?) { self.mark = mark }
+
+  public init(base: String, credential: String) {
+    mark = String(Secrets.digest(base + "\n" + credential).prefix(12))
   }
 
-  /// Without a limit a server that sends a byte now and then would hold a request up for ever.
-  private func inTime(_ work: @escaping @Sendable () async throws -> Reply) async throws -> Reply {
-    try await withThrowingTaskGroup(of: Reply?.self) { group in
-      group.addTask(operation: work)
-      group.addTask { [timeout] in
-        try await Task.sleep(for: timeout)
-        return nil
-      }
-      defer { group.cancelAll() }
-      guard let reply = try await group.next() ?? nil else {
-        throw ServiceError.interrupted("timed out after \(timeout.words)")
-      }
-      return reply
-    }
-  }
-
-  private func note(_ request: HTTPRequest, _ reply: Reply) {
-    guard let log else { return }
-    let age = reply.age.map { ", \($0) s old" } ?? ""
-    let source =
-      reply.isStale
-      ? "stale\(age)"
-      : reply.isHit
-        ? "hit\(age)"
-        : reply.isConfirmed
-          ? "confirmed by the service" : "from the service, \(reply.status)"
-    // The query may contain a secret.
-    log("\(request.method) \(reply.path.prefix { $0 != "?" }): \(source)")
-  }
-
-  /// Logs a lookup in a namespace.
-  public func note<Value>(_ key: String, in namespace: String, _ result: CacheResult<Value>?) {
-    log?(Self.line(key, in: namespace, result))
-  }
-
-  /// `lego.colors 4: disk, 12 s old`
-  public static func line<Value>(
-    _ key: String, in namespace: String, _ result: CacheResult<Value>?
-  ) -> String {
-    let words = result.map { "\($0.source.rawValue), \($0.age / .seconds(1)) s old" }
-    return "\(namespace) \(key): \(words ?? "nothing")"
-  }
-
-  /// Whether an address belongs to this service, not to a host whose name has the same beginning.
-  private func isOwn(_ address: String) -> Bool {
-    guard address.hasPrefix(base) else { return false }
-    let next = address.dropFirst(base.count).first
-    return next == nil || next == "/" || next == "?"
-  }
-
-  private func request(
-    _ path: String, method: HTTPRequest.Method, fields more: HTTPFields
-  ) throws(ServiceError) -> HTTPRequest {
-    let address = path.contains("://") ? path : base + path
-    guard let scheme = address.firstRange(of: "://"),
-      ["http", "https"].contains(address[..<scheme.lowerBound].lowercased())
-    else { throw .broken("\(base) does not begin with http:// or https://") }
-    let rest = address[scheme.upperBound...]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    let tail = rest[authority.endIndex...]
-    var request = HTTPRequest(
-      method: method, scheme: String(address[..<scheme.lowerBound]), authority: String(authority),
-      path: tail.hasPrefix("/") ? String(tail) : "/" + tail)
-    // The address of a next page may point to another host, which must not see the credentials.
-    if isOwn(address) { request.headerFields = fields }
-    for field in more { request.headerFields[field.name] = field.value }
-    return request
-  }
+  /// A namespace's name in this realm, `lego.colors` or `lego.colors.1f0c2a9b03d4`.
+  public func name(_ namespace: String) -> String { namespace + (mark.map { "." + $0 } ?? "") }
 }

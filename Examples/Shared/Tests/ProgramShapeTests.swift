@@ -52,8 +52,8 @@ import Testing
     ]
   }
 
-  @Test(arguments: Program.all) func `version, help, and a default store`(program: Program)
-    async throws
+  @Test(arguments: Program.all)
+  func `version, help, a default store, and closing lines that work`(program: Program) async throws
   {
     let folder = try TemporaryFolder()
     func run(_ line: String) async throws -> Outcome {
@@ -67,15 +67,10 @@ import Testing
     let store = program.name.dropFirst("larder-".count) + ".larder"
     #expect(outcome.output.contains("  larder \(store) -e "))
     #expect(FileManager.default.fileExists(atPath: folder.url.path + "/" + store))
-  }
-
-  @Test(arguments: Program.all) func `the closing lines work, also with a blank in the name`(
-    program: Program
-  ) async throws {
+    // A name with a blank is quoted.
     let tested = try TestedProgram(program.name, store: "my store")
-    let outcome = try await tested.run(program.command)
-    let answers = try await tested.lastAnswers(of: outcome)
-    #expect(answers.count >= 2 && !answers.contains(""), "\(outcome)")
+    let answers = try await tested.lastAnswers(of: tested.run(program.command))
+    #expect(answers.count >= 2 && !answers.contains(""), "\(answers)")
   }
 
   @Test(arguments: Program.all) func `each program logs its hits and misses`(program: Program)

@@ -46,43 +46,30 @@ import Testing
     @Lenient var share: Double?
   }
 
-  /// A body without an end.
+  /// A body without an end, in pieces of so many bytes.
   private struct Endless: HTTPTransport {
+    var piece: Int
+
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
-      (HTTPResponse(status: .ok), HTTPBody(next: { [UInt8](repeating: 0x20, count: 8_000_000) }))
-    }
-  }
-
-  @Test func `a body without an end is an error`() async throws {
-    let error = await #expect(throws: ServiceError.self) {
-      try await Service(at: "https://example.com", over: Endless()).send("/x")
-    }
-    #expect(error?.description.contains("larger than 64 MB") == true)
-  }
-
-  /// A body that goes on and on, a byte at a time.
-  private struct Dripping: HTTPTransport {
-    func send(
-      _ request: HTTPRequest, body: HTTPBody,
-      interim: @escaping @Sendable (HTTPResponse) async -> Void
-    ) async throws -> (HTTPResponse, HTTPBody) {
-      let body = HTTPBody(next: {
+      let body = HTTPBody(next: { [piece] in
         try await Task.sleep(for: .milliseconds(1))
-        return [0x20]
+        return [UInt8](repeating: 0x20, count: piece)
       })
       return (HTTPResponse(status: .ok), body)
     }
   }
 
-  @Test func `an answer that comes byte by byte must end in time`() async throws {
-    var service = Service(at: "https://example.com", over: Dripping())
-    service.timeout = .milliseconds(40)
-    let error = await #expect(throws: ServiceError.self) { try await service.send("/x") }
-    #expect(error?.isOffline == true)
-    #expect(error?.description.hasSuffix("timed out after 40 ms") == true)
+  @Test func `a body without an end is an error, also one that comes byte by byte`() async throws {
+    let fast = Service(at: "https://example.com", over: Endless(piece: 8_000_000))
+    let large = await #expect(throws: ServiceError.self) { try await fast.send("/x") }
+    #expect(large?.description.contains("larger than 64 MB") == true)
+    var slow = Service(at: "https://example.com", over: Endless(piece: 1))
+    slow.timeout = .milliseconds(40)
+    let late = await #expect(throws: ServiceError.self) { try await slow.send("/x") }
+    #expect(late?.isOffline == true && late?.description.hasSuffix("timed out after 40 ms") == true)
   }
 
   @Test func `text of a service cannot command the terminal`() {

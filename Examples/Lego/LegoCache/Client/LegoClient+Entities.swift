@@ -8,126 +8,66 @@ import Service
   import Foundation
 #endif
 
-/// Single entities in detail form; nil if the service has none.
+/// Single entities in detail form.
 extension LegoClient {
-  public func color(_ id: Int, policy: RequestPolicy = .standard) async throws -> CacheResult<
-    Color
-  >? {
-    try await entity(Color.self, key: String(id), policy: policy)
-  }
-
-  public func theme(_ id: Int, policy: RequestPolicy = .standard) async throws -> CacheResult<
-    Theme
-  >? {
-    try await entity(Theme.self, key: String(id), policy: policy)
-  }
-
-  public func category(
-    _ id: Int, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<PartCategory>? {
-    try await entity(PartCategory.self, key: String(id), policy: policy)
-  }
-
-  public func part(
-    _ number: String, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<Part>? {
-    try await entity(Part.self, key: number, policy: policy)
-  }
-
-  /// A set, or a minifig where the number begins with `fig-`.
-  public func set(
-    _ number: String, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<ModelSet>? {
-    try await entity(ModelSet.self, key: number, policy: policy)
-  }
-
-  public func element(
-    _ number: String, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<Element>? {
-    try await entity(Element.self, key: number, policy: policy)
-  }
-
-  public func part(
-    _ number: String, in color: Int, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<PartColor>? {
-    let key = PartColor.key(part: number, color: color)
-    return try await entity(PartColor.self, key: key, policy: policy)
-  }
-
-  /// The entity with this key.
+  /// The entity with this key; nil if the service has none.
   ///
   /// The list form of an entity counts as absent if the detail form has more fields; without the service it is returned as
   /// stale. A client with a realm of its own uses imported entities in the same way.
   public func entity<Entity: LegoEntity>(
-    _ type: Entity.Type, key: String, policy: RequestPolicy = .standard
+    _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
+    if [.standard, .cacheElseLoad].contains(policy),
+      try cache?.entities(type)?.entry(for: key) == nil, let imported = try imported(type, key),
+      imported.value.isDetail || policy == .cacheElseLoad
+    {
+      return imported
+    }
     do {
-      return try await own(type, key: key, policy: policy)
-    } catch is ImportIsEnough {
-      return try imported(type, key: key)
+      return try await own(type, key, policy)
     } catch let error as LarderError where error.code == .notStored {
-      if let imported = try imported(type, key: key) { return imported }
-      throw error
+      guard let imported = try imported(type, key) else { throw error }
+      return imported
     } catch let error as ServiceError where !error.isRefusal && policy != .reload {
-      guard var imported = try imported(type, key: key) else { throw error }
+      guard var imported = try imported(type, key) else { throw error }
       (imported.source, imported.error) = (.stale, error)
       return imported
     }
   }
 
-  /// Ends a load that is not necessary.
-  private struct ImportIsEnough: Error {}
-
   private func own<Entity: LegoEntity>(
-    _ type: Entity.Type, key: String, policy: RequestPolicy
+    _ type: Entity.Type, _ key: String, _ policy: RequestPolicy
   ) async throws -> CacheResult<Entity>? {
-    let load: @Sendable (CachedValue<Entity>?) async throws -> LoadOutcome<Entity> = { known in
-      if known == nil, [.standard, .cacheElseLoad].contains(policy),
-        let imported = try imported(type, key: key),
-        imported.value.isDetail || policy == .cacheElseLoad
-      {
-        throw ImportIsEnough()
+    let address = try Entity.kind.address(of: key)
+    let pair = Entity.kind == .partColors ? PartColor.parts(of: key) : nil
+    let cache = cache?.entities(type)
+    func load(_ policy: RequestPolicy) async throws -> CacheResult<Entity>? {
+      var options = options(for: Entity.kind, policy: policy)
+      options.absent = self.cache.map { .after($0.plan.absence) }
+      return try await loaded(key, in: cache, options) { known in
+        do {
+          let answer = try await answer(
+            Entity.self, at: address, known: known,
+            decoder: JSONDecoder(part: pair?.part, color: pair?.color),
+            fault: { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" })
+          guard var answer else { return .unchanged }
+          answer.value.complete(with: known?.value)
+          return .stored(answer.value, answer.reply.validators)
+        } catch ServiceError.refused(status: 404, _) {
+          return .absent
+        }
       }
-      return try await fetch(key, known: known)
     }
-    guard let store = cache, let cache = store.entities(type) else {
-      return try await uncached(policy, load)
-    }
-    var options = options(for: Entity.kind, policy: policy)
-    options.absent = .after(store.plan.absence)
-    var loaded = try await cache.revalidatedResult(for: key, options: options, load: load)
-    if policy == .standard, let found = loaded, !found.value.isDetail, found.source != .loaded,
-      found.error == nil
-    {
-      options.policy = .revalidate
-      loaded = try await cache.revalidatedResult(for: key, options: options, load: load)
-    }
-    service.note(key, in: Entity.kind.namespace, loaded)
-    if let error = loaded?.error as? ServiceError, error.isRefusal { throw error }
-    return loaded
-  }
-
-  func options(for kind: EntityKind, policy: RequestPolicy) -> LoadOptions {
-    LoadOptions(
-      policy: policy, stale: .onError(cache?.plan.staleness(of: kind) ?? .zero),
-      waitsForCommit: true)
-  }
-
-  /// For a kind that is switched off: nothing is stored.
-  func uncached<Value: Sendable>(
-    _ policy: RequestPolicy,
-    _ load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
-  ) async throws -> CacheResult<Value>? {
-    if policy == .cacheOnly { return nil }
-    switch try await load(nil) {
-    case .value(let value), .stored(let value, _): return CacheResult(value: value, source: .loaded)
-    case .unchanged, .absent: return nil
-    }
+    let found = try await load(policy)
+    guard policy == .standard, cache != nil, let found, !found.value.isDetail,
+      found.source != .loaded, found.error == nil
+    else { return found }
+    return try await load(.revalidate)
   }
 
   /// The imported entity with this key; nil if there is none, or if this client's realm is that of the imports.
   private func imported<Entity: LegoEntity>(
-    _ type: Entity.Type, key: String
+    _ type: Entity.Type, _ key: String
   ) throws -> CacheResult<Entity>? {
     guard let cache = imports?.entities(type), let entity = try cache.value(for: key),
       let entry = try cache.entry(for: key)
@@ -135,24 +75,33 @@ extension LegoClient {
     let age = entry.written.duration(to: cache.namespace.store.now)
     return CacheResult(value: entity, source: .disk, age: max(.zero, age))
   }
+}
 
-  private func fetch<Entity: LegoEntity>(
-    _ key: String, known: CachedValue<Entity>?
-  ) async throws -> LoadOutcome<Entity> {
-    let pair = Entity.kind == .partColors ? PartColor.parts(of: key) : nil
-    do {
-      guard
-        let (found, reply) = try await answer(
-          Entity.self, at: Entity.kind.address(of: key), known: known,
-          decoder: decoder(part: pair?.part, color: pair?.color),
-          fault: { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" })
-      else { return .unchanged }
-      var entity = found
-      entity.complete(with: known?.value)
-      return .stored(entity, reply.validators)
-    } catch ServiceError.refused(status: 404, _) {
-      return .absent
+/// What entities and pages of lists have in common.
+extension LegoClient {
+  func options(for kind: EntityKind, policy: RequestPolicy) -> LoadOptions {
+    LoadOptions(
+      policy: policy, stale: .onError(cache?.plan.staleness(of: kind) ?? .zero),
+      waitsForCommit: true)
+  }
+
+  /// Loads through a cache; for a kind that is switched off, from the service, and nothing is stored.
+  func loaded<Value: Sendable>(
+    _ key: String, in cache: Cache<Value>?, _ options: LoadOptions,
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value>? {
+    guard let cache else {
+      if options.policy == .cacheOnly { return nil }
+      switch try await load(nil) {
+      case .value(let value), .stored(let value, _):
+        return CacheResult(value: value, source: .loaded)
+      case .unchanged, .absent: return nil
+      }
     }
+    let loaded = try await cache.revalidatedResult(for: key, options: options, load: load)
+    service.note(key, in: cache.name, loaded)
+    if let error = loaded?.error as? ServiceError, error.isRefusal { throw error }
+    return loaded
   }
 
   /// The service's answer to a request that validates `known`; nil if that is still valid.
@@ -162,29 +111,45 @@ extension LegoClient {
     _ type: Value.Type, at address: String, known: CachedValue<Value>?, decoder: JSONDecoder,
     fault: (Value) -> String? = { _ in nil }
   ) async throws -> (value: Value, reply: Reply)? {
-    let first = try await service.send(address, fields: known?.conditions ?? HTTPFields())
+    let first = try await service.send(address, fields: known?.conditions ?? [:])
     if first.status == 304, known != nil { return nil }
     return try await service.get(type, from: address, decoder: decoder, fault: fault) { fields in
       guard let fields else { return try service.checked(first) }
       return try service.checked(await service.send(address, fields: fields))
     }
   }
-
-  /// Answers about a part in a colour leave out what the request has.
-  func decoder(part: String?, color: Int? = nil) -> JSONDecoder {
-    let decoder = JSONDecoder()
-    decoder.userInfo[PartColor.askedPart] = part
-    decoder.userInfo[PartColor.askedColor] = color
-    return decoder
-  }
 }
 
 extension CachedValue {
   /// The conditions of a request that validates the value; empty without validators.
-  var conditions: HTTPFields {
+  fileprivate var conditions: HTTPFields {
     var fields = HTTPFields()
     if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
     if let lastModified { fields[.ifModifiedSince] = String(decoding: lastModified, as: UTF8.self) }
     return fields
+  }
+}
+
+extension EntityKind {
+  /// The path of one entity; throws for a key that no path can have.
+  fileprivate func address(of key: String) throws(LarderError) -> String {
+    guard !key.isEmpty, key.contains(where: { $0 != "." }) else {
+      throw LarderError(
+        .invalidArgument, "\"\(key)\" is no key of \(word)",
+        hint: "say a number as the maker writes it: 3001, 10294-1, fig-000018")
+    }
+    switch self {
+    case .colors, .themes, .parts, .elements: return "/lego/\(word)/\(key.percentEscaped)/"
+    case .categories: return "/lego/part_categories/\(key.percentEscaped)/"
+    case .sets:
+      return "/lego/\(key.hasPrefix("fig-") ? "minifigs" : "sets")/\(key.percentEscaped)/"
+    case .partColors:
+      guard let pair = PartColor.parts(of: key) else {
+        throw LarderError(
+          .invalidArgument, "\"\(key)\" is no part and colour",
+          hint: "say both with a slash between them: 3001/4")
+      }
+      return "/lego/parts/\(pair.part.percentEscaped)/colors/\(pair.color)/"
+    }
   }
 }

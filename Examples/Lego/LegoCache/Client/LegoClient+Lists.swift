@@ -1,7 +1,5 @@
-import HTTPTypes
 public import Larder
 import Service
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -15,68 +13,117 @@ extension LegoClient {
   public func page<Entity>(
     _ list: LegoList<Entity>, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Listing<Entity>> {
-    try await page(at: list.address, of: list, policy: policy)
-  }
-
-  /// All entities of a list, page after page.
-  ///
-  /// - Parameter progress: called with the number of entities so far and in all.
-  public func all<Entity>(
-    _ list: LegoList<Entity>, policy: RequestPolicy = .standard,
-    progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
-  ) async throws -> [Entity] {
-    var entities: [Entity] = []
-    var walk = PageWalk(from: list.address)
-    while let address = walk.next {
-      let listing = try await page(at: address, of: list, policy: policy).value
-      entities += listing.results
-      progress(entities.count, max(listing.count, entities.count))
-      try walk.follow(listing.next.map(own))
+    let address = list.address
+    var options = options(for: Entity.kind, policy: policy)
+    options.expires = cache?.plan.rules(of: Entity.kind)?.expires
+    let loaded = try await loaded(address, in: cache?.pages(of: Entity.self), options) { known in
+      let answer = try await answer(
+        Listing<Entity>.self, at: address, known: known, decoder: JSONDecoder(part: list.part),
+        fault: { $0.results.isEmpty ? $0.skipped?.first : nil })
+      guard let (listing, reply) = answer else { return .unchanged }
+      return .stored(listing, reply.validators)
     }
-    return entities
-  }
-
-  /// A page from the service, with the entities that can be decoded.
-  func fetch<Entity>(_ address: String, of list: LegoList<Entity>) async throws -> Listing<Entity> {
-    try await service.get(
-      Listing<Entity>.self, from: address, decoder: decoder(part: list.part))
-  }
-
-  private func page<Entity>(
-    at address: String, of list: LegoList<Entity>, policy: RequestPolicy
-  ) async throws -> CacheResult<Listing<Entity>> {
-    let trouble = Trouble()
-    let load:
-      @Sendable (CachedValue<Listing<Entity>>?) async throws -> LoadOutcome<Listing<Entity>> =
-        { known in
-          let answer = try await answer(
-            Listing<Entity>.self, at: address, known: known, decoder: decoder(part: list.part),
-            fault: { $0.results.isEmpty ? $0.skipped?.first : nil })
-          guard let (listing, reply) = answer else { return .unchanged }
-          if list.hasEntities {
-            do { try cache?.keep(listing.results) } catch { trouble.note(error) }
-          }
-          return .stored(listing, reply.validators)
-        }
-    let loaded: CacheResult<Listing<Entity>>?
-    if let cache, let pages = cache.pages(of: Entity.self) {
-      var options = options(for: Entity.kind, policy: policy)
-      options.expires = cache.plan.rules(of: Entity.kind)?.expires
-      loaded = try await pages.revalidatedResult(for: address, options: options, load: load)
-      service.note(address, in: LegoCache.pagesName, loaded)
-    } else {
-      loaded = try await uncached(policy, load)
-    }
-    if let error = loaded?.error as? ServiceError, error.isRefusal { throw error }
-    guard var loaded else {
+    guard var page = loaded else {
       throw LarderError(.notStored, "nothing is stored of \(address)")
     }
-    loaded.error = loaded.error ?? trouble.error
-    return loaded
+    if page.source == .loaded, list.hasEntities {
+      // A page whose entities cannot be stored is returned all the same.
+      do { try cache?.keep(page.value.results) } catch { page.error = page.error ?? error }
+    }
+    return page
   }
 
-  /// An address without the service's base, so that equal pages have equal keys; another host's stays unchanged.
-  func own(_ address: String) -> String {
+  /// Makes the cache contain what the service lists of some kinds, one after the other; kinds without a list stay.
+  ///
+  /// Missing entities are removed after the whole list was read, and only if every page's count agrees and is not 0, and each
+  /// entity can be decoded: while a list changes, its pages may skip some. Elements have no list, and the colours of parts many.
+  ///
+  /// Tasks and processes that refresh a kind at once share one pass over its list, and its report.
+  ///
+  /// Throws ``LegoImport/Stopped``: what came before the failure is stored, and nothing of that kind was removed.
+  public func refresh(
+    _ kinds: [EntityKind], pageSize: Int = 1000,
+    progress: @escaping @Sendable (LegoImport.Progress) throws -> Void = { _ in }
+  ) async throws -> ImportReport {
+    var report = ImportReport()
+    for (place, kind) in kinds.enumerated() {
+      do {
+        switch kind {
+        case .colors: report += try await refresh([.colors], pageSize, progress)
+        case .themes: report += try await refresh([.themes], pageSize, progress)
+        case .categories: report += try await refresh([.categories], pageSize, progress)
+        case .parts: report += try await refresh([.parts], pageSize, progress)
+        case .sets: report += try await refresh([.sets, .minifigs], pageSize, progress)
+        case .elements, .partColors: report.omissions[kind] = .absent
+        }
+      } catch let stopped as LegoImport.Stopped {
+        report += stopped.report
+        for later in kinds[(place + 1)...] { report.omissions[later] = .notBegun }
+        throw LegoImport.Stopped(report: report, reason: stopped.reason)
+      }
+    }
+    return report
+  }
+
+  /// One pass over the lists of a kind.
+  ///
+  /// Its report is stored, because a load is shared among the processes of a machine: those that wait for it get the report.
+  private func refresh<Entity>(
+    _ lists: [LegoList<Entity>], _ pageSize: Int,
+    _ progress: @escaping @Sendable (LegoImport.Progress) throws -> Void
+  ) async throws -> ImportReport {
+    guard let cache, cache.plan.rules(of: Entity.kind) != nil else {
+      return ImportReport(omitting: Entity.kind, because: cache == nil ? .absent : .off)
+    }
+    let options = LoadOptions(
+      policy: .revalidate, expires: .after(.days(1)), waitsForCommit: true)
+    let result = try await cache.refreshes.result(for: Entity.kind.word, options: options) {
+      try await read(lists, pageSize, into: cache, progress)
+    }
+    // The report of an earlier pass does not stand in for this one.
+    if result.source == .stale, let error = result.error { throw error }
+    return result.value
+  }
+
+  private func read<Entity>(
+    _ lists: [LegoList<Entity>], _ pageSize: Int, into cache: LegoCache,
+    _ progress: (LegoImport.Progress) throws -> Void
+  ) async throws -> ImportReport {
+    var writer = try EntityWriter<Entity>(into: cache, from: .list, isWhole: true)
+    var keys: Set<String> = []
+    var skipped = SkippedRows()
+    do {
+      var (counted, isWhole) = (0, true)
+      for list in lists {
+        var total: Int?
+        var walk = PageWalk(from: list.sized(pageSize).address)
+        while let address = walk.next {
+          let listing = try await service.get(
+            Listing<Entity>.self, from: address, decoder: JSONDecoder(part: list.part))
+          isWhole = isWhole && listing.count == total ?? listing.count
+          total = listing.count
+          for reason in listing.skipped ?? [] { skipped.add("\(list.path) \(reason)") }
+          try writer.write(listing.results.filter { keys.insert($0.key).inserted })
+          try progress(
+            LegoImport.Progress(
+              kind: Entity.kind, done: keys.count, total: max(counted + listing.count, keys.count)))
+          try walk.follow(listing.next.map(own))
+        }
+        counted += total ?? 0
+        isWhole = isWhole && total != 0
+      }
+      if isWhole, skipped.count == 0, keys.count == counted { try writer.removeOthers() }
+      for list in lists { try cache.clearPages(under: list.path) }
+    } catch {
+      throw LegoImport.Stopped(
+        report: ImportReport(of: Entity.kind, writer.tally, skipped, stoppedBy: error),
+        reason: error)
+    }
+    return ImportReport(of: Entity.kind, writer.tally, skipped)
+  }
+
+  /// An address without the service's base; another host's stays unchanged.
+  private func own(_ address: String) -> String {
     address.hasPrefix(service.base + "/")
       ? String(address.dropFirst(service.base.count)) : address
   }
@@ -102,11 +149,4 @@ struct PageWalk {
     }
     next = address
   }
-}
-
-/// The first error of storing a page's entities. The page is returned all the same.
-private final class Trouble: Sendable {
-  private let first = Mutex<(any Error)?>(nil)
-  var error: (any Error)? { first.withLock { $0 } }
-  func note(_ error: any Error) { first.withLock { $0 = $0 ?? error } }
 }

@@ -6,7 +6,7 @@ public import Service
 /// A client of Rebrickable's API, version 3, that caches answers under its plan.
 ///
 ///     let lego = try LegoClient(at: "lego.larder", credential: key, over: URLSessionTransport())
-///     let red = try await lego.color(4)
+///     let red = try await lego.entity(Color.self, "4")
 ///
 /// Concurrent calls for a missing entity share one request. If the service cannot be reached, answers with 5xx or limits
 /// requests, a stale entity is returned with
@@ -25,15 +25,16 @@ public struct LegoClient: Sendable {
   /// - Parameters:
   ///   - credential: the key that Rebrickable gives to each user; nil for none.
   ///   - transport: sends the requests; it must have a timeout.
+  ///   - log: called for every lookup and request.
   public init(
     at path: String, plan: CachePlan = .default, base: String = LegoClient.publicBase,
-    credential: String?, over transport: any HTTPTransport, options: Store.Options = Store.Options()
+    credential: String?, over transport: any HTTPTransport,
+    options: Store.Options = Store.Options(), log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
-    self.init(
-      try LegoCache(
-        at: path, plan: plan, realm: Self.realm(base: base, credential: credential),
-        options: options),
-      service: Self.service(base: base, credential: credential, over: transport))
+    let realm = Self.realm(base: base, credential: credential)
+    var service = Self.service(base: base, credential: credential, over: transport)
+    service.log = log
+    self.init(try LegoCache(at: path, plan: plan, realm: realm, options: options), service: service)
   }
 
   public init(_ cache: LegoCache?, service: Service) {
@@ -54,16 +55,13 @@ public struct LegoClient: Sendable {
 
   /// The service as Rebrickable speaks: `Authorization: key ...`, and errors as `{"detail": "..."}`.
   public static func service(
-    base: String, credential: String?, over transport: any HTTPTransport,
-    log: (@Sendable (String) -> Void)? = nil,
-    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    base: String, credential: String?, over transport: any HTTPTransport
   ) -> Service {
     var service = Service(at: base, over: transport)
     service.fields = [.accept: "application/json"]
     if let credential { service.fields[.authorization] = "key " + credential }
     service.message = { $0["detail"]?.text }
     service.wait = { $0["detail"]?.text.flatMap(Self.wait) }
-    (service.sleep, service.log) = (sleep, log)
     return service
   }
 

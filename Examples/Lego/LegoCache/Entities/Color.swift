@@ -25,11 +25,6 @@ public struct Color: LegoEntity, Identifiable {
   public static let kind = EntityKind.colors
   public var key: String { String(id) }
 
-  public mutating func fill(from known: Color) {
-    isTransparent = isTransparent ?? known.isTransparent
-    externalIDs = externalIDs ?? known.externalIDs
-  }
-
   enum CodingKeys: String, CodingKey {
     case id, name, rgb
     case isTransparent = "is_trans"

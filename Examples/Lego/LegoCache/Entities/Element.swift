@@ -19,14 +19,6 @@ public struct Element: LegoEntity {
     elementID ?? PartColor.key(part: part.partNum, color: color.id)
   }
 
-  public mutating func fill(from known: Element) {
-    designID = designID ?? known.designID
-    imageURL = imageURL ?? known.imageURL
-    partImageURL = partImageURL ?? known.partImageURL
-    if part.key == known.part.key { part.fill(from: known.part) }
-    if color.key == known.color.key { color.fill(from: known.color) }
-  }
-
   enum CodingKeys: String, CodingKey {
     case part, color, quantity
     case elementID = "element_id"

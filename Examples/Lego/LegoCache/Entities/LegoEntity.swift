@@ -1,3 +1,5 @@
+import Service
+
 /// One of the seven entity types of the Rebrickable API, in the shape of its JSON.
 ///
 /// Decoding accepts what the API really sends: list and detail forms, absent fields and nulls. Encoding omits a field that
@@ -5,36 +7,27 @@
 public protocol LegoEntity: Codable, Sendable, Equatable {
   /// Which of the seven types.
   static var kind: EntityKind { get }
+  /// The names of the fields that only the API's detail form has.
+  static var detailFields: Set<String> { get }
 
   /// Identifies the entity among those of its kind. Never empty, exactly as the API writes it: leading zeros, dots and
   /// dashes are part of it.
   var key: String { get }
-
   /// Whether it has every field of the API's detail form. The list form may have fewer.
   var isDetail: Bool { get }
-  /// The fields that the list form has.
-  var listForm: Self { get }
   /// Completes an answer in detail form with fields that only a list has.
   mutating func complete(with known: Self?)
-  /// Takes the fields that a CSV dump does not have from the stored entity.
-  mutating func fill(from known: Self)
 }
 
 /// Most kinds have one form only.
 extension LegoEntity {
+  public static var detailFields: Set<String> { [] }
   public var isDetail: Bool { true }
-  public var listForm: Self { self }
   public mutating func complete(with known: Self?) {}
-  public mutating func fill(from known: Self) {}
-
-  /// Whether this is the detail form of the same contents as a list form.
-  func isDetail(like listed: Self) -> Bool {
-    isDetail && !listed.isDetail && listForm == listed.listForm
-  }
 }
 
 /// The seven kinds of entity; the raw value is the name of their namespace.
-public enum EntityKind: String, CaseIterable, Sendable, Codable {
+public enum EntityKind: String, CaseIterable, Sendable, Codable, CodingKeyRepresentable {
   case colors = "lego.colors"
   case themes = "lego.themes"
   case categories = "lego.categories"
@@ -60,5 +53,20 @@ public enum EntityKind: String, CaseIterable, Sendable, Codable {
     case .elements: Element.self
     case .partColors: PartColor.self
     }
+  }
+}
+
+extension JSON {
+  /// With the members of `known` that it lacks, also those of its objects that have the same number.
+  func filled(from known: JSON) -> JSON {
+    guard case .object(let new) = self, case .object(let old) = known,
+      ["part_num", "id"].allSatisfy({ new[$0] == old[$0] })
+    else { return self }
+    return .object(new.merging(old) { $0.filled(from: $1) })
+  }
+
+  func without(_ names: Set<String>) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { !names.contains($0.key) })
   }
 }

@@ -16,15 +16,6 @@ public struct ModelSet: LegoEntity {
   public static let kind = EntityKind.sets
   public var key: String { setNum }
 
-  public mutating func fill(from known: ModelSet) {
-    year = year ?? known.year
-    themeID = themeID ?? known.themeID
-    partCount = partCount ?? known.partCount
-    imageURL = imageURL ?? known.imageURL
-    url = url ?? known.url
-    lastModified = lastModified ?? known.lastModified
-  }
-
   enum CodingKeys: String, CodingKey {
     case name, year
     case setNum = "set_num"
@@ -33,5 +24,21 @@ public struct ModelSet: LegoEntity {
     case imageURL = "set_img_url"
     case url = "set_url"
     case lastModified = "last_modified_dt"
+  }
+}
+
+/// A theme of sets. Names repeat (there are several "Technic"); only the id tells themes apart.
+public struct Theme: LegoEntity, Identifiable {
+  public var id: Int
+  public var name: String
+  /// The theme this one belongs to, `nil` at the top.
+  public var parentID: Int?
+
+  public static let kind = EntityKind.themes
+  public var key: String { String(id) }
+
+  enum CodingKeys: String, CodingKey {
+    case id, name
+    case parentID = "parent_id"
   }
 }

@@ -22,32 +22,15 @@ public struct Part: LegoEntity {
   public var printOf: String?
 
   public static let kind = EntityKind.parts
+  public static let detailFields: Set = ["prints", "molds", "alternates"]
   public var key: String { partNum }
 
   public var isDetail: Bool { prints != nil && molds != nil && alternates != nil }
-
-  public var listForm: Part {
-    var part = self
-    (part.prints, part.molds, part.alternates) = (nil, nil, nil)
-    return part
-  }
 
   public mutating func complete(with known: Part?) {
     prints = prints ?? []
     molds = molds ?? []
     alternates = alternates ?? []
-  }
-
-  public mutating func fill(from known: Part) {
-    yearFrom = yearFrom ?? known.yearFrom
-    yearTo = yearTo ?? known.yearTo
-    url = url ?? known.url
-    imageURL = imageURL ?? known.imageURL
-    prints = prints ?? known.prints
-    molds = molds ?? known.molds
-    alternates = alternates ?? known.alternates
-    externalIDs = externalIDs ?? known.externalIDs
-    printOf = printOf ?? known.printOf
   }
 
   enum CodingKeys: String, CodingKey {
@@ -60,5 +43,21 @@ public struct Part: LegoEntity {
     case imageURL = "part_img_url"
     case externalIDs = "external_ids"
     case printOf = "print_of"
+  }
+}
+
+/// A category of parts.
+public struct PartCategory: LegoEntity, Identifiable {
+  public var id: Int
+  public var name: String
+  /// How many parts it has; `nil` where the source does not count.
+  public var partCount: Int?
+
+  public static let kind = EntityKind.categories
+  public var key: String { String(id) }
+
+  enum CodingKeys: String, CodingKey {
+    case id, name
+    case partCount = "part_count"
   }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A part in one colour.
 ///
 /// The API's answers leave out the part, and the answer about a single colour leaves out the colour too: both stand in the
@@ -17,46 +23,26 @@ public struct PartColor: LegoEntity {
   public var elements: [String] = []
 
   public static let kind = EntityKind.partColors
+  public static let detailFields: Set = ["year_from", "year_to"]
   public var key: String { Self.key(part: partNum, color: colorID) }
 
   /// A list has the colour's name, and an answer about one colour the years; with both it is as much as can be known.
   public var isDetail: Bool { colorName == nil || yearFrom != nil }
-
-  public var listForm: PartColor {
-    var pair = self
-    (pair.yearFrom, pair.yearTo) = (nil, nil)
-    return pair
-  }
 
   /// A name alone would make it look as if it came from a list.
   public mutating func complete(with known: PartColor?) {
     if yearFrom != nil { colorName = colorName ?? known?.colorName }
   }
 
-  public mutating func fill(from known: PartColor) {
-    colorName = colorName ?? known.colorName
-    yearFrom = yearFrom ?? known.yearFrom
-    yearTo = yearTo ?? known.yearTo
-    setCount = setCount ?? known.setCount
-    setPartCount = setPartCount ?? known.setPartCount
-    partImageURL = partImageURL ?? known.partImageURL
-  }
-
   /// Part and colour with a slash between them. A colour is a number, so the last slash always parts the two.
   public static func key(part: String, color: Int) -> String { "\(part)/\(color)" }
-}
 
-extension PartColor {
-  /// The decoder's `userInfo` key of the requested part, a `String`.
-  public static let askedPart: CodingUserInfoKey = named("lego.part")
-  /// The decoder's `userInfo` key of the requested colour, an `Int`.
-  public static let askedColor: CodingUserInfoKey = named("lego.color")
-
-  private static func named(_ name: String) -> CodingUserInfoKey {
-    guard let key = CodingUserInfoKey(rawValue: name) else {
-      preconditionFailure("every name is a key")
-    }
-    return key
+  /// The part and the colour of a ``key(part:color:)``.
+  static func parts(of key: String) -> (part: String, color: Int)? {
+    guard let slash = key.lastIndex(of: "/"), slash > key.startIndex,
+      let color = Int(key[key.index(after: slash)...])
+    else { return nil }
+    return (String(key[..<slash]), color)
   }
 
   enum CodingKeys: String, CodingKey {
@@ -70,11 +56,24 @@ extension PartColor {
     case setPartCount = "num_set_parts"
     case partImageURL = "part_img_url"
   }
+}
+
+extension PartColor {
+  /// The decoder's `userInfo` keys of the requested part, a `String`, and of the requested colour, an `Int`.
+  static let askedPart = CodingUserInfoKey(rawValue: "lego.part")
+  static let askedColor = CodingUserInfoKey(rawValue: "lego.color")
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    partNum = try container.decode(String.self, .partNum, orAsked: Self.askedPart, of: decoder)
-    colorID = try container.decode(Int.self, .colorID, orAsked: Self.askedColor, of: decoder)
+    func field<Value: Decodable>(
+      _ key: CodingKeys, orAsked asked: CodingUserInfoKey?
+    ) throws -> Value {
+      if let value = try container.decodeIfPresent(Value.self, forKey: key) { return value }
+      if let value = asked.flatMap({ decoder.userInfo[$0] }) as? Value { return value }
+      return try container.decode(Value.self, forKey: key)
+    }
+    partNum = try field(.partNum, orAsked: Self.askedPart)
+    colorID = try field(.colorID, orAsked: Self.askedColor)
     colorName = try container.decodeIfPresent(String.self, forKey: .colorName)
     yearFrom = try container.decodeIfPresent(Int.self, forKey: .yearFrom)
     yearTo = try container.decodeIfPresent(Int.self, forKey: .yearTo)
@@ -85,18 +84,11 @@ extension PartColor {
   }
 }
 
-extension KeyedDecodingContainer<PartColor.CodingKeys> {
-  fileprivate func decode<Value: Decodable>(
-    _ type: Value.Type, _ key: Key, orAsked asked: CodingUserInfoKey, of decoder: any Decoder
-  ) throws -> Value {
-    if let value = try decodeIfPresent(type, forKey: key) { return value }
-    if let value = decoder.userInfo[asked] as? Value { return value }
-    throw DecodingError.keyNotFound(
-      key,
-      .init(
-        codingPath: codingPath,
-        debugDescription:
-          "the answer does not say it; put what was asked into userInfo[\(asked.rawValue)]"
-      ))
+extension JSONDecoder {
+  /// A decoder for answers about a part in a colour, which leave out what the request has.
+  convenience init(part: String?, color: Int? = nil) {
+    self.init()
+    if let asked = PartColor.askedPart { userInfo[asked] = part }
+    if let asked = PartColor.askedColor { userInfo[asked] = color }
   }
 }

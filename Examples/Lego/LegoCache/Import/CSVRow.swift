@@ -1,61 +1,45 @@
-/// The first row of a file, shared by all that follow.
-struct CSVHeader: Sendable {
-  let file: String
-  let positions: [String: Int]
-
-  init(file: String, columns: [String]) {
-    self.file = file
-    positions = Dictionary(
-      columns.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-  }
-}
-
 /// A row of CSV; its fields go by the names in the first row.
-public struct CSVRow: Sendable {
-  let header: CSVHeader
+struct CSVRow {
+  let file: String
+  /// The place of each column, by its name.
+  let columns: [String: Int]
   /// Where it begins, from 1.
-  public let line: Int
-  public let fields: [String]
+  let line: Int
+  let fields: [String]
 
   /// The field, `nil` when the file has no such column.
-  public subscript(column: String) -> String? {
-    header.positions[column].map { fields[$0] }
-  }
+  subscript(column: String) -> String? { columns[column].map { fields[$0] } }
 
   /// The field of a column that must be there; it may be empty.
-  public func text(_ column: String) throws(DumpError) -> String {
-    guard let field = self[column] else {
-      throw DumpError(
-        .missingColumn, file: header.file, line: 1, message: "no column \"\(column)\"")
-    }
-    return field
+  func text(_ column: String) throws(DumpError) -> String {
+    if let field = self[column] { return field }
+    throw DumpError(.missingColumn, file: file, line: 1, message: "no column \"\(column)\"")
   }
 
   /// The field of a column that must be there and say something: a key.
-  public func identifier(_ column: String) throws(DumpError) -> String {
+  func identifier(_ column: String) throws(DumpError) -> String {
     let field = try text(column)
     guard !field.isEmpty else { throw bad(column, "is empty") }
     return field
   }
 
-  public func number(_ column: String) throws(DumpError) -> Int {
+  func number(_ column: String) throws(DumpError) -> Int {
     let field = try text(column)
     guard let number = Int(field) else { throw bad(column, "\"\(field)\" is not a number") }
     return number
   }
 
   /// A field that may be absent or empty.
-  public func optionalText(_ column: String) -> String? {
-    guard let field = self[column], !field.isEmpty else { return nil }
-    return field
+  func optionalText(_ column: String) -> String? {
+    self[column].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  public func optionalNumber(_ column: String) throws(DumpError) -> Int? {
+  func optionalNumber(_ column: String) throws(DumpError) -> Int? {
     optionalText(column) == nil ? nil : try number(column)
   }
 
   /// `t`, `f`, `True`, `False`, 1 or 0 in any case; nil where the field is empty.
-  public func optionalTruth(_ column: String) throws(DumpError) -> Bool? {
+  func optionalTruth(_ column: String) throws(DumpError) -> Bool? {
     switch optionalText(column)?.lowercased() {
     case nil: return nil
     case "t", "true", "1": return true
@@ -64,8 +48,79 @@ public struct CSVRow: Sendable {
     }
   }
 
-  /// An error about one field of this row.
-  func bad(_ column: String, _ message: String) -> DumpError {
-    DumpError(.badValue, file: header.file, line: line, message: "\(column): \(message)")
+  /// The error of a row that refers to nothing.
+  func skipped(_ message: String) -> DumpError {
+    DumpError(.skipped, file: file, line: line, message: message)
+  }
+
+  private func bad(_ column: String, _ message: String) -> DumpError {
+    DumpError(.badValue, file: file, line: line, message: "\(column): \(message)")
+  }
+}
+
+// The entities of a row. Dumps of some years lack the columns of optional fields.
+
+extension Color {
+  /// The counts and years in dumps since 2025 are not fields of the API's colour.
+  init(_ row: CSVRow) throws(DumpError) {
+    self.init(
+      id: try row.number("id"), name: try row.text("name"), rgb: try row.text("rgb"),
+      isTransparent: try row.optionalTruth("is_trans"))
+  }
+}
+
+extension Theme {
+  init(_ row: CSVRow) throws(DumpError) {
+    self.init(
+      id: try row.number("id"), name: try row.text("name"),
+      parentID: try row.optionalNumber("parent_id"))
+  }
+}
+
+extension PartCategory {
+  init(_ row: CSVRow) throws(DumpError) {
+    self.init(id: try row.number("id"), name: try row.text("name"))
+  }
+}
+
+extension Part {
+  init(_ row: CSVRow) throws(DumpError) {
+    self.init(
+      partNum: try row.identifier("part_num"), name: try row.text("name"),
+      categoryID: try row.number("part_cat_id"))
+  }
+}
+
+extension ModelSet {
+  init(set row: CSVRow) throws(DumpError) {
+    self.init(
+      setNum: try row.identifier("set_num"), name: try row.text("name"),
+      year: try row.optionalNumber("year"), themeID: try row.optionalNumber("theme_id"),
+      partCount: try row.optionalNumber("num_parts"), imageURL: row.optionalText("img_url"))
+  }
+
+  init(minifig row: CSVRow) throws(DumpError) {
+    self.init(
+      setNum: try row.identifier("fig_num"), name: try row.text("name"),
+      partCount: try row.optionalNumber("num_parts"), imageURL: row.optionalText("img_url"))
+  }
+}
+
+extension Element {
+  init(_ row: CSVRow, part: Part, color: Color) throws(DumpError) {
+    self.init(
+      elementID: try row.identifier("element_id"), designID: row.optionalText("design_id"),
+      part: part, color: color)
+  }
+}
+
+extension PartColor {
+  /// The pair of an element.
+  init(_ row: CSVRow, colors: [Int: Color]) throws(DumpError) {
+    let color = try row.number("color_id")
+    guard let name = colors[color]?.name else { throw row.skipped("no colour \(color)") }
+    self.init(
+      partNum: try row.identifier("part_num"), colorID: color, colorName: name,
+      elements: [try row.identifier("element_id")])
   }
 }

@@ -3,30 +3,29 @@ import Foundation
 
 /// Reads the files of a dump: the largest have a few megabytes.
 enum DumpFile {
+  static func name(of path: String) -> String { URL(filePath: path).lastPathComponent }
+
   /// A file's bytes, decompressed if they are gzip, which is known by its first two bytes, or by a name that ends in `.gz`.
   static func bytes(of path: String) throws(DumpError) -> [UInt8] {
-    let url = URL(filePath: path)
     let data: Data
     do {
-      data = try Data(contentsOf: url)
+      data = try Data(contentsOf: URL(filePath: path))
     } catch {
-      throw DumpError(
-        .unreadable, file: url.lastPathComponent, message: error.localizedDescription)
+      throw DumpError(.unreadable, file: name(of: path), message: error.localizedDescription)
     }
     let isPacked = data.starts(with: [0x1f, 0x8b]) || path.hasSuffix(".gz")
-    return Array(isPacked ? try unpacked(url) : data)
+    return Array(isPacked ? try unpacked(path) : data)
   }
 
   /// Decompresses a file with the system's `gzip -dc`, whose exit code tells a truncated file from a short one.
-  private static func unpacked(_ url: URL) throws(DumpError) -> Data {
+  private static func unpacked(_ path: String) throws(DumpError) -> Data {
     let (process, output, complaints) = (Process(), Pipe(), Pipe())
-    let complaint: Data
-    let data: Data
+    let (data, complaint): (Data, Data)
     do {
       // By way of `env`, which finds gzip wherever the system keeps it.
       process.executableURL = URL(filePath: "/usr/bin/env")
       process.arguments = ["gzip", "-dc"]
-      process.standardInput = try FileHandle(forReadingFrom: url)
+      process.standardInput = try FileHandle(forReadingFrom: URL(filePath: path))
       process.standardOutput = output
       process.standardError = complaints
       try process.run()
@@ -36,15 +35,52 @@ enum DumpFile {
       process.waitUntilExit()
     } catch {
       throw DumpError(
-        .damaged, file: url.lastPathComponent,
-        message: "gzip cannot be run: \(error.localizedDescription)")
+        .damaged, file: name(of: path), message: "gzip cannot be run: \(error.localizedDescription)"
+      )
     }
     let status = process.terminationStatus
     if process.terminationReason == .exit, status == 0 { return data }
     let reason = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
       .joined(separator: " ")
     throw DumpError(
-      .damaged, file: url.lastPathComponent,
+      .damaged, file: name(of: path),
       message: "gzip cannot unpack it (status \(status)): \(reason)")
+  }
+}
+
+/// Why a dump could not be read, and where.
+public struct DumpError: Error, Sendable, Equatable, CustomStringConvertible {
+  public enum Kind: Sendable, Equatable {
+    /// Absent, or the system refuses to read it.
+    case unreadable
+    /// Compressed data that is cut short or damaged, or no unpacker on this machine.
+    case damaged
+    /// Not CSV or JSON.
+    case malformed
+    /// CSV, but without a column that is needed.
+    case missingColumn
+    /// A field of the wrong form for its column.
+    case badValue
+    /// A row that names a row of another file which is not there; it is skipped.
+    case skipped
+  }
+
+  public var kind: Kind
+  public var file: String
+  /// From 1; `nil` when the whole file is meant.
+  public var line: Int?
+  /// In bytes, from 1; `nil` when the whole line is meant.
+  public var column: Int?
+  public var message: String
+
+  init(_ kind: Kind, file: String, line: Int? = nil, column: Int? = nil, message: String) {
+    (self.kind, self.file, self.line, self.column) = (kind, file, line, column)
+    self.message = message
+  }
+
+  /// `parts.csv:12:7: the reason`
+  public var description: String {
+    let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
+    return "\(file)\(place): \(message)"
   }
 }

@@ -1,15 +1,3 @@
-/// The source of an import: hands over one kind after the other, entity by entity.
-public protocol EntitySource: Sendable {
-  /// The kinds it has in full.
-  var kinds: [EntityKind] { get }
-  /// About how many entities of a kind there are, found without parsing them; 0 where that is not possible.
-  func estimate(_ kind: EntityKind) throws -> Int
-  /// Calls `body` with every entity of a kind, or throws; returns the rows that were skipped.
-  func read<Entity: LegoEntity>(
-    _ type: Entity.Type, _ body: (Entity) throws -> Void
-  ) throws -> SkippedRows
-}
-
 /// Rows that refer to a row of another table which does not exist, have the key of a row before them, or cannot be decoded.
 public struct SkippedRows: Sendable, Equatable, Codable {
   public var count = 0
@@ -18,23 +6,14 @@ public struct SkippedRows: Sendable, Equatable, Codable {
 
   public static let longestList = 100
 
-  public init() {}
-
   public mutating func add(_ reason: String) {
     count += 1
     if list.count < Self.longestList { list.append(reason) }
   }
-
-  public static func + (left: Self, right: Self) -> Self {
-    var sum = left
-    sum.count += right.count
-    sum.list += right.list.prefix(longestList - left.list.count)
-    return sum
-  }
 }
 
-/// What an import changed, kind by kind.
-public struct ImportReport: Sendable, Equatable {
+/// What an import or a refresh changed, kind by kind.
+public struct ImportReport: Sendable, Equatable, Codable {
   /// What happened to the entities of one kind. The first four together are those that the source has.
   public struct Tally: Sendable, Equatable, Codable {
     /// Not stored before, or expired.
@@ -49,14 +28,6 @@ public struct ImportReport: Sendable, Equatable {
     public var removed = 0
 
     public var read: Int { added + changed + renewed + unchanged }
-    public var written: Int { added + changed + renewed }
-
-    public static func + (left: Tally, right: Tally) -> Tally {
-      Tally(
-        added: left.added + right.added, changed: left.changed + right.changed,
-        renewed: left.renewed + right.renewed, unchanged: left.unchanged + right.unchanged,
-        removed: left.removed + right.removed)
-    }
   }
 
   /// Why a kind was not imported.
@@ -82,7 +53,25 @@ public struct ImportReport: Sendable, Equatable {
   public internal(set) var skipped: [EntityKind: SkippedRows] = [:]
   public internal(set) var failure: Failure?
 
-  public init() {}
+  init() {}
 
-  public var total: Tally { tallies.values.reduce(Tally(), +) }
+  init(omitting kind: EntityKind, because reason: Omission) { omissions = [kind: reason] }
+
+  /// The report of one kind.
+  init(
+    of kind: EntityKind, _ tally: Tally?, _ skipped: SkippedRows,
+    stoppedBy error: (any Error)? = nil
+  ) {
+    let tally = tally ?? Tally()
+    tallies = [kind: tally]
+    if skipped.count > 0 { self.skipped = [kind: skipped] }
+    failure = error.map { Failure(kind: kind, imported: tally.read, reason: "\($0)") }
+  }
+
+  static func += (report: inout Self, other: Self) {
+    report.tallies.merge(other.tallies) { $1 }
+    report.omissions.merge(other.omissions) { $1 }
+    report.skipped.merge(other.skipped) { $1 }
+    report.failure = report.failure ?? other.failure
+  }
 }

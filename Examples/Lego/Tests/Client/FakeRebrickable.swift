@@ -29,9 +29,9 @@ final class FakeRebrickable: TestFixture {
 
   private init(_ server: LocalServer) { self.server = server }
 
-  static func run<Result: Sendable>(_ body: (FakeRebrickable) async throws -> Result) async throws
-    -> Result
-  {
+  static func run<Result: Sendable>(
+    _ body: (FakeRebrickable) async throws -> Result
+  ) async throws -> Result {
     try await LocalServer.run { server in
       let fake = FakeRebrickable(server)
       server.become { fake.answer($0) }
@@ -40,7 +40,7 @@ final class FakeRebrickable: TestFixture {
   }
 
   var base: String { server.base + "/api/v3" }
-  /// What was asked, behind the base.
+  /// The requested addresses without the base.
   var asked: [String] { server.received.map { String($0.path.dropFirst("/api/v3".count)) } }
 
   func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
@@ -48,9 +48,7 @@ final class FakeRebrickable: TestFixture {
   func put(_ json: String, at path: String) { change { $0.things[path] = json } }
 
   func refuse(_ status: Int, _ text: String, _ fields: [String: String] = [:], times: Int = 1) {
-    change { state in
-      for _ in 0..<times { state.refusals.append(.init(status, fields, text: text)) }
-    }
+    change { $0.refusals += Array(repeating: .init(status, fields, text: text), count: times) }
   }
 
   func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
@@ -74,7 +72,6 @@ final class FakeRebrickable: TestFixture {
     }
   }
 
-  /// A page; its neighbours' addresses have the escapes of the other parameters doubled, as the real ones do.
   private func page(
     of all: [String], _ path: String, _ request: LocalServer.Received, _ fields: [String: String]
   ) -> LocalServer.Answer {
@@ -84,51 +81,68 @@ final class FakeRebrickable: TestFixture {
     guard start < max(all.count, 1) else {
       return .init(404, text: #"{"detail": "Invalid page."}"#)
     }
-    let others = request.path.split(separator: "?").dropFirst().joined().split(separator: "&")
-      .filter { !$0.hasPrefix("page=") }.map { $0.replacing("%2C", with: "%252C") }
-    func address(_ page: Int, _ isThere: Bool) -> String {
-      isThere
-        ? "\"" + base + path + "?" + (["page=\(page)"] + others).joined(separator: "&") + "\""
-        : "null"
-    }
+    let address = "\"\(base)\(path)?page=\(number + 1)&page_size=\(size)\""
+    let next = start + size < all.count ? address : "null"
     let results = all[start..<min(start + size, all.count)].joined(separator: ", ")
     return .init(
-      200, fields,
-      text: """
-        {"count": \(all.count), "next": \(address(number + 1, start + size < all.count)),
-         "previous": \(address(number - 1, number > 1)), "results": [\(results)]}
-        """)
+      200, fields, text: #"{"count": \#(all.count), "next": \#(next), "results": [\#(results)]}"#)
   }
 }
 
 extension LegoClient {
-  /// A client of that server with a store that is gone when the test is.
-  static func temporary(
-    of fake: FakeRebrickable, plan: CachePlan = .default, clock: ManualClock = ManualClock(),
-    credential: String? = FakeRebrickable.credential, slept: Lines<Duration> = Lines<Duration>()
+  /// A client of that server; without a store of its own it gets one that is gone when the test is.
+  static func tested(
+    of fake: FakeRebrickable, in store: Store? = nil, plan: CachePlan = .default,
+    clock: ManualClock = ManualClock(), credential: String? = FakeRebrickable.credential,
+    slept: Lines<Duration> = Lines<Duration>()
   ) throws -> LegoClient {
-    try over(Store.tested(clock: clock), of: fake, plan: plan, credential: credential, slept: slept)
+    let realm = realm(base: fake.base, credential: credential)
+    var service = service(base: fake.base, credential: credential, over: URLSessionTransport())
+    service.sleep = { slept.add($0) }
+    return LegoClient(
+      LegoCache(try store ?? .tested(clock: clock), plan: plan, realm: realm), service: service)
   }
 
-  static func over(
-    _ store: Store, of fake: FakeRebrickable, plan: CachePlan = .default,
-    credential: String? = FakeRebrickable.credential, slept: Lines<Duration> = Lines<Duration>()
-  ) -> LegoClient {
-    LegoClient(
-      LegoCache(store, plan: plan, realm: realm(base: fake.base, credential: credential)),
-      service: service(
-        base: fake.base, credential: credential, over: URLSessionTransport(),
-        sleep: { slept.add($0) }))
+  func color(_ id: Int, _ policy: RequestPolicy = .standard) async throws -> CacheResult<Color>? {
+    try await entity(Color.self, "\(id)", policy: policy)
+  }
+
+  func part(_ key: String, _ policy: RequestPolicy = .standard) async throws -> CacheResult<Part>? {
+    try await entity(Part.self, key, policy: policy)
+  }
+
+  func set(
+    _ key: String, _ policy: RequestPolicy = .standard
+  ) async throws -> CacheResult<ModelSet>? {
+    try await entity(ModelSet.self, key, policy: policy)
+  }
+
+  /// What a refresh of one kind changed.
+  func refresh(
+    _ kind: EntityKind, pageSize: Int = 1000,
+    _ progress: @escaping @Sendable (LegoImport.Progress) throws -> Void = { _ in }
+  ) async throws -> ImportReport.Tally? {
+    try await refresh([kind], pageSize: pageSize, progress: progress).tallies[kind]
   }
 }
 
 /// Bodies in the API's exact shape.
 enum Body {
+  /// An answer of the recording.
+  static func recorded(_ name: String) throws -> String {
+    let file = Folders.examples.appending(path: "Lego/Recording/\(name).json")
+    return try String(contentsOf: file, encoding: .utf8)
+  }
+
   static func color(_ id: Int, _ name: String = "Red") -> String {
     """
     {"id": \(id), "name": "\(name)", "rgb": "C91A09", "is_trans": null, "external_ids":
      {"Peeron": {"ext_ids": [null], "ext_descrs": [["red"]]}}}
     """
+  }
+
+  static func colors(_ ids: some Sequence<Int>) -> [String] {
+    ids.map { color($0, "Colour \($0)") }
   }
 
   static func part(_ number: String, _ name: String = "Brick 2 x 4", detail: Bool = false) -> String
@@ -139,24 +153,6 @@ enum Body {
        "year_to": 2025, "part_url": "https://rebrickable.com/parts/\(number)/", "part_img_url": null,
        "external_ids": {"LEGO": ["3001", null]}, "print_of": null\(more)}
       """
-  }
-
-  static let theme = #"{"id": 4, "parent_id": 1, "name": "Expert Builder"}"#
-  static let category = #"{"id": 11, "name": "Bricks", "part_count": 298}"#
-  static let element = """
-    {"part": \(part("3001", detail: true)), "color": \(color(4)), "element_id": "300121",
-     "design_id": "3001", "element_img_url": null, "part_img_url": null}
-    """
-  static let pair = """
-    {"part_img_url": "https://cdn.rebrickable.com/media/parts/ldraw/4/3001.png", "year_from": 1979,
-     "year_to": 2025, "num_sets": 433, "num_set_parts": 1510, "elements": []}
-    """
-
-  static func pair(color: Int) -> String {
-    """
-    {"color_id": \(color), "color_name": "Red", "num_sets": 433, "num_set_parts": 1510,
-     "part_img_url": null, "elements": ["300121"]}
-    """
   }
 
   static func set(_ number: String) -> String {

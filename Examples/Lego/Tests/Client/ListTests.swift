@@ -6,48 +6,25 @@ import Testing
 
 @testable import LegoCache
 
-/// Lists and their pages.
+/// Pages of lists, and their entities.
 @Suite(.fixture(FakeRebrickable.self), .checkedStores) struct ListTests {
   private let fake = FakeRebrickable.current
-  private func colors(_ count: Int) -> [String] {
-    (0..<count).map { Body.color($0, "Colour \($0)") }
-  }
-
-  @Test func `addresses of next pages are followed as they stand`() async throws {
-    fake.change { $0.lists["/lego/colors/"] = colors(5) }
-    let lego = try LegoClient.temporary(of: fake)
-    let list = LegoList.colors.sized(2).ordered(by: "-name,id")
-    var steps: [[Int]] = []
-    let all = try await lego.all(list) { steps.append([$0, $1]) }
-    #expect(all.map(\.id) == [0, 1, 2, 3, 4])
-    #expect(steps == [[2, 5], [4, 5], [5, 5]])
-    #expect(
-      fake.asked == [
-        "/lego/colors/?ordering=-name%2Cid&page_size=2",
-        "/lego/colors/?page=2&ordering=-name%252Cid&page_size=2",
-        "/lego/colors/?page=3&ordering=-name%252Cid&page_size=2",
-      ])
-    #expect(try await lego.all(list) == all)
-    #expect(try await lego.color(3)?.value.name == "Colour 3", "a list brings what is in it")
-    #expect(fake.server.count == 3)
-  }
 
   @Test func `an inventory has quantities, which its parts do not have alone`() async throws {
-    let row = Body.element.dropLast() + #", "quantity": 12, "is_spare": false}"#
-    for path in ["/lego/sets/1-1/parts/", "/lego/minifigs/fig-1/parts/"] {
+    let element = try Body.recorded("element-300121").trimmingBlanks
+    let row = element.dropLast() + #", "quantity": 12, "is_spare": false}"#
+    let lego = try LegoClient.tested(of: fake)
+    for (set, path) in [("1-1", "/lego/sets/1-1/parts/"), ("fig-1", "/lego/minifigs/fig-1/parts/")]
+    {
       fake.change { $0.lists[path] = [String(row)] }
-    }
-    let lego = try LegoClient.temporary(of: fake)
-    for set in ["1-1", "fig-1"] {
-      let page = try await lego.page(.inventory(of: set))
-      #expect(page.value.results.map(\.quantity) == [12])
+      #expect(try await lego.page(.inventory(of: set)).value.results.map(\.quantity) == [12])
     }
     #expect(try lego.cache?.count(of: .elements) == 0)
   }
 
-  @Test func `every list is kept under its own words`() async throws {
+  @Test func `a list is stored under its own words`() async throws {
     fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }
-    let lego = try LegoClient.temporary(of: fake)
+    let lego = try LegoClient.tested(of: fake)
     let lists = [
       LegoList.parts, .parts.with("a", "1&b=2"), .parts.with("a", "1").with("b", "2"),
       .parts.with("a", "1\u{0}"), .parts.with("a", "1\u{0}2"), .parts.searching("brick 2 x 4"),
@@ -62,12 +39,12 @@ import Testing
     #expect(fake.server.count == lists.count)
   }
 
-  @Test func `the part of a list is not all there is to know of it`() async throws {
+  @Test func `the list form of a part does not stand in for its detail form`() async throws {
     fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }
     fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")
-    let lego = try LegoClient.temporary(of: fake)
+    let lego = try LegoClient.tested(of: fake)
     _ = try await lego.page(.parts)
-    #expect(try await lego.part("3001", policy: .cacheOnly)?.value.prints == nil)
+    #expect(try await lego.part("3001", .cacheOnly)?.value.prints == nil)
     #expect(try await lego.part("3001")?.value.prints == ["3001pr0001"])
     #expect(try await lego.part("3001")?.source == .memory)
     #expect(fake.server.count == 2)
@@ -79,28 +56,33 @@ import Testing
     _ = try await lego.page(.parts.sized(6))
     #expect(try await lego.part("3001")?.value.name == "Brick, renamed")
     #expect(fake.server.count == 5)
+
+    fake.change { $0.lists["/lego/parts/"] = [Body.part("3002")] }
+    _ = try await lego.page(.parts.searching("newer"))
+    fake.refuse(503, "<html>down</html>")
+    let stale = try await lego.part("3002")
+    #expect(stale?.source == .stale && stale?.error is ServiceError, "but without the service")
   }
 
-  @Test func `a part of a list will do while the service is gone`() async throws {
-    let store = try Store.tested(clock: ManualClock())
-    let fresh = try await FakeRebrickable.run { fake in
-      fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }
-      let lego = LegoClient.over(store, of: fake)
-      _ = try await lego.page(.parts)
-      fake.refuse(503, "<html>down</html>")
-      return try await lego.part("3001")
-    }
-    #expect(fresh?.source == .stale && fresh?.error is ServiceError)
-    #expect(fresh?.value.name == "Brick 2 x 4")
+  @Test func `a pair keeps the colour's name that only lists tell`() async throws {
+    let row = #"{"color_id": 4, "color_name": "Red", "part_img_url": null, "elements": ["300121"]}"#
+    fake.change { $0.lists["/lego/parts/3001/colors/"] = [row] }
+    fake.put(try Body.recorded("partcolor-3001-4"), at: "/lego/parts/3001/colors/4/")
+    let lego = try LegoClient.tested(of: fake)
+    _ = try await lego.page(.colors(of: "3001"))
+    let pair = try await lego.entity(PartColor.self, "3001/4")?.value
+    #expect(pair?.colorName == "Red" && pair?.yearFrom == 1958)
+    #expect(try await lego.entity(PartColor.self, "3001/4")?.source == .memory)
+    #expect(fake.server.count == 2)
   }
 
-  @Test func `pages stay as long as their kind, and go when it is switched off`() async throws {
+  @Test func `pages live as long as their kind, and are removed with it`() async throws {
     fake.change {
-      $0.lists["/lego/colors/"] = colors(2)
+      $0.lists["/lego/colors/"] = Body.colors(0..<2)
       $0.lists["/lego/sets/"] = [Body.set("1-1")]
     }
     let clock = ManualClock()
-    let lego = try LegoClient.temporary(of: fake, clock: clock)
+    let lego = try LegoClient.tested(of: fake, clock: clock)
     func look() async throws {
       _ = try await lego.page(.colors)
       _ = try await lego.page(.sets)
@@ -111,24 +93,12 @@ import Testing
     #expect(fake.server.count == 2)
     clock.advance(by: .milliseconds(1))
     try await look()
-    #expect(fake.asked.last == "/lego/sets/" && fake.server.count == 3, "colours never end")
+    #expect(fake.asked.last == "/lego/sets/" && fake.server.count == 3, "colours never expire")
     try lego.cache?.clear()
     try await look()
     #expect(fake.server.count == 5)
-  }
-
-  @Test func `a page that is none, a circle, and a list that is not there`() async throws {
-    let lego = try LegoClient.temporary(of: fake)
     await #expect(throws: ServiceError.self) { try await lego.page(.minifigs) }
-    fake.put(
-      #"{"count": 2, "next": "\#(fake.base)/lego/themes/", "results": []}"#, at: "/lego/themes/")
-    let error = await #expect(throws: ServiceError.self) { try await lego.all(.themes) }
-    #expect(error?.description.contains("one before it") == true)
-    var walk = PageWalk(from: "0")
-    for page in 1..<PageWalk.mostPages { try walk.follow("\(page)") }
-    #expect(throws: ServiceError.self) { try walk.follow("\(PageWalk.mostPages)") }
-    #expect(fake.server.count == 2)
-    fake.put(#"{"detail": "no list"}"#, at: "/lego/sets/")
-    await #expect(throws: ServiceError.self) { try await lego.page(.sets) }
+    fake.put(#"{"detail": "no list"}"#, at: "/lego/themes/")
+    await #expect(throws: ServiceError.self) { try await lego.page(.themes) }
   }
 }

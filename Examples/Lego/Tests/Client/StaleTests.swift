@@ -14,24 +14,24 @@ import Testing
   private let clock = ManualClock()
 
   private func withExpiredSet(
-    _ rule: EntityRule, _ body: (FakeRebrickable, LegoClient) async throws -> Void
+    _ rule: EntityRule, _ body: (LegoClient) async throws -> Void
   ) async throws {
     fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
     fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
     var plan = CachePlan.default
     plan.disk[.sets] = rule
-    let lego = try LegoClient.temporary(of: fake, plan: plan, clock: clock)
+    let lego = try LegoClient.tested(of: fake, plan: plan, clock: clock)
     _ = try await lego.set("1-1")
     _ = try await lego.page(.sets)
     clock.advance(by: .hours(1))
     fake.server.forget()
-    try await body(fake, lego)
+    try await body(lego)
   }
 
   @Test(arguments: [500, 502, 503, 504]) func `an expired entity is stale if the service fails`(
     status: Int
   ) async throws {
-    try await withExpiredSet(EntityRule(.after(.hours(1)))) { fake, lego in
+    try await withExpiredSet(EntityRule(.after(.hours(1)))) { lego in
       fake.refuse(status, "<html>", times: 2)
       let set = try await lego.set("1-1")
       #expect(set?.value.name == "Titanic" && set?.source == .stale && set?.age == .hours(1))
@@ -47,7 +47,7 @@ import Testing
   func `an answer of no use is requested once more, then the stored entity is stale`(bad: String)
     async throws
   {
-    try await withExpiredSet(EntityRule(.after(.hours(1)))) { fake, lego in
+    try await withExpiredSet(EntityRule(.after(.hours(1)))) { lego in
       fake.refuse(200, bad, times: 2)
       let set = try await lego.set("1-1")
       #expect(set?.value.name == "Titanic" && set?.source == .stale && set?.error is ServiceError)
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `a rule can say that nothing stale is given`() async throws {
     let rule = EntityRule(.after(.hours(1)), servesStaleOnError: false)
-    try await withExpiredSet(rule) { fake, lego in
+    try await withExpiredSet(rule) { lego in
       fake.refuse(503, "", times: 2)
       await #expect(throws: ServiceError.self) { try await lego.set("1-1") }
       await #expect(throws: ServiceError.self) { try await lego.page(.sets) }
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [401, 403]) func `a refusal returns nothing stored`(status: Int) async throws {
-    try await withExpiredSet(EntityRule(.after(.hours(1)))) { fake, lego in
+    try await withExpiredSet(EntityRule(.after(.hours(1)))) { lego in
       fake.refuse(status, #"{"detail": "Invalid credentials"}"#)
       fake.refuse(status, "null")
       let error = await #expect(throws: ServiceError.self) { try await lego.set("1-1") }
@@ -103,13 +103,13 @@ import Testing
     fake.put(Body.color(4), at: "/lego/colors/4/")
     let text = #"{"detail": "Request was throttled. Expected available in 2 seconds."}"#
     let waits = Lines<Duration>()
-    let lego = try LegoClient.temporary(of: fake, clock: clock, slept: waits)
+    let lego = try LegoClient.tested(of: fake, clock: clock, slept: waits)
     fake.refuse(429, text)
     #expect(try await lego.color(4)?.value.name == "Red")
     fake.refuse(429, text, ["Retry-After": "5"])
-    #expect(try await lego.color(4, policy: .reload)?.value.name == "Red")
+    #expect(try await lego.color(4, .reload)?.value.name == "Red")
     #expect(waits.all == [.seconds(2), .seconds(5)])
     fake.refuse(429, text, times: 2)
-    await #expect(throws: ServiceError.self) { try await lego.color(4, policy: .reload) }
+    await #expect(throws: ServiceError.self) { try await lego.color(4, .reload) }
   }
 }

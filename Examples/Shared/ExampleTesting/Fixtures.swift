@@ -1,0 +1,83 @@
+public import Larder
+// The tests of the examples use these beside what is here.
+@_exported public import LarderHTTPTesting
+@_exported public import LarderTesting
+import Synchronization
+public import Testing
+
+/// Something that each test of a suite gets for itself, and that is checked after the test.
+public protocol TestFixture: Sendable {
+  /// Makes one, calls `body` with it, and checks it.
+  static func run(_ body: (Self) async throws -> Void) async throws
+}
+
+/// Gives each test of a suite a fixture: `@Suite(.fixture(Fixture.self))`, and `Fixture.current` in the test.
+public struct FixtureTrait<Fixture: TestFixture>: SuiteTrait, TestTrait, TestScoping {
+  public var isRecursive: Bool { true }
+
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
+  ) async throws {
+    try await Fixture.run { fixture in
+      let all = CurrentFixtures.all.merging([ObjectIdentifier(Fixture.self): fixture]) { $1 }
+      try await CurrentFixtures.$all.withValue(all) { try await body() }
+    }
+  }
+}
+
+/// By type.
+private enum CurrentFixtures {
+  @TaskLocal static var all: [ObjectIdentifier: any TestFixture] = [:]
+}
+
+extension TestFixture {
+  /// That of the test that runs.
+  public static var current: Self {
+    guard let fixture = CurrentFixtures.all[ObjectIdentifier(Self.self)] as? Self else {
+      preconditionFailure("the suite has no trait .fixture(\(Self.self).self)")
+    }
+    return fixture
+  }
+}
+
+extension Trait {
+  public static func fixture<Fixture>(
+    _ type: Fixture.Type
+  ) -> Self where Self == FixtureTrait<Fixture> { FixtureTrait() }
+}
+
+/// The stores that a test made by ``Store/tested(clock:)``: they are checked and closed after it.
+public final class TestedStores: TestFixture {
+  fileprivate let all = Mutex<[Store]>([])
+
+  public static func run(_ body: (TestedStores) async throws -> Void) async throws {
+    let stores = TestedStores()
+    try await body(stores)
+    for store in stores.all.withLock({ $0 }) {
+      do { try store.finish() } catch let error as LarderError where error.code == .closed {}
+    }
+  }
+}
+
+extension Trait where Self == FixtureTrait<TestedStores> {
+  public static var checkedStores: Self { FixtureTrait() }
+}
+
+extension Store {
+  /// A temporary store that is checked after the test; its suite has the trait `.checkedStores`.
+  public static func tested(clock: any LarderClock = ManualClock()) throws -> Store {
+    let store = try Store.temporary(clock: clock)
+    TestedStores.current.all.withLock { $0.append(store) }
+    return store
+  }
+
+  /// Lets no namespace give way to others, and lowers the store's limit to what it has: nothing more can be stored.
+  public func fill() throws {
+    try declare(Rules(eviction: .refuse), for: "others")
+    for namespace in try namespaces() {
+      try override(Rules.Overrides(eviction: .refuse), for: namespace.name)
+    }
+    try namespace("others").set([1], for: "one")
+    try declare(StoreLimits(entries: Int(try statistics().entries)))
+  }
+}
